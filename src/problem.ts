@@ -1,0 +1,83 @@
+/**
+ * What is told to a caller when a request cannot be served: one family of error, thrown where a request or a
+ * state is broken, and turned into an RFC 9457 document by http/problems.ts, which alone knows status numbers.
+ * Expected outcomes of business (a transfer declined for funds) are values and not thrown.
+ */
+export type ProblemCode =
+  // the request as such
+  | 'malformed_json'
+  | 'invalid_request'
+  | 'path_not_found'
+  | 'method_not_allowed'
+  | 'not_acceptable'
+  | 'body_too_large'
+  | 'unsupported_media_type'
+  | 'headers_too_large'
+  | 'request_timeout'
+  // who asks
+  | 'missing_token'
+  | 'invalid_token'
+  | 'insufficient_scope'
+  | 'client_token_required'
+  | 'too_many_requests'
+  // what is asked for
+  | 'not_found'
+  | 'member_not_found'
+  | 'identity_mismatch'
+  | 'member_already_registered'
+  | 'ambiguous_user_id'
+  | 'activation_code_invalid'
+  | 'username_taken'
+  | 'username_rejected'
+  | 'password_rejected'
+  | 'transfer_id_reused'
+  // a transfer that was understood and refused, in order of precedence
+  | 'account_not_found'
+  | 'same_account'
+  | 'account_closed'
+  | 'account_restricted'
+  | 'currency_mismatch'
+  | 'transfer_type_mismatch'
+  | 'limit_exceeded'
+  | 'exceeds_payoff'
+  | 'exceeds_contribution_limit'
+  | 'insufficient_funds'
+  // the service itself
+  | 'internal_error'
+  | 'overloaded'
+  | 'database_unavailable'
+  | 'outcome_unknown';
+
+/** One invalid part of a request. `pointer` is an RFC 6901 JSON pointer, or a parameter's name in a query or path. */
+export interface InvalidPart {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+export interface ProblemOptions {
+  readonly cause?: unknown;
+  readonly errors?: readonly InvalidPart[];
+  /** Seconds after which trying again makes sense; becomes `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+  /** Further members of the document, for the codes whose pages name them. */
+  readonly members?: Readonly<Record<string, unknown>>;
+}
+
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly code: ProblemCode;
+  /** For the caller: never repeats input, never names SQL or a stack. */
+  readonly detail: string;
+  readonly errors: readonly InvalidPart[];
+  readonly retryAfterSeconds: number | undefined;
+  readonly members: Readonly<Record<string, unknown>>;
+
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    super(`${code}: ${detail}`, { cause: options.cause });
+    this.code = code;
+    this.detail = detail;
+    this.errors = options.errors ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.members = options.members ?? {};
+  }
+}

@@ -1,0 +1,59 @@
+import pg from 'pg';
+import { Problem } from '../problem.ts';
+
+/** PostgreSQL's own codes for what this service reacts to (appendix A of its manual). */
+export const sqlState = {
+  uniqueViolation: '23505',
+  deadlockDetected: '40P01',
+  lockNotAvailable: '55P03',
+  inFailedTransaction: '25P02',
+} as const;
+
+/** The five-character code when the server answered with an error, else undefined. */
+export function sqlStateOf(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return (
+    error instanceof pg.DatabaseError &&
+    error.code === sqlState.uniqueViolation &&
+    (constraint === undefined || error.constraint === constraint)
+  );
+}
+
+/**
+ * Whether an error says that the connection, rather than the statement, failed: the server went away (class 57P,
+ * 08), is full (53300), cannot write (53100 disk full, 58030 I/O, 25006 read-only), or never answered.
+ */
+export function isConnectionLoss(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  if (state !== undefined) {
+    return /^(08|57P0[1-5]|53300|53100|58030|25006)/.test(state);
+  }
+  if (!(error instanceof Error)) return false;
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code !== undefined && /^(ECONN|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EACCES|EHOST|ENET)/.test(code)) {
+    return true;
+  }
+  return /Connection terminated|connection error|timeout exceeded when trying to connect|timeout expired|Client was closed|Query read timeout|Connection ended/i.test(
+    error.message,
+  );
+}
+
+/** The database cannot be reached, and nothing was or will be written. */
+export function databaseUnavailable(cause: unknown): Problem {
+  return new Problem('database_unavailable', 'The database cannot be reached. Nothing was written.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}
+
+/** The commit was sent and its answer lost: it may or may not have happened. */
+export function outcomeUnknown(cause: unknown, members: Record<string, unknown> = {}): Problem {
+  return new Problem(
+    'outcome_unknown',
+    'The answer to the commit was lost: it may or may not have happened. Repeating the same request is safe.',
+    { cause, members },
+  );
+}

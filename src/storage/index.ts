@@ -1,0 +1,20 @@
+/**
+ * The only place that knows pg. Owns connections, transactions, migrations and the embedded PostgreSQL.
+ *
+ * Invariants: every connection of the service runs as a role bound by row-level security and with durable
+ * commits; a 503 out of here means that nothing was or will be written; no statement is ever retried silently.
+ */
+export { type Clock, systemClock } from './clock.ts';
+export {
+  Connection,
+  Database,
+  type DatabaseOptions,
+  type InstitutionId,
+  type Queryable,
+  type Result,
+  type Statement,
+  serviceRole,
+  sql,
+  type Transaction,
+} from './database.ts';
+export { databaseUnavailable, isConnectionLoss, isUniqueViolation, outcomeUnknown, sqlState, sqlStateOf } from './errors.ts';
