@@ -282,6 +282,8 @@ create table transfers (
   currency         text collate "C" not null check (currency ~ '^[A-Z]{3}$'),
   status           text not null check (status in ('PENDING', 'COMPLETED', 'FAILED')),
   failure_code     text,
+  -- The sentence the caller was told, so that a repeated id is told the same.
+  failure_detail   text,
   -- Who ordered it: the client, and the user when it was a member's token.
   client_id        text collate "C" not null,
   user_key         bigint,
@@ -289,6 +291,7 @@ create table transfers (
   settled_at       timestamptz,
   primary key (institution_id, transfer_key),
   constraint transfers_failure check ((status = 'FAILED') = (failure_code is not null)),
+  constraint transfers_failure_detail check ((failure_code is null) = (failure_detail is null)),
   constraint transfers_settled check ((status = 'PENDING') = (settled_at is null)),
   constraint transfers_resolved check
     (status = 'FAILED' or (from_key is not null and to_key is not null and from_key <> to_key
@@ -492,7 +495,7 @@ grant update (description, closed, delinquent, overdraft_limit, credit_limit, ac
   to sharedraft_service;
 grant update (accrued_interest, fees_due) on loans to sharedraft_service;
 grant update (posted, held_out, held_in, seq, last_at) on balances to sharedraft_service;
-grant update (status, failure_code, settled_at) on transfers to sharedraft_service;
+grant update (status, failure_code, failure_detail, settled_at) on transfers to sharedraft_service;
 grant update (amount, transfers, max_amount, max_transfers) on limit_counters to sharedraft_service;
 grant update (secret, secret_expires_at) on outbox to sharedraft_service;
 grant delete on client_secrets, customer_persons to sharedraft_service;

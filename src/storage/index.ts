@@ -18,3 +18,7 @@ export {
   type Transaction,
 } from './database.ts';
 export { databaseUnavailable, isConnectionLoss, isUniqueViolation, outcomeUnknown, sqlState, sqlStateOf } from './errors.ts';
+export { AccountsBusy, GroupCommit, type GroupCommitOptions } from './group-commit.ts';
+export { DatabaseStartError } from './database-start-error.ts';
+export { borrowEmbeddedPostgres, type EmbeddedPostgres, ownEmbeddedPostgres, type SocketConnection } from './embedded-postgres.ts';
+export { migrate } from './migrate.ts';

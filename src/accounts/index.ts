@@ -1,0 +1,9 @@
+/**
+ * Owns the descriptions of accounts: what each is, under which membership it stands, and who may see it.
+ *
+ * Invariants: a member sees an account only by a holder record that names them, read in the same statement as the
+ * account; an internal account is shown to nobody; an account opens at a balance of zero, and only the ledger
+ * moves it from there.
+ */
+export { type AccountCategory, type AccountType, accountTypes, categoryOf } from './account-types.ts';
+export { insertAccounts, type NewAccount } from './insert-accounts.ts';

@@ -1,0 +1,125 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { appendEvents } from '../events/index.ts';
+import { type ClientActor, findInstitution } from '../institutions/index.ts';
+import { Problem } from '../problem.ts';
+import { type InstitutionId, isUniqueViolation, type Transaction } from '../storage/index.ts';
+import type { AuthDeps } from './deps.ts';
+import { checkNewPassword } from './passwords.ts';
+import {
+  countFailedActivation,
+  selectActivation,
+  selectUserByName,
+  spendActivation,
+  updateCredentials,
+  upsertActivation,
+} from './queries.ts';
+import { checkNewUsername } from './usernames.ts';
+import type { Vault } from './vault.ts';
+
+const validMillis = 72 * 60 * 60 * 1000;
+const mostTries = 5;
+const selectorBytes = 5;
+const secretBytes = 16;
+/** Crockford's base32: no I, L, O, U. */
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const hashPurpose = 'activation code';
+
+export interface IssuedActivation {
+  readonly code: string;
+  /** For the event that hands it over. */
+  readonly sealedCode: Uint8Array;
+  readonly expiresAt: Date;
+}
+
+/** A one-time code of 128 random bits behind a selector, valid for 72 hours and five tries; ends an older one. */
+export async function issueActivation(
+  vault: Vault,
+  tx: Transaction,
+  userKey: bigint,
+  at: Date,
+): Promise<IssuedActivation> {
+  const selector = base32(randomBytes(selectorBytes));
+  const secret = base32(randomBytes(secretBytes));
+  const expiresAt = new Date(at.getTime() + validMillis);
+  const secretHash = vault.hash(hashPurpose, secret);
+  await upsertActivation(tx, tx.institutionId, { userKey, selector, secretHash, expiresAt });
+  const code = `${selector}-${secret}`;
+  return { code, sealedCode: vault.seal(hashPurpose, Buffer.from(code)), expiresAt };
+}
+
+/** For the command line: a new code for a registered user, by user id or username. Undefined: no such user. */
+export async function reissueActivation(
+  deps: AuthDeps,
+  institutionId: InstitutionId,
+  name: string,
+): Promise<IssuedActivation | undefined> {
+  return deps.database.transaction(institutionId, async (tx) => {
+    const user = await selectUserByName(tx, institutionId, name);
+    return user && issueActivation(deps.vault, tx, user.userKey, deps.clock());
+  });
+}
+
+/**
+ * Gives a registered user their login. Problems: `activation_code_invalid` (wrong, spent, expired or tried too
+ * often, all alike), `username_rejected`, `password_rejected`, `username_taken`. Only a wrong code counts as a try.
+ */
+export async function activateMember(
+  deps: AuthDeps,
+  actor: ClientActor,
+  request: { readonly activationCode: string; readonly username: string; readonly password: string },
+): Promise<{ readonly userId: string; readonly customerId: string }> {
+  const { institutionId } = actor;
+  const { selector, secret } = readCode(request.activationCode);
+  const activation = await deps.database.read(institutionId, (db) =>
+    selectActivation(db, institutionId, selector),
+  );
+  const usable =
+    activation !== undefined && activation.failedTries < mostTries && activation.expiresAt > deps.clock();
+  if (!usable) throw invalidCode();
+  if (!timingSafeEqual(deps.vault.hash(hashPurpose, secret), activation.secretHash)) {
+    await deps.database.read(institutionId, (db) =>
+      countFailedActivation(db, institutionId, selector, mostTries),
+    );
+    throw invalidCode();
+  }
+
+  const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
+  const minLength = institution?.passwordMinLength ?? 15;
+  checkNewUsername(request.username, activation.memberNumbers);
+  await checkNewPassword(request.password, { username: request.username, minLength });
+  // Before the transaction: hashing takes its time, and no lock should wait for it.
+  const passwordHash = await deps.passwords.hash(request.password);
+  const at = deps.clock();
+  try {
+    await deps.database.transaction(institutionId, async (tx) => {
+      if (!(await spendActivation(tx, institutionId, selector, mostTries, at))) throw invalidCode();
+      await updateCredentials(tx, institutionId, activation.userKey, request.username, passwordHash);
+      const event = { kind: 'member.activated', subjectKey: activation.userKey } as const;
+      await appendEvents(tx, institutionId, [event], at);
+    });
+  } catch (error) {
+    if (isUniqueViolation(error, 'users_by_username')) {
+      throw new Problem('username_taken', 'The username belongs to somebody else.', { cause: error });
+    }
+    throw error;
+  }
+  return { userId: activation.userId, customerId: activation.customerIds[0] ?? '' };
+}
+
+/** As people copy it: in either case, with or without the dash, with O for 0 and I or L for 1. */
+function readCode(code: string): { selector: string; secret: string } {
+  const plain = code.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1');
+  const selectorLength = base32(Buffer.alloc(selectorBytes)).length;
+  return { selector: plain.slice(0, selectorLength), secret: plain.slice(selectorLength) };
+}
+
+function base32(bytes: Uint8Array): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  return (bits.match(/.{1,5}/g) ?? [])
+    .map((five) => alphabet[Number.parseInt(five.padEnd(5, '0'), 2)])
+    .join('');
+}
+
+function invalidCode(): Problem {
+  return new Problem('activation_code_invalid', 'The activation code is wrong, spent or expired.');
+}

@@ -1,0 +1,73 @@
+import type { InstitutionId } from '../storage/index.ts';
+import type { AuthDeps } from './deps.ts';
+import { checkNewPassword } from './passwords.ts';
+import { insertLogin, selectUserByName, updateCredentials, updateStanding } from './queries.ts';
+
+type CredentialDeps = Pick<AuthDeps, 'database' | 'clock' | 'passwords'>;
+
+/**
+ * An operator sets a member's password; failed tries are forgotten. False: no such user, or one without a username.
+ * Problem `password_rejected`.
+ */
+export async function setPassword(
+  deps: CredentialDeps,
+  institution: { readonly institutionId: InstitutionId; readonly passwordMinLength: number },
+  name: string,
+  password: string,
+): Promise<boolean> {
+  const { institutionId, passwordMinLength: minLength } = institution;
+  const user = await deps.database.read(institutionId, (db) => selectUserByName(db, institutionId, name));
+  if (user === undefined || user.username === null) return false;
+  await checkNewPassword(password, { username: user.username, minLength });
+  const passwordHash = await deps.passwords.hash(password);
+  await deps.database.transaction(institutionId, (tx) =>
+    updateCredentials(tx, institutionId, user.userKey, null, passwordHash),
+  );
+  return true;
+}
+
+/** An operator locks, unlocks, deactivates or reactivates a user; live tokens end with the next request. */
+export async function setStanding(
+  deps: CredentialDeps,
+  institutionId: InstitutionId,
+  name: string,
+  change: { readonly active?: boolean; readonly lockedByOperator?: boolean },
+): Promise<boolean> {
+  return deps.database.transaction(institutionId, async (tx) => {
+    const user = await selectUserByName(tx, institutionId, name);
+    if (user === undefined) return false;
+    await updateStanding(tx, institutionId, user.userKey, {
+      active: change.active ?? null,
+      lockedByOperator: change.lockedByOperator ?? null,
+    });
+    return true;
+  });
+}
+
+/** A login for a person the core knows, as it stands in an extract of logins. Nothing happens when there is one. */
+export async function createLogin(
+  deps: CredentialDeps,
+  institutionId: InstitutionId,
+  login: {
+    readonly personId: string;
+    readonly userId: string;
+    readonly username: string;
+    readonly password: string;
+    readonly email: string;
+    readonly state: 'active' | 'locked' | 'inactive';
+  },
+): Promise<void> {
+  const passwordHash = await deps.passwords.hash(login.password);
+  await deps.database.transaction(institutionId, (tx) =>
+    insertLogin(tx, institutionId, {
+      userId: login.userId,
+      personId: login.personId,
+      email: login.email,
+      username: login.username,
+      passwordHash,
+      active: login.state !== 'inactive',
+      lockedByOperator: login.state === 'locked',
+      createdAt: deps.clock(),
+    }),
+  );
+}

@@ -1,0 +1,20 @@
+/**
+ * Who may come in: OAuth clients, members' credentials and their activation, the token operation, access tokens and
+ * the keys that sign them.
+ *
+ * Invariants: secrets are kept only as hashes or sealed; what kind a token is stands in its own claim; whether its
+ * bearer still may is read from the database at each request; no answer tells whether a user exists.
+ */
+export { AccessTokens } from './access-tokens.ts';
+export { activateMember, issueActivation, reissueActivation } from './activation.ts';
+export { createClient, type NewClient } from './clients.ts';
+export { createLogin, setPassword, setStanding } from './credentials.ts';
+export type { AuthDeps } from './deps.ts';
+export { type Caller, identify } from './identify.ts';
+export { issueToken, type TokenResponse } from './issue-token.ts';
+export { OAuthError } from './oauth-error.ts';
+export { PasswordHasher } from './passwords.ts';
+export { parseScope, type Scope, scopes } from './scopes.ts';
+export { SigningKeys } from './signing-keys.ts';
+export type { RawTokenRequest } from './token-request.ts';
+export { Vault } from './vault.ts';

@@ -1,0 +1,95 @@
+import { availableParallelism } from 'node:os';
+import { hash, verify } from '@node-rs/argon2';
+import { Problem } from '../problem.ts';
+
+/** argon2id with OWASP's parameters for one lane: 19 MiB, two passes. The encoded hash carries them. */
+const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+const maxWaiting = 256;
+const maxLength = 128;
+
+/**
+ * Hashes and checks passwords on a bounded queue: a storm of logins takes turns on all cores but one, and beyond the
+ * queue's length is refused (Problem `overloaded`) rather than allowed to slow the rest of the service.
+ */
+export class PasswordHasher {
+  readonly #concurrency: number;
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+  #nobodysHash: Promise<string> | undefined;
+
+  constructor(concurrency = Math.max(1, availableParallelism() - 1)) {
+    this.#concurrency = concurrency;
+  }
+
+  hash(password: string): Promise<string> {
+    return this.#inTurn(() => hash(normalize(password), parameters));
+  }
+
+  /** `encoded` null, for a user who does not exist or has no password, takes as long and answers false. */
+  async verify(encoded: string | null, password: string): Promise<boolean> {
+    this.#nobodysHash ??= hash('nobody has this password', parameters);
+    const against = encoded ?? (await this.#nobodysHash);
+    const matches = await this.#inTurn(() => verify(against, normalize(password)));
+    return matches && encoded !== null;
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#concurrency) {
+      if (this.#waiting.length >= maxWaiting) {
+        throw new Problem('overloaded', 'Too many logins at once. Nothing was written.', {
+          retryAfterSeconds: 2,
+        });
+      }
+      // Whoever finishes hands its turn over, so that `running` stays as it is.
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else {
+      this.#running += 1;
+    }
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running -= 1;
+    }
+  }
+}
+
+/** NFKC, so that the same keys on another keyboard give the same password (NIST SP 800-63B-4, 3.1.1.2). */
+function normalize(password: string): string {
+  return password.normalize('NFKC');
+}
+
+/**
+ * The rules for a new password, after NIST SP 800-63B-4: length, no username in it, none of the commonest. Throws
+ * Problem `password_rejected` that says which rule.
+ */
+export async function checkNewPassword(
+  password: string,
+  rules: { readonly username: string; readonly minLength: number },
+): Promise<void> {
+  const normalized = normalize(password);
+  const length = [...normalized].length;
+  const folded = normalized.toLowerCase();
+  if (length < rules.minLength || length > maxLength) {
+    throw rejected(`A password has ${rules.minLength} to ${maxLength} characters.`);
+  }
+  if (folded.includes(rules.username.toLowerCase())) {
+    throw rejected('A password does not contain the username.');
+  }
+  if ((await commonest()).has(folded)) throw rejected('This is one of the most common passwords.');
+}
+
+function rejected(detail: string): Problem {
+  return new Problem('password_rejected', detail, { errors: [{ pointer: '/password', detail }] });
+}
+
+let commonestPasswords: Promise<ReadonlySet<string>> | undefined;
+
+/** The 10,000 commonest of a list ordered by how often they are used; read when first needed. */
+function commonest(): Promise<ReadonlySet<string>> {
+  commonestPasswords ??= import('@zxcvbn-ts/language-common').then(
+    ({ dictionary }) => new Set(dictionary['passwords-common'].slice(0, 10_000).map(String)),
+  );
+  return commonestPasswords;
+}

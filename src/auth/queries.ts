@@ -1,0 +1,472 @@
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+
+// ----- the global directory -----
+
+const signingKeys = sql(
+  'auth_signing_keys',
+  'select kid, public_jwk, sealed_private_key from signing_keys order by created_at desc, kid',
+);
+
+export interface SigningKeyRow {
+  readonly kid: string;
+  readonly publicJwk: object;
+  readonly sealedPrivateKey: Uint8Array;
+}
+
+/** Newest first. */
+export async function selectSigningKeys(db: Queryable): Promise<SigningKeyRow[]> {
+  const { rows } = await db.query<{ kid: string; public_jwk: object; sealed_private_key: Buffer }>(signingKeys);
+  return rows.map((row) => ({
+    kid: row.kid,
+    publicJwk: row.public_jwk,
+    sealedPrivateKey: row.sealed_private_key,
+  }));
+}
+
+const newSigningKey = sql(
+  'auth_insert_signing_key',
+  `insert into signing_keys (kid, algorithm, public_jwk, sealed_private_key, created_at)
+   values ($1, 'ES256', $2, $3, $4)`,
+);
+
+export async function insertSigningKey(
+  db: Queryable,
+  key: SigningKeyRow & { readonly createdAt: Date },
+): Promise<void> {
+  await db.query(newSigningKey, [key.kid, key.publicJwk, Buffer.from(key.sealedPrivateKey), key.createdAt]);
+}
+
+const institutionOfClient = sql(
+  'auth_institution_of_client',
+  'select institution_id from client_directory where client_id = $1',
+);
+
+export async function selectInstitutionOfClient(
+  db: Queryable,
+  clientId: string,
+): Promise<InstitutionId | undefined> {
+  const { rows } = await db.query<{ institution_id: InstitutionId }>(institutionOfClient, [clientId]);
+  return rows[0]?.institution_id;
+}
+
+const registerClientId = sql(
+  'auth_register_client_id',
+  `insert into client_directory (client_id, institution_id) values ($1, $2) on conflict do nothing`,
+);
+
+/** False when the id is taken, in whichever institution. */
+export async function insertClientId(
+  db: Queryable,
+  clientId: string,
+  institutionId: InstitutionId,
+): Promise<boolean> {
+  return (await db.query(registerClientId, [clientId, institutionId])).rowCount === 1;
+}
+
+// ----- clients -----
+
+export interface ClientRow {
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly grants: readonly string[];
+  readonly tokenLifetimeSeconds: number | null;
+  readonly active: boolean;
+  readonly secretHashes: readonly Buffer[];
+}
+
+const client = sql(
+  'auth_client',
+  `select c.client_id, c.scopes, c.grants, c.token_lifetime_seconds, c.active,
+          array(select s.secret_hash from client_secrets s
+                where s.institution_id = c.institution_id and s.client_id = c.client_id
+                  and (s.expires_at is null or s.expires_at > $3)) as secret_hashes
+   from clients c where c.institution_id = $1 and c.client_id = $2`,
+);
+
+export async function selectClient(
+  db: Queryable,
+  institutionId: InstitutionId,
+  clientId: string,
+  now: Date,
+): Promise<ClientRow | undefined> {
+  const { rows } = await db.query<{
+    client_id: string;
+    scopes: string[];
+    grants: string[];
+    token_lifetime_seconds: number | null;
+    active: boolean;
+    secret_hashes: Buffer[];
+  }>(client, [institutionId, clientId, now]);
+  return rows.map((row) => ({
+    clientId: row.client_id,
+    scopes: row.scopes,
+    grants: row.grants,
+    tokenLifetimeSeconds: row.token_lifetime_seconds,
+    active: row.active,
+    secretHashes: row.secret_hashes,
+  }))[0];
+}
+
+const newClient = sql(
+  'auth_insert_client',
+  `insert into clients (institution_id, client_id, name, scopes, grants, token_lifetime_seconds, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7)`,
+);
+const newSecret = sql(
+  'auth_insert_client_secret',
+  `insert into client_secrets (institution_id, client_id, secret_hash, created_at) values ($1, $2, $3, $4)`,
+);
+
+export async function insertClient(
+  db: Queryable,
+  institutionId: InstitutionId,
+  row: {
+    readonly clientId: string;
+    readonly name: string;
+    readonly scopes: readonly string[];
+    readonly grants: readonly string[];
+    readonly tokenLifetimeSeconds: number | null;
+    readonly secretHash: Buffer;
+    readonly createdAt: Date;
+  },
+): Promise<void> {
+  await db.query(newClient, [
+    institutionId,
+    row.clientId,
+    row.name,
+    row.scopes,
+    row.grants,
+    row.tokenLifetimeSeconds,
+    row.createdAt,
+  ]);
+  await db.query(newSecret, [institutionId, row.clientId, row.secretHash, row.createdAt]);
+}
+
+// ----- who bears a token -----
+
+const standing = sql(
+  'auth_standing',
+  `select c.active as client_active, u.user_key, u.person_key,
+          coalesce(u.active and not u.locked_by_operator, false) as user_active
+   from clients c
+   left join users u on u.institution_id = c.institution_id and u.user_id = $3
+   where c.institution_id = $1 and c.client_id = $2`,
+);
+
+export interface Standing {
+  readonly clientActive: boolean;
+  readonly user: { readonly userKey: bigint; readonly personKey: bigint; readonly active: boolean } | undefined;
+}
+
+/** How the client, and the user where there is one, stand right now. */
+export async function selectStanding(
+  db: Queryable,
+  institutionId: InstitutionId,
+  clientId: string,
+  userId: string | null,
+): Promise<Standing | undefined> {
+  const { rows } = await db.query<{
+    client_active: boolean;
+    user_key: bigint | null;
+    person_key: bigint | null;
+    user_active: boolean;
+  }>(standing, [institutionId, clientId, userId]);
+  const row = rows[0];
+  if (row === undefined) return undefined;
+  const { user_key: userKey, person_key: personKey } = row;
+  return {
+    clientActive: row.client_active,
+    user: userKey === null || personKey === null ? undefined : { userKey, personKey, active: row.user_active },
+  };
+}
+
+// ----- users and their credentials -----
+
+export interface LoginRow {
+  readonly userKey: bigint;
+  readonly userId: string;
+  readonly personKey: bigint;
+  readonly passwordHash: string | null;
+  readonly active: boolean;
+  readonly lockedByOperator: boolean;
+  readonly lockedUntil: Date | null;
+  readonly failedLogins: number;
+  readonly customerIds: readonly string[];
+}
+
+const login = sql(
+  'auth_login',
+  `select u.user_key, u.user_id, u.person_key, u.password_hash, u.active, u.locked_by_operator, u.locked_until,
+          u.failed_logins,
+          array(select c.customer_id from customer_persons cp
+                join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
+                where cp.institution_id = u.institution_id and cp.person_key = u.person_key
+                order by c.member_number) as customer_ids
+   from users u where u.institution_id = $1 and lower(u.username) = lower($2)`,
+);
+
+export async function selectLogin(
+  db: Queryable,
+  institutionId: InstitutionId,
+  username: string,
+): Promise<LoginRow | undefined> {
+  const { rows } = await db.query<{
+    user_key: bigint;
+    user_id: string;
+    person_key: bigint;
+    password_hash: string | null;
+    active: boolean;
+    locked_by_operator: boolean;
+    locked_until: Date | null;
+    failed_logins: number;
+    customer_ids: string[];
+  }>(login, [institutionId, username]);
+  return rows.map((row) => ({
+    userKey: row.user_key,
+    userId: row.user_id,
+    personKey: row.person_key,
+    passwordHash: row.password_hash,
+    active: row.active,
+    lockedByOperator: row.locked_by_operator,
+    lockedUntil: row.locked_until,
+    failedLogins: row.failed_logins,
+    customerIds: row.customer_ids,
+  }))[0];
+}
+
+// One statement, so that wrong tries at the same time are each counted once. A user who is locked stays as they are:
+// further tries neither extend the lock nor count toward the next.
+const countFailure = sql(
+  'auth_count_failed_login',
+  `update users
+   set failed_logins = case when locked_until is null then least(failed_logins + 1, $5) else 1 end,
+       locked_until = case when locked_until is null and failed_logins + 1 >= $5 then $4::timestamptz end
+   where institution_id = $1 and user_key = $2 and (locked_until is null or locked_until <= $3)`,
+);
+
+export async function countFailedLogin(
+  db: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+  rule: { readonly now: Date; readonly lockUntil: Date; readonly triesInARow: number },
+): Promise<void> {
+  await db.query(countFailure, [institutionId, userKey, rule.now, rule.lockUntil, rule.triesInARow]);
+}
+
+const clearFailures = sql(
+  'auth_clear_failed_logins',
+  `update users set failed_logins = 0, locked_until = null
+   where institution_id = $1 and user_key = $2 and (locked_until is null or locked_until <= $3)`,
+);
+
+/** False when the user was locked meanwhile. */
+export async function clearFailedLogins(
+  db: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+  now: Date,
+): Promise<boolean> {
+  return (await db.query(clearFailures, [institutionId, userKey, now])).rowCount === 1;
+}
+
+const setCredentials = sql(
+  'auth_set_credentials',
+  `update users
+   set username = coalesce($3, username), password_hash = $4, failed_logins = 0, locked_until = null
+   where institution_id = $1 and user_key = $2`,
+);
+
+/** A unique violation of users_by_username: the name is taken. `username` null leaves it as it is. */
+export async function updateCredentials(
+  db: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+  username: string | null,
+  passwordHash: string,
+): Promise<void> {
+  await db.query(setCredentials, [institutionId, userKey, username, passwordHash]);
+}
+
+const setStanding = sql(
+  'auth_set_standing',
+  `update users
+   set active = coalesce($3, active), locked_by_operator = coalesce($4, locked_by_operator),
+       failed_logins = case when $4 is false then 0 else failed_logins end,
+       locked_until = case when $4 is false then null else locked_until end
+   where institution_id = $1 and user_key = $2`,
+);
+
+/** Null leaves as it is; unlocking also ends a lock by wrong passwords. */
+export async function updateStanding(
+  db: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+  change: { readonly active: boolean | null; readonly lockedByOperator: boolean | null },
+): Promise<void> {
+  await db.query(setStanding, [institutionId, userKey, change.active, change.lockedByOperator]);
+}
+
+const newLogin = sql(
+  'auth_insert_login',
+  `insert into users (institution_id, user_id, person_key, email, username, password_hash, active,
+                      locked_by_operator, created_at)
+   select $1, $2, p.person_key, $4, $5, $6, $7, $8, $9 from persons p
+   where p.institution_id = $1 and p.person_id = $3
+   on conflict do nothing
+   returning user_key`,
+);
+const copyPhone = sql(
+  'auth_copy_phone',
+  `insert into user_phones (institution_id, user_key, phone_type, phone_number)
+   select p.institution_id, $2, p.phone_type, p.phone_number from persons p
+   where p.institution_id = $1 and p.person_id = $3 and p.phone_number is not null`,
+);
+
+/** A user with credentials for a person the core knows; nothing happens when there is one already. */
+export async function insertLogin(
+  db: Queryable,
+  institutionId: InstitutionId,
+  row: {
+    readonly userId: string;
+    readonly personId: string;
+    readonly email: string;
+    readonly username: string;
+    readonly passwordHash: string;
+    readonly active: boolean;
+    readonly lockedByOperator: boolean;
+    readonly createdAt: Date;
+  },
+): Promise<void> {
+  const { rows } = await db.query<{ user_key: bigint }>(newLogin, [
+    institutionId,
+    row.userId,
+    row.personId,
+    row.email,
+    row.username,
+    row.passwordHash,
+    row.active,
+    row.lockedByOperator,
+    row.createdAt,
+  ]);
+  const userKey = rows[0]?.user_key;
+  if (userKey !== undefined) await db.query(copyPhone, [institutionId, userKey, row.personId]);
+}
+
+const userByName = sql(
+  'auth_user_by_name',
+  `select user_key, username from users
+   where institution_id = $1 and (lower(username) = lower($2) or user_id = $2)`,
+);
+
+/** By username or user id. */
+export async function selectUserByName(
+  db: Queryable,
+  institutionId: InstitutionId,
+  name: string,
+): Promise<{ userKey: bigint; username: string | null } | undefined> {
+  const { rows } = await db.query<{ user_key: bigint; username: string | null }>(userByName, [
+    institutionId,
+    name,
+  ]);
+  return rows.map((row) => ({ userKey: row.user_key, username: row.username }))[0];
+}
+
+// ----- activation -----
+
+const saveActivation = sql(
+  'auth_save_activation',
+  `insert into activations (institution_id, user_key, selector, secret_hash, expires_at)
+   values ($1, $2, $3, $4, $5)
+   on conflict (institution_id, user_key) do update
+   set selector = excluded.selector, secret_hash = excluded.secret_hash, expires_at = excluded.expires_at,
+       failed_tries = 0`,
+);
+
+/** A user has one code at most: a new one ends the old. */
+export async function upsertActivation(
+  db: Queryable,
+  institutionId: InstitutionId,
+  row: { readonly userKey: bigint; readonly selector: string; readonly secretHash: Buffer; readonly expiresAt: Date },
+): Promise<void> {
+  await db.query(saveActivation, [institutionId, row.userKey, row.selector, row.secretHash, row.expiresAt]);
+}
+
+export interface ActivationRow {
+  readonly userKey: bigint;
+  readonly userId: string;
+  readonly secretHash: Buffer;
+  readonly failedTries: number;
+  readonly expiresAt: Date;
+  readonly memberNumbers: readonly string[];
+  readonly customerIds: readonly string[];
+}
+
+const activation = sql(
+  'auth_activation',
+  `select a.user_key, u.user_id, a.secret_hash, a.failed_tries, a.expires_at, m.member_numbers, m.customer_ids
+   from activations a
+   join users u on u.institution_id = a.institution_id and u.user_key = a.user_key
+   cross join lateral (
+     select array_agg(c.member_number) as member_numbers, array_agg(c.customer_id order by c.member_number) as customer_ids
+     from customer_persons cp
+     join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
+     where cp.institution_id = a.institution_id and cp.person_key = u.person_key) m
+   where a.institution_id = $1 and a.selector = $2`,
+);
+
+export async function selectActivation(
+  db: Queryable,
+  institutionId: InstitutionId,
+  selector: string,
+): Promise<ActivationRow | undefined> {
+  const { rows } = await db.query<{
+    user_key: bigint;
+    user_id: string;
+    secret_hash: Buffer;
+    failed_tries: number;
+    expires_at: Date;
+    member_numbers: string[] | null;
+    customer_ids: string[] | null;
+  }>(activation, [institutionId, selector]);
+  return rows.map((row) => ({
+    userKey: row.user_key,
+    userId: row.user_id,
+    secretHash: row.secret_hash,
+    failedTries: row.failed_tries,
+    expiresAt: row.expires_at,
+    memberNumbers: row.member_numbers ?? [],
+    customerIds: row.customer_ids ?? [],
+  }))[0];
+}
+
+const countTry = sql(
+  'auth_count_activation_try',
+  `update activations set failed_tries = failed_tries + 1
+   where institution_id = $1 and selector = $2 and failed_tries < $3`,
+);
+
+export async function countFailedActivation(
+  db: Queryable,
+  institutionId: InstitutionId,
+  selector: string,
+  most: number,
+): Promise<void> {
+  await db.query(countTry, [institutionId, selector, most]);
+}
+
+const spend = sql(
+  'auth_spend_activation',
+  `delete from activations
+   where institution_id = $1 and selector = $2 and failed_tries < $3 and expires_at > $4`,
+);
+
+/** False when somebody else spent it, or it ran out, meanwhile. */
+export async function spendActivation(
+  db: Queryable,
+  institutionId: InstitutionId,
+  selector: string,
+  most: number,
+  now: Date,
+): Promise<boolean> {
+  return (await db.query(spend, [institutionId, selector, most, now])).rowCount === 1;
+}

@@ -1,0 +1,41 @@
+import { OAuthError } from './oauth-error.ts';
+
+export const scopes = [
+  'account:read',
+  'institution-users:read',
+  'institution-users:write',
+  'transfer:read',
+  'transfer:write',
+  'events:read',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Spellings of the wider family; answers and claims use ours. */
+const spellings: ReadonlyMap<string, Scope> = new Map<string, Scope>([
+  ...scopes.map((scope) => [scope, scope] as const),
+  ['accounts:read', 'account:read'],
+  ['transfers:read', 'transfer:read'],
+  ['transfers:write', 'transfer:write'],
+]);
+
+/** RFC 6749 section 3.3: tokens of visible ASCII without quote and backslash, one space between. */
+const grammar = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/;
+
+export function parseScope(name: string): Scope | undefined {
+  return spellings.get(name);
+}
+
+/**
+ * The scopes to grant: those asked for, or all that the client is registered for. OAuthError `invalid_scope` for one
+ * that does not exist or that the client does not have.
+ */
+export function grantScopes(asked: string | undefined, registered: readonly string[]): Scope[] {
+  if (asked === undefined) return scopes.filter((scope) => registered.includes(scope));
+  if (!grammar.test(asked)) throw new OAuthError('invalid_scope', 'The scope is malformed.');
+  const wanted = new Set(asked.split(' ').map(parseScope));
+  const granted = scopes.filter((scope) => wanted.has(scope) && registered.includes(scope));
+  if (granted.length !== wanted.size) {
+    throw new OAuthError('invalid_scope', 'A scope does not exist or is not registered for this client.');
+  }
+  return granted;
+}

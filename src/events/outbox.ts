@@ -1,0 +1,54 @@
+import type { InstitutionId, Queryable } from '../storage/index.ts';
+import { clearExpiredSecrets, insertEvents } from './queries.ts';
+
+/**
+ * Something that happened, to be told to the institution. `kind` and what it is about (`subjectKey`):
+ * `transfer.completed`, `transfer.pending`, `transfer.failed` a transfer's key; `member.registered`,
+ * `member.activated`, `member.contact_changed` a user's key.
+ */
+export interface NewEvent {
+  readonly kind: string;
+  readonly subjectKey: bigint;
+  /** The account paid from, and the number of the entry that the change made there; likewise to. */
+  readonly fromKey?: bigint;
+  readonly fromSeq?: bigint;
+  readonly toKey?: bigint;
+  readonly toSeq?: bigint;
+  /** Kept as JSON: no bigint in it. */
+  readonly data?: object;
+  /** Sealed by the vault; never comes without its expiry, or it would stay for ever. */
+  readonly secret?: Uint8Array;
+  readonly secretExpiresAt?: Date;
+}
+
+/**
+ * Appends the events in the order given, in one statement of the caller's transaction.
+ *
+ * Throws when not each of them was written, so that the caller's transaction does not commit without them.
+ */
+export async function appendEvents(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  events: readonly NewEvent[],
+  at: Date,
+): Promise<void> {
+  if (events.length === 0) return;
+  for (const event of events) {
+    if ((event.secret === undefined) !== (event.secretExpiresAt === undefined)) {
+      throw new TypeError(`the secret of a ${event.kind} and its expiry come together`);
+    }
+  }
+  const written = await insertEvents(tx, institutionId, events, at);
+  if (written !== events.length) {
+    throw new Error(`${written} of ${events.length} events were written`);
+  }
+}
+
+/** Wipes the secrets whose time is over at `now`; the events stay. Answers how many were wiped. */
+export async function wipeExpiredSecrets(
+  db: Queryable,
+  institutionId: InstitutionId,
+  now: Date,
+): Promise<number> {
+  return clearExpiredSecrets(db, institutionId, now);
+}

@@ -1,0 +1,51 @@
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import type { NewEvent } from './outbox.ts';
+
+const insertEventsStatement = sql(
+  'events_insert',
+  `insert into outbox (institution_id, kind, subject_key, from_key, from_seq, to_key, to_seq,
+                       data, secret, secret_expires_at, recorded_at)
+   select $1, kind, subject_key, from_key, from_seq, to_key, to_seq, data, secret, secret_expires_at, $2
+   from unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+               $9::jsonb[], $10::bytea[], $11::timestamptz[])
+        with ordinality as event (kind, subject_key, from_key, from_seq, to_key, to_seq,
+                                  data, secret, secret_expires_at, place)
+   order by place`,
+);
+
+export async function insertEvents(
+  db: Queryable,
+  institutionId: InstitutionId,
+  events: readonly NewEvent[],
+  at: Date,
+): Promise<number> {
+  const { rowCount } = await db.query(insertEventsStatement, [
+    institutionId,
+    at,
+    events.map((event) => event.kind),
+    events.map((event) => event.subjectKey),
+    events.map((event) => event.fromKey ?? null),
+    events.map((event) => event.fromSeq ?? null),
+    events.map((event) => event.toKey ?? null),
+    events.map((event) => event.toSeq ?? null),
+    events.map((event) => (event.data === undefined ? null : JSON.stringify(event.data))),
+    events.map((event) => event.secret ?? null),
+    events.map((event) => event.secretExpiresAt ?? null),
+  ]);
+  return rowCount;
+}
+
+const clearExpiredSecretsStatement = sql(
+  'events_clear_expired_secrets',
+  `update outbox set secret = null, secret_expires_at = null
+   where institution_id = $1 and secret is not null and secret_expires_at <= $2`,
+);
+
+export async function clearExpiredSecrets(
+  db: Queryable,
+  institutionId: InstitutionId,
+  now: Date,
+): Promise<number> {
+  const { rowCount } = await db.query(clearExpiredSecretsStatement, [institutionId, now]);
+  return rowCount;
+}

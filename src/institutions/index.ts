@@ -1,0 +1,16 @@
+/**
+ * The tenant: who an institution is, its settings, and who acts in it. Every other row belongs to one of these.
+ *
+ * Invariants: `code` and `currency` never change; the table stands in the global directory, outside row-level
+ * security, because the institution must be known before anything of it can be read.
+ */
+export type { Actor, ClientActor, MemberActor } from './actor.ts';
+export { businessDay } from './business-day.ts';
+export {
+  findInstitution,
+  findInstitutionByCode,
+  type Institution,
+  type InstitutionSettings,
+  listInstitutions,
+  saveInstitution,
+} from './queries.ts';

@@ -1,0 +1,99 @@
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+
+export interface InstitutionSettings {
+  readonly code: string;
+  readonly name: string;
+  /** ISO 4217; what amounts are in where nothing else says. */
+  readonly currency: string;
+  /** IANA name; decides which day a moment belongs to. */
+  readonly timeZone: string;
+  /** Open: an unknown member number may register and is given accounts on the spot. */
+  readonly enrollment: 'closed' | 'open';
+  readonly openingDepositMinor: bigint;
+  readonly passwordMinLength: number;
+  readonly demo: boolean;
+}
+
+export interface Institution extends InstitutionSettings {
+  readonly institutionId: InstitutionId;
+}
+
+interface Row {
+  institution_id: InstitutionId;
+  code: string;
+  name: string;
+  currency: string;
+  time_zone: string;
+  enrollment: 'closed' | 'open';
+  opening_deposit_minor: bigint;
+  password_min_length: number;
+  demo: boolean;
+}
+
+const columns = `institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
+  password_min_length, demo`;
+
+const byId = sql('institutions_by_id', `select ${columns} from institutions where institution_id = $1`);
+const byCode = sql('institutions_by_code', `select ${columns} from institutions where code = $1`);
+const all = sql('institutions_all', `select ${columns} from institutions order by code`);
+
+export async function findInstitution(
+  db: Queryable,
+  institutionId: InstitutionId,
+): Promise<Institution | undefined> {
+  return (await db.query<Row>(byId, [institutionId])).rows.map(toInstitution)[0];
+}
+
+export async function findInstitutionByCode(db: Queryable, code: string): Promise<Institution | undefined> {
+  return (await db.query<Row>(byCode, [code])).rows.map(toInstitution)[0];
+}
+
+export async function listInstitutions(db: Queryable): Promise<Institution[]> {
+  return (await db.query<Row>(all)).rows.map(toInstitution);
+}
+
+const save = sql(
+  'institutions_save',
+  `insert into institutions (code, name, currency, time_zone, enrollment, opening_deposit_minor,
+                             password_min_length, demo, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+   on conflict (code) do update
+   set name = excluded.name, time_zone = excluded.time_zone, enrollment = excluded.enrollment,
+       opening_deposit_minor = excluded.opening_deposit_minor,
+       password_min_length = excluded.password_min_length
+   returning ${columns}`,
+);
+
+/** Creates the institution, or changes the settings of the one with this code; its currency stays as it is. */
+export async function saveInstitution(
+  db: Queryable,
+  settings: InstitutionSettings,
+  at: Date,
+): Promise<Institution> {
+  const { rows } = await db.query<Row>(save, [
+    settings.code,
+    settings.name,
+    settings.currency,
+    settings.timeZone,
+    settings.enrollment,
+    settings.openingDepositMinor,
+    settings.passwordMinLength,
+    settings.demo,
+    at,
+  ]);
+  return toInstitution(rows[0] as Row);
+}
+
+function toInstitution(row: Row): Institution {
+  return {
+    institutionId: row.institution_id,
+    code: row.code,
+    name: row.name,
+    currency: row.currency,
+    timeZone: row.time_zone,
+    enrollment: row.enrollment,
+    openingDepositMinor: row.opening_deposit_minor,
+    passwordMinLength: row.password_min_length,
+    demo: row.demo,
+  };
+}

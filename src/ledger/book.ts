@@ -1,0 +1,136 @@
+import { AccountsBusy, type InstitutionId, type Transaction } from '../storage/index.ts';
+import {
+  type Entry,
+  type EntryKind,
+  insertEntriesAndMoveBalances,
+  selectBalancesForUpdate,
+  selectExistingAccountIds,
+  selectFreeBalancesForUpdate,
+} from './queries.ts';
+import { type AccountState, type Bounds, type Change, move, unbounded } from './rules.ts';
+
+/** One side of a posting: an account, what happens to it, and where it must stop. */
+export interface Side {
+  readonly accountId: string;
+  readonly change: Change;
+  readonly bounds: Bounds;
+}
+
+export type Refusal = 'below_floor' | 'above_ceiling';
+
+/**
+ * The accounts of one transaction, locked, and what it does to them. Orders are decided against what the orders
+ * before them left; everything is written at once.
+ *
+ * Lock → decide (`apply`, `record`) → `write`, inside one transaction; only then is any of it true.
+ */
+export class Book {
+  readonly #tx: Transaction;
+  readonly #states: Map<string, AccountState>;
+  readonly #moved = new Set<string>();
+  readonly #entries: Entry[] = [];
+
+  private constructor(tx: Transaction, states: readonly AccountState[]) {
+    this.#tx = tx;
+    this.#states = new Map(states.map((state) => [state.accountId, state]));
+  }
+
+  /** Locks in key order and waits for each account, up to the connection's lock_timeout. */
+  static async lock(tx: Transaction, accountIds: readonly string[]): Promise<Book> {
+    return new Book(tx, await selectBalancesForUpdate(tx, tx.institutionId, accountIds));
+  }
+
+  /** Locks without waiting. Throws AccountsBusy naming the accounts that somebody else has locked. */
+  static async lockWithoutWaiting(tx: Transaction, accountIds: readonly string[]): Promise<Book> {
+    const [free, existing] = await Promise.all([
+      selectFreeBalancesForUpdate(tx, tx.institutionId, accountIds),
+      selectExistingAccountIds(tx, tx.institutionId, accountIds),
+    ]);
+    const locked = new Set(free.map((state) => state.accountId));
+    const busy = existing.filter((accountId) => !locked.has(accountId));
+    if (busy.length > 0) throw new AccountsBusy(busy);
+    return new Book(tx, free);
+  }
+
+  get institutionId(): InstitutionId {
+    return this.#tx.institutionId;
+  }
+
+  /** As left by what was applied so far; undefined for an account that does not exist. */
+  state(accountId: string): AccountState | undefined {
+    return this.#states.get(accountId);
+  }
+
+  /** The newest moment any of the accounts has seen: time never runs backward on an account. */
+  latestAt(): Date | undefined {
+    let latest: Date | undefined;
+    for (const { lastAt } of this.#states.values()) {
+      if (latest === undefined || lastAt > latest) latest = lastAt;
+    }
+    return latest;
+  }
+
+  /**
+   * Both sides, or neither. Answers the refusal that comes first in precedence (ceiling before floor), or null when
+   * applied. The amounts of the two sides must cancel out; accounts that are not in the book are an error.
+   */
+  apply(postingKey: bigint, kind: EntryKind, from: Side, to: Side): Refusal | null {
+    const incoming = move(this.#require(to.accountId), to.change, to.bounds);
+    if (incoming.refused !== null) return incoming.refused;
+    const outgoing = move(this.#require(from.accountId), from.change, from.bounds);
+    if (outgoing.refused !== null) return outgoing.refused;
+    if ((from.change.posted ?? 0n) + (to.change.posted ?? 0n) !== 0n || from.accountId === to.accountId) {
+      throw new Error('ledger: the two sides of a posting must cancel out');
+    }
+    this.#enter(postingKey, kind, outgoing.state, from.change, outgoing.decidedBy);
+    this.#enter(postingKey, kind, incoming.state, to.change, incoming.decidedBy);
+    return null;
+  }
+
+  /** A fact, bound by nothing: an opening balance or the core's correction. Moves from debit to credit. */
+  record(fact: {
+    readonly kind: 'OPENING' | 'ADJUSTMENT';
+    readonly postingKey: bigint;
+    readonly debitAccountId: string;
+    readonly creditAccountId: string;
+    readonly amountMinor: bigint;
+  }): void {
+    if (fact.amountMinor <= 0n) throw new RangeError('ledger: an amount is positive, direction is by side');
+    this.apply(
+      fact.postingKey,
+      fact.kind,
+      { accountId: fact.debitAccountId, change: { posted: -fact.amountMinor }, bounds: unbounded },
+      { accountId: fact.creditAccountId, change: { posted: fact.amountMinor }, bounds: unbounded },
+    );
+  }
+
+  /** One statement. Throws (and the transaction must roll back) when fewer rows were written than sent. */
+  async write(at: Date): Promise<void> {
+    if (this.#entries.length === 0) return;
+    const states = [...this.#moved].map((accountId) => this.#require(accountId));
+    await insertEntriesAndMoveBalances(this.#tx, this.institutionId, states, this.#entries, at);
+  }
+
+  #require(accountId: string): AccountState {
+    const state = this.#states.get(accountId);
+    if (state === undefined) throw new Error('ledger: an account was not locked before it was moved');
+    return state;
+  }
+
+  #enter(postingKey: bigint, kind: EntryKind, state: AccountState, change: Change, decidedBy: Bounds): void {
+    this.#states.set(state.accountId, state);
+    this.#moved.add(state.accountId);
+    this.#entries.push({
+      accountKey: state.accountKey,
+      seq: state.seq,
+      postingKey,
+      kind,
+      amount: change.posted ?? 0n,
+      postedAfter: state.posted,
+      heldOutAfter: state.heldOut,
+      heldInAfter: state.heldIn,
+      floor: decidedBy.floor,
+      ceiling: decidedBy.ceiling,
+    });
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * The ledger: money, the pure rules, balances and entries, of which it is the only writer.
+ *
+ * Invariants, each held by code and by the database: credit is positive and every posting sums to zero; entries are
+ * numbered per account without a gap and never change; a balance equals its newest entry; no new order takes an
+ * account below its floor or above its ceiling.
+ */
+export { Book, type Refusal, type Side } from './book.ts';
+export { currencyDecimals } from './currencies.ts';
+export { type DecimalAmount, formatMinor, parseDecimalAmount, toMinor } from './money.ts';
+export { PostingKeys } from './posting-keys.ts';
+export { type AccountState, type Bounds, splitLoanPayment, unbounded } from './rules.ts';

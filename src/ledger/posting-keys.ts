@@ -1,0 +1,36 @@
+import type { Database } from '../storage/index.ts';
+import { postingKeyBlock, reservePostingKeys } from './queries.ts';
+
+/** Hands out posting keys from blocks of a database sequence: unique across processes, a round trip per thousand. */
+export class PostingKeys {
+  readonly #database: Database;
+  #next = 0n;
+  #end = 0n;
+  #reserving: Promise<void> | undefined;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async next(): Promise<bigint> {
+    while (this.#next === this.#end) {
+      this.#reserving ??= this.#reserve().finally(() => {
+        this.#reserving = undefined;
+      });
+      await this.#reserving;
+    }
+    return this.#next++;
+  }
+
+  async take(count: number): Promise<bigint[]> {
+    const keys: bigint[] = [];
+    while (keys.length < count) keys.push(await this.next());
+    return keys;
+  }
+
+  async #reserve(): Promise<void> {
+    const first = await this.#database.directory(reservePostingKeys);
+    this.#next = first;
+    this.#end = first + postingKeyBlock;
+  }
+}

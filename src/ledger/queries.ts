@@ -1,0 +1,151 @@
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import type { AccountState } from './rules.ts';
+
+export type EntryKind = 'OPENING' | 'ADJUSTMENT' | 'TRANSFER' | 'HOLD' | 'RELEASE';
+
+export interface Entry {
+  readonly accountKey: bigint;
+  readonly seq: bigint;
+  readonly postingKey: bigint;
+  readonly kind: EntryKind;
+  readonly amount: bigint;
+  readonly postedAfter: bigint;
+  readonly heldOutAfter: bigint;
+  readonly heldInAfter: bigint;
+  readonly floor: bigint | null;
+  readonly ceiling: bigint | null;
+}
+
+interface BalanceRow {
+  account_key: bigint;
+  account_id: string;
+  currency: string;
+  posted: bigint;
+  held_out: bigint;
+  held_in: bigint;
+  seq: bigint;
+  last_at: Date;
+}
+
+// Nothing is joined: a row that waited for its lock is read again, the rows joined to it are not.
+const lockedColumns = `
+  select account_key, account_id, currency, posted, held_out, held_in, seq, last_at
+  from balances
+  where institution_id = $1 and account_id = any ($2::text[])
+  order by account_key
+  for no key update`;
+
+const lockBalances = sql('ledger_lock_balances', lockedColumns);
+const lockFreeBalances = sql('ledger_lock_free_balances', `${lockedColumns} skip locked`);
+
+/** In key order, always, by every writer. Waits up to the connection's lock_timeout (SQLSTATE 55P03). */
+export async function selectBalancesForUpdate(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  accountIds: readonly string[],
+): Promise<AccountState[]> {
+  return (await tx.query<BalanceRow>(lockBalances, [institutionId, accountIds])).rows.map(toState);
+}
+
+/** The same without waiting: accounts that somebody else has locked are left out. */
+export async function selectFreeBalancesForUpdate(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  accountIds: readonly string[],
+): Promise<AccountState[]> {
+  return (await tx.query<BalanceRow>(lockFreeBalances, [institutionId, accountIds])).rows.map(toState);
+}
+
+const existingBalances = sql(
+  'ledger_existing_balances',
+  'select account_id from balances where institution_id = $1 and account_id = any ($2::text[])',
+);
+
+export async function selectExistingAccountIds(
+  db: Queryable,
+  institutionId: InstitutionId,
+  accountIds: readonly string[],
+): Promise<string[]> {
+  const { rows } = await db.query<{ account_id: string }>(existingBalances, [institutionId, accountIds]);
+  return rows.map((row) => row.account_id);
+}
+
+// One statement, so that the triggers of both tables see both halves.
+const writeBook = sql(
+  'ledger_write',
+  `with moved as (
+     update balances b
+     set posted = v.posted, held_out = v.held_out, held_in = v.held_in, seq = v.seq, last_at = $2
+     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+       as v (account_key, posted, held_out, held_in, seq)
+     where b.institution_id = $1 and b.account_key = v.account_key
+     returning 1
+   ), recorded as (
+     insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
+                          held_out_after, held_in_after, floor, ceiling, recorded_at)
+     select $1, v.*, $2
+     from unnest($8::bigint[], $9::bigint[], $10::bigint[], $11::text[], $12::bigint[], $13::bigint[],
+                 $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[]) as v
+     returning 1
+   )
+   select (select count(*) from moved) as balances, (select count(*) from recorded) as entries`,
+);
+
+/** Both row counts are checked: an update hidden by a policy touches no row and raises no error. */
+export async function insertEntriesAndMoveBalances(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  states: readonly AccountState[],
+  entries: readonly Entry[],
+  at: Date,
+): Promise<void> {
+  const { rows } = await tx.query<{ balances: bigint; entries: bigint }>(writeBook, [
+    institutionId,
+    at,
+    states.map((s) => s.accountKey),
+    states.map((s) => s.posted),
+    states.map((s) => s.heldOut),
+    states.map((s) => s.heldIn),
+    states.map((s) => s.seq),
+    entries.map((e) => e.accountKey),
+    entries.map((e) => e.seq),
+    entries.map((e) => e.postingKey),
+    entries.map((e) => e.kind),
+    entries.map((e) => e.amount),
+    entries.map((e) => e.postedAfter),
+    entries.map((e) => e.heldOutAfter),
+    entries.map((e) => e.heldInAfter),
+    entries.map((e) => e.floor),
+    entries.map((e) => e.ceiling),
+  ]);
+  const written = rows[0];
+  if (written?.balances !== BigInt(states.length) || written.entries !== BigInt(entries.length)) {
+    throw new Error('ledger: fewer rows were written than sent');
+  }
+}
+
+const nextPostingKeys = sql('ledger_next_posting_keys', `select nextval('posting_keys') as first`);
+
+/** The first of a block of `postingKeyBlock` keys that belong to the caller alone. */
+export async function reservePostingKeys(db: Queryable): Promise<bigint> {
+  const { rows } = await db.query<{ first: bigint }>(nextPostingKeys);
+  const first = rows[0]?.first;
+  if (first === undefined) throw new Error('ledger: the sequence of posting keys gave nothing');
+  return first;
+}
+
+/** As in the sequence's `increment by`. */
+export const postingKeyBlock = 1000n;
+
+function toState(row: BalanceRow): AccountState {
+  return {
+    accountKey: row.account_key,
+    accountId: row.account_id,
+    currency: row.currency,
+    posted: row.posted,
+    heldOut: row.held_out,
+    heldIn: row.held_in,
+    seq: row.seq,
+    lastAt: row.last_at,
+  };
+}

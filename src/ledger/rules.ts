@@ -1,0 +1,77 @@
+/** What the ledger knows of one account: minor units, credit positive. */
+export interface AccountState {
+  readonly accountKey: bigint;
+  readonly accountId: string;
+  readonly currency: string;
+  readonly posted: bigint;
+  /** Reserved to leave by pending transfers, >= 0. */
+  readonly heldOut: bigint;
+  /** Reserved to arrive by pending transfers, >= 0. */
+  readonly heldIn: bigint;
+  /** The number of the newest entry; 0 when there is none. */
+  readonly seq: bigint;
+  readonly lastAt: Date;
+}
+
+/** Where new orders must stop; null is unbounded. A deposit's floor is minus its overdraft, a debt's ceiling is 0. */
+export interface Bounds {
+  readonly floor: bigint | null;
+  readonly ceiling: bigint | null;
+}
+
+export const unbounded: Bounds = { floor: null, ceiling: null };
+
+/** A change of one account; what is left out stays. */
+export interface Change {
+  readonly posted?: bigint;
+  readonly heldOut?: bigint;
+  readonly heldIn?: bigint;
+}
+
+export type Moved =
+  | { readonly refused: 'below_floor' | 'above_ceiling' }
+  | {
+      readonly refused: null;
+      readonly state: AccountState;
+      /** The bounds that this change was held against; null where it moved away from the bound or not at all. */
+      readonly decidedBy: Bounds;
+    };
+
+/**
+ * The one rule of the ledger, pure. Bounds bind new orders, not facts: what lowers `posted - heldOut` must leave it
+ * at or above the floor, what raises `posted + heldIn` must leave it at or below the ceiling. Movement back toward a
+ * bound, and settling an accepted hold (which moves neither figure), always pass, also where a core has reported
+ * an account beyond its bound.
+ */
+export function move(state: AccountState, change: Change, bounds: Bounds): Moved {
+  const posted = state.posted + (change.posted ?? 0n);
+  const heldOut = state.heldOut + (change.heldOut ?? 0n);
+  const heldIn = state.heldIn + (change.heldIn ?? 0n);
+  if (heldOut < 0n || heldIn < 0n) throw new RangeError('more was released than is held');
+
+  const lowers = posted - heldOut < state.posted - state.heldOut;
+  const raises = posted + heldIn > state.posted + state.heldIn;
+  const floor = lowers ? bounds.floor : null;
+  const ceiling = raises ? bounds.ceiling : null;
+  if (ceiling !== null && posted + heldIn > ceiling) return { refused: 'above_ceiling' };
+  if (floor !== null && posted - heldOut < floor) return { refused: 'below_floor' };
+  return {
+    refused: null,
+    state: { ...state, posted, heldOut, heldIn, seq: state.seq + 1n },
+    decidedBy: { floor, ceiling },
+  };
+}
+
+/** How a payment on a loan is split: fees, then interest, then principal. The parts add up to the payment. */
+export function splitLoanPayment(
+  amount: bigint,
+  due: { readonly fees: bigint; readonly interest: bigint },
+): { readonly toFees: bigint; readonly toInterest: bigint; readonly toPrincipal: bigint } {
+  const toFees = least(amount, due.fees);
+  const toInterest = least(amount - toFees, due.interest);
+  return { toFees, toInterest, toPrincipal: amount - toFees - toInterest };
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,49 @@
+import type { Actor } from '../institutions/index.ts';
+import { Problem } from '../problem.ts';
+import type { Database, Queryable } from '../storage/index.ts';
+import { type Membership, type Profile, toProfile, type User, type UserIdType } from './profile.ts';
+import { selectUsersBy } from './queries.ts';
+
+/**
+ * The profile that the id means to this caller. A client that names a membership gets its PRIMARY user, a member
+ * always their own: any other id does not exist to them. Problems: `not_found`; `ambiguous_user_id` for an e-mail
+ * that several users have.
+ */
+export async function getProfile(
+  database: Database,
+  actor: Actor,
+  id: string,
+  idType: UserIdType,
+  now: Date,
+): Promise<Profile> {
+  const { user, addressed } = await database.read(actor.institutionId, (db) =>
+    findAddressedUser(db, actor, id, idType),
+  );
+  return toProfile(user, addressed, now);
+}
+
+export async function findAddressedUser(
+  db: Queryable,
+  actor: Actor,
+  id: string,
+  idType: UserIdType,
+): Promise<{ readonly user: User; readonly addressed: Membership | undefined }> {
+  const meant = await selectUsersBy(db, actor.institutionId, idType, id);
+  const candidates =
+    actor.kind === 'member'
+      ? meant.filter((user) => user.userKey === actor.userKey)
+      : meant.filter((user) => !isMembershipId(idType) || membershipOf(user, id)?.role === 'PRIMARY');
+  const [user, another] = candidates;
+  if (user === undefined) throw new Problem('not_found', 'There is no such customer.');
+  if (another !== undefined) throw new Problem('ambiguous_user_id', 'Several users have this e-mail address.');
+  return { user, addressed: isMembershipId(idType) ? membershipOf(user, id) : undefined };
+}
+
+function isMembershipId(idType: UserIdType): boolean {
+  return idType === 'CUSTOMER_ID' || idType === 'MEMBER_NUMBER';
+}
+
+/** Member numbers may look like another membership's customer id, but then both lead to the same user here. */
+function membershipOf(user: User, id: string): Membership | undefined {
+  return user.memberships.find(({ customerId, memberNumber }) => customerId === id || memberNumber === id);
+}

@@ -1,0 +1,11 @@
+/**
+ * Members: registering, the profile, and their contact.
+ *
+ * Invariants: a person is registered once; a member sees and changes only themselves; every change of contact leaves an
+ * event with the old and the new value.
+ */
+export { getProfile } from './get-profile.ts';
+export { toE164 } from './phone.ts';
+export { type PhoneType, type Profile, phoneTypes, type UserIdType, userIdTypes, userRoles } from './profile.ts';
+export { type RegisterDeps, type Registration, registerMember } from './register-member.ts';
+export { type ContactChange, updateContact } from './update-contact.ts';

@@ -1,0 +1,39 @@
+import type { MembershipPerson } from '../core/index.ts';
+
+export interface ClaimedIdentity {
+  readonly email: string;
+  readonly firstName?: string;
+  readonly lastName?: string;
+}
+
+/**
+ * Which of a membership's persons registers: who has the e-mail (the names decide between several), else the PRIMARY
+ * when the core has no e-mail for them. What was claimed must not contradict the core; undefined when it does.
+ */
+export function pickPerson(
+  persons: readonly MembershipPerson[],
+  claimed: ClaimedIdentity,
+): MembershipPerson | undefined {
+  const byEmail = persons.filter((person) => person.email !== null && same(person.email, claimed.email));
+  const candidates =
+    byEmail.length > 0
+      ? byEmail
+      : persons.filter((person) => person.email === null && person.role === 'PRIMARY');
+  const agreeing = candidates.filter((person) => agrees(person, claimed));
+  return agreeing.find((person) => person.role === 'PRIMARY') ?? agreeing[0];
+}
+
+function agrees(person: MembershipPerson, claimed: ClaimedIdentity): boolean {
+  return (
+    (claimed.firstName === undefined || same(person.firstName, claimed.firstName)) &&
+    (claimed.lastName === undefined || same(person.lastName, claimed.lastName))
+  );
+}
+
+function same(a: string, b: string): boolean {
+  return fold(a) === fold(b);
+}
+
+function fold(text: string): string {
+  return text.trim().normalize('NFC').toLowerCase();
+}

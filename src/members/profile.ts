@@ -1,0 +1,70 @@
+export const userRoles = ['PRIMARY', 'BUSINESS_ADMIN', 'JOINT', 'BUSINESS_USER', 'AUTHORIZED_SIGNER'] as const;
+export type UserRole = (typeof userRoles)[number];
+export type UserType = 'RETAIL' | 'BUSINESS';
+
+export const userIdTypes = ['CUSTOMER_ID', 'MEMBER_NUMBER', 'EMAIL', 'LOGIN_ID', 'USER_ID'] as const;
+export type UserIdType = (typeof userIdTypes)[number];
+
+export const phoneTypes = ['MOBILE', 'HOME', 'WORK'] as const;
+export type PhoneType = (typeof phoneTypes)[number];
+
+export interface PhoneNumber {
+  readonly phoneNumber: string;
+  readonly phoneType: PhoneType;
+}
+
+export interface Membership {
+  readonly customerId: string;
+  readonly memberNumber: string;
+  readonly memberType: UserType;
+  readonly role: UserRole;
+}
+
+/** A user with digital access, as kept. */
+export interface User {
+  readonly userKey: bigint;
+  readonly userId: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly email: string;
+  readonly active: boolean;
+  readonly lockedByOperator: boolean;
+  readonly lockedUntil: Date | null;
+  /** By member number. */
+  readonly memberships: readonly Membership[];
+  readonly phoneNumbers: readonly PhoneNumber[];
+}
+
+export interface Profile {
+  readonly userId: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly emailAddress: string;
+  readonly userRole: UserRole;
+  readonly userType: UserType;
+  readonly userStatus: { readonly active: boolean; readonly locked: boolean };
+  readonly customers: readonly { readonly customerId: string; readonly memberNumber: string }[];
+  readonly phoneNumbers: readonly PhoneNumber[];
+}
+
+/**
+ * Role and type are those in the membership that was asked for; where none was, in the one where the user's role is
+ * highest.
+ */
+export function toProfile(user: User, addressed: Membership | undefined, now: Date): Profile {
+  const membership =
+    addressed ??
+    user.memberships.toSorted((a, b) => userRoles.indexOf(a.role) - userRoles.indexOf(b.role))[0];
+  const locked = user.lockedByOperator || (user.lockedUntil !== null && user.lockedUntil > now);
+  return {
+    userId: user.userId,
+    firstName: user.firstName,
+    lastName: user.lastName,
+    emailAddress: user.email,
+    userRole: membership?.role ?? 'PRIMARY',
+    userType: membership?.memberType ?? 'RETAIL',
+    userStatus: { active: user.active, locked },
+    customers: user.memberships.map(({ customerId, memberNumber }) => ({ customerId, memberNumber })),
+    phoneNumbers: user.phoneNumbers,
+  };
+}

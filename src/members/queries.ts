@@ -1,0 +1,132 @@
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import type { Membership, PhoneNumber, PhoneType, User, UserIdType } from './profile.ts';
+
+interface UserRow {
+  user_key: bigint;
+  user_id: string;
+  first_name: string;
+  last_name: string;
+  email: string;
+  active: boolean;
+  locked_by_operator: boolean;
+  locked_until: Date | null;
+  memberships: Membership[];
+  phones: PhoneNumber[];
+}
+
+const users = `
+  select u.user_key, u.user_id, p.first_name, p.last_name, u.email, u.active, u.locked_by_operator, u.locked_until,
+         (select coalesce(json_agg(json_build_object('customerId', c.customer_id, 'memberNumber', c.member_number,
+                                                     'memberType', c.member_type, 'role', cp.role)
+                                   order by c.member_number), '[]')
+          from customer_persons cp
+          join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
+          where cp.institution_id = u.institution_id and cp.person_key = u.person_key) as memberships,
+         (select coalesce(json_agg(json_build_object('phoneNumber', n.phone_number, 'phoneType', n.phone_type)
+                                   order by n.phone_type), '[]')
+          from user_phones n
+          where n.institution_id = u.institution_id and n.user_key = u.user_key) as phones
+  from users u
+  join persons p on p.institution_id = u.institution_id and p.person_key = u.person_key
+  where u.institution_id = $1`;
+
+const inCustomer = (column: string) => `u.person_key in (
+  select cp.person_key from customer_persons cp
+  join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
+  where cp.institution_id = $1 and c.${column} = $2)`;
+
+const usersBy: Readonly<Record<UserIdType, ReturnType<typeof sql>>> = {
+  CUSTOMER_ID: sql('members_by_customer_id', `${users} and ${inCustomer('customer_id')}`),
+  MEMBER_NUMBER: sql('members_by_member_number', `${users} and ${inCustomer('member_number')}`),
+  EMAIL: sql('members_by_email', `${users} and lower(u.email) = lower($2)`),
+  LOGIN_ID: sql('members_by_login_id', `${users} and lower(u.username) = lower($2)`),
+  USER_ID: sql('members_by_user_id', `${users} and u.user_id = $2`),
+};
+
+/** Every user that the id could mean: all of a membership's, all with an e-mail. */
+export async function selectUsersBy(
+  db: Queryable,
+  institutionId: InstitutionId,
+  idType: UserIdType,
+  id: string,
+): Promise<User[]> {
+  return (await db.query<UserRow>(usersBy[idType], [institutionId, id])).rows.map(toUser);
+}
+
+const lockUser = sql(
+  'members_lock_user',
+  'select from users where institution_id = $1 and user_key = $2 for no key update',
+);
+
+export async function lockUserRow(tx: Queryable, institutionId: InstitutionId, userKey: bigint): Promise<void> {
+  await tx.query(lockUser, [institutionId, userKey]);
+}
+
+const setEmail = sql(
+  'members_set_email',
+  'update users set email = $3 where institution_id = $1 and user_key = $2',
+);
+
+export async function updateEmail(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+  email: string,
+): Promise<void> {
+  await tx.query(setEmail, [institutionId, userKey, email]);
+}
+
+const setPhone = sql(
+  'members_set_phone',
+  `insert into user_phones (institution_id, user_key, phone_type, phone_number) values ($1, $2, $3, $4)
+   on conflict (institution_id, user_key, phone_type) do update set phone_number = excluded.phone_number`,
+);
+
+export async function upsertPhone(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+  phoneType: PhoneType,
+  phoneNumber: string,
+): Promise<void> {
+  await tx.query(setPhone, [institutionId, userKey, phoneType, phoneNumber]);
+}
+
+const newUser = sql(
+  'members_insert_user',
+  `insert into users (institution_id, user_id, person_key, email, created_at) values ($1, $2, $3, $4, $5)
+   returning user_key`,
+);
+
+/** A unique violation of users_institution_id_person_key_key: the person is registered already. */
+export async function insertUser(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  row: { readonly userId: string; readonly personKey: bigint; readonly email: string; readonly at: Date },
+): Promise<bigint> {
+  const { rows } = await tx.query<{ user_key: bigint }>(newUser, [
+    institutionId,
+    row.userId,
+    row.personKey,
+    row.email,
+    row.at,
+  ]);
+  const userKey = rows[0]?.user_key;
+  if (userKey === undefined) throw new Error('members: a user was not inserted');
+  return userKey;
+}
+
+function toUser(row: UserRow): User {
+  return {
+    userKey: row.user_key,
+    userId: row.user_id,
+    firstName: row.first_name,
+    lastName: row.last_name,
+    email: row.email,
+    active: row.active,
+    lockedByOperator: row.locked_by_operator,
+    lockedUntil: row.locked_until,
+    memberships: row.memberships,
+    phoneNumbers: row.phones,
+  };
+}

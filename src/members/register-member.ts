@@ -1,0 +1,90 @@
+import { findMembership, openMembership } from '../core/index.ts';
+import { appendEvents } from '../events/index.ts';
+import { type ClientActor, findInstitution } from '../institutions/index.ts';
+import type { PostingKeys } from '../ledger/index.ts';
+import { Problem } from '../problem.ts';
+import { type Clock, type Database, isUniqueViolation, type Transaction } from '../storage/index.ts';
+import { uuidv7 } from '../uuid.ts';
+import { findAddressedUser } from './get-profile.ts';
+import { type ClaimedIdentity, pickPerson } from './pick-person.ts';
+import { type PhoneType, type Profile, toProfile } from './profile.ts';
+import { insertUser, upsertPhone } from './queries.ts';
+
+export interface Registration extends ClaimedIdentity {
+  readonly memberNumber: string;
+}
+
+export interface RegisterDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly postingKeys: PostingKeys;
+  readonly issueActivation: (
+    tx: Transaction,
+    userKey: bigint,
+    at: Date,
+  ) => Promise<{ readonly sealedCode: Uint8Array; readonly expiresAt: Date }>;
+}
+
+/**
+ * Gives a person of the core digital access: a user, still without credentials, and an event that carries the
+ * activation code. In an institution with open enrollment an unknown member number is opened on the spot.
+ *
+ * Problems: `member_not_found`, `identity_mismatch`, `member_already_registered` (also for the loser of a race).
+ */
+export async function registerMember(
+  deps: RegisterDeps,
+  actor: ClientActor,
+  registration: Registration,
+): Promise<{ readonly profile: Profile; readonly customerId: string }> {
+  const { institutionId } = actor;
+  const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
+  if (institution === undefined) throw new Error('members: a token of an institution that does not exist');
+  const openingKey = await deps.postingKeys.next();
+  const at = deps.clock();
+  try {
+    return await deps.database.transaction(institutionId, async (tx) => {
+      const person = await findPerson(tx);
+      const userId = uuidv7(at);
+      const userKey = await insertUser(tx, institutionId, {
+        userId,
+        personKey: person.personKey,
+        email: registration.email.trim(),
+        at,
+      });
+      if (person.phoneNumber !== null && person.phoneType !== null) {
+        await upsertPhone(tx, institutionId, userKey, person.phoneType as PhoneType, person.phoneNumber);
+      }
+      const { sealedCode, expiresAt } = await deps.issueActivation(tx, userKey, at);
+      const event = { kind: 'member.registered', subjectKey: userKey, secret: sealedCode, secretExpiresAt: expiresAt };
+      await appendEvents(tx, institutionId, [{ ...event, kind: 'member.registered' }], at);
+      const { user } = await findAddressedUser(tx, actor, userId, 'USER_ID');
+      const addressed = user.memberships.find(
+        (membership) => membership.memberNumber === registration.memberNumber,
+      );
+      return { profile: toProfile(user, addressed, at), customerId: addressed?.customerId ?? '' };
+    });
+  } catch (error) {
+    if (isUniqueViolation(error)) throw alreadyRegistered(error);
+    throw error;
+  }
+
+  async function findPerson(tx: Transaction) {
+    const known = await findMembership(tx, institutionId, registration.memberNumber);
+    if (known === undefined) {
+      if (institution?.enrollment !== 'open') {
+        throw new Problem('member_not_found', 'The core knows no such member number.');
+      }
+      return openMembership(tx, institution, registration, openingKey, at);
+    }
+    const person = pickPerson(known.persons, registration);
+    if (person === undefined) {
+      throw new Problem('identity_mismatch', 'The core knows this membership under another e-mail or name.');
+    }
+    if (person.registered) throw alreadyRegistered();
+    return person;
+  }
+}
+
+function alreadyRegistered(cause?: unknown): Problem {
+  return new Problem('member_already_registered', 'This member is registered already.', { cause });
+}

@@ -1,0 +1,302 @@
+import { Problem } from '../problem.ts';
+import type { Database, InstitutionId, Transaction } from './database.ts';
+import { outcomeUnknown, sqlState, sqlStateOf } from './errors.ts';
+
+/** Thrown by a batch that did not want to wait: somebody else has these keys locked. */
+export class AccountsBusy extends Error {
+  readonly keys: readonly string[];
+  constructor(keys: readonly string[]) {
+    super(`${keys.length} of the batch's rows are locked by others`);
+    this.keys = keys;
+  }
+}
+
+export interface GroupCommitOptions<Order, Outcome> {
+  readonly database: Database;
+  /** How many batches may be under way at once: connections in use. */
+  readonly lanes: number;
+  readonly maxBatch: number;
+  /** Orders waiting beyond this are refused at once with Problem `overloaded`. */
+  readonly maxWaiting: number;
+  /** How long an order may wait for its answer before it is given up. */
+  readonly deadlineMillis: number;
+  /** What an order locks or must be alone with: two batches under way never share a key. */
+  readonly keysOf: (order: Order) => readonly string[];
+  /**
+   * The work of a batch, in one transaction: an outcome per order, in order. With `patient` false it must throw
+   * AccountsBusy instead of waiting for locks. It may be run again, so it must be idempotent by key.
+   */
+  readonly run: (tx: Transaction, orders: readonly Order[], patient: boolean) => Promise<Outcome[]>;
+  /** Members of the problem when an order's outcome cannot be known. */
+  readonly membersWhenUnknown: (order: Order) => Record<string, unknown>;
+}
+
+interface Waiter<Order, Outcome> {
+  readonly order: Order;
+  readonly keys: readonly string[];
+  readonly deadline: number;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+  /** A commit that carried this order was sent and its answer lost. */
+  unknown: boolean;
+  /** Found locked by a stranger: tried again apart from the others, without waiting for locks. */
+  cautious: boolean;
+  notBefore: number;
+}
+
+interface Queue<Order, Outcome> {
+  readonly waiting: Set<Waiter<Order, Outcome>>;
+  readonly inFlight: Set<string>;
+}
+
+const rerunAtOnce: ReadonlySet<string> = new Set([sqlState.uniqueViolation, sqlState.deadlockDetected]);
+const maxReruns = 3;
+const busyPauseMillis = 100;
+const tickMillis = 50;
+
+/**
+ * Orders that arrive while a commit is under way share the next one: one caller alone pays one commit, a hundred
+ * share one. Each institution has its queue, and the lanes go round them.
+ *
+ * What goes wrong stays with whom it concerns: a batch that lost a race is run again; a poison order is found by
+ * halving and fails alone; orders on an account that a stranger has locked wait apart from the others; a lost
+ * answer to a commit is resolved by running the same orders again, whose ids tell what had happened.
+ *
+ * Rejections: Problem `overloaded` and `database_unavailable` (nothing was or will be written), `outcome_unknown`,
+ * `internal_error` (nothing was written).
+ */
+export class GroupCommit<Order, Outcome> {
+  readonly #options: GroupCommitOptions<Order, Outcome>;
+  readonly #queues = new Map<InstitutionId, Queue<Order, Outcome>>();
+  #waitingCount = 0;
+  #freeLanes: number;
+  #pumpScheduled = false;
+  #ticker: NodeJS.Timeout | undefined;
+
+  constructor(options: GroupCommitOptions<Order, Outcome>) {
+    this.#options = options;
+    this.#freeLanes = options.lanes;
+  }
+
+  submit(institutionId: InstitutionId, order: Order): Promise<Outcome> {
+    if (this.#waitingCount >= this.#options.maxWaiting) return Promise.reject(overloaded());
+    return new Promise((resolve, reject) => {
+      this.#enqueue(institutionId, {
+        order,
+        keys: this.#options.keysOf(order),
+        deadline: performance.now() + this.#options.deadlineMillis,
+        resolve,
+        reject,
+        unknown: false,
+        cautious: false,
+        notBefore: 0,
+      });
+    });
+  }
+
+  #enqueue(institutionId: InstitutionId, waiter: Waiter<Order, Outcome>): void {
+    let queue = this.#queues.get(institutionId);
+    if (queue === undefined) {
+      queue = { waiting: new Set(), inFlight: new Set() };
+      this.#queues.set(institutionId, queue);
+    }
+    queue.waiting.add(waiter);
+    this.#waitingCount += 1;
+    this.#schedulePump();
+  }
+
+  /** After the events of this turn, so that orders that arrived together go together. */
+  #schedulePump(): void {
+    if (this.#pumpScheduled) return;
+    this.#pumpScheduled = true;
+    setImmediate(() => {
+      this.#pumpScheduled = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    this.#expire();
+    while (this.#freeLanes > 0) {
+      const batch = this.#nextBatch();
+      if (batch === undefined) break;
+      this.#freeLanes -= 1;
+      this.#settle(batch.institutionId, batch.queue, batch.waiters).finally(() => {
+        this.#freeLanes += 1;
+        this.#schedulePump();
+      });
+    }
+    // Orders that pause, and deadlines of those that wait, need somebody to look at them.
+    if (this.#waitingCount > 0) this.#ticker ??= setInterval(() => this.#schedulePump(), tickMillis);
+    else if (this.#ticker !== undefined) {
+      clearInterval(this.#ticker);
+      this.#ticker = undefined;
+    }
+  }
+
+  #nextBatch() {
+    for (const [institutionId, queue] of this.#queues) {
+      const waiters = this.#takeBatch(queue);
+      if (waiters.length === 0) continue;
+      // To the end of the round: the next lane serves another institution first.
+      this.#queues.delete(institutionId);
+      this.#queues.set(institutionId, queue);
+      return { institutionId, queue, waiters };
+    }
+    return undefined;
+  }
+
+  #takeBatch(queue: Queue<Order, Outcome>): Waiter<Order, Outcome>[] {
+    const now = performance.now();
+    const taken: Waiter<Order, Outcome>[] = [];
+    // Keys of those passed over: who came later must not overtake them on the same account.
+    const reserved = new Set<string>();
+    for (const waiter of queue.waiting) {
+      if (taken.length === this.#options.maxBatch) break;
+      const first = taken[0];
+      const blocked =
+        waiter.notBefore > now ||
+        (first !== undefined && first.cautious !== waiter.cautious) ||
+        waiter.keys.some((key) => queue.inFlight.has(key) || reserved.has(key));
+      if (blocked) for (const key of waiter.keys) reserved.add(key);
+      else taken.push(waiter);
+    }
+    for (const waiter of taken) {
+      queue.waiting.delete(waiter);
+      this.#waitingCount -= 1;
+      for (const key of waiter.keys) queue.inFlight.add(key);
+    }
+    return taken;
+  }
+
+  #expire(): void {
+    const now = performance.now();
+    for (const queue of this.#queues.values()) {
+      for (const waiter of queue.waiting) {
+        if (waiter.deadline > now) continue;
+        queue.waiting.delete(waiter);
+        this.#waitingCount -= 1;
+        waiter.reject(this.#givenUp(waiter));
+      }
+    }
+  }
+
+  #givenUp(waiter: Waiter<Order, Outcome>, cause?: unknown): Problem {
+    return waiter.unknown
+      ? outcomeUnknown(cause, this.#options.membersWhenUnknown(waiter.order))
+      : overloaded(cause);
+  }
+
+  async #settle(
+    institutionId: InstitutionId,
+    queue: Queue<Order, Outcome>,
+    waiters: readonly Waiter<Order, Outcome>[],
+  ): Promise<void> {
+    const postponed: Waiter<Order, Outcome>[] = [];
+    try {
+      await this.#attempt(institutionId, waiters, postponed);
+    } catch (error) {
+      // A defect of this queue itself; nobody may be left waiting for ever.
+      for (const waiter of waiters) waiter.reject(this.#failed(waiter, error));
+    }
+    for (const waiter of waiters) for (const key of waiter.keys) queue.inFlight.delete(key);
+    for (const waiter of postponed) this.#enqueue(institutionId, waiter);
+  }
+
+  async #attempt(
+    institutionId: InstitutionId,
+    waiters: readonly Waiter<Order, Outcome>[],
+    postponed: Waiter<Order, Outcome>[],
+  ): Promise<void> {
+    let patient = waiters[0]?.cautious !== true;
+    let left = waiters;
+    for (let reruns = 0; left.length > 0; ) {
+      const orders = left.map((waiter) => waiter.order);
+      try {
+        const outcomes = await this.#options.database.transaction(institutionId, (tx) =>
+          this.#options.run(tx, orders, patient),
+        );
+        for (const [index, waiter] of left.entries()) waiter.resolve(outcomes[index] as Outcome);
+        return;
+      } catch (error) {
+        const state = sqlStateOf(error);
+        if (error instanceof AccountsBusy) {
+          const busy = new Set(error.keys);
+          const [held, free] = partition(left, (waiter) => waiter.keys.some((key) => busy.has(key)));
+          for (const waiter of held) {
+            waiter.cautious = true;
+            waiter.notBefore = performance.now() + busyPauseMillis;
+            postponed.push(waiter);
+          }
+          left = free;
+          patient = free[0]?.cautious !== true;
+        } else if (state === sqlState.lockNotAvailable && patient && reruns < maxReruns) {
+          // A stranger holds a lock. Find out which account without waiting for it again.
+          patient = false;
+          reruns += 1;
+        } else if (state !== undefined && rerunAtOnce.has(state) && reruns < maxReruns) {
+          reruns += 1;
+        } else if (error instanceof Problem && error.code === 'outcome_unknown') {
+          for (const waiter of left) waiter.unknown = true;
+          left = this.#dropExpired(left, error);
+          await pause(tickMillis);
+        } else if (error instanceof Problem && error.code === 'database_unavailable') {
+          // Nothing of this attempt was written, but the one before it may have been.
+          reruns += 1;
+          const [unknown, fresh] = partition(left, (waiter) => waiter.unknown);
+          if (reruns > maxReruns) for (const waiter of fresh) waiter.reject(error);
+          left = this.#dropExpired(reruns > maxReruns ? unknown : left, error);
+          await pause(tickMillis);
+        } else if (left.length > 1) {
+          const middle = left.length >> 1;
+          await this.#attempt(institutionId, left.slice(0, middle), postponed);
+          await this.#attempt(institutionId, left.slice(middle), postponed);
+          return;
+        } else {
+          for (const waiter of left) waiter.reject(this.#failed(waiter, error));
+          return;
+        }
+      }
+    }
+  }
+
+  #dropExpired(
+    waiters: readonly Waiter<Order, Outcome>[],
+    cause: unknown,
+  ): readonly Waiter<Order, Outcome>[] {
+    const now = performance.now();
+    const [late, inTime] = partition(waiters, (waiter) => waiter.deadline <= now);
+    for (const waiter of late) waiter.reject(this.#givenUp(waiter, cause));
+    return inTime;
+  }
+
+  #failed(waiter: Waiter<Order, Outcome>, error: unknown): unknown {
+    const state = sqlStateOf(error);
+    if (waiter.unknown) return outcomeUnknown(error, this.#options.membersWhenUnknown(waiter.order));
+    if (error instanceof Problem) return error;
+    if (state !== undefined && (rerunAtOnce.has(state) || state === sqlState.lockNotAvailable)) {
+      return overloaded(error);
+    }
+    return new Problem('internal_error', 'The service failed on this order. Nothing was written.', {
+      cause: error,
+    });
+  }
+}
+
+function overloaded(cause?: unknown): Problem {
+  return new Problem('overloaded', 'The service has more to do than it can. Nothing was written.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}
+
+function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {
+  const yes: T[] = [];
+  const no: T[] = [];
+  for (const item of items) (test(item) ? yes : no).push(item);
+  return [yes, no];
+}
+
+function pause(millis: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, millis));
+}

@@ -1,0 +1,37 @@
+import type { Actor } from '../institutions/index.ts';
+import type { Facts } from './facts.ts';
+import type { AccountFacts } from './queries.ts';
+
+/**
+ * Who may order what, read from holder records after the locks. A client token may order on any account of its
+ * institution; a member's sees an account only by a holder record, and pays from it only when the record says so.
+ */
+export function visibleSource(actor: Actor, accountId: string, facts: Facts): AccountFacts | undefined {
+  const account = facts.account(accountId);
+  if (account === undefined || actor.kind === 'client') return account;
+  return facts.holding(account.accountKey, actor.personKey) ? account : undefined;
+}
+
+export function mayPayFrom(actor: Actor, account: AccountFacts, facts: Facts): boolean {
+  return actor.kind === 'client' || facts.holding(account.accountKey, actor.personKey)?.mayPay === true;
+}
+
+/**
+ * Beyond their own accounts members may name any open deposit account of the institution, but not loans and
+ * retirement accounts: only their holders pay into those, and to others they do not exist.
+ */
+export function visibleDestination(actor: Actor, accountId: string, facts: Facts): AccountFacts | undefined {
+  const account = visibleSource(actor, accountId, facts);
+  if (account !== undefined) return account;
+  const other = facts.account(accountId);
+  const payable =
+    other?.category === 'DEPOSIT' && other.diAccountType !== 'RETIREMENT_IRA' && !other.closed;
+  return payable ? other : undefined;
+}
+
+const payingTypes: ReadonlySet<string> = new Set(['SAVINGS', 'CHECKING', 'MONEY_MARKET']);
+
+/** Only these pay out at all, whoever orders it. */
+export function paysOut(account: AccountFacts): boolean {
+  return payingTypes.has(account.diAccountType);
+}
