@@ -1,8 +1,9 @@
-/** What an account is to its holder. INTERNAL ones are the institution's own and are never shown. */
-export type AccountCategory = 'DEPOSIT' | 'LOAN' | 'CREDIT' | 'INVESTMENT' | 'INTERNAL';
+/** What an account is to its holder. */
+export type Category = 'DEPOSIT' | 'LOAN' | 'CREDIT' | 'INVESTMENT';
 
 export interface AccountType {
-  readonly category: AccountCategory;
+  /** INTERNAL: the institution's own, never a member's and never shown. */
+  readonly category: Category | 'INTERNAL';
   /** What such an account is called where the core has no words of its own for it. */
   readonly description: string;
 }
@@ -40,6 +41,6 @@ export const accountTypes: ReadonlyMap<string, AccountType> = new Map<string, Ac
 ]);
 
 /** Undefined for what is no DIAccountType. */
-export function categoryOf(diAccountType: string): AccountCategory | undefined {
+export function categoryOf(diAccountType: string): Category | 'INTERNAL' | undefined {
   return accountTypes.get(diAccountType)?.category;
 }

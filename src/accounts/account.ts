@@ -1,5 +1,6 @@
 import type { Category } from './account-types.ts';
 
+/** An account as its holder sees it. Amounts are minor units of `currency`; `open` is the opposite of `closed`. */
 export interface Account {
   readonly accountId: string;
   readonly accountNumber: string;
@@ -14,32 +15,31 @@ export interface Account {
   readonly delinquent: boolean;
 }
 
-/** The ledger's figures of an account: credit positive, so that a debt is negative. */
+/** What the ledger knows of an account, in minor units: credit is positive, so that a debt is negative. */
 export interface LedgerFigures {
+  readonly category: Category;
   readonly posted: bigint;
   readonly heldOut: bigint;
   readonly creditLimit: bigint;
-  /** Of a loan's debt what is not principal; 0 elsewhere. */
+  /** What part of a loan's debt is not principal; 0 elsewhere. */
   readonly accruedInterest: bigint;
   readonly feesDue: bigint;
 }
 
 /**
- * What a member is shown. An overdraft line is in neither figure (12 CFR 1030.11(c)); it only raises what may be
- * spent. A loan shows the principal owed, a credit line what is owed and what of the line is unused.
+ * The two balances a holder is shown, in minor units. DEPOSIT and INVESTMENT: what is posted, and that minus holds;
+ * an overdraft line is in neither (12 CFR 1030.11(c)), it only raises what may be spent. LOAN: the principal owed,
+ * and nothing to draw. CREDIT: what is owed, and what is left of the line. Money owed is positive.
  */
-export function shownBalances(
-  category: Category,
-  figures: LedgerFigures,
-): { readonly currentMinor: bigint; readonly availableMinor: bigint } {
-  const { posted, heldOut } = figures;
+export function accountBalances(figures: LedgerFigures): { currentMinor: bigint; availableMinor: bigint } {
+  const { category, posted, heldOut, creditLimit, accruedInterest, feesDue } = figures;
   switch (category) {
     case 'DEPOSIT':
     case 'INVESTMENT':
       return { currentMinor: posted, availableMinor: posted - heldOut };
     case 'LOAN':
-      return { currentMinor: -posted - figures.accruedInterest - figures.feesDue, availableMinor: 0n };
+      return { currentMinor: -posted - accruedInterest - feesDue, availableMinor: 0n };
     case 'CREDIT':
-      return { currentMinor: -posted, availableMinor: figures.creditLimit + posted - heldOut };
+      return { currentMinor: -posted, availableMinor: creditLimit + posted - heldOut };
   }
 }

@@ -1,6 +1,164 @@
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
-import type { AccountCategory } from './account-types.ts';
+import { type Account, accountBalances } from './account.ts';
+import type { Category } from './account-types.ts';
 import type { NewAccount } from './insert-accounts.ts';
+
+/**
+ * The columns of an account and its figures. Who may see it is said in each statement below, in full: that a
+ * condition is missing must show where it is missing.
+ */
+const columns = `
+  a.account_id as "accountId", a.account_number as "accountNumber", a.di_account_type as "diAccountType",
+  a.description, a.category, a.currency, a.closed, a.delinquent, a.credit_limit as "creditLimit",
+  b.posted, b.held_out as "heldOut",
+  coalesce(l.accrued_interest, 0) as "accruedInterest", coalesce(l.fees_due, 0) as "feesDue"`;
+const withFigures = `
+  join balances b on b.institution_id = a.institution_id and b.account_key = a.account_key
+  left join loans l on l.institution_id = a.institution_id and l.account_key = a.account_key`;
+
+interface AccountRow {
+  readonly accountId: string;
+  readonly accountNumber: string;
+  readonly diAccountType: string;
+  readonly description: string;
+  readonly category: Category;
+  readonly currency: string;
+  readonly closed: boolean;
+  readonly delinquent: boolean;
+  readonly creditLimit: bigint;
+  readonly posted: bigint;
+  readonly heldOut: bigint;
+  readonly accruedInterest: bigint;
+  readonly feesDue: bigint;
+}
+
+function toAccount(row: AccountRow): Account {
+  const { accountId, accountNumber, diAccountType, description, category, currency, closed, delinquent } =
+    row;
+  return {
+    accountId,
+    accountNumber,
+    diAccountType,
+    description,
+    category,
+    currency,
+    ...accountBalances(row),
+    open: !closed,
+    closed,
+    delinquent,
+  };
+}
+
+const selectAccountStatement = sql(
+  'accounts_select',
+  `select ${columns}
+   from accounts a ${withFigures}
+   where a.institution_id = $1 and a.account_id = $2 and a.category <> 'INTERNAL'`,
+);
+
+export async function selectAccount(
+  db: Queryable,
+  institutionId: InstitutionId,
+  accountId: string,
+): Promise<Account | undefined> {
+  const { rows } = await db.query<AccountRow>(selectAccountStatement, [institutionId, accountId]);
+  return rows.map(toAccount)[0];
+}
+
+const selectHeldAccountStatement = sql(
+  'accounts_select_held',
+  `select ${columns}
+   from accounts a
+   join holders h on h.institution_id = a.institution_id and h.account_key = a.account_key
+                 and h.person_key = $2 ${withFigures}
+   where a.institution_id = $1 and a.account_id = $3 and a.category <> 'INTERNAL'`,
+);
+
+export async function selectHeldAccount(
+  db: Queryable,
+  institutionId: InstitutionId,
+  personKey: bigint,
+  accountId: string,
+): Promise<Account | undefined> {
+  const values = [institutionId, personKey, accountId];
+  const { rows } = await db.query<AccountRow>(selectHeldAccountStatement, values);
+  return rows.map(toAccount)[0];
+}
+
+const selectHeldAccountsStatement = sql(
+  'accounts_select_all_held',
+  `select ${columns}
+   from holders h
+   join accounts a on a.institution_id = h.institution_id and a.account_key = h.account_key ${withFigures}
+   where h.institution_id = $1 and h.person_key = $2 and a.category <> 'INTERNAL'
+   order by a.account_id`,
+);
+
+export async function selectHeldAccounts(
+  db: Queryable,
+  institutionId: InstitutionId,
+  personKey: bigint,
+): Promise<Account[]> {
+  const { rows } = await db.query<AccountRow>(selectHeldAccountsStatement, [institutionId, personKey]);
+  return rows.map(toAccount);
+}
+
+/** A membership without accounts is one row without an account; one that is not there is no row. */
+type CustomerAccountRow = AccountRow | { readonly accountId: null };
+
+function toCustomerAccounts(rows: readonly CustomerAccountRow[]): Account[] | undefined {
+  if (rows.length === 0) return undefined;
+  return rows.filter((row): row is AccountRow => row.accountId !== null).map(toAccount);
+}
+
+const selectCustomerAccountsStatement = sql(
+  'accounts_select_of_customer',
+  `select ${columns}
+   from customers c
+   left join (accounts a ${withFigures})
+          on a.institution_id = c.institution_id and a.customer_key = c.customer_key
+         and a.category <> 'INTERNAL'
+   where c.institution_id = $1 and c.customer_id = $2
+   order by a.account_id`,
+);
+
+/** Undefined when there is no such membership. */
+export async function selectCustomerAccounts(
+  db: Queryable,
+  institutionId: InstitutionId,
+  customerId: string,
+): Promise<Account[] | undefined> {
+  const values = [institutionId, customerId];
+  const { rows } = await db.query<CustomerAccountRow>(selectCustomerAccountsStatement, values);
+  return toCustomerAccounts(rows);
+}
+
+const selectHeldCustomerAccountsStatement = sql(
+  'accounts_select_held_of_customer',
+  `select ${columns}
+   from customers c
+   join customer_persons cp on cp.institution_id = c.institution_id and cp.customer_key = c.customer_key
+                           and cp.person_key = $2
+   left join (holders h
+              join accounts a on a.institution_id = h.institution_id and a.account_key = h.account_key
+              ${withFigures})
+          on h.institution_id = c.institution_id and h.person_key = $2 and a.customer_key = c.customer_key
+         and a.category <> 'INTERNAL'
+   where c.institution_id = $1 and c.customer_id = $3
+   order by a.account_id`,
+);
+
+/** Undefined when there is no such membership, or the person does not belong to it. */
+export async function selectHeldCustomerAccounts(
+  db: Queryable,
+  institutionId: InstitutionId,
+  personKey: bigint,
+  customerId: string,
+): Promise<Account[] | undefined> {
+  const values = [institutionId, personKey, customerId];
+  const { rows } = await db.query<CustomerAccountRow>(selectHeldCustomerAccountsStatement, values);
+  return toCustomerAccounts(rows);
+}
 
 const insertAccountRowsStatement = sql(
   'accounts_insert',
@@ -19,7 +177,7 @@ const insertAccountRowsStatement = sql(
 export async function insertAccountRows(
   db: Queryable,
   institutionId: InstitutionId,
-  accounts: readonly (NewAccount & { category: AccountCategory })[],
+  accounts: readonly (NewAccount & { category: Category | 'INTERNAL' })[],
 ): Promise<Map<string, bigint>> {
   const { rows } = await db.query<{ accountId: string; accountKey: bigint }>(insertAccountRowsStatement, [
     institutionId,

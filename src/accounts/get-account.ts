@@ -1,0 +1,21 @@
+import type { Actor } from '../institutions/index.ts';
+import { Problem } from '../problem.ts';
+import type { Database } from '../storage/index.ts';
+import type { Account } from './account.ts';
+import { selectAccount, selectHeldAccount } from './queries.ts';
+
+/**
+ * One account: to a member when its holder record names them, to a client when it is its institution's.
+ *
+ * Errors: Problem `not_found` for an account that is not there and, in the same words, for one that the caller
+ * may not see.
+ */
+export async function getAccount(database: Database, actor: Actor, accountId: string): Promise<Account> {
+  const account = await database.read(actor.institutionId, (db) =>
+    actor.kind === 'member'
+      ? selectHeldAccount(db, actor.institutionId, actor.personKey, accountId)
+      : selectAccount(db, actor.institutionId, accountId),
+  );
+  if (account === undefined) throw new Problem('not_found', 'There is no such account.');
+  return account;
+}
