@@ -7,8 +7,9 @@ export interface ClaimedIdentity {
 }
 
 /**
- * Which of a membership's persons registers: who has the e-mail (the names decide between several), else the PRIMARY
- * when the core has no e-mail for them. What was claimed must not contradict the core; undefined when it does.
+ * Which of a membership's persons registers: who has the e-mail (between several the names decide, then the role
+ * PRIMARY), else the PRIMARY when the core has no e-mail for them. What was claimed must not contradict the core.
+ * Undefined when it does, and when it fits several alike.
  */
 export function pickPerson(
   persons: readonly MembershipPerson[],
@@ -20,7 +21,8 @@ export function pickPerson(
       ? byEmail
       : persons.filter((person) => person.email === null && person.role === 'PRIMARY');
   const agreeing = candidates.filter((person) => agrees(person, claimed));
-  return agreeing.find((person) => person.role === 'PRIMARY') ?? agreeing[0];
+  const [only, another] = agreeing;
+  return agreeing.find((person) => person.role === 'PRIMARY') ?? (another === undefined ? only : undefined);
 }
 
 function agrees(person: MembershipPerson, claimed: ClaimedIdentity): boolean {

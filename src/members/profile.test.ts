@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Membership, toProfile, type User } from './profile.ts';
+
+const now = new Date('2026-03-02T12:00:00Z');
+
+const household: Membership = {
+  customerId: 'c-1',
+  memberNumber: '1001',
+  memberType: 'RETAIL',
+  role: 'JOINT',
+};
+const business: Membership = {
+  customerId: 'c-2',
+  memberNumber: '1002',
+  memberType: 'BUSINESS',
+  role: 'BUSINESS_ADMIN',
+};
+
+function user(changes: Partial<User> = {}): User {
+  return {
+    userKey: 1n,
+    userId: 'u-1',
+    firstName: 'Ada',
+    lastName: 'Example',
+    email: 'ada@example.test',
+    active: true,
+    lockedByOperator: false,
+    lockedUntil: null,
+    memberships: [household, business],
+    phoneNumbers: [{ phoneNumber: '+12025550123', phoneType: 'MOBILE' }],
+    ...changes,
+  };
+}
+
+test('the profile has the fields of the interface and the phone numbers, and nothing else', () => {
+  assert.deepEqual(toProfile(user(), household, now), {
+    userId: 'u-1',
+    firstName: 'Ada',
+    lastName: 'Example',
+    emailAddress: 'ada@example.test',
+    userRole: 'JOINT',
+    userType: 'RETAIL',
+    userStatus: { active: true, locked: false },
+    customers: [
+      { customerId: 'c-1', memberNumber: '1001' },
+      { customerId: 'c-2', memberNumber: '1002' },
+    ],
+    phoneNumbers: [{ phoneNumber: '+12025550123', phoneType: 'MOBILE' }],
+  });
+});
+
+test('role and type are those of the membership that was asked for', () => {
+  const { userRole, userType } = toProfile(user(), business, now);
+  assert.deepEqual({ userRole, userType }, { userRole: 'BUSINESS_ADMIN', userType: 'BUSINESS' });
+});
+
+test('where no membership was asked for, the highest role counts, and of two alike the first', () => {
+  const roles = ['PRIMARY', 'BUSINESS_ADMIN', 'JOINT', 'BUSINESS_USER', 'AUTHORIZED_SIGNER'] as const;
+  for (const [rank, higher] of roles.entries()) {
+    for (const lower of roles.slice(rank + 1)) {
+      const memberships = [
+        { ...household, role: lower },
+        { ...business, role: higher },
+      ];
+      const { userRole, userType } = toProfile(user({ memberships }), undefined, now);
+      assert.deepEqual([userRole, userType], [higher, 'BUSINESS'], `${higher} before ${lower}`);
+    }
+  }
+  const alike = [
+    { ...household, role: 'PRIMARY' as const },
+    { ...business, role: 'PRIMARY' as const },
+  ];
+  assert.equal(toProfile(user({ memberships: alike }), undefined, now).userType, 'RETAIL');
+});
+
+test('locked: by an operator until unlocked, by wrong passwords until the time is over', () => {
+  const locked = (changes: Partial<User>) => toProfile(user(changes), household, now).userStatus.locked;
+  assert.equal(locked({ lockedByOperator: true }), true);
+  assert.equal(locked({ lockedUntil: new Date(now.getTime() + 1) }), true);
+  assert.equal(locked({ lockedUntil: now }), false);
+  assert.equal(locked({ lockedUntil: new Date(now.getTime() - 1) }), false);
+});
+
+test('a user who was made inactive is shown as inactive', () => {
+  assert.deepEqual(toProfile(user({ active: false }), household, now).userStatus, {
+    active: false,
+    locked: false,
+  });
+});
