@@ -2,9 +2,9 @@ import {
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
-  type JsonWebKey,
   type KeyObject,
   randomUUID,
+  type webcrypto,
 } from 'node:crypto';
 import type { Clock, Database } from '../storage/index.ts';
 import { insertSigningKey, selectSigningKeys } from './queries.ts';
@@ -70,7 +70,7 @@ export class SigningKeys {
     }
     this.#keys = rows.map((row) => ({
       kid: row.kid,
-      publicKey: createPublicKey({ key: row.publicJwk as JsonWebKey, format: 'jwk' }),
+      publicKey: createPublicKey({ key: row.publicJwk as webcrypto.JsonWebKey, format: 'jwk' }),
       privateKey: createPrivateKey({
         key: Buffer.from(this.#vault.open(sealedFor(row.kid), row.sealedPrivateKey)),
         format: 'der',

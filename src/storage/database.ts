@@ -235,3 +235,19 @@ class UnusableConnection extends Error {
     this.inner = inner;
   }
 }
+
+const roleStanding = sql(
+  'role_standing',
+  `select r.rolsuper or r.rolbypassrls
+          or exists (select from pg_class c where c.relowner = r.oid and c.relnamespace = 'public'::regnamespace)
+          as powerful
+   from pg_roles r where r.rolname = current_user`,
+);
+
+/** Row-level security binds neither superusers nor owners: the service does not run as one. */
+export async function refusePowerfulRole(database: Database): Promise<void> {
+  const { rows } = await database.directory((db) => db.query<{ powerful: boolean }>(roleStanding));
+  if (rows[0]?.powerful !== false) {
+    throw new Error(`the service's connections do not run as ${serviceRole}, which row-level security binds`);
+  }
+}

@@ -11,6 +11,7 @@ export {
   type DatabaseOptions,
   type InstitutionId,
   type Queryable,
+  refusePowerfulRole,
   type Result,
   type Statement,
   serviceRole,

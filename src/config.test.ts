@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { ConfigError, keyEncryptionKey, loadConfig } from './config.ts';
+
+test('without any setting the demo is served on loopback from the embedded database', () => {
+  const { config, secrets } = loadConfig({});
+  assert.equal(config.host, '127.0.0.1');
+  assert.equal(config.port, 8080);
+  assert.equal(config.publicUrl, 'http://127.0.0.1:8080');
+  assert.equal(config.databaseUrl, undefined);
+  assert.equal(config.accessTokenLifetimeSeconds, 1800);
+  assert.equal(secrets.keyEncryptionKey, undefined);
+});
+
+test('every wrong setting is named at once, with what was expected and without its value', () => {
+  const wrong = {
+    HOST: 'no spaces please',
+    PORT: '70000',
+    DATABASE_URL: 'mysql://root:hunter2@db/x',
+    PUBLIC_URL: 'https://bank.example/path',
+    LOG_LEVEL: 'loud',
+    SECRET_KEY: 'hunter2',
+    CORS_ORIGINS: 'https://a.example/,b',
+    ACCESS_TOKEN_LIFETIME_SECONDS: '59',
+    ALLOW_DEMO_ANYWHERE: 'yes',
+  };
+  assert.throws(
+    () => loadConfig(wrong),
+    (error: unknown) => {
+      assert.ok(error instanceof ConfigError);
+      for (const name of Object.keys(wrong)) assert.match(error.message, new RegExp(`^${name}: expected `, 'm'));
+      assert.doesNotMatch(error.message, /hunter2/);
+      return true;
+    },
+  );
+});
+
+test('an external database needs a key of the operator', () => {
+  const url = { DATABASE_URL: 'postgres://service@db.example/bank' };
+  assert.throws(() => loadConfig(url), /SECRET_KEY: expected beside DATABASE_URL/);
+  const { secrets } = loadConfig({ ...url, SECRET_KEY: 'ab'.repeat(32) });
+  assert.equal(secrets.keyEncryptionKey?.length, 32);
+});
+
+test('the key of the embedded database is made once and readable by its owner alone', async () => {
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-config-'));
+  try {
+    const { config, secrets } = loadConfig({ DATA_DIR: dataDir });
+    const keys = await Promise.all([1, 2, 3].map(() => keyEncryptionKey(config, secrets)));
+    assert.deepEqual(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size, 1);
+    assert.equal((await stat(path.join(dataDir, 'secret.key'))).mode & 0o777, 0o600);
+  } finally {
+    await rm(dataDir, { recursive: true });
+  }
+});

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** An external PostgreSQL 15 or newer; undefined: the embedded one in `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  /** As whom to migrate, when the service's own login may not. */
+  readonly migrationDatabaseUrl: string | undefined;
+  readonly databaseConnections: number;
+  readonly dataDir: string;
+  /** Issuer and audience of tokens, and the base of links. */
+  readonly publicUrl: string;
+  readonly logLevel: (typeof logLevels)[number];
+  readonly corsOrigins: readonly string[];
+  readonly accessTokenLifetimeSeconds: number;
+  readonly requestTimeoutSeconds: number;
+  readonly shutdownGraceSeconds: number;
+  /** Serve the demo institution, whose credentials are public, also on a public address or an external database. */
+  readonly allowDemoAnywhere: boolean;
+}
+
+export interface Secrets {
+  /** 32 bytes; undefined: the one kept in `dataDir`. */
+  readonly keyEncryptionKey: Uint8Array | undefined;
+}
+
+/** Every wrong setting at once, each by name with what was expected. Values are not repeated: some are secret. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+  }
+}
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment, and under it the file `.env` of the working folder when there is one. */
+export async function readEnvironment(): Promise<Environment> {
+  try {
+    return { ...parseEnv(await readFile('.env', 'utf8')), ...process.env };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return process.env;
+    throw new ConfigError([`.env: cannot be read (${(error as Error).message})`]);
+  }
+}
+
+/** Throws ConfigError. An empty value counts as not set. */
+export function loadConfig(environment: Environment): { readonly config: Config; readonly secrets: Secrets } {
+  const problems: string[] = [];
+  const read = <T>(name: string, fallback: T, expected: string, parse: (text: string) => T | undefined): T => {
+    const text = environment[name]?.trim();
+    if (text === undefined || text === '') return fallback;
+    const value = parse(text);
+    if (value !== undefined) return value;
+    problems.push(`${name}: expected ${expected}`);
+    return fallback;
+  };
+  const integer = (name: string, fallback: number, least: number, most: number) =>
+    read(name, fallback, `a whole number from ${least} to ${most}`, (text) => {
+      const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= least && value <= most ? value : undefined;
+    });
+  const postgresUrl = (name: string) =>
+    read<string | undefined>(name, undefined, 'a URL like postgres://user:password@host:5432/name', (text) =>
+      isUrl(text, ['postgres:', 'postgresql:']) ? text : undefined,
+    );
+
+  const host = read('HOST', '127.0.0.1', 'a host name or an IP address', (text) =>
+    /^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined,
+  );
+  const port = integer('PORT', 8080, 0, 65_535);
+  const config: Config = {
+    host,
+    port,
+    databaseUrl: postgresUrl('DATABASE_URL'),
+    migrationDatabaseUrl: postgresUrl('MIGRATION_DATABASE_URL'),
+    databaseConnections: integer('DATABASE_CONNECTIONS', 8, 2, 200),
+    dataDir: path.resolve(read('DATA_DIR', '.sharedraft', 'a folder', (text) => text)),
+    publicUrl: read(
+      'PUBLIC_URL',
+      `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+      'an http or https URL without path, query or fragment, like https://bank.example',
+      (text) => {
+        if (!isUrl(text, ['http:', 'https:'])) return undefined;
+        const url = new URL(text);
+        const bare = url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
+        return bare ? url.origin : undefined;
+      },
+    ),
+    logLevel: read('LOG_LEVEL', 'info', `one of ${logLevels.join(', ')}`, (text) =>
+      logLevels.find((level) => level === text.toLowerCase()),
+    ),
+    corsOrigins: read<string[]>('CORS_ORIGINS', [], 'origins like https://app.example, with commas between', (text) => {
+      const origins = text.split(',').map((origin) => origin.trim());
+      return origins.every((origin) => isUrl(origin, ['http:', 'https:']) && new URL(origin).origin === origin)
+        ? origins
+        : undefined;
+    }),
+    accessTokenLifetimeSeconds: integer('ACCESS_TOKEN_LIFETIME_SECONDS', 1_800, 60, 86_400),
+    requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 300),
+    shutdownGraceSeconds: integer('SHUTDOWN_GRACE_SECONDS', 10, 0, 300),
+    allowDemoAnywhere: read('ALLOW_DEMO_ANYWHERE', false, 'true or false', (text) =>
+      text === 'true' || text === 'false' ? text === 'true' : undefined,
+    ),
+  };
+  const keyEncryptionKey = read<Uint8Array | undefined>(
+    'SECRET_KEY',
+    undefined,
+    '32 bytes in hex or base64, as `openssl rand -base64 32` makes them',
+    readKey,
+  );
+  if (config.databaseUrl !== undefined && keyEncryptionKey === undefined) {
+    problems.push('SECRET_KEY: expected beside DATABASE_URL, 32 bytes in hex or base64');
+  }
+  if (config.migrationDatabaseUrl !== undefined && config.databaseUrl === undefined) {
+    problems.push('MIGRATION_DATABASE_URL: expected only beside DATABASE_URL');
+  }
+  if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
+  return { config, secrets: { keyEncryptionKey } };
+}
+
+/** The configured key or, with the embedded database, the one made at the first start and kept beside it. */
+export async function keyEncryptionKey(config: Config, secrets: Secrets): Promise<Uint8Array> {
+  if (secrets.keyEncryptionKey !== undefined) return secrets.keyEncryptionKey;
+  const file = path.join(config.dataDir, 'secret.key');
+  await mkdir(config.dataDir, { recursive: true });
+  await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw new ConfigError([`DATA_DIR: cannot keep a key in it (${error.code})`]);
+    },
+  );
+  const key = readKey((await readFile(file, 'utf8')).trim());
+  if (key === undefined) throw new ConfigError([`${file}: expected 32 bytes in base64; the file is damaged`]);
+  return key;
+}
+
+function readKey(text: string): Uint8Array | undefined {
+  const bytes = /^[0-9a-fA-F]{64}$/.test(text)
+    ? Buffer.from(text, 'hex')
+    : /^[A-Za-z0-9+/_-]{43}=?$/.test(text)
+      ? Buffer.from(text, 'base64')
+      : undefined;
+  return bytes?.length === 32 ? new Uint8Array(bytes) : undefined;
+}
+
+function isUrl(text: string, protocols: readonly string[]): boolean {
+  return URL.canParse(text) && protocols.includes(new URL(text).protocol);
+}

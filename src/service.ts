@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { getAccount, listAccounts, listCustomerAccounts } from './accounts/index.ts';
+import { activateMember, identify, issueActivation, issueToken } from './auth/index.ts';
+import type { Config, Secrets } from './config.ts';
+import { wipeExpiredSecrets } from './events/index.ts';
+import { createServer } from './http/index.ts';
+import type { Services } from './http/services.ts';
+import { findInstitution, type Institution, listInstitutions } from './institutions/index.ts';
+import { getProfile, registerMember, updateContact } from './members/index.ts';
+import { Database, type InstitutionId } from './storage/index.ts';
+import { type Log, openStores, type Stores } from './stores.ts';
+import { getTransfer, initiateTransfer, openTransferDesk, transferLanes } from './transfers/index.ts';
+
+export interface Service {
+  readonly stores: Stores;
+  /** Where it listens, e.g. http://127.0.0.1:8080 */
+  readonly address: string;
+  /** Stops accepting, finishes what is in flight (bounded), closes the database. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Thrown when the service must not be served as configured; one sentence for the person at the terminal. */
+export class ServiceStartError extends Error {
+  override readonly name = 'ServiceStartError';
+}
+
+export const version: string = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+).version;
+
+const housekeepingMillis = 60_000;
+const settingsAgeMillis = 1_000;
+
+/** The composition root: the only place that builds everything and passes it on. */
+export async function startService(
+  config: Config,
+  secrets: Secrets,
+  options: { readonly log: Log; readonly beforeListening?: (stores: Stores) => Promise<void> },
+): Promise<Service> {
+  const stores = await openStores(config, secrets, 'own', options.log);
+  const ledger = openLedger(stores);
+  try {
+    await options.beforeListening?.(stores);
+    await refusePublicDemo(config, stores);
+    const server = await createServer(servicesOf(stores, ledger), {
+      publicUrl: config.publicUrl,
+      corsOrigins: config.corsOrigins,
+      logLevel: config.logLevel,
+      requestTimeoutSeconds: config.requestTimeoutSeconds,
+    });
+    const address = await server.listen({ host: config.host, port: config.port }).catch((error) => {
+      throw cannotListen(config, error);
+    });
+    const housekeeping = setInterval(() => {
+      keepHouse(stores).catch((error) => options.log('housekeeping_failed', { error }));
+    }, housekeepingMillis);
+
+    let closing: Promise<void> | undefined;
+    const close = async () => {
+      clearInterval(housekeeping);
+      const patience = setTimeout(() => server.server.closeAllConnections(), config.shutdownGraceSeconds * 1000);
+      await server.close();
+      clearTimeout(patience);
+      await ledger.close();
+      await stores.close();
+    };
+    return {
+      stores,
+      address,
+      close: () => {
+        closing ??= close();
+        return closing;
+      },
+    };
+  } catch (error) {
+    await ledger.close();
+    await stores.close();
+    throw error;
+  }
+}
+
+/** Connections for batches alone, with the settings that keep their plans good on tables analysed while empty. */
+function openLedger(stores: Stores): Database {
+  return new Database({
+    connection: stores.connection,
+    maxConnections: transferLanes,
+    settings: { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' },
+  });
+}
+
+function servicesOf(stores: Stores, ledger: Database): Services {
+  const { auth, clock, database, postingKeys } = stores;
+  const desk = openTransferDesk(ledger, { clock, postingKeys, institution: rememberedInstitution(database) });
+  const registration = {
+    database,
+    clock,
+    postingKeys,
+    issueActivation: issueActivation.bind(null, auth.vault),
+  };
+  return {
+    issueToken: (request) => issueToken(auth, request),
+    identify: (token) => identify(auth, token),
+    registerMember: async (actor, member) => (await registerMember(registration, actor, member)).profile,
+    activateMember: async (actor, activation) => {
+      const { userId } = await activateMember(auth, actor, activation);
+      return getProfile(database, actor, userId, 'USER_ID', clock());
+    },
+    getProfile: (actor, id, idType) => getProfile(database, actor, id, idType, clock()),
+    updateContact: (actor, customerId, change) => updateContact({ database, clock }, actor, customerId, change),
+    getAccount: (actor, accountId) => getAccount(database, actor, accountId),
+    listAccounts: (actor, customerId) => listAccounts(database, actor, customerId),
+    listCustomerAccounts: (actor, customerId) => listCustomerAccounts(database, actor, customerId),
+    initiateTransfer: (actor, order) => initiateTransfer(desk, actor, order),
+    getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
+    ready: async () => {
+      await database.directory(listInstitutions);
+    },
+    version,
+  };
+}
+
+/** A batch needs its institution's currency, which never changes, and time zone, which may be a second old. */
+function rememberedInstitution(database: Database): (institutionId: InstitutionId) => Promise<Institution> {
+  const remembered = new Map<InstitutionId, { readonly institution: Institution; readonly readAt: number }>();
+  return async (institutionId) => {
+    const known = remembered.get(institutionId);
+    if (known !== undefined && performance.now() - known.readAt < settingsAgeMillis) return known.institution;
+    const institution = await database.directory((db) => findInstitution(db, institutionId));
+    if (institution === undefined) throw new Error('an order for an institution that does not exist');
+    remembered.set(institutionId, { institution, readAt: performance.now() });
+    return institution;
+  };
+}
+
+/** The demo's credentials are printed in its README: it stays on this machine unless somebody insists. */
+async function refusePublicDemo(config: Config, stores: Stores): Promise<void> {
+  if (config.allowDemoAnywhere) return;
+  const loopback = ['127.0.0.1', '::1', 'localhost'].includes(config.host);
+  if (loopback && config.databaseUrl === undefined) return;
+  const institutions = await stores.database.directory(listInstitutions);
+  if (institutions.some((institution) => institution.demo)) {
+    throw new ServiceStartError(
+      'The database holds the demo institution, whose credentials are public: it is not served on a public address or from an external database. Set ALLOW_DEMO_ANYWHERE=true if you mean it.',
+    );
+  }
+}
+
+async function keepHouse(stores: Stores): Promise<void> {
+  const institutions = await stores.database.directory(listInstitutions);
+  for (const { institutionId } of institutions) {
+    await stores.database.read(institutionId, (db) => wipeExpiredSecrets(db, institutionId, stores.clock()));
+  }
+}
+
+function cannotListen(config: Config, error: NodeJS.ErrnoException): Error {
+  const where = `${config.host}:${config.port}`;
+  if (error.code === 'EADDRINUSE') {
+    return new ServiceStartError(`Something else listens on ${where} already. Set PORT to another port.`);
+  }
+  if (error.code === 'EACCES') return new ServiceStartError(`${where} may not be listened on by this user.`);
+  return new ServiceStartError(`Cannot listen on ${where}: ${error.message}`);
+}

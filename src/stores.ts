@@ -1,0 +1,78 @@
+import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
+import { AccessTokens, type AuthDeps, PasswordHasher, SigningKeys, Vault } from './auth/index.ts';
+import { PostingKeys } from './ledger/index.ts';
+import {
+  borrowEmbeddedPostgres,
+  type Clock,
+  Database,
+  type EmbeddedPostgres,
+  migrate,
+  ownEmbeddedPostgres,
+  refusePowerfulRole,
+  type SocketConnection,
+  systemClock,
+} from './storage/index.ts';
+
+export type Log = (event: string, details?: object) => void;
+
+/** What the service and the operator's commands both stand on: a migrated database and what reads and writes it. */
+export interface Stores {
+  readonly connection: string | SocketConnection;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly postingKeys: PostingKeys;
+  readonly auth: AuthDeps;
+  close(): Promise<void>;
+}
+
+/**
+ * `own`: the embedded database is started, kept running and stopped with us; `borrow`: it is used when it runs, and
+ * started only for the time of a command. DatabaseStartError, ConfigError.
+ */
+export async function openStores(
+  config: Config,
+  secrets: Secrets,
+  embedded: 'own' | 'borrow',
+  log: Log,
+): Promise<Stores> {
+  const postgres = config.databaseUrl === undefined ? await startEmbedded(config, embedded, log) : undefined;
+  const connection = postgres?.connection ?? (config.databaseUrl as string);
+  try {
+    await migrate(config.migrationDatabaseUrl ?? connection);
+    const database = new Database({
+      connection,
+      maxConnections: config.databaseConnections,
+      onIdleError: (error) => log('database_connection_lost', { error }),
+    });
+    await refusePowerfulRole(database);
+    const clock = systemClock;
+    const vault = new Vault(await keyEncryptionKey(config, secrets));
+    const keys = new SigningKeys(database, vault, clock);
+    return {
+      connection,
+      database,
+      clock,
+      postingKeys: new PostingKeys(database),
+      auth: {
+        database,
+        clock,
+        vault,
+        tokens: new AccessTokens({ keys, clock, issuer: config.publicUrl }),
+        passwords: new PasswordHasher(),
+        accessTokenLifetimeSeconds: config.accessTokenLifetimeSeconds,
+      },
+      close: async () => {
+        await database.close();
+        await postgres?.stop();
+      },
+    };
+  } catch (error) {
+    await postgres?.stop();
+    throw error;
+  }
+}
+
+function startEmbedded(config: Config, embedded: 'own' | 'borrow', log: Log): Promise<EmbeddedPostgres> {
+  const start = embedded === 'own' ? ownEmbeddedPostgres : borrowEmbeddedPostgres;
+  return start({ dataDir: config.dataDir, log });
+}
