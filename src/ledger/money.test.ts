@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatMinor, parseDecimalAmount, toMinor } from './money.ts';
+
+const notANumber = { invalid: 'The amount must be a number.' };
+const notPositive = { invalid: 'The amount must be greater than zero.' };
+const tooLarge = { invalid: 'The amount must have at most 13 digits before the decimal point.' };
+const tooFine = { invalid: 'The amount has more decimals than any currency.' };
+
+test('an amount is read as it was written, trailing zeros and exponents included', () => {
+  const cases: [string, bigint, number][] = [
+    ['105.25', 10525n, 2],
+    ['0.01', 1n, 2],
+    ['1.500', 1500n, 3],
+    ['1', 1n, 0],
+    ['100', 100n, 0],
+    ['0.1', 1n, 1],
+    ['1e2', 100n, 0],
+    ['1E+2', 100n, 0],
+    ['1e0', 1n, 0],
+    ['1e-2', 1n, 2],
+    ['1.05e2', 105n, 0],
+    ['1.050e2', 1050n, 1],
+    ['1.05e4', 10500n, 0],
+    ['0.00000105e8', 105n, 0],
+    ['10500e-2', 10500n, 2],
+    ['1e00000000000000000000002', 100n, 0],
+    ['0.30', 30n, 2],
+    ['9007199254740.9931', 90071992547409931n, 4],
+  ];
+  for (const [text, digits, decimals] of cases) {
+    assert.deepEqual(parseDecimalAmount(text), { digits, decimals }, text);
+  }
+});
+
+test('an amount has at most 13 digits before the point, however it is written', () => {
+  for (const text of ['9999999999999', '9999999999999.9999', '1e12', '0.1e13', '99999999999999999e-4']) {
+    assert.ok('digits' in parseDecimalAmount(text), text);
+  }
+  for (const text of [
+    '10000000000000',
+    '10000000000000.00',
+    '1e13',
+    '0.1e14',
+    '1e400',
+    `1e${'9'.repeat(60_000)}`,
+  ]) {
+    assert.deepEqual(parseDecimalAmount(text), tooLarge, text.slice(0, 20));
+  }
+});
+
+test('an amount has at most the 4 decimals of the finest currency, however it is written', () => {
+  assert.deepEqual(parseDecimalAmount('0.0001'), { digits: 1n, decimals: 4 });
+  for (const text of ['0.00001', '1.00000', '1e-5', '100000e-5', '1e-400', `1e-${'9'.repeat(60_000)}`]) {
+    assert.deepEqual(parseDecimalAmount(text), tooFine, text.slice(0, 20));
+  }
+});
+
+test('an amount is more than zero', () => {
+  for (const text of [
+    '0',
+    '-0',
+    '0.00',
+    '0e9',
+    '-1',
+    '-0.01',
+    '-1e400',
+    '-1e-400',
+    `0e${'9'.repeat(60_000)}`,
+  ]) {
+    assert.deepEqual(parseDecimalAmount(text), notPositive, text.slice(0, 20));
+  }
+});
+
+test('what is not a JSON number is not an amount', () => {
+  const texts = [
+    '',
+    ' ',
+    '1 ',
+    ' 1',
+    '1\n',
+    '+1',
+    '.5',
+    '1.',
+    '01',
+    '00.1',
+    '1e',
+    '1e+',
+    '1.e2',
+    '0x10',
+    '1_000',
+    '1,00',
+  ];
+  for (const text of [
+    ...texts,
+    '"1"',
+    'NaN',
+    'Infinity',
+    '-',
+    '--1',
+    '1n',
+    'null',
+    '\uff11',
+    '\u0661',
+    '1e1.0',
+    '1-1',
+  ]) {
+    assert.deepEqual(parseDecimalAmount(text), notANumber, JSON.stringify(text));
+  }
+});
+
+test('minor units are counted in the decimals of the currency', () => {
+  assert.equal(toMinor({ digits: 10525n, decimals: 2 }, 'USD'), 10525n);
+  assert.equal(toMinor({ digits: 1055n, decimals: 1 }, 'USD'), 10550n);
+  assert.equal(toMinor({ digits: 105n, decimals: 0 }, 'USD'), 10500n);
+  assert.equal(toMinor({ digits: 105n, decimals: 0 }, 'JPY'), 105n);
+  assert.equal(toMinor({ digits: 105n, decimals: 0 }, 'KWD'), 105_000n);
+  assert.equal(toMinor({ digits: 99999999999999999n, decimals: 4 }, 'CLF'), 99999999999999999n);
+});
+
+test('more decimals than the currency has are refused, zeros too', () => {
+  const refused = { invalid: 'The amount has more decimals than its currency.' };
+  assert.deepEqual(toMinor({ digits: 1500n, decimals: 3 }, 'USD'), refused);
+  assert.deepEqual(toMinor({ digits: 10n, decimals: 1 }, 'JPY'), refused);
+  assert.deepEqual(toMinor({ digits: 10000n, decimals: 4 }, 'KWD'), refused);
+});
+
+test('an unknown currency is refused when read and thrown when printed', () => {
+  assert.deepEqual(toMinor({ digits: 1n, decimals: 0 }, 'usd'), {
+    invalid: 'The currency is not an active one of ISO 4217.',
+  });
+  assert.throws(() => formatMinor(1n, 'usd'), RangeError);
+});
+
+test('amounts are printed with exactly the decimals of the currency', () => {
+  const cases: [bigint, string, string][] = [
+    [10525n, 'USD', '105.25'],
+    [10500n, 'USD', '105.00'],
+    [5n, 'USD', '0.05'],
+    [-5n, 'USD', '-0.05'],
+    [-10525n, 'USD', '-105.25'],
+    [0n, 'USD', '0.00'],
+    [105n, 'JPY', '105'],
+    [-105n, 'JPY', '-105'],
+    [0n, 'JPY', '0'],
+    [5n, 'KWD', '0.005'],
+    [12345n, 'CLF', '1.2345'],
+    [-1n, 'CLF', '-0.0001'],
+    [9223372036854775807n, 'USD', '92233720368547758.07'],
+    [-9223372036854775808n, 'USD', '-92233720368547758.08'],
+  ];
+  for (const [minor, currency, text] of cases) assert.equal(formatMinor(minor, currency), text);
+});

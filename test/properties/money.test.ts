@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { currencies } from '../../src/ledger/currencies.ts';
+import { formatMinor, parseDecimalAmount, toMinor } from '../../src/ledger/money.ts';
+
+const currency = fc.constantFrom(...currencies);
+
+function read(text: string, code: string): bigint | string {
+  const amount = parseDecimalAmount(text);
+  if ('invalid' in amount) return amount.invalid;
+  const minor = toMinor(amount, code);
+  return typeof minor === 'bigint' ? minor : minor.invalid;
+}
+
+/** What a person would write, made of whole numbers and text only. */
+function written(major: bigint, minor: bigint, decimals: number): string {
+  return decimals === 0 ? `${major}` : `${major}.${String(minor).padStart(decimals, '0')}`;
+}
+
+test('every cent from 0.01 to 100,000.00 is read and printed as itself', () => {
+  let expected = 0n;
+  for (let major = 0; major < 100_000; major += 1) {
+    for (let cents = 0; cents < 100; cents += 1) {
+      expected += 1n;
+      const text = cents === 99 ? `${major + 1}.00` : `${major}.${cents < 9 ? '0' : ''}${cents + 1}`;
+      // Compared without assert: ten million calls of it would take longer than what they check.
+      if (read(text, 'USD') !== expected) assert.equal(read(text, 'USD'), expected, text);
+      if (formatMinor(expected, 'USD') !== text) assert.equal(formatMinor(expected, 'USD'), text);
+    }
+  }
+  assert.equal(expected, 10_000_000n);
+});
+
+test('any amount of up to 13 digits in any currency is read exactly and printed as it was written', () => {
+  fc.assert(
+    fc.property(
+      currency,
+      fc.bigInt(0n, 10n ** 13n - 1n),
+      fc.bigInt(0n, 9_999n),
+      ([code, decimals], major, part) => {
+        const scale = 10n ** BigInt(decimals);
+        const minor = part % scale;
+        fc.pre(major * scale + minor > 0n);
+        const text = written(major, minor, decimals);
+        assert.equal(read(text, code), major * scale + minor);
+        assert.equal(formatMinor(major * scale + minor, code), text);
+      },
+    ),
+    { numRuns: 20_000 },
+  );
+});
+
+test('each currency takes as many decimals as it has and not one more', () => {
+  for (const [code, decimals] of currencies) {
+    for (let written = 0; written <= 6; written += 1) {
+      const text = written === 0 ? '7' : `7.${'0'.repeat(written)}`;
+      const scale = 10n ** BigInt(decimals);
+      if (written <= decimals) assert.equal(read(text, code), 7n * scale, `${text} ${code}`);
+      else assert.match(String(read(text, code)), /^The amount has more decimals than /, `${text} ${code}`);
+    }
+  }
+});
+
+test('each currency takes 13 digits before the point and not one more', () => {
+  for (const [code, decimals] of currencies) {
+    const fraction = decimals === 0 ? '' : `.${'9'.repeat(decimals)}`;
+    assert.equal(read(`9999999999999${fraction}`, code), 10n ** BigInt(13 + decimals) - 1n, code);
+    assert.equal(
+      read('10000000000000', code),
+      'The amount must have at most 13 digits before the decimal point.',
+      code,
+    );
+  }
+});
+
+test('what is printed is read back as the same amount, whatever its size', () => {
+  const largest = 10n ** 13n;
+  fc.assert(
+    fc.property(currency, fc.bigInt(1n, 2n ** 63n - 1n), ([code, decimals], minor) => {
+      const text = formatMinor(minor, code);
+      const readable = minor < largest * 10n ** BigInt(decimals);
+      if (readable) assert.equal(read(text, code), minor);
+      else assert.equal(typeof read(text, code), 'string');
+      assert.equal(BigInt(text.replace('.', '')), minor);
+      assert.equal(formatMinor(-minor, code), `-${text}`);
+      assert.equal(text.split('.')[1]?.length ?? 0, decimals);
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+test('a number with its point moved by an exponent is the same amount', () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt(1n, 10n ** 13n - 1n),
+      fc.integer({ min: 0, max: 4 }),
+      fc.integer({ min: 0, max: 30 }),
+      fc.constantFrom('e', 'E', 'e+', 'E+'),
+      (digits, decimals, shift, e) => {
+        const plain = parseDecimalAmount(pointed(digits, decimals));
+        assert.deepEqual(plain, { digits, decimals });
+        assert.deepEqual(parseDecimalAmount(`${pointed(digits, decimals + shift)}${e}${shift}`), plain);
+        assert.deepEqual(parseDecimalAmount(`${digits}e-${decimals}`), plain);
+      },
+    ),
+    { numRuns: 20_000 },
+  );
+});
+
+function pointed(digits: bigint, decimals: number): string {
+  const text = String(digits).padStart(decimals + 1, '0');
+  return decimals === 0 ? text : `${text.slice(0, -decimals)}.${text.slice(-decimals)}`;
+}
+
+test('what JSON does not take for a number is never an amount, and what it takes is judged without an error', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'0123456789.eE+-'), maxLength: 24 });
+  fc.assert(
+    fc.property(text, (source) => {
+      const amount = parseDecimalAmount(source);
+      const isNumber = isJson(source);
+      assert.equal('invalid' in amount && amount.invalid === 'The amount must be a number.', !isNumber);
+      if ('digits' in amount) {
+        assert.ok(amount.digits > 0n);
+        assert.ok(amount.decimals >= 0 && amount.decimals <= 4);
+        assert.ok(amount.digits < 10n ** BigInt(13 + amount.decimals));
+      }
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
