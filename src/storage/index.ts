@@ -23,3 +23,4 @@ export { AccountsBusy, GroupCommit, type GroupCommitOptions } from './group-comm
 export { DatabaseStartError } from './database-start-error.ts';
 export { borrowEmbeddedPostgres, type EmbeddedPostgres, ownEmbeddedPostgres, type SocketConnection } from './embedded-postgres.ts';
 export { migrate } from './migrate.ts';
+export { dumpSchema } from './schema-dump.ts';

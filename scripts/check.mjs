@@ -1,0 +1,24 @@
+// The whole gate: a line a step. `--no-tests` leaves the tests out, for who has just run them.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+const steps = [
+  ['format and lint', 'biome', ['check', '.']],
+  ['types', 'tsc', []],
+  ['dead code', 'knip', []],
+  ['generated files', process.execPath, ['scripts/generate.ts', '--check']],
+  ['tests', process.execPath, ['scripts/test.mjs']],
+].filter(([name]) => name !== 'tests' || !process.argv.includes('--no-tests'));
+
+let failed = false;
+for (const [name, command, parameters] of steps) {
+  const started = performance.now();
+  const { status, stdout, stderr } = spawnSync(command, parameters, { encoding: 'utf8', maxBuffer: 2 ** 28 });
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  process.stdout.write(`${status === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)\n`);
+  if (status === 0) continue;
+  failed = true;
+  process.stdout.write(`${stdout}${stderr}\n`);
+}
+process.exit(failed ? 1 : 0);

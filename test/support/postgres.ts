@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { migrate, ownEmbeddedPostgres, type SocketConnection } from '../../src/storage/index.ts';
+
+/** A cluster for tests, with a migrated database to clone from. */
+export interface TestCluster {
+  readonly connection: SocketConnection;
+  stop(): Promise<void>;
+}
+
+export const templateName = 'sharedraft_template';
+
+/** How scripts/test.mjs tells the test files of a run where their common cluster listens. */
+const socketVariable = 'SHAREDRAFT_TEST_SOCKET';
+
+export async function startCluster(): Promise<TestCluster> {
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-test-'));
+  const postgres = await ownEmbeddedPostgres({ dataDir, log: () => {} });
+  await asSuperuser(postgres.connection, (client) => client.query(`create database ${templateName}`));
+  await migrate({ ...postgres.connection, database: templateName });
+  return {
+    connection: postgres.connection,
+    stop: async () => {
+      await postgres.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+let own: Promise<TestCluster> | undefined;
+let users = 0;
+
+/** The run's common cluster or, when a test file is run alone, one of its own while it is in use. */
+export async function useCluster(): Promise<TestCluster> {
+  const host = process.env[socketVariable];
+  if (host !== undefined) {
+    const connection = { host, port: 5432, user: 'postgres', database: 'sharedraft' };
+    return { connection, stop: async () => {} };
+  }
+  users += 1;
+  own ??= startCluster();
+  const cluster = await own;
+  return {
+    connection: cluster.connection,
+    stop: async () => {
+      users -= 1;
+      if (users > 0) return;
+      own = undefined;
+      await cluster.stop();
+    },
+  };
+}
+
+export async function asSuperuser<T>(
+  connection: SocketConnection,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({ ...connection });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
