@@ -2,6 +2,7 @@ import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import type { Database } from '../storage/index.ts';
 import type { Account } from './account.ts';
+import { isPublicId } from './public-id.ts';
 import { selectAccount, selectHeldAccount } from './queries.ts';
 
 /**
@@ -11,11 +12,13 @@ import { selectAccount, selectHeldAccount } from './queries.ts';
  * may not see.
  */
 export async function getAccount(database: Database, actor: Actor, accountId: string): Promise<Account> {
-  const account = await database.read(actor.institutionId, (db) =>
-    actor.kind === 'member'
-      ? selectHeldAccount(db, actor.institutionId, actor.personKey, accountId)
-      : selectAccount(db, actor.institutionId, accountId),
-  );
+  const account = isPublicId(accountId)
+    ? await database.read(actor.institutionId, (db) =>
+        actor.kind === 'member'
+          ? selectHeldAccount(db, actor.institutionId, actor.personKey, accountId)
+          : selectAccount(db, actor.institutionId, accountId),
+      )
+    : undefined;
   if (account === undefined) throw new Problem('not_found', 'There is no such account.');
   return account;
 }

@@ -2,6 +2,7 @@ import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import type { Database } from '../storage/index.ts';
 import type { Account } from './account.ts';
+import { isPublicId } from './public-id.ts';
 import { selectCustomerAccounts, selectHeldAccounts, selectHeldCustomerAccounts } from './queries.ts';
 
 /**
@@ -37,11 +38,13 @@ export async function listCustomerAccounts(
   actor: Actor,
   customerId: string,
 ): Promise<Account[]> {
-  const accounts = await database.read(actor.institutionId, (db) =>
-    actor.kind === 'member'
-      ? selectHeldCustomerAccounts(db, actor.institutionId, actor.personKey, customerId)
-      : selectCustomerAccounts(db, actor.institutionId, customerId),
-  );
+  const accounts = isPublicId(customerId)
+    ? await database.read(actor.institutionId, (db) =>
+        actor.kind === 'member'
+          ? selectHeldCustomerAccounts(db, actor.institutionId, actor.personKey, customerId)
+          : selectCustomerAccounts(db, actor.institutionId, customerId),
+      )
+    : undefined;
   if (accounts === undefined) throw new Problem('not_found', 'There is no such customer.');
   return accounts;
 }
