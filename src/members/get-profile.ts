@@ -28,22 +28,28 @@ export async function findAddressedUser(
   id: string,
   idType: UserIdType,
 ): Promise<{ readonly user: User; readonly addressed: Membership | undefined }> {
-  const meant = await selectUsersBy(db, actor.institutionId, idType, id);
+  // PostgreSQL's text cannot hold NUL, so nobody is called so.
+  const meant = id.includes('\0') ? [] : await selectUsersBy(db, actor.institutionId, idType, id);
   const candidates =
     actor.kind === 'member'
       ? meant.filter((user) => user.userKey === actor.userKey)
-      : meant.filter((user) => !isMembershipId(idType) || membershipOf(user, id)?.role === 'PRIMARY');
+      : meant.filter((user) => !isMembershipId(idType) || membershipOf(user, idType, id)?.role === 'PRIMARY');
   const [user, another] = candidates;
   if (user === undefined) throw new Problem('not_found', 'There is no such customer.');
-  if (another !== undefined) throw new Problem('ambiguous_user_id', 'Several users have this e-mail address.');
-  return { user, addressed: isMembershipId(idType) ? membershipOf(user, id) : undefined };
+  if (another !== undefined) {
+    throw new Problem('ambiguous_user_id', 'Several users have this e-mail address.');
+  }
+  return { user, addressed: membershipOf(user, idType, id) };
 }
 
 function isMembershipId(idType: UserIdType): boolean {
   return idType === 'CUSTOMER_ID' || idType === 'MEMBER_NUMBER';
 }
 
-/** Member numbers may look like another membership's customer id, but then both lead to the same user here. */
-function membershipOf(user: User, id: string): Membership | undefined {
-  return user.memberships.find(({ customerId, memberNumber }) => customerId === id || memberNumber === id);
+/** By the type the id was given as: one membership may be numbered as another is called. */
+function membershipOf(user: User, idType: UserIdType, id: string): Membership | undefined {
+  return user.memberships.find(
+    ({ customerId, memberNumber }) =>
+      (idType === 'CUSTOMER_ID' && customerId === id) || (idType === 'MEMBER_NUMBER' && memberNumber === id),
+  );
 }

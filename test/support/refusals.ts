@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { Problem } from '../../src/problem.ts';
+
+/** Everything a caller is told by a refusal: two that differ in any of it can be told apart. */
+export interface Refusal {
+  readonly code: string;
+  readonly detail: string;
+  readonly errors: readonly object[];
+  readonly members: object;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+export async function refusalOf(promise: Promise<unknown>): Promise<Refusal> {
+  const error: unknown = await promise.then(
+    () => assert.fail('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Problem)) throw error;
+  const { code, detail, errors, members, retryAfterSeconds } = error;
+  return { code, detail, errors, members, retryAfterSeconds };
+}
