@@ -26,20 +26,23 @@ export async function updateContact(
   change: ContactChange,
 ): Promise<Profile> {
   const phone = readPhone(change);
+  const email = change.emailAddress?.trim();
   const { institutionId } = actor;
   return deps.database.transaction(institutionId, async (tx) => {
     const { user: named } = await findAddressedUser(tx, actor, customerId, 'CUSTOMER_ID');
     // Locked before the old value is read: of two changes at once each reports the value it really replaced.
     await lockUserRow(tx, institutionId, named.userKey);
     const { user: before } = await findAddressedUser(tx, actor, customerId, 'CUSTOMER_ID');
-    const email = change.emailAddress !== before.email ? change.emailAddress : undefined;
+    const newEmail = email !== before.email ? email : undefined;
     const newPhone = phone && !hasPhone(before, phone) ? phone : undefined;
-    if (email !== undefined) await updateEmail(tx, institutionId, before.userKey, email);
-    if (newPhone) await upsertPhone(tx, institutionId, before.userKey, newPhone.phoneType, newPhone.phoneNumber);
+    if (newEmail !== undefined) await updateEmail(tx, institutionId, before.userKey, newEmail);
+    if (newPhone) {
+      await upsertPhone(tx, institutionId, before.userKey, newPhone.phoneType, newPhone.phoneNumber);
+    }
 
     const { user: after, addressed } = await findAddressedUser(tx, actor, customerId, 'CUSTOMER_ID');
     const at = deps.clock();
-    if (email !== undefined || newPhone !== undefined) {
+    if (newEmail !== undefined || newPhone !== undefined) {
       const data = { before: contactOf(before), after: contactOf(after) };
       const event = { kind: 'member.contact_changed', subjectKey: before.userKey, data } as const;
       await appendEvents(tx, institutionId, [event], at);
