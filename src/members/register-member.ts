@@ -1,4 +1,4 @@
-import { findMembership, openMembership } from '../core/index.ts';
+import { findMembership, MembershipExists, openMembership } from '../core/index.ts';
 import { appendEvents } from '../events/index.ts';
 import { type ClientActor, findInstitution } from '../institutions/index.ts';
 import type { PostingKeys } from '../ledger/index.ts';
@@ -55,8 +55,9 @@ export async function registerMember(
         await upsertPhone(tx, institutionId, userKey, person.phoneType as PhoneType, person.phoneNumber);
       }
       const { sealedCode, expiresAt } = await deps.issueActivation(tx, userKey, at);
-      const event = { kind: 'member.registered', subjectKey: userKey, secret: sealedCode, secretExpiresAt: expiresAt };
-      await appendEvents(tx, institutionId, [{ ...event, kind: 'member.registered' }], at);
+      const secret = { secret: sealedCode, secretExpiresAt: expiresAt };
+      const event = { kind: 'member.registered', subjectKey: userKey, ...secret };
+      await appendEvents(tx, institutionId, [event], at);
       const { user } = await findAddressedUser(tx, actor, userId, 'USER_ID');
       const addressed = user.memberships.find(
         (membership) => membership.memberNumber === registration.memberNumber,
@@ -64,7 +65,7 @@ export async function registerMember(
       return { profile: toProfile(user, addressed, at), customerId: addressed?.customerId ?? '' };
     });
   } catch (error) {
-    if (isUniqueViolation(error)) throw alreadyRegistered(error);
+    if (isUniqueViolation(error) || error instanceof MembershipExists) throw alreadyRegistered(error);
     throw error;
   }
 

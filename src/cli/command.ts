@@ -1,0 +1,39 @@
+import { loadConfig, readEnvironment } from '../config.ts';
+import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
+import { openStores, type Stores } from '../stores.ts';
+
+/** A command that could not do what was asked; one sentence for the person at the terminal. */
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed';
+}
+
+/** Runs an operator's command on the configured database, beside a running service or without one. */
+export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+  const { config, secrets } = loadConfig(await readEnvironment());
+  const stores = await openStores(config, secrets, 'borrow', () => {});
+  try {
+    return await work(stores);
+  } finally {
+    await stores.close();
+  }
+}
+
+/** By its code or, where there is only one, that. */
+export async function chooseInstitution(stores: Stores, code: string | undefined): Promise<Institution> {
+  if (code !== undefined) {
+    const institution = await stores.database.directory((db) => findInstitutionByCode(db, code));
+    if (institution === undefined) throw new CommandFailed(`There is no institution "${code}".`);
+    return institution;
+  }
+  const all = await stores.database.directory(listInstitutions);
+  const [only, another] = all;
+  if (only === undefined) throw new CommandFailed('There is no institution yet: import an extract first.');
+  if (another !== undefined) {
+    throw new CommandFailed(`Say which --institution: ${all.map((institution) => institution.code).join(', ')}.`);
+  }
+  return only;
+}
+
+export function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,69 @@
+import { text as readAll } from 'node:stream/consumers';
+import { Command } from 'commander';
+import { reissueActivation, setPassword, setStanding } from '../auth/index.ts';
+import { CommandFailed, chooseInstitution, say, withStores } from './command.ts';
+
+interface Options {
+  readonly institution?: string;
+}
+
+const who = ['<user>', 'username or user id'] as const;
+
+export function setPasswordCommand(): Command {
+  return new Command('set-password')
+    .description("set a member's password, read from standard input; ends a lock by wrong passwords")
+    .argument(...who)
+    .option('--institution <code>', 'whose member it is')
+    .action(async (user: string, options: Options) => {
+      if (process.stdin.isTTY) process.stderr.write('New password, then Ctrl-D: ');
+      const password = (await readAll(process.stdin)).replace(/\r?\n$/, '');
+      await withStores(async (stores) => {
+        const institution = await chooseInstitution(stores, options.institution);
+        const set = await setPassword(stores.auth, institution, user, password);
+        if (!set) throw noSuchUser();
+        say('The password is set.');
+      });
+    });
+}
+
+export function activationCodeCommand(): Command {
+  return new Command('activation-code')
+    .description('issue a new activation code for a registered member; ends the old one')
+    .argument(...who)
+    .option('--institution <code>', 'whose member it is')
+    .action(async (user: string, options: Options) => {
+      await withStores(async (stores) => {
+        const { institutionId } = await chooseInstitution(stores, options.institution);
+        const issued = await reissueActivation(stores.auth, institutionId, user);
+        if (issued === undefined) throw noSuchUser();
+        say(`${issued.code}\nvalid until ${issued.expiresAt.toISOString()}`);
+      });
+    });
+}
+
+const standings = {
+  lock: { description: 'lock a member out; live tokens end', change: { lockedByOperator: true } },
+  unlock: { description: 'end any lock of a member', change: { lockedByOperator: false } },
+  deactivate: { description: 'switch a member off; live tokens end', change: { active: false } },
+  activate: { description: 'switch a member on again', change: { active: true } },
+} as const;
+
+export function standingCommands(): Command[] {
+  return Object.entries(standings).map(([name, { description, change }]) =>
+    new Command(name)
+      .description(description)
+      .argument(...who)
+      .option('--institution <code>', 'whose member it is')
+      .action(async (user: string, options: Options) => {
+        await withStores(async (stores) => {
+          const { institutionId } = await chooseInstitution(stores, options.institution);
+          if (!(await setStanding(stores.auth, institutionId, user, change))) throw noSuchUser();
+          say('Done.');
+        });
+      }),
+  );
+}
+
+function noSuchUser(): CommandFailed {
+  return new CommandFailed('There is no such user in this institution, or one without a login.');
+}

@@ -1,0 +1,244 @@
+import { insertAccounts } from '../accounts/index.ts';
+import { type Institution, saveInstitution } from '../institutions/index.ts';
+import { Book, type PostingKeys } from '../ledger/index.ts';
+import type { Clock, Database, Transaction } from '../storage/index.ts';
+import { type AccountRecord, type Extract, ExtractRejected, type MemberRecord, readExtract } from './extract.ts';
+import { internalAccountId, openInternalAccounts } from './internal-accounts.ts';
+import {
+  insertCustomers,
+  type KnownAccount,
+  replaceHolders,
+  replaceMemberPersons,
+  selectKnownAccounts,
+  updateDescriptions,
+  updateLoans,
+  upsertPersons,
+} from './queries.ts';
+
+export interface ImportDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly postingKeys: PostingKeys;
+}
+
+export interface ImportOptions {
+  /** Also bring the balances of accounts that exist already to the extract's figure. */
+  readonly adjustBalances?: boolean;
+  readonly onProgress?: (done: number, of: number) => void;
+}
+
+export interface ImportReport {
+  readonly institution: Institution;
+  readonly persons: number;
+  readonly members: number;
+  readonly accounts: number;
+  readonly openedAccounts: number;
+  readonly adjustedAccounts: number;
+}
+
+const personsAtOnce = 1_000;
+const membersAtOnce = 250;
+
+/**
+ * Brings in what a core exports: an institution, its people, memberships, accounts and who holds what. The whole extract
+ * is checked before anything is written (ExtractRejected names every error), then merged in transactions of a few
+ * hundred memberships, each complete in itself. Importing again changes only what has changed, so that an import that
+ * was killed is completed by running it again.
+ *
+ * New accounts open with a posting against the core's settlement account. The balance of an account that exists is a
+ * matter of the ledger, and is brought to the core's figure only when `adjustBalances` asks for it.
+ */
+export async function importExtract(
+  deps: ImportDeps,
+  folder: string,
+  options: ImportOptions = {},
+): Promise<ImportReport> {
+  const extract = await readExtract(folder);
+  const institution = await deps.database.directory((db) =>
+    saveInstitution(db, extract.institution, deps.clock()),
+  );
+  const { institutionId } = institution;
+  const currencies = currenciesOf(extract);
+  await deps.database.transaction(institutionId, (tx) =>
+    openInternalAccounts(tx, institutionId, currencies, deps.clock()),
+  );
+
+  const personKeys = new Map<string, bigint>();
+  for (const persons of chunks(extract.persons, personsAtOnce)) {
+    const keys = await deps.database.transaction(institutionId, (tx) =>
+      upsertPersons(tx, institutionId, persons),
+    );
+    for (const [personId, key] of keys) personKeys.set(personId, key);
+  }
+
+  let done = 0;
+  let opened = 0;
+  let adjusted = 0;
+  for (const members of chunks(extract.members, membersAtOnce)) {
+    const merged = await deps.database.transaction(institutionId, (tx) =>
+      mergeMembers(deps, tx, members, personKeys, options.adjustBalances === true),
+    );
+    opened += merged.opened;
+    adjusted += merged.adjusted;
+    done += members.length;
+    options.onProgress?.(done, extract.members.length);
+  }
+  return {
+    institution,
+    persons: extract.persons.length,
+    members: extract.members.length,
+    accounts: extract.members.reduce((sum, member) => sum + member.accounts.length, 0),
+    openedAccounts: opened,
+    adjustedAccounts: adjusted,
+  };
+}
+
+async function mergeMembers(
+  deps: ImportDeps,
+  tx: Transaction,
+  members: readonly MemberRecord[],
+  personKeys: ReadonlyMap<string, bigint>,
+  adjustBalances: boolean,
+): Promise<{ opened: number; adjusted: number }> {
+  const { institutionId } = tx;
+  const customerKeys = await insertCustomers(tx, institutionId, members);
+  const moved = members.filter((member) => !customerKeys.has(member.memberNumber));
+  if (moved.length > 0) {
+    throw new ExtractRejected(
+      moved.map((m) => `members.csv: member ${m.memberNumber} is known here under another customer id or type`),
+    );
+  }
+  const keyOf = (personId: string) => personKeys.get(personId) as bigint;
+  await replaceMemberPersons(
+    tx,
+    institutionId,
+    [...customerKeys.values()],
+    members.flatMap((member) =>
+      member.persons.map(({ personId, role }) => ({
+        customerKey: customerKeys.get(member.memberNumber) as bigint,
+        personKey: keyOf(personId),
+        role,
+      })),
+    ),
+  );
+
+  const accounts = members.flatMap((member) =>
+    member.accounts.map((account) => ({
+      account,
+      customerKey: customerKeys.get(member.memberNumber) as bigint,
+    })),
+  );
+  const known = await selectKnownAccounts(
+    tx,
+    institutionId,
+    accounts.map(({ account }) => account.accountId),
+  );
+  refuseOtherAccounts(accounts, known);
+  const missing = accounts.filter(({ account }) => !known.has(account.accountId));
+  const inserted = await insertAccounts(
+    tx,
+    institutionId,
+    missing.map(({ account, customerKey }) => ({ ...account, customerKey, purpose: null })),
+    deps.clock(),
+  );
+  await updateDescriptions(
+    tx,
+    institutionId,
+    accounts.flatMap(({ account }) => (known.has(account.accountId) ? [account] : [])),
+  );
+  const accountKey = (account: AccountRecord) =>
+    (inserted.get(account.accountId) ?? known.get(account.accountId)?.accountKey) as bigint;
+  await replaceHolders(
+    tx,
+    institutionId,
+    accounts.map(({ account }) => accountKey(account)),
+    accounts.flatMap(({ account }) =>
+      account.holders.map(({ personId, role, mayPay }) => ({
+        accountKey: accountKey(account),
+        personKey: keyOf(personId),
+        role,
+        mayPay,
+      })),
+    ),
+  );
+  return bringBalances(deps, tx, accounts.map(({ account }) => account), accountKey, inserted, adjustBalances);
+}
+
+/** Openings, once per account, and adjustments where they are asked for. Accounts are locked before they are read. */
+async function bringBalances(
+  deps: ImportDeps,
+  tx: Transaction,
+  accounts: readonly AccountRecord[],
+  accountKey: (account: AccountRecord) => bigint,
+  inserted: ReadonlyMap<string, bigint>,
+  adjustBalances: boolean,
+): Promise<{ opened: number; adjusted: number }> {
+  const concerned = accounts.filter((account) => adjustBalances || inserted.has(account.accountId));
+  if (concerned.length === 0) return { opened: 0, adjusted: 0 };
+  const settlement = new Set(concerned.map((account) => internalAccountId('CORE_SETTLEMENT', account.currency)));
+  const book = await Book.lock(tx, [...settlement, ...concerned.map((account) => account.accountId)]);
+
+  let opened = 0;
+  let adjusted = 0;
+  for (const account of concerned) {
+    const state = book.state(account.accountId);
+    if (state === undefined) throw new Error('core: an account without a balance');
+    const difference = account.posted - state.posted;
+    if (difference === 0n) continue;
+    const own = account.accountId;
+    const other = internalAccountId('CORE_SETTLEMENT', account.currency);
+    book.record({
+      kind: state.seq === 0n ? 'OPENING' : 'ADJUSTMENT',
+      postingKey: await deps.postingKeys.next(),
+      debitAccountId: difference > 0n ? other : own,
+      creditAccountId: difference > 0n ? own : other,
+      amountMinor: difference > 0n ? difference : -difference,
+    });
+    if (state.seq === 0n) opened += 1;
+    else adjusted += 1;
+  }
+  const now = deps.clock();
+  const latest = book.latestAt();
+  await book.write(latest !== undefined && latest > now ? latest : now);
+  if (adjustBalances) {
+    const loans = concerned.filter((account) => account.category === 'LOAN');
+    await updateLoans(
+      tx,
+      tx.institutionId,
+      loans.map((loan) => ({
+        accountKey: accountKey(loan),
+        accruedInterest: loan.accruedInterest,
+        feesDue: loan.feesDue,
+      })),
+    );
+  }
+  return { opened, adjusted };
+}
+
+/** What an account is never changes: another type, currency or membership under the same id is another account. */
+function refuseOtherAccounts(
+  accounts: readonly { readonly account: AccountRecord; readonly customerKey: bigint }[],
+  known: ReadonlyMap<string, KnownAccount>,
+): void {
+  const errors = accounts.flatMap(({ account, customerKey }) => {
+    const is = known.get(account.accountId);
+    const same =
+      is === undefined ||
+      (is.customerKey === customerKey &&
+        is.diAccountType === account.diAccountType &&
+        is.currency === account.currency);
+    return same
+      ? []
+      : [`accounts.csv: account ${account.accountId} is known here with another member, type or currency`];
+  });
+  if (errors.length > 0) throw new ExtractRejected(errors);
+}
+
+function currenciesOf(extract: Extract): string[] {
+  const used = extract.members.flatMap((member) => member.accounts.map((account) => account.currency));
+  return [...new Set([extract.institution.currency, ...used])];
+}
+
+function* chunks<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}

@@ -1,0 +1,11 @@
+/**
+ * What the institution's core knows: people, memberships, accounts and who holds them, brought in by extracts, and
+ * memberships opened on the spot where enrollment is open.
+ *
+ * Invariants: an extract is checked whole before any of it is written; importing twice changes nothing; an account
+ * opens with one posting against the institution's own accounts, so that the ledger sums to zero from the first row.
+ */
+export { ExtractRejected } from './extract.ts';
+export { type ImportDeps, type ImportReport, importExtract } from './import-extract.ts';
+export { MembershipExists, openMembership } from './open-membership.ts';
+export { findMembership, type MembershipPerson } from './queries.ts';

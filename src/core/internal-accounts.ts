@@ -1,0 +1,48 @@
+import { insertAccounts } from '../accounts/index.ts';
+import type { InstitutionId, Transaction } from '../storage/index.ts';
+import { selectKnownAccounts } from './queries.ts';
+
+const purposes = ['FUNDING', 'CORE_SETTLEMENT', 'SUSPENSE'] as const;
+type Purpose = (typeof purposes)[number];
+
+/** The institution's own accounts, one of each purpose a currency; public ids that no core account may have. */
+export function internalAccountId(purpose: Purpose, currency: string): string {
+  return `internal:${purpose.toLowerCase().replaceAll('_', '-')}:${currency}`;
+}
+
+export async function openInternalAccounts(
+  tx: Transaction,
+  institutionId: InstitutionId,
+  currencies: readonly string[],
+  at: Date,
+): Promise<void> {
+  const wanted = currencies.flatMap((currency) =>
+    purposes.map((purpose) => ({ purpose, currency, accountId: internalAccountId(purpose, currency) })),
+  );
+  const known = await selectKnownAccounts(
+    tx,
+    institutionId,
+    wanted.map((account) => account.accountId),
+  );
+  const missing = wanted.filter((account) => !known.has(account.accountId));
+  await insertAccounts(
+    tx,
+    institutionId,
+    missing.map(({ purpose, currency, accountId }) => ({
+      accountId,
+      customerKey: null,
+      purpose,
+      accountNumber: accountId,
+      diAccountType: 'GENERAL_LEDGER_ACCOUNT',
+      description: `${purpose} ${currency}`,
+      currency,
+      closed: false,
+      delinquent: false,
+      overdraftLimit: 0n,
+      creditLimit: 0n,
+      accruedInterest: 0n,
+      feesDue: 0n,
+    })),
+    at,
+  );
+}

@@ -1,0 +1,114 @@
+import { insertAccounts } from '../accounts/index.ts';
+import type { Institution } from '../institutions/index.ts';
+import { Book } from '../ledger/index.ts';
+import type { Transaction } from '../storage/index.ts';
+import { uuidv7 } from '../uuid.ts';
+import { internalAccountId } from './internal-accounts.ts';
+import {
+  insertCustomers,
+  type MembershipPerson,
+  replaceHolders,
+  replaceMemberPersons,
+  upsertPersons,
+} from './queries.ts';
+
+export interface NewMember {
+  readonly memberNumber: string;
+  readonly email: string;
+  readonly firstName?: string;
+  readonly lastName?: string;
+}
+
+/**
+ * Opens an unknown member number on the spot, where enrollment is open: a person, their membership, a share savings
+ * and a share draft (checking) account, and the institution's opening deposit from its funding account in the latter.
+ *
+ * A unique violation: somebody else opened the same number at the same time.
+ */
+export async function openMembership(
+  tx: Transaction,
+  institution: Institution,
+  member: NewMember,
+  openingKey: bigint,
+  at: Date,
+): Promise<MembershipPerson> {
+  const { institutionId, currency } = institution;
+  const person = {
+    personId: uuidv7(at),
+    firstName: member.firstName?.trim() ?? '',
+    lastName: member.lastName?.trim() ?? '',
+    email: member.email.trim(),
+    phoneNumber: null,
+    phoneType: null,
+    birthDate: null,
+  };
+  const { memberNumber } = member;
+  const customer = { customerId: uuidv7(at), memberNumber, memberType: 'RETAIL' };
+  const customerKey = (await insertCustomers(tx, institutionId, [customer])).get(memberNumber);
+  // The number was taken between our look and our insert: the loser of the race registers nobody.
+  if (customerKey === undefined) throw new MembershipExists();
+  const personKey = (await upsertPersons(tx, institutionId, [person])).get(person.personId) as bigint;
+  await replaceMemberPersons(tx, institutionId, [customerKey], [{ customerKey, personKey, role: 'PRIMARY' }]);
+
+  const checking = { accountId: uuidv7(at), diAccountType: 'CHECKING', description: 'Share Draft', suffix: '10' };
+  const savings = { accountId: uuidv7(at), diAccountType: 'SAVINGS', description: 'Share Savings', suffix: '00' };
+  const accountKeys = await insertAccounts(
+    tx,
+    institutionId,
+    [savings, checking].map(({ suffix, ...account }) => ({
+      ...account,
+      customerKey,
+      purpose: null,
+      accountNumber: `${memberNumber}-${suffix}`.slice(-34),
+      currency,
+      closed: false,
+      delinquent: false,
+      overdraftLimit: 0n,
+      creditLimit: 0n,
+      accruedInterest: 0n,
+      feesDue: 0n,
+    })),
+    at,
+  );
+  const keys = [...accountKeys.values()];
+  const holders = keys.map((accountKey) => ({ accountKey, personKey, role: 'PRIMARY', mayPay: true }));
+  await replaceHolders(tx, institutionId, keys, holders);
+  await depositOpening(tx, institution, checking.accountId, openingKey, at);
+  const { firstName, lastName, email } = person;
+  return {
+    personKey,
+    role: 'PRIMARY',
+    firstName,
+    lastName,
+    email,
+    phoneNumber: null,
+    phoneType: null,
+    registered: false,
+  };
+}
+
+/** Thrown to the loser of two enrollments of one number. */
+export class MembershipExists extends Error {
+  override readonly name = 'MembershipExists';
+}
+
+async function depositOpening(
+  tx: Transaction,
+  institution: Institution,
+  accountId: string,
+  postingKey: bigint,
+  at: Date,
+): Promise<void> {
+  if (institution.openingDepositMinor === 0n) return;
+  const funding = internalAccountId('FUNDING', institution.currency);
+  const book = await Book.lock(tx, [funding, accountId]);
+  book.record({
+    kind: 'OPENING',
+    postingKey,
+    debitAccountId: funding,
+    creditAccountId: accountId,
+    amountMinor: institution.openingDepositMinor,
+  });
+  const latest = book.latestAt();
+  await book.write(latest !== undefined && latest > at ? latest : at);
+}

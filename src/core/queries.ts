@@ -1,0 +1,283 @@
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import type { AccountRecord, MemberRecord, PersonRecord } from './extract.ts';
+
+export interface MembershipPerson {
+  readonly personKey: bigint;
+  readonly role: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly email: string | null;
+  readonly phoneNumber: string | null;
+  readonly phoneType: string | null;
+  /** Has digital access already. */
+  readonly registered: boolean;
+}
+
+const membership = sql(
+  'core_membership',
+  `select p.person_key, cp.role, p.first_name, p.last_name, p.email, p.phone_number, p.phone_type,
+          exists (select from users u where u.institution_id = $1 and u.person_key = p.person_key) as registered
+   from customers c
+   left join customer_persons cp on cp.institution_id = $1 and cp.customer_key = c.customer_key
+   left join persons p on p.institution_id = $1 and p.person_key = cp.person_key
+   where c.institution_id = $1 and c.member_number = $2
+   order by p.person_key`,
+);
+
+/** The persons of a membership; undefined when the core knows no such member number. */
+export async function findMembership(
+  db: Queryable,
+  institutionId: InstitutionId,
+  memberNumber: string,
+): Promise<{ readonly persons: readonly MembershipPerson[] } | undefined> {
+  const { rows } = await db.query<{
+    person_key: bigint | null;
+    role: string;
+    first_name: string;
+    last_name: string;
+    email: string | null;
+    phone_number: string | null;
+    phone_type: string | null;
+    registered: boolean;
+  }>(membership, [institutionId, memberNumber]);
+  if (rows.length === 0) return undefined;
+  return {
+    persons: rows.flatMap((row) =>
+      row.person_key === null
+        ? []
+        : [
+            {
+              personKey: row.person_key,
+              role: row.role,
+              firstName: row.first_name,
+              lastName: row.last_name,
+              email: row.email,
+              phoneNumber: row.phone_number,
+              phoneType: row.phone_type,
+              registered: row.registered,
+            },
+          ],
+    ),
+  };
+}
+
+const savePersons = sql(
+  'core_save_persons',
+  `insert into persons (institution_id, person_id, first_name, last_name, email, phone_number, phone_type, birth_date)
+   select $1, v.*
+   from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::date[]) as v
+   on conflict (institution_id, person_id) do update
+   set first_name = excluded.first_name, last_name = excluded.last_name, email = excluded.email,
+       phone_number = excluded.phone_number, phone_type = excluded.phone_type, birth_date = excluded.birth_date
+   returning person_key, person_id`,
+);
+
+/** Answers each person's key by id. */
+export async function upsertPersons(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  persons: readonly PersonRecord[],
+): Promise<Map<string, bigint>> {
+  const { rows } = await tx.query<{ person_key: bigint; person_id: string }>(savePersons, [
+    institutionId,
+    persons.map((person) => person.personId),
+    persons.map((person) => person.firstName),
+    persons.map((person) => person.lastName),
+    persons.map((person) => person.email),
+    persons.map((person) => person.phoneNumber),
+    persons.map((person) => person.phoneType),
+    persons.map((person) => person.birthDate),
+  ]);
+  return new Map(rows.map((row) => [row.person_id, row.person_key]));
+}
+
+const newCustomers = sql(
+  'core_new_customers',
+  `insert into customers (institution_id, customer_id, member_number, member_type)
+   select $1, v.* from unnest($2::text[], $3::text[], $4::text[]) as v
+   on conflict (institution_id, member_number) do nothing`,
+);
+const customerKeys = sql(
+  'core_customer_keys',
+  `select c.customer_key, c.member_number
+   from unnest($2::text[], $3::text[], $4::text[]) as v (customer_id, member_number, member_type)
+   join customers c on c.institution_id = $1 and c.customer_id = v.customer_id
+     and c.member_number = v.member_number and c.member_type = v.member_type`,
+);
+
+/** Answers each membership's key by member number; one that is known under another customer id or type is left out. */
+export async function insertCustomers(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  members: readonly Pick<MemberRecord, 'customerId' | 'memberNumber' | 'memberType'>[],
+): Promise<Map<string, bigint>> {
+  const values = [
+    institutionId,
+    members.map((member) => member.customerId),
+    members.map((member) => member.memberNumber),
+    members.map((member) => member.memberType),
+  ];
+  await tx.query(newCustomers, values);
+  const { rows } = await tx.query<{ customer_key: bigint; member_number: string }>(customerKeys, values);
+  return new Map(rows.map((row) => [row.member_number, row.customer_key]));
+}
+
+export interface MemberPersonRow {
+  readonly customerKey: bigint;
+  readonly personKey: bigint;
+  readonly role: string;
+}
+
+// Removed first, then added: a PRIMARY who changes must not meet the one before.
+const removeMemberPersons = sql(
+  'core_remove_member_persons',
+  `delete from customer_persons cp
+   where cp.institution_id = $1 and cp.customer_key = any ($2::bigint[])
+     and (cp.customer_key, cp.person_key, cp.role) not in (
+       select * from unnest($3::bigint[], $4::bigint[], $5::text[]))`,
+);
+const addMemberPersons = sql(
+  'core_add_member_persons',
+  `insert into customer_persons (institution_id, customer_key, person_key, role)
+   select $1, v.* from unnest($2::bigint[], $3::bigint[], $4::text[]) as v
+   on conflict do nothing`,
+);
+
+/** Exactly these persons, with these roles, in these memberships. */
+export async function replaceMemberPersons(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  customerKeys: readonly bigint[],
+  rows: readonly MemberPersonRow[],
+): Promise<void> {
+  const values = [
+    rows.map((row) => row.customerKey),
+    rows.map((row) => row.personKey),
+    rows.map((row) => row.role),
+  ];
+  await tx.query(removeMemberPersons, [institutionId, customerKeys, ...values]);
+  await tx.query(addMemberPersons, [institutionId, ...values]);
+}
+
+const accountKeys = sql(
+  'core_account_keys',
+  `select account_id, account_key, customer_key, di_account_type, currency from accounts
+   where institution_id = $1 and account_id = any ($2::text[])`,
+);
+
+export interface KnownAccount {
+  readonly accountKey: bigint;
+  readonly customerKey: bigint | null;
+  readonly diAccountType: string;
+  readonly currency: string;
+}
+
+export async function selectKnownAccounts(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  accountIds: readonly string[],
+): Promise<Map<string, KnownAccount>> {
+  const { rows } = await tx.query<{
+    account_id: string;
+    account_key: bigint;
+    customer_key: bigint | null;
+    di_account_type: string;
+    currency: string;
+  }>(accountKeys, [institutionId, accountIds]);
+  return new Map(
+    rows.map((row) => [
+      row.account_id,
+      {
+        accountKey: row.account_key,
+        customerKey: row.customer_key,
+        diAccountType: row.di_account_type,
+        currency: row.currency,
+      },
+    ]),
+  );
+}
+
+const describeAccounts = sql(
+  'core_describe_accounts',
+  `update accounts a
+   set account_number = v.account_number, description = v.description, closed = v.closed,
+       delinquent = v.delinquent, overdraft_limit = v.overdraft_limit, credit_limit = v.credit_limit
+   from unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::boolean[], $7::bigint[], $8::bigint[])
+     as v (account_id, account_number, description, closed, delinquent, overdraft_limit, credit_limit)
+   where a.institution_id = $1 and a.account_id = v.account_id`,
+);
+
+export async function updateDescriptions(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  accounts: readonly AccountRecord[],
+): Promise<void> {
+  await tx.query(describeAccounts, [
+    institutionId,
+    accounts.map((account) => account.accountId),
+    accounts.map((account) => account.accountNumber),
+    accounts.map((account) => account.description),
+    accounts.map((account) => account.closed),
+    accounts.map((account) => account.delinquent),
+    accounts.map((account) => account.overdraftLimit),
+    accounts.map((account) => account.creditLimit),
+  ]);
+}
+
+const setLoans = sql(
+  'core_set_loans',
+  `update loans l set accrued_interest = v.accrued_interest, fees_due = v.fees_due
+   from unnest($2::bigint[], $3::bigint[], $4::bigint[]) as v (account_key, accrued_interest, fees_due)
+   where l.institution_id = $1 and l.account_key = v.account_key`,
+);
+
+export async function updateLoans(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  rows: readonly { readonly accountKey: bigint; readonly accruedInterest: bigint; readonly feesDue: bigint }[],
+): Promise<void> {
+  await tx.query(setLoans, [
+    institutionId,
+    rows.map((row) => row.accountKey),
+    rows.map((row) => row.accruedInterest),
+    rows.map((row) => row.feesDue),
+  ]);
+}
+
+export interface HolderRow {
+  readonly accountKey: bigint;
+  readonly personKey: bigint;
+  readonly role: string;
+  readonly mayPay: boolean;
+}
+
+const removeHolders = sql(
+  'core_remove_holders',
+  `delete from holders h
+   where h.institution_id = $1 and h.account_key = any ($2::bigint[])
+     and (h.account_key, h.person_key, h.role, h.may_pay) not in (
+       select * from unnest($3::bigint[], $4::bigint[], $5::text[], $6::boolean[]))`,
+);
+const addHolders = sql(
+  'core_add_holders',
+  `insert into holders (institution_id, account_key, person_key, role, may_pay)
+   select $1, v.* from unnest($2::bigint[], $3::bigint[], $4::text[], $5::boolean[]) as v
+   on conflict do nothing`,
+);
+
+/** Exactly these holders of these accounts. */
+export async function replaceHolders(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  accountKeys: readonly bigint[],
+  rows: readonly HolderRow[],
+): Promise<void> {
+  const values = [
+    rows.map((row) => row.accountKey),
+    rows.map((row) => row.personKey),
+    rows.map((row) => row.role),
+    rows.map((row) => row.mayPay),
+  ];
+  await tx.query(removeHolders, [institutionId, accountKeys, ...values]);
+  await tx.query(addHolders, [institutionId, ...values]);
+}

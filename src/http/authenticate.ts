@@ -1,0 +1,53 @@
+import type { Caller, Scope } from '../auth/index.ts';
+import { Problem } from '../problem.ts';
+import type { TokenKind } from './operation.ts';
+import type { Services } from './services.ts';
+
+/** RFC 6750, section 2.1; the scheme's case does not count (RFC 9110, section 11.1). */
+const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+const realm = 'Bearer realm="sharedraft"';
+
+/**
+ * Who calls: the bearer of the token in the Authorization header, the one place where it is looked for. `challenge` is
+ * called with what `WWW-Authenticate` must say before a Problem is thrown for which it must say something.
+ *
+ * Problems: `missing_token` (also for another scheme, which gives no error code away: RFC 6750, section 3.1),
+ * `invalid_token`, `insufficient_scope`, `client_token_required`.
+ */
+export async function authenticate(
+  services: Services,
+  authorization: string | undefined,
+  needed: { readonly token: TokenKind; readonly scope?: Scope | undefined },
+  challenge: (value: string) => void,
+): Promise<Caller> {
+  if (authorization === undefined || !/^bearer(?: |$)/i.test(authorization)) {
+    challenge(realm);
+    throw new Problem('missing_token', 'An access token is needed: Authorization: Bearer <ACCESS_TOKEN>.');
+  }
+  const caller = await identify(services, authorization, challenge);
+  if (needed.scope !== undefined && !caller.scopes.has(needed.scope)) {
+    challenge(`${realm}, error="insufficient_scope", scope="${needed.scope}"`);
+    throw new Problem('insufficient_scope', `The access token lacks the scope ${needed.scope}.`);
+  }
+  if (needed.token === 'client' && caller.actor.kind !== 'client') {
+    throw new Problem('client_token_required', 'A member’s token cannot do this, only a client’s.');
+  }
+  return caller;
+}
+
+async function identify(
+  services: Services,
+  authorization: string,
+  challenge: (value: string) => void,
+): Promise<Caller> {
+  try {
+    const token = bearer.exec(authorization)?.[1];
+    if (token === undefined) throw new Problem('invalid_token', 'The access token is malformed.');
+    return await services.identify(token);
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'invalid_token') {
+      challenge(`${realm}, error="invalid_token"`);
+    }
+    throw error;
+  }
+}

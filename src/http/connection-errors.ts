@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { Problem } from '../problem.ts';
+import { problemAnswer } from './problems.ts';
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/**
+ * Answers what never became a request: bytes that are not HTTP, headers too large, a client too slow. Node hands over
+ * the bare connection, on which earlier requests may still be served: a transfer just made must not be answered
+ * "400" because garbage followed it. So those finish first, then comes the problem, then the end.
+ */
+export function connectionErrors(headers: Readonly<Record<string, string>>) {
+  const exchanges = new WeakMap<Socket, Set<Exchange>>();
+
+  return {
+    watch(server: Server): void {
+      server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+        const { socket } = request;
+        const open = exchanges.get(socket) ?? new Set();
+        exchanges.set(socket, open);
+        const exchange = { request, response };
+        open.add(exchange);
+        response.once('close', () => open.delete(exchange));
+      });
+    },
+
+    answer(error: NodeJS.ErrnoException, socket: Socket): void {
+      const open = [...(exchanges.get(socket) ?? [])];
+      // One whose body is still coming is the broken one itself.
+      const earlier = open.filter(({ request }) => request.complete).at(-1);
+      if (earlier !== undefined) {
+        earlier.response.once('close', () => this.answer(error, socket));
+        return;
+      }
+      if (error.code === 'ECONNRESET' || !socket.writable || open.some(({ response }) => response.headersSent)) {
+        socket.destroy();
+        return;
+      }
+      socket.end(rawAnswer(problemOf(error), headers));
+    },
+  };
+}
+
+function problemOf(error: NodeJS.ErrnoException): Problem {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new Problem('headers_too_large', 'The request line and headers may have at most 16,384 bytes.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Problem('request_timeout', 'The request did not arrive in time.');
+    default:
+      return new Problem('invalid_request', 'The request is not HTTP/1.1.');
+  }
+}
+
+function rawAnswer(problem: Problem, headers: Readonly<Record<string, string>>): string {
+  const transactionId = randomUUID();
+  const answer = problemAnswer(problem, transactionId);
+  const body = JSON.stringify(answer.body);
+  const lines = Object.entries({
+    ...headers,
+    ...answer.headers,
+    transactionId,
+    date: new Date().toUTCString(),
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n${lines.join('')}\r\n${body}`;
+}

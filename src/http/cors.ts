@@ -1,0 +1,30 @@
+/** What a browser's page of another origin may send and read; and nothing rides on cookies. */
+const requestHeaders = 'Authorization, Content-Type, Idempotency-Key, transactionId, X-Request-Id, traceparent';
+const readableHeaders =
+  'transactionId, Location, Link, Retry-After, Idempotent-Replayed, WWW-Authenticate, Allow';
+
+/**
+ * The headers that let a page of `origin` use an answer (Fetch Standard, section 3.3), or none where the origin is not
+ * one of those configured. Answers vary by origin as soon as any is.
+ */
+export function corsHeaders(
+  origin: string | undefined,
+  allowed: ReadonlySet<string>,
+): Readonly<Record<string, string>> {
+  if (allowed.size === 0) return {};
+  if (origin === undefined || !allowed.has(origin)) return { vary: 'Origin' };
+  return {
+    vary: 'Origin',
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': readableHeaders,
+  };
+}
+
+/** Beside those above, for the question that a browser asks before its request. */
+export function preflightHeaders(methods: string): Readonly<Record<string, string>> {
+  return {
+    'access-control-allow-methods': methods,
+    'access-control-allow-headers': requestHeaders,
+    'access-control-max-age': '600',
+  };
+}

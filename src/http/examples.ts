@@ -1,0 +1,58 @@
+/** Invented values that the operations' examples share, so that one request's answer fits the next request. */
+
+export const profileExample = {
+  userId: '0199e0c4-5b7a-7c11-9d8e-2f6a51c0b3d4',
+  firstName: 'Wilhelmina',
+  lastName: 'Quillfeather',
+  emailAddress: 'wilhelmina@quillfeather.example',
+  userRole: 'PRIMARY',
+  userType: 'RETAIL',
+  userStatus: { active: true, locked: false },
+  customers: [{ customerId: 'cus-700101', memberNumber: '700101' }],
+  phoneNumbers: [{ phoneNumber: '+12025550143', phoneType: 'MOBILE' }],
+} as const;
+
+export const accountExample = {
+  accountId: 'acc-700101-checking',
+  accountNumber: '70010110',
+  accountType: { DIAccountType: 'CHECKING', description: 'Share Draft' },
+  category: 'DEPOSIT',
+  balance: {
+    availableBalance: { amount: 1240.5, currencyCode: 'USD' },
+    currentBalance: { amount: 1290.5, currencyCode: 'USD' },
+  },
+  accountStatus: { open: true, closed: false, delinquent: false },
+} as const;
+
+export const loanExample = {
+  accountId: 'acc-700101-car',
+  accountNumber: '70010155',
+  accountType: { DIAccountType: 'INSTALLMENT_LOAN', description: 'Car Loan' },
+  category: 'LOAN',
+  balance: {
+    availableBalance: { amount: 0, currencyCode: 'USD' },
+    currentBalance: { amount: 8420.17, currencyCode: 'USD' },
+  },
+  accountStatus: { open: true, closed: false, delinquent: false },
+} as const;
+
+export const transferExample = {
+  id: 'rent-2026-11',
+  transferType: 'STANDARD',
+  fromAccountId: 'acc-700101-checking',
+  toAccountId: 'acc-700101-savings',
+  amount: 105.25,
+  currencyCode: 'USD',
+  status: 'COMPLETED',
+  createdAt: '2026-11-20T15:04:05.678Z',
+} as const;
+
+export const pendingTransferExample = { ...transferExample, id: 'rent-2026-12', status: 'PENDING' } as const;
+
+export const declinedTransferExample = {
+  ...transferExample,
+  id: 'roof-2026-11',
+  amount: 98000.75,
+  status: 'FAILED',
+  failureCode: 'insufficient_funds',
+} as const;

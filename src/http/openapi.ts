@@ -1,0 +1,230 @@
+import { readFileSync } from 'node:fs';
+import { STATUS_CODES } from 'node:http';
+import type * as Type from 'typebox/type';
+import { scopes } from '../auth/index.ts';
+import type { ProblemCode } from '../problem.ts';
+import type { AnswerDescription, Operation } from './operation.ts';
+import { operations } from './operations.ts';
+import { readProblemPage } from './problem-pages.ts';
+import { problemKinds } from './problems.ts';
+import { namedSchemas, ProblemDocument } from './schemas.ts';
+
+/**
+ * The contract, OpenAPI 3.1, from the same operations that the server registers. Needs no database. It says nothing
+ * of where it is served: its server is the address that it was read from.
+ */
+export async function generateOpenApi(): Promise<object> {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Sharedraft',
+      version: packageVersion(),
+      summary: 'Digital banking for the members of a financial institution.',
+      description: introduction,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: [
+      { name: 'Token', description: 'OAuth 2.0 access tokens.' },
+      { name: 'Members', description: 'Registering a member, their profile, their contact.' },
+      { name: 'Accounts', description: 'What members hold and owe.' },
+      { name: 'Transfers', description: 'Money between two accounts.' },
+      { name: 'Service', description: 'For whoever runs it.' },
+    ],
+    paths: pathsOf(operations),
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(namedSchemas).map(([name, schema]) => [name, copySchema(schema, { named: false })]),
+      ),
+      parameters: {
+        transactionId: {
+          name: 'transactionId',
+          in: 'header',
+          description:
+            'The caller’s name for this request: 1 to 128 visible ASCII characters, logged and answered. `X-Request-Id` does the same.',
+          schema: { type: 'string' },
+          example: '0199e0c4-77aa-7f02-8c1d-5d0e9b7a6c11',
+        },
+      },
+      headers: {
+        transactionId: {
+          description: 'The name of this request: the caller’s own, else a UUID.',
+          schema: { type: 'string' },
+        },
+        'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
+        'WWW-Authenticate': { description: 'RFC 6750, section 3.', schema: { type: 'string' } },
+      },
+      securitySchemes: {
+        oauth2: {
+          type: 'oauth2',
+          description: 'A token for the client itself, or for one member.',
+          flows: {
+            clientCredentials: { tokenUrl: '/auth/v2/token', scopes: scopeTexts },
+            password: { tokenUrl: '/auth/v2/token', scopes: scopeTexts },
+          },
+        },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'A token that you have already.',
+        },
+      },
+    },
+  };
+}
+
+const introduction = `A digital banking interface for the members of a financial institution: access tokens, registration, profiles and contact, accounts, transfers.
+
+**Tokens.** A *client token* (\`client_credentials\`) acts for the institution within its scopes, a *member token* (\`password\`) for one user. What a caller may not see does not exist: it is answered as a missing thing is.
+
+**Money.** Amounts are JSON numbers in major units. They are read and written exactly, never through a float.
+
+**Errors** are [problem documents](/problems) (RFC 9457); \`code\` is for programs. The token operation answers 400 and 401 as RFC 6749 says. Beside what each operation lists, any request may meet 404 \`path_not_found\`, 405 \`method_not_allowed\`, 408 \`request_timeout\` and 431 \`headers_too_large\`.`;
+
+const scopeTexts: Readonly<Record<(typeof scopes)[number], string>> = {
+  'account:read': 'Accounts and balances',
+  'institution-users:read': 'Profiles',
+  'institution-users:write': 'Register, activate, change contact',
+  'transfer:read': 'Read transfers',
+  'transfer:write': 'Initiate transfers',
+  'events:read': 'Events',
+};
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+function pathsOf(listed: readonly Operation[]): Record<string, object> {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of listed) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation) };
+  }
+  return paths;
+}
+
+function describe(operation: Operation): object {
+  const { operationId, tag, summary, description, token, scope, body } = operation;
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description: scope === undefined ? description : `${description}\n\nScope: \`${scope}\`.`,
+    security: token === 'none' ? [] : [{ oauth2: scope === undefined ? [] : [scope] }, { bearer: [] }],
+    parameters: [
+      ...parametersOf(operation.params, 'path'),
+      ...parametersOf(operation.query, 'query'),
+      ...Object.entries(operation.headers ?? {}).map(([name, text]) => ({
+        name,
+        in: 'header',
+        description: text,
+        schema: { type: 'string' },
+      })),
+      { $ref: '#/components/parameters/transactionId' },
+    ],
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: Object.fromEntries(
+          body.mediaTypes.map((type) => [type, { schema: copySchema(body.schema), examples: body.examples }]),
+        ),
+      },
+    }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(operation.answers).map(([status, answer]) => [status, describeAnswer(answer)]),
+      ),
+      ...describeProblems(operation),
+    },
+  };
+}
+
+function parametersOf(schema: Type.TObject | undefined, place: 'path' | 'query'): object[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+    const { description, ...rest } = copySchema(property) as Record<string, unknown>;
+    return {
+      name,
+      in: place,
+      ...(place === 'path' && { required: true }),
+      ...(description !== undefined && { description }),
+      schema: rest,
+    };
+  });
+}
+
+function describeAnswer({ description, headers, schema, examples }: AnswerDescription): object {
+  return {
+    description,
+    headers: {
+      ...Object.fromEntries(
+        Object.entries(headers ?? {}).map(([name, text]) => [
+          name,
+          { description: text, schema: { type: 'string' } },
+        ]),
+      ),
+      transactionId: { $ref: '#/components/headers/transactionId' },
+    },
+    content: { 'application/json': { schema: copySchema(schema), examples } },
+  };
+}
+
+/** What an operation may answer because of what kind of operation it is. */
+function commonProblems({ token, body }: Operation): ProblemCode[] {
+  const codes: ProblemCode[] = ['not_acceptable', 'internal_error', 'overloaded'];
+  if (token !== 'none') {
+    codes.push('invalid_request', 'missing_token', 'invalid_token', 'insufficient_scope', 'database_unavailable');
+  }
+  if (token === 'client') codes.push('client_token_required');
+  if (body !== undefined) {
+    codes.push('malformed_json', 'invalid_request', 'request_timeout', 'body_too_large', 'unsupported_media_type');
+  }
+  return codes;
+}
+
+function describeProblems(operation: Operation): Record<string, object> {
+  const own = operation.problems ?? [];
+  const codes = [...new Set([...commonProblems(operation), ...own])];
+  const byStatus = Map.groupBy(codes, (code) => problemKinds[code].status);
+  return Object.fromEntries(
+    [...byStatus]
+      // The token operation says these in the words of RFC 6749.
+      .filter(([status]) => !(operation.oauth && (status === 400 || status === 401)))
+      .map(([status, together]) => [
+        status,
+        {
+          description: `${STATUS_CODES[status]}: ${together.map((code) => `[\`${code}\`](/problems/${code})`).join(', ')}.`,
+          'x-problem-codes': together,
+          headers: {
+            ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } }),
+            ...((status === 429 || status === 503) && {
+              'Retry-After': { $ref: '#/components/headers/Retry-After' },
+            }),
+            transactionId: { $ref: '#/components/headers/transactionId' },
+          },
+          content: {
+            'application/problem+json': {
+              schema: copySchema(operation.problemSchemas?.[status] ?? ProblemDocument),
+              examples: Object.fromEntries(
+                together.map((code) => [
+                  code,
+                  { summary: problemKinds[code].title, value: readProblemPage(code).example },
+                ]),
+              ),
+            },
+          },
+        },
+      ]),
+  );
+}
+
+const namesOfSchemas = new Map<unknown, string>(Object.entries(namedSchemas).map(([name, schema]) => [schema, name]));
+
+/** As plain JSON, with a reference wherever a named schema stands; `named: false` writes the outermost out. */
+function copySchema(schema: unknown, { named = true } = {}): unknown {
+  const name = named ? namesOfSchemas.get(schema) : undefined;
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+  if (Array.isArray(schema)) return schema.map((part) => copySchema(part));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, copySchema(part)]));
+}

@@ -1,0 +1,112 @@
+import type * as Type from 'typebox/type';
+import type { Scope } from '../auth/index.ts';
+import type { Actor, ClientActor } from '../institutions/index.ts';
+import type { Problem, ProblemCode } from '../problem.ts';
+import type { Services } from './services.ts';
+
+/** Whose token an operation takes, and whom its handler then sees. */
+interface ActorOf {
+  readonly none: undefined;
+  readonly any: Actor;
+  readonly client: ClientActor;
+}
+export type TokenKind = keyof ActorOf;
+
+export type MediaType = 'application/json' | 'application/x-www-form-urlencoded';
+
+export interface Example {
+  readonly summary?: string;
+  readonly value: unknown;
+}
+export type Examples = Readonly<Record<string, Example>>;
+
+/** What an operation takes, parsed and validated. */
+export interface Input<Params, Query, Body, Token extends TokenKind> {
+  readonly actor: ActorOf[Token];
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** Source texts of the body's numbers by JSON pointer. */
+  readonly numbers: ReadonlyMap<string, string>;
+  /** Names that a form gave more than once. */
+  readonly repeated: readonly string[];
+  /** A request header; of one sent twice the values joined by a comma. */
+  header(name: string): string | undefined;
+}
+
+/** A document, or an outcome that is told as a problem. What is broken is thrown instead. */
+export type Answer = { readonly headers?: Readonly<Record<string, string>> } & (
+  | { readonly status: number; readonly body: unknown }
+  | { readonly problem: Problem }
+);
+
+export interface AnswerDescription {
+  readonly description: string;
+  readonly schema: Type.TSchema;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly examples: Examples;
+}
+
+interface Description<
+  Params extends Type.TObject,
+  Query extends Type.TObject,
+  Body extends Type.TSchema,
+  Token extends TokenKind,
+> {
+  readonly operationId: string;
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** As OpenAPI writes it: `/accounts/{accountId}`. */
+  readonly path: string;
+  readonly tag: 'Token' | 'Members' | 'Accounts' | 'Transfers' | 'Service';
+  readonly summary: string;
+  readonly description: string;
+  readonly token: Token;
+  /** Needed beside the token. */
+  readonly scope?: Scope;
+  readonly params?: Params;
+  readonly query?: Query;
+  /** Request headers beyond those that every operation reads: name to description. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: {
+    readonly schema: Body;
+    readonly mediaTypes: readonly MediaType[];
+    readonly examples: Examples;
+  };
+  readonly answers: Readonly<Record<number, AnswerDescription>>;
+  /** Codes it may answer beside those of its kind (see commonProblems in openapi.ts). */
+  readonly problems?: readonly ProblemCode[];
+  /** By status, where the problem document has members of its own. */
+  readonly problemSchemas?: Readonly<Record<number, Type.TSchema>>;
+  /** 400 and 401 follow RFC 6749 instead of RFC 9457. */
+  readonly oauth?: true;
+  handle(
+    services: Services,
+    input: Input<Type.Static<Params>, Type.Static<Query>, Type.Static<Body>, Token>,
+  ): Promise<Answer>;
+}
+
+/** One operation of the interface: what the server registers, and what openapi.json says. */
+export type Operation = Description<Type.TObject, Type.TObject, Type.TSchema, TokenKind>;
+
+/** Something for people to look at; not part of the interface. */
+export interface Page {
+  /** As OpenAPI writes it. */
+  readonly path: string;
+  handle(params: Readonly<Record<string, string>>): Promise<PageAnswer>;
+}
+
+export interface PageAnswer {
+  readonly headers: Readonly<Record<string, string>> & { readonly 'content-type': string };
+  readonly body: string | Uint8Array;
+}
+
+/** Ties a handler's types to the schemas beside it. */
+export function operation<
+  Token extends TokenKind,
+  Params extends Type.TObject = Type.TObject<Record<never, never>>,
+  Query extends Type.TObject = Type.TObject<Record<never, never>>,
+  Body extends Type.TSchema = Type.TUndefined,
+>(description: Description<Params, Query, Body, Token>): Operation {
+  // What the schemas accept is what the handler takes; from here on only the schemas know.
+  return description as unknown as Operation;
+}

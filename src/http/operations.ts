@@ -1,0 +1,31 @@
+import type { Operation } from './operation.ts';
+import { activateMember } from './routes/activate-member.ts';
+import { getAccount } from './routes/get-account.ts';
+import { getMemberAccounts } from './routes/get-member-accounts.ts';
+import { getMemberProfile } from './routes/get-member-profile.ts';
+import { getTransfer } from './routes/get-transfer.ts';
+import { initiateTransfer } from './routes/initiate-transfer.ts';
+import { issueToken } from './routes/issue-token.ts';
+import { listAccounts } from './routes/list-accounts.ts';
+import { livez } from './routes/livez.ts';
+import { readyz } from './routes/readyz.ts';
+import { registerMember } from './routes/register-member.ts';
+import { updateMemberContact } from './routes/update-member-contact.ts';
+import { version } from './routes/version.ts';
+
+/** Every operation, in the order in which openapi.json and the reference tell them. */
+export const operations: readonly Operation[] = [
+  issueToken,
+  registerMember,
+  activateMember,
+  getMemberProfile,
+  updateMemberContact,
+  getAccount,
+  listAccounts,
+  getMemberAccounts,
+  initiateTransfer,
+  getTransfer,
+  livez,
+  readyz,
+  version,
+];

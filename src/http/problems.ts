@@ -1,0 +1,161 @@
+import { OAuthError } from '../auth/index.ts';
+import { type InvalidPart, Problem, type ProblemCode } from '../problem.ts';
+
+export interface ProblemKind {
+  readonly status: number;
+  /** The same for every occurrence (RFC 9457, section 3.1.3). */
+  readonly title: string;
+  /** Said instead of what was thrown: whoever asks in vain must not learn from the words what there is. */
+  readonly detail?: string;
+}
+
+/** The one table from code to status. Each code has a page under docs/problems. */
+export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
+  malformed_json: { status: 400, title: 'Malformed JSON' },
+  invalid_request: { status: 400, title: 'Invalid request' },
+  path_not_found: { status: 404, title: 'Path not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  not_acceptable: { status: 406, title: 'Not acceptable' },
+  body_too_large: { status: 413, title: 'Body too large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  headers_too_large: { status: 431, title: 'Headers too large' },
+  request_timeout: { status: 408, title: 'Request timeout' },
+
+  missing_token: { status: 401, title: 'Missing access token' },
+  invalid_token: { status: 401, title: 'Invalid access token' },
+  insufficient_scope: { status: 403, title: 'Insufficient scope' },
+  client_token_required: { status: 403, title: 'Client token required' },
+  too_many_requests: { status: 429, title: 'Too many requests' },
+
+  not_found: { status: 404, title: 'Not found', detail: 'There is no such thing, or it is not yours to see.' },
+  member_not_found: { status: 404, title: 'Member not found' },
+  identity_mismatch: { status: 422, title: 'Identity mismatch' },
+  member_already_registered: { status: 409, title: 'Member already registered' },
+  ambiguous_user_id: { status: 409, title: 'Ambiguous user ID' },
+  activation_code_invalid: { status: 422, title: 'Invalid activation code' },
+  username_taken: { status: 409, title: 'Username taken' },
+  username_rejected: { status: 422, title: 'Username rejected' },
+  password_rejected: { status: 422, title: 'Password rejected' },
+  transfer_id_reused: { status: 409, title: 'Transfer ID reused' },
+
+  account_not_found: { status: 422, title: 'Account not found' },
+  same_account: { status: 422, title: 'Same account' },
+  account_closed: { status: 422, title: 'Account closed' },
+  account_restricted: { status: 422, title: 'Account restricted' },
+  currency_mismatch: { status: 422, title: 'Currency mismatch' },
+  transfer_type_mismatch: { status: 422, title: 'Transfer type mismatch' },
+  limit_exceeded: { status: 422, title: 'Limit exceeded' },
+  exceeds_payoff: { status: 422, title: 'Payment exceeds payoff' },
+  exceeds_contribution_limit: { status: 422, title: 'Contribution exceeds limit' },
+  insufficient_funds: { status: 422, title: 'Insufficient funds' },
+
+  internal_error: { status: 500, title: 'Internal error' },
+  overloaded: { status: 503, title: 'Overloaded' },
+  database_unavailable: { status: 503, title: 'Database unavailable' },
+  outcome_unknown: { status: 504, title: 'Outcome unknown' },
+};
+
+export const problemCodes = Object.keys(problemKinds) as ProblemCode[];
+
+/** RFC 9457. Some codes carry members of their own beside these; their pages name them. */
+export interface ProblemDocument {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance?: string;
+  readonly code: ProblemCode;
+  readonly errors?: readonly InvalidPart[];
+  readonly [member: string]: unknown;
+}
+
+/** What is sent for an error: status, headers, body. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** `instance` names this one occurrence, where the transaction id is a UUID and so can be one's name. */
+export function problemDocument(problem: Problem, transactionId: string): ProblemDocument {
+  const { status, title, detail } = problemKinds[problem.code];
+  return {
+    type: `/problems/${problem.code}`,
+    title,
+    status,
+    detail: detail ?? problem.detail,
+    ...(uuid.test(transactionId) && { instance: `urn:uuid:${transactionId}` }),
+    code: problem.code,
+    ...(problem.errors.length > 0 && { errors: problem.errors }),
+    ...problem.members,
+  };
+}
+
+export function problemAnswer(problem: Problem, transactionId: string): ErrorAnswer {
+  const { status } = problemKinds[problem.code];
+  // Whoever is sent away for now is told when to come back (RFC 9110, section 10.2.3).
+  const retryAfter = problem.retryAfterSeconds ?? (status === 429 || status === 503 ? 1 : undefined);
+  return {
+    status,
+    headers: {
+      'content-type': 'application/problem+json',
+      ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+    },
+    body: problemDocument(problem, transactionId),
+  };
+}
+
+/**
+ * How the token operation refuses (RFC 6749, section 5.2). A 401 names the way in (RFC 9110, section 15.5.2), which is
+ * also what 5.2 asks for when the client had tried HTTP Basic.
+ */
+export function oauthErrorAnswer(error: OAuthError): ErrorAnswer {
+  const unknownClient = error.error === 'invalid_client';
+  return {
+    status: unknownClient ? 401 : 400,
+    headers: {
+      'content-type': 'application/json',
+      pragma: 'no-cache',
+      ...(unknownClient && { 'www-authenticate': 'Basic realm="sharedraft", charset="UTF-8"' }),
+    },
+    body: { error: error.error, error_description: error.description },
+  };
+}
+
+/** What OAuth libraries understand of a request that could not even be read; other problems stay what they are. */
+export function asOAuthError(error: unknown): OAuthError | undefined {
+  if (error instanceof OAuthError) return error;
+  if (error instanceof Problem && problemKinds[error.code].status === 400) {
+    return new OAuthError('invalid_request', error.detail);
+  }
+  return undefined;
+}
+
+const fastifyErrors: ReadonlyMap<string, () => Problem> = new Map([
+  ['FST_ERR_CTP_BODY_TOO_LARGE', () => new Problem('body_too_large', 'A body may have at most 65,536 bytes.')],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', () => unsupportedMediaType()],
+  [
+    'FST_ERR_CTP_INVALID_CONTENT_LENGTH',
+    () => new Problem('invalid_request', 'The body is not as long as Content-Length says.'),
+  ],
+  ['FST_ERR_BAD_URL', () => new Problem('invalid_request', 'The path holds a malformed percent escape.')],
+  ['FST_ERR_MAX_PARAM_LENGTH', () => pathNotFound()],
+]);
+
+export function pathNotFound(): Problem {
+  return new Problem('path_not_found', 'There is nothing at this path.');
+}
+
+export function unsupportedMediaType(detail = 'The body must be of a media type that the operation takes.') {
+  return new Problem('unsupported_media_type', detail);
+}
+
+/** Whatever was thrown, as a problem; what nobody foresaw becomes `internal_error` with its cause for the log. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const known = fastifyErrors.get(code)?.();
+  return known ?? new Problem('internal_error', 'The service failed on this request.', { cause: error });
+}

@@ -1,0 +1,101 @@
+import * as Type from 'typebox/type';
+import { operation } from '../operation.ts';
+import { OAuthErrorDocument } from '../schemas.ts';
+
+const parameter = (description: string) => Type.Optional(Type.String({ description }));
+
+/** Only documents: what is wrong with a token request is for auth to say, in the words of RFC 6749. */
+const TokenRequest = Type.Object({
+  grant_type: Type.String({ description: '`client_credentials` or `password`.' }),
+  client_id: parameter('In the body or in HTTP Basic.'),
+  client_secret: parameter('In the body or in HTTP Basic, never in both.'),
+  scope: parameter('What is asked for, separated by spaces; left out, all that the client is registered for.'),
+  username: parameter('Needed with `password`.'),
+  password: parameter('Needed with `password`.'),
+});
+
+const TokenResponse = Type.Object({
+  access_token: Type.String({ description: 'Bearer token to send with every later request.' }),
+  token_type: Type.Literal('Bearer'),
+  expires_in: Type.Integer({ description: 'Lifetime in seconds.' }),
+  scope: Type.String({ description: 'What was granted, separated by spaces.' }),
+});
+
+const refusal = (error: string, error_description: string) => ({ value: { error, error_description } });
+
+export const issueToken = operation({
+  operationId: 'issueToken',
+  method: 'POST',
+  path: '/auth/v2/token',
+  tag: 'Token',
+  summary: 'Member token',
+  description:
+    'Issues an access token (RFC 6749): for the client itself with `client_credentials`, for one member with `password`. Takes JSON, and the form encoding that OAuth libraries send. Unknown parameters are ignored, empty ones count as left out, a repeated one is refused.',
+  token: 'none',
+  oauth: true,
+  body: {
+    schema: TokenRequest,
+    mediaTypes: ['application/json', 'application/x-www-form-urlencoded'],
+    examples: {
+      client_credentials: {
+        summary: 'A token for the client',
+        value: {
+          grant_type: 'client_credentials',
+          client_id: 'quill-app',
+          client_secret: 'invented-secret-of-quill-app',
+          scope: 'institution-users:write transfer:write',
+        },
+      },
+      password: {
+        summary: 'A token for a member',
+        value: {
+          grant_type: 'password',
+          client_id: 'quill-app',
+          client_secret: 'invented-secret-of-quill-app',
+          username: 'wilhelmina.q',
+          password: 'a feather falls on ink',
+        },
+      },
+    },
+  },
+  answers: {
+    200: {
+      description: 'Token issued.',
+      schema: TokenResponse,
+      examples: {
+        issued: {
+          value: {
+            access_token: 'eyJhbGciOiJFUzI1NiJ9.e30.invented',
+            token_type: 'Bearer',
+            expires_in: 1800,
+            scope: 'account:read transfer:write',
+          },
+        },
+      },
+    },
+    400: {
+      description: 'Refused, as RFC 6749 section 5.2 says.',
+      schema: OAuthErrorDocument,
+      examples: {
+        invalid_request: refusal('invalid_request', 'grant_type is missing.'),
+        invalid_grant: refusal('invalid_grant', 'The username or the password is wrong.'),
+        unauthorized_client: refusal('unauthorized_client', 'The client may not use this grant.'),
+        unsupported_grant_type: refusal('unsupported_grant_type', 'There is no such grant.'),
+        invalid_scope: refusal('invalid_scope', 'The scope is malformed.'),
+      },
+    },
+    401: {
+      description: 'The client is unknown or its secret is wrong.',
+      headers: { 'WWW-Authenticate': 'How a client may authenticate.' },
+      schema: OAuthErrorDocument,
+      examples: { invalid_client: refusal('invalid_client', 'The client or its secret is wrong.') },
+    },
+  },
+  problems: ['database_unavailable'],
+  async handle(services, { body, repeated, header }) {
+    // The schema above is not enforced: anything but an object is a request without parameters.
+    const parameters: Record<string, unknown> = Object(body);
+    const token = await services.issueToken({ parameters, repeated, authorization: header('authorization') });
+    return { status: 200, headers: { pragma: 'no-cache' }, body: token };
+  },
+});

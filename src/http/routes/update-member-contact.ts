@@ -1,0 +1,47 @@
+import * as Type from 'typebox/type';
+import { profileExample } from '../examples.ts';
+import { operation } from '../operation.ts';
+import { presentProfile } from '../presenters.ts';
+import { EmailAddress, line, PhoneType, Profile } from '../schemas.ts';
+
+const ContactChange = Type.Object(
+  {
+    emailAddress: Type.Optional(EmailAddress),
+    phoneNumber: Type.Optional(line(40, { description: 'Kept in E.164.' })),
+    phoneType: Type.Optional(PhoneType),
+  },
+  { additionalProperties: false },
+);
+
+export const updateMemberContact = operation({
+  operationId: 'updateMemberContact',
+  method: 'PATCH',
+  path: '/digitalbanking/ux-users/v1/customers/{customerId}/contact-info',
+  tag: 'Members',
+  summary: 'Update member contact',
+  description:
+    'Changes the given contact fields and no others; with none given it changes nothing. A phone number is that of the given `phoneType`, MOBILE when left out.',
+  token: 'any',
+  scope: 'institution-users:write',
+  params: Type.Object({ customerId: line(64, { description: 'The customer ID of the member.' }) }),
+  body: {
+    schema: ContactChange,
+    mediaTypes: ['application/json'],
+    examples: {
+      email: { value: { emailAddress: 'wilhelmina@quillfeather.example' } },
+      phone: { value: { phoneNumber: '+1 202 555 0143', phoneType: 'MOBILE' } },
+    },
+  },
+  answers: {
+    200: {
+      description: 'Contact info updated.',
+      schema: Profile,
+      examples: { updated: { value: profileExample } },
+    },
+  },
+  problems: ['not_found', 'outcome_unknown'],
+  async handle(services, { actor, params, body }) {
+    const profile = await services.updateContact(actor, params.customerId, body);
+    return { status: 200, body: presentProfile(profile) };
+  },
+});

@@ -1,0 +1,22 @@
+import * as Type from 'typebox/type';
+import { operation } from '../operation.ts';
+
+export const version = operation({
+  operationId: 'version',
+  method: 'GET',
+  path: '/version',
+  tag: 'Service',
+  summary: 'Which version serves',
+  description: 'The name and the version of the service.',
+  token: 'none',
+  answers: {
+    200: {
+      description: 'The version.',
+      schema: Type.Object({ name: Type.Literal('sharedraft'), version: Type.String() }),
+      examples: { version: { value: { name: 'sharedraft', version: '0.1.0' } } },
+    },
+  },
+  async handle(services) {
+    return { status: 200, body: { name: 'sharedraft', version: services.version } };
+  },
+});

@@ -1,0 +1,160 @@
+import * as Type from 'typebox/type';
+import { phoneTypes, userIdTypes, userRoles } from '../members/index.ts';
+import { failureCodes, transferTypes } from '../transfers/index.ts';
+import { problemCodes } from './problems.ts';
+
+/** The shapes that several operations share; each stands in openapi.json once, under its name here. */
+
+const idPattern = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$';
+
+/** Text of any script on one line: what a person types, without control characters. */
+export function line(maxLength: number, options: { description?: string } = {}) {
+  return Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$', ...options });
+}
+
+export function id(description: string) {
+  return Type.String({ pattern: idPattern, description });
+}
+
+export function oneOf<const Values extends readonly string[]>(values: Values, description: string) {
+  return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description });
+}
+
+export const EmailAddress = Type.String({ format: 'email', maxLength: 254 });
+export const PhoneType = oneOf(phoneTypes, 'Which of the user’s numbers.');
+export const TransferType = oneOf(
+  transferTypes,
+  'Decided by the accounts, destination first: an IRA, a loan or credit line, one membership, two memberships of one user, else INTRA_FI.',
+);
+export const UserIdType = oneOf(userIdTypes, 'What kind of id stands in the path.');
+
+const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' });
+
+const Money = Type.Object({
+  amount: Type.Number({ description: 'In major units, written with exactly the decimals of the currency.' }),
+  currencyCode: CurrencyCode,
+});
+
+export const Profile = Type.Object(
+  {
+    userId: Type.String({ description: 'Unique identifier of the user.' }),
+    firstName: Type.String(),
+    lastName: Type.String(),
+    emailAddress: Type.String({ format: 'email' }),
+    userRole: oneOf(userRoles, 'In the membership that was asked for, else in the one where it is highest.'),
+    userType: oneOf(['RETAIL', 'BUSINESS'], 'Of that same membership.'),
+    userStatus: Type.Object({ active: Type.Boolean(), locked: Type.Boolean() }),
+    customers: Type.Array(Type.Object({ customerId: Type.String(), memberNumber: Type.String() }), {
+      description: 'The memberships of the user.',
+    }),
+    phoneNumbers: Type.Array(
+      Type.Object({ phoneNumber: Type.String({ description: 'E.164.' }), phoneType: PhoneType }),
+    ),
+  },
+  { description: 'A user with digital access.' },
+);
+
+export const Account = Type.Object(
+  {
+    accountId: Type.String({ description: 'Unique identifier of the account.' }),
+    accountNumber: Type.String({ description: 'A card’s is its last four digits.' }),
+    accountType: Type.Object({
+      DIAccountType: Type.String({ description: 'For example CHECKING, SAVINGS, MORTGAGE_LOAN.' }),
+      description: Type.String(),
+    }),
+    category: oneOf(['DEPOSIT', 'LOAN', 'CREDIT', 'INVESTMENT'], 'What the account is to its holder.'),
+    balance: Type.Object(
+      { availableBalance: Money, currentBalance: Money },
+      {
+        description:
+          'Current is what is posted: what a deposit holds, what of a loan’s principal or a credit line is owed. Available is a deposit’s current without holds, a credit line’s unused part, and 0 for a loan.',
+      },
+    ),
+    accountStatus: Type.Object({ open: Type.Boolean(), closed: Type.Boolean(), delinquent: Type.Boolean() }),
+  },
+  { description: 'One account: identity, type, category, balances, status.' },
+);
+
+export const Transfer = Type.Object(
+  {
+    id: id('Unique identifier of the transfer, and its idempotency key for ever.'),
+    transferType: Type.Optional(TransferType),
+    fromAccountId: id('Source account.'),
+    toAccountId: id('Destination account.'),
+    amount: Type.Number({ exclusiveMinimum: 0, description: 'In major units of the currency.' }),
+    currencyCode: CurrencyCode,
+    status: oneOf(
+      ['PENDING', 'COMPLETED', 'FAILED'],
+      'COMPLETED and FAILED are final. While PENDING the amount is held on the source account.',
+    ),
+    createdAt: Type.String({ format: 'date-time' }),
+    failureCode: Type.Optional(oneOf(failureCodes, 'Why; with FAILED only.')),
+  },
+  {
+    description:
+      'A transfer between two accounts. `transferType` is missing only on a FAILED one that was refused before its type could be told.',
+  },
+);
+
+const problemMembers = {
+  type: Type.String({ format: 'uri-reference', description: 'Opens the page about the code.' }),
+  title: Type.String({ description: 'The same for every occurrence of the code.' }),
+  status: Type.Integer({ minimum: 400, maximum: 599 }),
+  detail: Type.String({ description: 'About this occurrence, for people.' }),
+  instance: Type.Optional(
+    Type.String({ format: 'uri', description: 'The transaction id of this occurrence, where it is a UUID.' }),
+  ),
+  code: oneOf(problemCodes, 'For programs: the same as at the end of `type`.'),
+  errors: Type.Optional(
+    Type.Array(
+      Type.Object({
+        pointer: Type.String({
+          description: 'A JSON pointer into the body (RFC 6901), or the name of a parameter or header.',
+        }),
+        detail: Type.String(),
+      }),
+      { description: 'The parts of the request that are not valid.' },
+    ),
+  ),
+};
+
+export const ProblemDocument = Type.Object(problemMembers, { description: 'RFC 9457.' });
+
+export const OutcomeUnknownProblem = Type.Object(
+  { ...problemMembers, id: id('The id to repeat the transfer with.') },
+  { description: 'Nobody knows yet whether the transfer happened. Repeating it with this id is safe.' },
+);
+
+export const DeclinedTransferProblem = Type.Object(
+  { ...problemMembers, transfer: Transfer },
+  { description: 'A transfer that was understood, refused and kept as FAILED; `code` says why.' },
+);
+
+export const OAuthErrorDocument = Type.Object(
+  {
+    error: oneOf(
+      [
+        'invalid_request',
+        'invalid_client',
+        'invalid_grant',
+        'unauthorized_client',
+        'unsupported_grant_type',
+        'invalid_scope',
+      ],
+      'For programs.',
+    ),
+    error_description: Type.Optional(Type.String({ description: 'For people.' })),
+  },
+  { description: 'RFC 6749, section 5.2.' },
+);
+
+/** The name of each in openapi.json. */
+export const namedSchemas = {
+  Profile,
+  Account,
+  Transfer,
+  Problem: ProblemDocument,
+  OutcomeUnknownProblem,
+  DeclinedTransferProblem,
+  OAuthError: OAuthErrorDocument,
+} as const;

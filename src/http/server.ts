@@ -1,0 +1,280 @@
+import { METHODS } from 'node:http';
+import {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+  type RouteHandlerMethod,
+} from 'fastify';
+import { stdTimeFunctions } from 'pino';
+import * as Type from 'typebox/type';
+import type { Caller } from '../auth/index.ts';
+import { Problem } from '../problem.ts';
+import { requireAcceptable } from './accept.ts';
+import { authenticate } from './authenticate.ts';
+import { type BodyFacts, bodyParsers, noBodyFacts } from './body-parsers.ts';
+import { connectionErrors } from './connection-errors.ts';
+import { corsHeaders, preflightHeaders } from './cors.ts';
+import type { Answer, Operation, Page } from './operation.ts';
+import { operations } from './operations.ts';
+import { pages } from './pages.ts';
+import { asOAuthError, type ErrorAnswer, oauthErrorAnswer, pathNotFound, problemAnswer, toProblem } from './problems.ts';
+import { securityHeaders } from './security-headers.ts';
+import type { Services } from './services.ts';
+import { traceparentOf, transactionIdOf } from './transaction-id.ts';
+import { refuseInvalid } from './validation.ts';
+
+export interface ServerOptions {
+  /** Where callers see the service. */
+  readonly publicUrl: string;
+  /** Origins whose pages may call. */
+  readonly corsOrigins: readonly string[];
+  readonly logLevel: string;
+  /** Where log lines go, one JSON document each; standard output when left out. */
+  readonly logStream?: { write(line: string): void };
+  /** How long a whole request may take to arrive. */
+  readonly requestTimeoutSeconds: number;
+  /** Requests being served beyond which others are sent away at once. */
+  readonly maxInFlight?: number;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null;
+    bodyFacts: BodyFacts | null;
+    /** For the log. */
+    problemCode: string | null;
+  }
+  interface FastifyContextConfig {
+    operation?: Operation;
+  }
+}
+
+/** The HTTP edge, ready to listen: every operation and page, and what all of them have in common. */
+export async function createServer(services: Services, options: ServerOptions): Promise<FastifyInstance> {
+  const headers = securityHeaders(options.publicUrl);
+  const connections = connectionErrors(headers);
+  const app = fastify({
+    logger: {
+      level: options.logLevel,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      ...(options.logStream && { stream: options.logStream }),
+    },
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'transactionId' }),
+    genReqId: ({ headers: given }) => transactionIdOf(given),
+    childLoggerFactory: (logger, bindings, childOptions, request) => {
+      const traceparent = traceparentOf(request.headers);
+      return logger.child(traceparent === undefined ? bindings : { ...bindings, traceparent }, childOptions);
+    },
+    bodyLimit: 64 * 1024,
+    requestTimeout: options.requestTimeoutSeconds * 1000,
+    keepAliveTimeout: 72_000,
+    http: {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: Math.min(options.requestTimeoutSeconds, 10) * 1000,
+      connectionsCheckingInterval: 1_000,
+      // A second Authorization or Content-Type is seen and refused, instead of silently dropped.
+      joinDuplicateHeaders: true,
+      // We ask for Host ourselves, to answer with a problem.
+      requireHostHeader: false,
+    },
+    routerOptions: { maxParamLength: 1_024 },
+    // While closing, what still comes on an open connection is served, with Connection: close.
+    return503OnClosing: false,
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true } },
+    schemaErrorFormatter: refuseInvalid,
+    clientErrorHandler: (error, socket) => connections.answer(error, socket),
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(headers).header('transactionId', request.id);
+      sendError(reply, problemAnswer(toProblem(error), request.id));
+    },
+  });
+  connections.watch(app.server);
+  app.decorateRequest('caller', null);
+  app.decorateRequest('bodyFacts', null);
+  app.decorateRequest('problemCode', null);
+
+  observe(app);
+  const allowedOrigins = new Set(options.corsOrigins);
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value);
+    reply.headers(corsHeaders(request.headers.origin, allowedOrigins)).header('transactionId', request.id);
+    if (closing) reply.header('connection', 'close');
+    return payload;
+  });
+  limitInFlight(app, options.maxInFlight ?? 1_024);
+  app.addHook('onRequest', async ({ is404, raw }) => {
+    if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
+      throw new Problem('invalid_request', 'The Host header is missing.');
+    }
+    // Here, before a body is read that nobody wants.
+    if (is404) throw pathNotFound();
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const oauth = request.routeOptions.config.operation?.oauth ? asOAuthError(error) : undefined;
+    if (oauth !== undefined) {
+      request.problemCode = oauth.error;
+      return sendError(reply, oauthErrorAnswer(oauth));
+    }
+    return sendProblem(request, reply, toProblem(error));
+  });
+
+  app.removeAllContentTypeParsers();
+  for (const operation of operations) registerOperation(app, services, operation);
+  for (const page of pages) registerPage(app, page);
+  answerOtherMethods(app, allowedOrigins);
+  await app.ready();
+  return app;
+}
+
+/** One line for each answer. The path's pattern, not the path: an e-mail address may stand in that. */
+function observe(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.raw.once('close', () => {
+      const { operation } = request.routeOptions.config;
+      request.log.info(
+        {
+          method: request.method,
+          route: request.routeOptions.url,
+          operation: operation?.operationId,
+          status: reply.statusCode,
+          code: request.problemCode ?? undefined,
+          millis: Math.round(reply.elapsedTime * 10) / 10,
+          clientId: request.caller?.actor.clientId,
+          // Whoever asked has gone, and does not know.
+          unheard: reply.raw.writableFinished ? undefined : true,
+        },
+        'answered',
+      );
+    });
+  });
+}
+
+/** Sends away at once what it could only keep waiting; probes are let through, for they ask how it is. */
+function limitInFlight(app: FastifyInstance, most: number): void {
+  let inFlight = 0;
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.routeOptions.config.operation?.tag === 'Service') return;
+    if (inFlight >= most) {
+      throw new Problem('overloaded', 'The service has more to do than it can. Nothing was written.', {
+        retryAfterSeconds: 1,
+      });
+    }
+    inFlight += 1;
+    reply.raw.once('close', () => {
+      inFlight -= 1;
+    });
+  });
+}
+
+/** In a scope of its own, which knows the media types of its body and no others. */
+function registerOperation(app: FastifyInstance, services: Services, operation: Operation): void {
+  app.register(async (scope) => {
+    for (const mediaType of operation.body?.mediaTypes ?? []) {
+      scope.addContentTypeParser(mediaType, { parseAs: 'buffer' }, bodyParsers[mediaType]);
+    }
+    scope.addHook('onRequest', async (request, reply) => {
+      if (operation.token !== 'none') {
+        request.caller = await authenticate(services, request.headers.authorization, operation, (value) => {
+          reply.header('www-authenticate', value);
+        });
+      }
+      requireAcceptable(request.headers.accept, 'application/json');
+    });
+    scope.route({
+      method: operation.method,
+      url: toPattern(operation.path),
+      config: { operation },
+      schema: {
+        ...(operation.params && { params: operation.params }),
+        ...(operation.token !== 'none' && { querystring: closed(operation.query) }),
+        ...(operation.body && !operation.oauth && { body: operation.body.schema }),
+      },
+      handler: async (request, reply) => {
+        const answer = await operation.handle(services, {
+          actor: request.caller?.actor as never,
+          params: request.params as Record<string, never>,
+          query: request.query as Record<string, never>,
+          body: request.body,
+          ...(request.bodyFacts ?? noBodyFacts),
+          header: (name) => request.headers[name]?.toString(),
+        });
+        return sendAnswer(request, reply, answer);
+      },
+    });
+  });
+}
+
+/** Unknown query parameters are refused by name, as unknown fields are. */
+function closed(query: Type.TObject | undefined): Type.TObject {
+  return Type.Object(query?.properties ?? {}, { additionalProperties: false });
+}
+
+function registerPage(app: FastifyInstance, page: Page): void {
+  app.get(toPattern(page.path), async (request, reply) => {
+    const { headers, body } = await page.handle(request.params as Record<string, string>);
+    return reply.headers(headers).send(body);
+  });
+}
+
+/** For each path the methods that it does not have: OPTIONS tells which it has, all others are refused with them. */
+function answerOtherMethods(app: FastifyInstance, allowedOrigins: ReadonlySet<string>): void {
+  for (const method of METHODS) {
+    if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
+  const routes = [...operations, ...pages.map(({ path }) => ({ path, method: 'GET' }))];
+  for (const [path, together] of Map.groupBy(routes, (route) => route.path)) {
+    const own = together.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+    const allow = [...own, 'OPTIONS'].join(', ');
+    app.options(toPattern(path), async ({ headers }, reply) => {
+      const isPreflight = headers['access-control-request-method'] !== undefined;
+      if (isPreflight && allowedOrigins.has(headers.origin ?? '')) reply.headers(preflightHeaders(own.join(', ')));
+      return reply.code(204).header('allow', allow).send();
+    });
+    app.route({
+      method: app.supportedMethods.filter((method) => method !== 'OPTIONS' && !own.includes(method)),
+      url: toPattern(path),
+      onRequest: async (_request, reply) => {
+        reply.header('allow', allow);
+        throw new Problem('method_not_allowed', `This path takes ${allow}.`);
+      },
+      handler: () => {},
+    });
+  }
+}
+
+function toPattern(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
+  reply.headers(answer.headers ?? {});
+  if ('problem' in answer) return sendProblem(request, reply, answer.problem);
+  // JSON.stringify and no schema's serializer: it alone writes exact numbers.
+  return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
+}
+
+function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
+  request.problemCode = problem.code;
+  const answer = problemAnswer(problem, request.id);
+  if (answer.status >= 500) request.log.error({ code: problem.code, error: describe(problem) }, problem.detail);
+  return sendError(reply, answer);
+}
+
+function sendError(reply: FastifyReply, { status, headers, body }: ErrorAnswer): FastifyReply {
+  return reply.code(status).headers(headers).send(JSON.stringify(body));
+}
+
+/** For the log, without what a database adds of the values it was given. */
+function describe(error: unknown): unknown {
+  if (!(error instanceof Error)) return error === undefined ? undefined : String(error);
+  const { stack, cause } = error;
+  const code = 'code' in error ? error.code : undefined;
+  return { code, stack, cause: describe(cause) };
+}

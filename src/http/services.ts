@@ -1,0 +1,38 @@
+import type { Account } from '../accounts/index.ts';
+import type { Caller, RawTokenRequest, TokenResponse } from '../auth/index.ts';
+import type { Actor, ClientActor } from '../institutions/index.ts';
+import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
+import type { Outcome, Transfer, TransferOrder } from '../transfers/index.ts';
+
+/**
+ * What the HTTP edge asks of the rest: one function per use case, already bound to the database, clock and keys it
+ * needs. service.ts builds the real one; tests of the edge pass one of their own.
+ */
+export interface Services {
+  /** OAuthError, Problem `overloaded`. */
+  issueToken(request: RawTokenRequest): Promise<TokenResponse>;
+  /** Problem `invalid_token`. */
+  identify(token: string): Promise<Caller>;
+
+  registerMember(actor: ClientActor, registration: Registration): Promise<Profile>;
+  activateMember(actor: ClientActor, activation: Activation): Promise<Profile>;
+  getProfile(actor: Actor, id: string, idType: UserIdType): Promise<Profile>;
+  updateContact(actor: Actor, customerId: string, change: ContactChange): Promise<Profile>;
+
+  getAccount(actor: Actor, accountId: string): Promise<Account>;
+  listAccounts(actor: Actor, customerId: string | undefined): Promise<Account[]>;
+  listCustomerAccounts(actor: Actor, customerId: string): Promise<Account[]>;
+
+  initiateTransfer(actor: Actor, order: TransferOrder): Promise<Outcome>;
+  getTransfer(actor: Actor, transferId: string): Promise<Transfer>;
+
+  /** Resolves when requests can be served, database included; else Problem `database_unavailable`. */
+  ready(): Promise<void>;
+  readonly version: string;
+}
+
+export interface Activation {
+  readonly activationCode: string;
+  readonly username: string;
+  readonly password: string;
+}

@@ -1,0 +1,61 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { createClientCommand } from './cli/create-client.ts';
+import { CommandFailed } from './cli/command.ts';
+import { importCommand } from './cli/import.ts';
+import { activationCodeCommand, setPasswordCommand, standingCommands } from './cli/member.ts';
+import { migrateCommand } from './cli/migrate.ts';
+import { serveCommand } from './cli/serve.ts';
+import { ConfigError } from './config.ts';
+import { ExtractRejected } from './core/index.ts';
+import { Problem } from './problem.ts';
+import { ServiceStartError, version } from './service.ts';
+import { DatabaseStartError } from './storage/index.ts';
+
+const program = new Command('sharedraft')
+  .description('The member-facing banking service: tokens, registration, profiles, accounts, transfers.')
+  .version(version)
+  .showHelpAfterError('(--help says what there is)')
+  .addHelpText(
+    'after',
+    `
+Settings come from the environment, or from a file .env in the working folder; docs/configuration.md lists them.
+Exit codes: 0 done, 1 failed, 2 wrong usage.`,
+  )
+  .exitOverride((error) => {
+    process.exit(error.exitCode === 0 ? 0 : 2);
+  });
+
+program.addCommand(serveCommand(), { isDefault: true });
+program.addCommand(migrateCommand());
+program.addCommand(importCommand());
+program.addCommand(new Command('client').description('OAuth clients').addCommand(createClientCommand()));
+const member = new Command('member').description("Members' logins");
+for (const command of [setPasswordCommand(), activationCodeCommand(), ...standingCommands()]) {
+  member.addCommand(command);
+}
+program.addCommand(member);
+for (const command of allCommands(program)) command.exitOverride(exitWithUsage).showHelpAfterError('(--help says what there is)');
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`);
+  process.exitCode = error instanceof InvalidArgumentError ? 2 : 1;
+}
+
+function exitWithUsage(error: { readonly exitCode: number }): never {
+  process.exit(error.exitCode === 0 ? 0 : 2);
+}
+
+function allCommands(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...allCommands(child as Command)]) as Command[];
+}
+
+/** A sentence for what people meet; the stack only for what nobody should. */
+function explain(error: unknown): string {
+  if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`;
+  if (error instanceof Problem) return error.detail;
+  const expected = [DatabaseStartError, ServiceStartError, ExtractRejected, CommandFailed];
+  if (expected.some((kind) => error instanceof kind)) return (error as Error).message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
