@@ -7,7 +7,7 @@ import { createServer } from './http/index.ts';
 import type { Services } from './http/services.ts';
 import { findInstitution, type Institution, listInstitutions } from './institutions/index.ts';
 import { getProfile, registerMember, updateContact } from './members/index.ts';
-import { Database, type InstitutionId } from './storage/index.ts';
+import { type Clock, Database, type InstitutionId } from './storage/index.ts';
 import { type Log, openStores, type Stores } from './stores.ts';
 import { getTransfer, initiateTransfer, openTransferDesk, transferLanes } from './transfers/index.ts';
 
@@ -35,9 +35,13 @@ const settingsAgeMillis = 1_000;
 export async function startService(
   config: Config,
   secrets: Secrets,
-  options: { readonly log: Log; readonly beforeListening?: (stores: Stores) => Promise<void> },
+  options: {
+    readonly log: Log;
+    readonly clock?: Clock;
+    readonly beforeListening?: (stores: Stores) => Promise<void>;
+  },
 ): Promise<Service> {
-  const stores = await openStores(config, secrets, 'own', options.log);
+  const stores = await openStores(config, secrets, 'own', options.log, options.clock);
   const ledger = openLedger(stores);
   try {
     await options.beforeListening?.(stores);

@@ -34,6 +34,7 @@ export async function openStores(
   secrets: Secrets,
   embedded: 'own' | 'borrow',
   log: Log,
+  clock: Clock = systemClock,
 ): Promise<Stores> {
   const postgres = config.databaseUrl === undefined ? await startEmbedded(config, embedded, log) : undefined;
   const connection = postgres?.connection ?? (config.databaseUrl as string);
@@ -45,7 +46,6 @@ export async function openStores(
       onIdleError: (error) => log('database_connection_lost', { error }),
     });
     await refusePowerfulRole(database);
-    const clock = systemClock;
     const vault = new Vault(await keyEncryptionKey(config, secrets));
     const keys = new SigningKeys(database, vault, clock);
     return {

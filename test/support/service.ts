@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import { loadConfig } from '../../src/config.ts';
+import { loadDemoWhenEmpty } from '../../src/demo.ts';
+import { type Service, startService } from '../../src/service.ts';
+import type { Clock } from '../../src/storage/index.ts';
+import { type TestDatabase, testDatabase } from './database.ts';
+
+/** The whole service on a database of its own, on a free port. */
+export interface TestService extends AsyncDisposable {
+  readonly address: string;
+  readonly service: Service;
+  readonly db: TestDatabase;
+  close(): Promise<void>;
+}
+
+export interface TestServiceOptions {
+  /** Load the demo institutions (default). */
+  readonly demo?: boolean;
+  readonly clock?: Clock;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** A second process's service beside another: shares its database and key. */
+  readonly beside?: TestService;
+}
+
+const keyEncryptionKey = randomBytes(32).toString('hex');
+
+export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const db = options.beside?.db ?? (await testDatabase());
+  const { host, user, database } = db.connection;
+  const { config, secrets } = loadConfig({
+    PORT: '0',
+    PUBLIC_URL: 'http://sharedraft.test',
+    DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    SECRET_KEY: keyEncryptionKey,
+    LOG_LEVEL: 'silent',
+    ALLOW_DEMO_ANYWHERE: 'true',
+    ...options.environment,
+  });
+  const service = await startService(config, secrets, {
+    log: () => {},
+    ...(options.clock && { clock: options.clock }),
+    beforeListening: async (stores) => {
+      if (options.demo !== false && options.beside === undefined) await loadDemoWhenEmpty(stores);
+    },
+  });
+  const close = async () => {
+    await service.close();
+    if (options.beside === undefined) await db.close();
+  };
+  return { address: service.address, service, db, close, [Symbol.asyncDispose]: close };
+}
