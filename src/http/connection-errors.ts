@@ -37,7 +37,11 @@ export function connectionErrors(headers: Readonly<Record<string, string>>) {
         earlier.response.once('close', () => this.answer(error, socket));
         return;
       }
-      if (error.code === 'ECONNRESET' || !socket.writable || open.some(({ response }) => response.headersSent)) {
+      if (
+        error.code === 'ECONNRESET' ||
+        !socket.writable ||
+        open.some(({ response }) => response.headersSent)
+      ) {
         socket.destroy();
         return;
       }

@@ -1,5 +1,6 @@
 /** What a browser's page of another origin may send and read; and nothing rides on cookies. */
-const requestHeaders = 'Authorization, Content-Type, Idempotency-Key, transactionId, X-Request-Id, traceparent';
+const requestHeaders =
+  'Authorization, Content-Type, Idempotency-Key, transactionId, X-Request-Id, traceparent';
 const readableHeaders =
   'transactionId, Location, Link, Retry-After, Idempotent-Replayed, WWW-Authenticate, Allow';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import type * as Type from 'typebox/type';
-import { scopes } from '../auth/index.ts';
+import type { scopes } from '../auth/index.ts';
 import type { ProblemCode } from '../problem.ts';
 import type { AnswerDescription, Operation } from './operation.ts';
 import { operations } from './operations.ts';
@@ -99,7 +99,10 @@ function packageVersion(): string {
 function pathsOf(listed: readonly Operation[]): Record<string, object> {
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of listed) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation) };
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: describe(operation),
+    };
   }
   return paths;
 }
@@ -173,11 +176,23 @@ function describeAnswer({ description, headers, schema, examples }: AnswerDescri
 function commonProblems({ token, body }: Operation): ProblemCode[] {
   const codes: ProblemCode[] = ['not_acceptable', 'internal_error', 'overloaded'];
   if (token !== 'none') {
-    codes.push('invalid_request', 'missing_token', 'invalid_token', 'insufficient_scope', 'database_unavailable');
+    codes.push(
+      'invalid_request',
+      'missing_token',
+      'invalid_token',
+      'insufficient_scope',
+      'database_unavailable',
+    );
   }
   if (token === 'client') codes.push('client_token_required');
   if (body !== undefined) {
-    codes.push('malformed_json', 'invalid_request', 'request_timeout', 'body_too_large', 'unsupported_media_type');
+    codes.push(
+      'malformed_json',
+      'invalid_request',
+      'request_timeout',
+      'body_too_large',
+      'unsupported_media_type',
+    );
   }
   return codes;
 }
@@ -218,7 +233,9 @@ function describeProblems(operation: Operation): Record<string, object> {
   );
 }
 
-const namesOfSchemas = new Map<unknown, string>(Object.entries(namedSchemas).map(([name, schema]) => [schema, name]));
+const namesOfSchemas = new Map<unknown, string>(
+  Object.entries(namedSchemas).map(([name, schema]) => [schema, name]),
+);
 
 /** As plain JSON, with a reference wherever a named schema stands; `named: false` writes the outermost out. */
 function copySchema(schema: unknown, { named = true } = {}): unknown {

@@ -92,7 +92,12 @@ export type Operation = Description<Type.TObject, Type.TObject, Type.TSchema, To
 export interface Page {
   /** As OpenAPI writes it. */
   readonly path: string;
-  handle(params: Readonly<Record<string, string>>): Promise<PageAnswer>;
+  handle(input: PageInput): Promise<PageAnswer>;
+}
+
+export interface PageInput {
+  readonly params: Readonly<Record<string, string>>;
+  header(name: string): string | undefined;
 }
 
 export interface PageAnswer {

@@ -27,7 +27,11 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   client_token_required: { status: 403, title: 'Client token required' },
   too_many_requests: { status: 429, title: 'Too many requests' },
 
-  not_found: { status: 404, title: 'Not found', detail: 'There is no such thing, or it is not yours to see.' },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    detail: 'There is no such thing, or it is not yours to see.',
+  },
   member_not_found: { status: 404, title: 'Member not found' },
   identity_mismatch: { status: 422, title: 'Identity mismatch' },
   member_already_registered: { status: 409, title: 'Member already registered' },
@@ -134,7 +138,10 @@ export function asOAuthError(error: unknown): OAuthError | undefined {
 }
 
 const fastifyErrors: ReadonlyMap<string, () => Problem> = new Map([
-  ['FST_ERR_CTP_BODY_TOO_LARGE', () => new Problem('body_too_large', 'A body may have at most 65,536 bytes.')],
+  [
+    'FST_ERR_CTP_BODY_TOO_LARGE',
+    () => new Problem('body_too_large', 'A body may have at most 65,536 bytes.'),
+  ],
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', () => unsupportedMediaType()],
   [
     'FST_ERR_CTP_INVALID_CONTENT_LENGTH',

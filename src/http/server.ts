@@ -5,7 +5,6 @@ import {
   type FastifyRequest,
   fastify,
   LogController,
-  type RouteHandlerMethod,
 } from 'fastify';
 import { stdTimeFunctions } from 'pino';
 import * as Type from 'typebox/type';
@@ -19,7 +18,14 @@ import { corsHeaders, preflightHeaders } from './cors.ts';
 import type { Answer, Operation, Page } from './operation.ts';
 import { operations } from './operations.ts';
 import { pages } from './pages.ts';
-import { asOAuthError, type ErrorAnswer, oauthErrorAnswer, pathNotFound, problemAnswer, toProblem } from './problems.ts';
+import {
+  asOAuthError,
+  type ErrorAnswer,
+  oauthErrorAnswer,
+  pathNotFound,
+  problemAnswer,
+  toProblem,
+} from './problems.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { Services } from './services.ts';
 import { traceparentOf, transactionIdOf } from './transaction-id.ts';
@@ -83,7 +89,9 @@ export async function createServer(services: Services, options: ServerOptions): 
     routerOptions: { maxParamLength: 1_024 },
     // While closing, what still comes on an open connection is served, with Connection: close.
     return503OnClosing: false,
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true } },
+    ajv: {
+      customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true },
+    },
     schemaErrorFormatter: refuseInvalid,
     clientErrorHandler: (error, socket) => connections.answer(error, socket),
     frameworkErrors: (error, request, reply) => {
@@ -103,7 +111,8 @@ export async function createServer(services: Services, options: ServerOptions): 
     closing = true;
   });
   app.addHook('onSend', async (request, reply, payload) => {
-    for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value);
+    for (const [name, value] of Object.entries(headers))
+      if (!reply.hasHeader(name)) reply.header(name, value);
     reply.headers(corsHeaders(request.headers.origin, allowedOrigins)).header('transactionId', request.id);
     if (closing) reply.header('connection', 'close');
     return payload;
@@ -218,7 +227,10 @@ function closed(query: Type.TObject | undefined): Type.TObject {
 
 function registerPage(app: FastifyInstance, page: Page): void {
   app.get(toPattern(page.path), async (request, reply) => {
-    const { headers, body } = await page.handle(request.params as Record<string, string>);
+    const { headers, body } = await page.handle({
+      params: request.params as Record<string, string>,
+      header: (name) => request.headers[name]?.toString(),
+    });
     return reply.headers(headers).send(body);
   });
 }
@@ -234,7 +246,8 @@ function answerOtherMethods(app: FastifyInstance, allowedOrigins: ReadonlySet<st
     const allow = [...own, 'OPTIONS'].join(', ');
     app.options(toPattern(path), async ({ headers }, reply) => {
       const isPreflight = headers['access-control-request-method'] !== undefined;
-      if (isPreflight && allowedOrigins.has(headers.origin ?? '')) reply.headers(preflightHeaders(own.join(', ')));
+      if (isPreflight && allowedOrigins.has(headers.origin ?? ''))
+        reply.headers(preflightHeaders(own.join(', ')));
       return reply.code(204).header('allow', allow).send();
     });
     app.route({
@@ -263,7 +276,8 @@ function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer
 function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   request.problemCode = problem.code;
   const answer = problemAnswer(problem, request.id);
-  if (answer.status >= 500) request.log.error({ code: problem.code, error: describe(problem) }, problem.detail);
+  if (answer.status >= 500)
+    request.log.error({ code: problem.code, error: describe(problem) }, problem.detail);
   return sendError(reply, answer);
 }
 

@@ -8,7 +8,11 @@ import { profileLocation } from './get-member-profile.ts';
 /** What makes a good username or password is for auth to say; here only what could not be one is refused. */
 const Activation = Type.Object(
   {
-    activationCode: Type.String({ minLength: 1, maxLength: 100, description: 'One-time code from registering.' }),
+    activationCode: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'One-time code from registering.',
+    }),
     username: Type.String({ description: '6 to 64 characters, compared without regard to case.' }),
     password: Type.String({ description: '15 to 128 characters, or as the institution has set.' }),
   },

@@ -14,9 +14,13 @@ export const getMemberProfile = operation({
     'The profile of a user, by an id of the kind that `userIdType` says. A client token that names a membership gets its PRIMARY user, a member token always its own.',
   token: 'any',
   scope: 'institution-users:read',
-  params: Type.Object({ customerId: line(254, { description: 'An id of the kind that `userIdType` says.' }) }),
+  params: Type.Object({
+    customerId: line(254, { description: 'An id of the kind that `userIdType` says.' }),
+  }),
   query: Type.Object({
-    userIdType: Type.Optional(Type.Unsafe<Type.Static<typeof UserIdType>>({ ...UserIdType, default: 'CUSTOMER_ID' })),
+    userIdType: Type.Optional(
+      Type.Unsafe<Type.Static<typeof UserIdType>>({ ...UserIdType, default: 'CUSTOMER_ID' }),
+    ),
   }),
   answers: {
     200: {

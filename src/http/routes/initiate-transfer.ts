@@ -1,13 +1,24 @@
 import * as Type from 'typebox/type';
 import type { Actor } from '../../institutions/index.ts';
 import { Problem } from '../../problem.ts';
-import { type DecimalAmount, type Outcome, parseDecimalAmount, type Transfer } from '../../transfers/index.ts';
+import {
+  type DecimalAmount,
+  type Outcome,
+  parseDecimalAmount,
+  type Transfer,
+} from '../../transfers/index.ts';
 import { uuidv7 } from '../../uuid.ts';
 import { pendingTransferExample, transferExample } from '../examples.ts';
 import { transferIdFromKey } from '../idempotency-key.ts';
 import { type Answer, operation } from '../operation.ts';
 import { presentTransfer } from '../presenters.ts';
-import { DeclinedTransferProblem, id, OutcomeUnknownProblem, Transfer as TransferSchema, TransferType } from '../schemas.ts';
+import {
+  DeclinedTransferProblem,
+  id,
+  OutcomeUnknownProblem,
+  Transfer as TransferSchema,
+  TransferType,
+} from '../schemas.ts';
 import { getTransfer } from './get-transfer.ts';
 
 const ordered = TransferSchema.properties;
@@ -25,7 +36,8 @@ const Order = Type.Object(
     toAccountId: ordered.toAccountId,
     amount: Type.Number({
       exclusiveMinimum: 0,
-      description: 'In major units, with at most the decimals of the currency and 13 digits before the point.',
+      description:
+        'In major units, with at most the decimals of the currency and 13 digits before the point.',
     }),
     currencyCode: Type.Optional(
       Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217. Left out, the source account’s.' }),
@@ -122,7 +134,9 @@ function readAmount(numbers: ReadonlyMap<string, string>): DecimalAmount {
 }
 
 function invalid(pointer: string, detail: string): Problem {
-  return new Problem('invalid_request', 'The transfer cannot be as it stands.', { errors: [{ pointer, detail }] });
+  return new Problem('invalid_request', 'The transfer cannot be as it stands.', {
+    errors: [{ pointer, detail }],
+  });
 }
 
 function answer(outcome: Outcome): Answer {

@@ -9,7 +9,9 @@ const TokenRequest = Type.Object({
   grant_type: Type.String({ description: '`client_credentials` or `password`.' }),
   client_id: parameter('In the body or in HTTP Basic.'),
   client_secret: parameter('In the body or in HTTP Basic, never in both.'),
-  scope: parameter('What is asked for, separated by spaces; left out, all that the client is registered for.'),
+  scope: parameter(
+    'What is asked for, separated by spaces; left out, all that the client is registered for.',
+  ),
   username: parameter('Needed with `password`.'),
   password: parameter('Needed with `password`.'),
 });
