@@ -44,7 +44,8 @@ function install() {
   if (result.status !== 0) {
     const said = `${result.stderr}${result.stdout}`;
     if (/ENOSPC/.test(said)) fail('The packages could not be installed: the disk is full.');
-    if (/EACCES|EPERM|EROFS/.test(said)) fail(`The packages could not be installed: ${root} cannot be written.`);
+    if (/EACCES|EPERM|EROFS/.test(said))
+      fail(`The packages could not be installed: ${root} cannot be written.`);
     if (/ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|network/i.test(said)) {
       fail('The packages could not be installed: the npm registry cannot be reached.');
     }

@@ -31,7 +31,8 @@ test('every wrong setting is named at once, with what was expected and without i
     () => loadConfig(wrong),
     (error: unknown) => {
       assert.ok(error instanceof ConfigError);
-      for (const name of Object.keys(wrong)) assert.match(error.message, new RegExp(`^${name}: expected `, 'm'));
+      for (const name of Object.keys(wrong))
+        assert.match(error.message, new RegExp(`^${name}: expected `, 'm'));
       assert.doesNotMatch(error.message, /hunter2/);
       return true;
     },

@@ -53,7 +53,12 @@ export async function readEnvironment(): Promise<Environment> {
 /** Throws ConfigError. An empty value counts as not set. */
 export function loadConfig(environment: Environment): { readonly config: Config; readonly secrets: Secrets } {
   const problems: string[] = [];
-  const read = <T>(name: string, fallback: T, expected: string, parse: (text: string) => T | undefined): T => {
+  const read = <T>(
+    name: string,
+    fallback: T,
+    expected: string,
+    parse: (text: string) => T | undefined,
+  ): T => {
     const text = environment[name]?.trim();
     if (text === undefined || text === '') return fallback;
     const value = parse(text);
@@ -96,12 +101,19 @@ export function loadConfig(environment: Environment): { readonly config: Config;
     logLevel: read('LOG_LEVEL', 'info', `one of ${logLevels.join(', ')}`, (text) =>
       logLevels.find((level) => level === text.toLowerCase()),
     ),
-    corsOrigins: read<string[]>('CORS_ORIGINS', [], 'origins like https://app.example, with commas between', (text) => {
-      const origins = text.split(',').map((origin) => origin.trim());
-      return origins.every((origin) => isUrl(origin, ['http:', 'https:']) && new URL(origin).origin === origin)
-        ? origins
-        : undefined;
-    }),
+    corsOrigins: read<string[]>(
+      'CORS_ORIGINS',
+      [],
+      'origins like https://app.example, with commas between',
+      (text) => {
+        const origins = text.split(',').map((origin) => origin.trim());
+        return origins.every(
+          (origin) => isUrl(origin, ['http:', 'https:']) && new URL(origin).origin === origin,
+        )
+          ? origins
+          : undefined;
+      },
+    ),
     accessTokenLifetimeSeconds: integer('ACCESS_TOKEN_LIFETIME_SECONDS', 1_800, 60, 86_400),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 300),
     shutdownGraceSeconds: integer('SHUTDOWN_GRACE_SECONDS', 10, 0, 300),
@@ -132,7 +144,8 @@ export async function keyEncryptionKey(config: Config, secrets: Secrets): Promis
   await mkdir(config.dataDir, { recursive: true });
   await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' }).catch(
     (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw new ConfigError([`DATA_DIR: cannot keep a key in it (${error.code})`]);
+      if (error.code !== 'EEXIST')
+        throw new ConfigError([`DATA_DIR: cannot keep a key in it (${error.code})`]);
     },
   );
   const key = readKey((await readFile(file, 'utf8')).trim());

@@ -81,5 +81,9 @@ async function institutionOf(stores: Stores, code: string): Promise<Institution>
 }
 
 async function readLines<Line>(file: string): Promise<Line[]> {
-  return parse(await readFile(path.join(examples, file), 'utf8'), { columns: true, skip_empty_lines: true, bom: true });
+  return parse(await readFile(path.join(examples, file), 'utf8'), {
+    columns: true,
+    skip_empty_lines: true,
+    bom: true,
+  });
 }

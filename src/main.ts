@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { createClientCommand } from './cli/create-client.ts';
 import { CommandFailed } from './cli/command.ts';
+import { createClientCommand } from './cli/create-client.ts';
 import { importCommand } from './cli/import.ts';
 import { activationCodeCommand, setPasswordCommand, standingCommands } from './cli/member.ts';
 import { migrateCommand } from './cli/migrate.ts';
@@ -34,7 +34,8 @@ for (const command of [setPasswordCommand(), activationCodeCommand(), ...standin
   member.addCommand(command);
 }
 program.addCommand(member);
-for (const command of allCommands(program)) command.exitOverride(exitWithUsage).showHelpAfterError('(--help says what there is)');
+for (const command of allCommands(program))
+  command.exitOverride(exitWithUsage).showHelpAfterError('(--help says what there is)');
 
 try {
   await program.parseAsync();

@@ -3,8 +3,7 @@ import { getAccount, listAccounts, listCustomerAccounts } from './accounts/index
 import { activateMember, identify, issueActivation, issueToken } from './auth/index.ts';
 import type { Config, Secrets } from './config.ts';
 import { wipeExpiredSecrets } from './events/index.ts';
-import { createServer } from './http/index.ts';
-import type { Services } from './http/services.ts';
+import { createServer, type Services } from './http/index.ts';
 import { findInstitution, type Institution, listInstitutions } from './institutions/index.ts';
 import { getProfile, registerMember, updateContact } from './members/index.ts';
 import { type Clock, Database, type InstitutionId } from './storage/index.ts';
@@ -62,7 +61,10 @@ export async function startService(
     let closing: Promise<void> | undefined;
     const close = async () => {
       clearInterval(housekeeping);
-      const patience = setTimeout(() => server.server.closeAllConnections(), config.shutdownGraceSeconds * 1000);
+      const patience = setTimeout(
+        () => server.server.closeAllConnections(),
+        config.shutdownGraceSeconds * 1000,
+      );
       await server.close();
       clearTimeout(patience);
       await ledger.close();
@@ -110,7 +112,8 @@ function servicesOf(stores: Stores, ledger: Database): Services {
       return getProfile(database, actor, userId, 'USER_ID', clock());
     },
     getProfile: (actor, id, idType) => getProfile(database, actor, id, idType, clock()),
-    updateContact: (actor, customerId, change) => updateContact({ database, clock }, actor, customerId, change),
+    updateContact: (actor, customerId, change) =>
+      updateContact({ database, clock }, actor, customerId, change),
     getAccount: (actor, accountId) => getAccount(database, actor, accountId),
     listAccounts: (actor, customerId) => listAccounts(database, actor, customerId),
     listCustomerAccounts: (actor, customerId) => listCustomerAccounts(database, actor, customerId),

@@ -1,5 +1,5 @@
-import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
 import { AccessTokens, type AuthDeps, PasswordHasher, SigningKeys, Vault } from './auth/index.ts';
+import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
 import { PostingKeys } from './ledger/index.ts';
 import {
   borrowEmbeddedPostgres,

@@ -29,7 +29,9 @@ export async function chooseInstitution(stores: Stores, code: string | undefined
   const [only, another] = all;
   if (only === undefined) throw new CommandFailed('There is no institution yet: import an extract first.');
   if (another !== undefined) {
-    throw new CommandFailed(`Say which --institution: ${all.map((institution) => institution.code).join(', ')}.`);
+    throw new CommandFailed(
+      `Say which --institution: ${all.map((institution) => institution.code).join(', ')}.`,
+    );
   }
   return only;
 }

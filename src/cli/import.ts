@@ -6,7 +6,10 @@ export function importCommand(): Command {
   return new Command('import')
     .description("bring in a core's extract: a folder of CSV files as examples/README.md describes them")
     .argument('<folder>', 'the extract')
-    .option('--adjust-balances', 'also bring the balances of accounts that exist already to those of the extract')
+    .option(
+      '--adjust-balances',
+      'also bring the balances of accounts that exist already to those of the extract',
+    )
     .action(async (folder: string, options: { adjustBalances?: boolean }) => {
       await withStores(async (stores) => {
         const report = await importExtract(stores, folder, {

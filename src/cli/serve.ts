@@ -26,7 +26,13 @@ async function serve(): Promise<void> {
     },
   });
   const institutions = await service.stores.database.directory(listInstitutions);
-  say(welcome(service.address, config, institutions.some((institution) => institution.demo)));
+  say(
+    welcome(
+      service.address,
+      config,
+      institutions.some((institution) => institution.demo),
+    ),
+  );
   await stopAsked.promise;
   say('Stopping: finishing what is in flight …');
   await service.close();
@@ -65,7 +71,9 @@ function welcome(address: string, config: Config, demo: boolean): string {
     '',
     call(`  curl -s ${address}/digitalbanking/db-accounts/v1/accounts -H "Authorization: Bearer $TOKEN"`),
     '',
-    call(`  curl -s ${address}/digitalbanking/db-transfers/v1/transfers -H "Authorization: Bearer $TOKEN" \\`),
+    call(
+      `  curl -s ${address}/digitalbanking/db-transfers/v1/transfers -H "Authorization: Bearer $TOKEN" \\`,
+    ),
     call(`    -H 'Content-Type: application/json' -d '{"fromAccountId":"a-1001-checking",`),
     call(`    "toAccountId":"a-1001-savings","amount":105.25}'`),
     '',

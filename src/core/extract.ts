@@ -94,7 +94,11 @@ export async function readExtract(folder: string): Promise<Extract> {
   }));
   const membersByNumber = new Map(members.map((member) => [member.memberNumber, member]));
 
-  for (const row of unique(await table('member-persons.csv', memberPersonColumns), 'member_number', 'person_id')) {
+  for (const row of unique(
+    await table('member-persons.csv', memberPersonColumns),
+    'member_number',
+    'person_id',
+  )) {
     const member = row.refer('member_number', membersByNumber, 'members.csv');
     const personId = row.referTo('person_id', personIds, 'persons.csv');
     const role = row.oneOf('role', memberRoles);
@@ -104,7 +108,10 @@ export async function readExtract(folder: string): Promise<Extract> {
     member?.persons.push({ personId, role });
   }
 
-  const accounts = new Map<string, { account: AccountRecord & { holders: HolderRecord[] }; personIds: Set<string> }>();
+  const accounts = new Map<
+    string,
+    { account: AccountRecord & { holders: HolderRecord[] }; personIds: Set<string> }
+  >();
   for (const row of unique(await table('accounts.csv', accountColumns), 'account_id')) {
     const member = row.refer('member_number', membersByNumber, 'members.csv');
     const account = { ...readAccount(row), holders: [] as HolderRecord[] };
@@ -115,8 +122,16 @@ export async function readExtract(folder: string): Promise<Extract> {
 
   for (const row of unique(await table('holders.csv', holderColumns), 'account_id', 'person_id')) {
     const held = row.refer('account_id', accounts, 'accounts.csv');
-    const personId = row.referTo('person_id', held?.personIds ?? personIds, 'member-persons.csv, in that membership');
-    held?.account.holders.push({ personId, role: row.oneOf('role', holderRoles), mayPay: row.yes('may_pay') });
+    const personId = row.referTo(
+      'person_id',
+      held?.personIds ?? personIds,
+      'member-persons.csv, in that membership',
+    );
+    held?.account.holders.push({
+      personId,
+      role: row.oneOf('role', holderRoles),
+      mayPay: row.yes('may_pay'),
+    });
   }
 
   const [institution] = institutions;
@@ -141,8 +156,11 @@ function readInstitution(row: Row): InstitutionSettings {
   if (!Intl.supportedValuesOf('timeZone').includes(timeZone) && timeZone !== 'UTC') {
     row.fail('time_zone', 'an IANA time zone like America/New_York');
   }
-  const passwordMinLength = Number(row.match('password_min_length', /^[0-9]{1,3}$/, 'a number from 8 to 128'));
-  if (passwordMinLength < 8 || passwordMinLength > 128) row.fail('password_min_length', 'a number from 8 to 128');
+  const passwordMinLength = Number(
+    row.match('password_min_length', /^[0-9]{1,3}$/, 'a number from 8 to 128'),
+  );
+  if (passwordMinLength < 8 || passwordMinLength > 128)
+    row.fail('password_min_length', 'a number from 8 to 128');
   return {
     code: row.match('code', /^[a-z][a-z0-9-]{1,30}$/, '2 to 31 lower-case letters, digits or -'),
     name: row.match('name', /\S/, 'a name'),
@@ -166,7 +184,8 @@ const personColumns = [
 ];
 
 function readPerson(row: Row): PersonRecord {
-  const phoneNumber = row.text('phone_number') === '' ? null : row.match('phone_number', e164, 'E.164, like +12025550143');
+  const phoneNumber =
+    row.text('phone_number') === '' ? null : row.match('phone_number', e164, 'E.164, like +12025550143');
   const birthDate = row.text('birth_date');
   if (birthDate !== '' && new Date(`${birthDate}T00:00:00Z`).toJSON()?.slice(0, 10) !== birthDate) {
     row.fail('birth_date', 'a date like 1980-12-31');
@@ -205,7 +224,8 @@ function readAccount(row: Row): AccountRecord {
   const diAccountType = row.text('type');
   const known = accountTypes.get(diAccountType);
   if (known === undefined || known.category === 'INTERNAL') row.fail('type', 'a DIAccountType of a member');
-  const category: Category = known === undefined || known.category === 'INTERNAL' ? 'DEPOSIT' : known.category;
+  const category: Category =
+    known === undefined || known.category === 'INTERNAL' ? 'DEPOSIT' : known.category;
   if (diAccountType === 'CREDIT_CARD_LOAN' && !/^[0-9]{4}$/.test(row.text('account_number'))) {
     row.fail('account_number', 'the last four digits of the card, never more');
   }

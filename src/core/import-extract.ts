@@ -2,7 +2,13 @@ import { insertAccounts } from '../accounts/index.ts';
 import { type Institution, saveInstitution } from '../institutions/index.ts';
 import { Book, type PostingKeys } from '../ledger/index.ts';
 import type { Clock, Database, Transaction } from '../storage/index.ts';
-import { type AccountRecord, type Extract, ExtractRejected, type MemberRecord, readExtract } from './extract.ts';
+import {
+  type AccountRecord,
+  type Extract,
+  ExtractRejected,
+  type MemberRecord,
+  readExtract,
+} from './extract.ts';
 import { internalAccountId, openInternalAccounts } from './internal-accounts.ts';
 import {
   insertCustomers,
@@ -105,7 +111,9 @@ async function mergeMembers(
   const moved = members.filter((member) => !customerKeys.has(member.memberNumber));
   if (moved.length > 0) {
     throw new ExtractRejected(
-      moved.map((m) => `members.csv: member ${m.memberNumber} is known here under another customer id or type`),
+      moved.map(
+        (m) => `members.csv: member ${m.memberNumber} is known here under another customer id or type`,
+      ),
     );
   }
   const keyOf = (personId: string) => personKeys.get(personId) as bigint;
@@ -161,7 +169,14 @@ async function mergeMembers(
       })),
     ),
   );
-  return bringBalances(deps, tx, accounts.map(({ account }) => account), accountKey, inserted, adjustBalances);
+  return bringBalances(
+    deps,
+    tx,
+    accounts.map(({ account }) => account),
+    accountKey,
+    inserted,
+    adjustBalances,
+  );
 }
 
 /** Openings, once per account, and adjustments where they are asked for. Accounts are locked before they are read. */
@@ -175,7 +190,9 @@ async function bringBalances(
 ): Promise<{ opened: number; adjusted: number }> {
   const concerned = accounts.filter((account) => adjustBalances || inserted.has(account.accountId));
   if (concerned.length === 0) return { opened: 0, adjusted: 0 };
-  const settlement = new Set(concerned.map((account) => internalAccountId('CORE_SETTLEMENT', account.currency)));
+  const settlement = new Set(
+    concerned.map((account) => internalAccountId('CORE_SETTLEMENT', account.currency)),
+  );
   const book = await Book.lock(tx, [...settlement, ...concerned.map((account) => account.accountId)]);
 
   let opened = 0;

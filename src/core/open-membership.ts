@@ -50,8 +50,18 @@ export async function openMembership(
   const personKey = (await upsertPersons(tx, institutionId, [person])).get(person.personId) as bigint;
   await replaceMemberPersons(tx, institutionId, [customerKey], [{ customerKey, personKey, role: 'PRIMARY' }]);
 
-  const checking = { accountId: uuidv7(at), diAccountType: 'CHECKING', description: 'Share Draft', suffix: '10' };
-  const savings = { accountId: uuidv7(at), diAccountType: 'SAVINGS', description: 'Share Savings', suffix: '00' };
+  const checking = {
+    accountId: uuidv7(at),
+    diAccountType: 'CHECKING',
+    description: 'Share Draft',
+    suffix: '10',
+  };
+  const savings = {
+    accountId: uuidv7(at),
+    diAccountType: 'SAVINGS',
+    description: 'Share Savings',
+    suffix: '00',
+  };
   const accountKeys = await insertAccounts(
     tx,
     institutionId,

@@ -234,7 +234,11 @@ const setLoans = sql(
 export async function updateLoans(
   tx: Queryable,
   institutionId: InstitutionId,
-  rows: readonly { readonly accountKey: bigint; readonly accruedInterest: bigint; readonly feesDue: bigint }[],
+  rows: readonly {
+    readonly accountKey: bigint;
+    readonly accruedInterest: bigint;
+    readonly feesDue: bigint;
+  }[],
 ): Promise<void> {
   await tx.query(setLoans, [
     institutionId,

@@ -119,7 +119,13 @@ async function prepareCluster(dataDir: string): Promise<Cluster> {
     const hash = createHash('sha256').update(place).digest('hex').slice(0, 12);
     const socketFolder = await makeSocketFolder(`sharedraft-${hash}`, user);
     const binaries = await locateBinaries(user, '/var/lib/sharedraft');
-    return { folder: path.join(place, 'postgres'), binaries, user, socketFolder, guardName: `sharedraft-${hash}` };
+    return {
+      folder: path.join(place, 'postgres'),
+      binaries,
+      user,
+      socketFolder,
+      guardName: `sharedraft-${hash}`,
+    };
   } catch (error) {
     throw explain(error, dataDir);
   }
@@ -194,7 +200,18 @@ async function initializeOnce(cluster: Cluster, options: EmbeddedOptions): Promi
   if (cluster.user) await chown(unfinished, cluster.user.uid, cluster.user.gid);
   const child = spawn(
     path.join(cluster.binaries, 'bin', 'initdb'),
-    ['-D', unfinished, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale-provider=builtin', '--locale=C.UTF-8'],
+    [
+      '-D',
+      unfinished,
+      '-U',
+      'postgres',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--locale-provider=builtin',
+      '--locale=C.UTF-8',
+    ],
     { ...identityOf(cluster), stdio: ['ignore', 'ignore', 'pipe'], env: environmentOf(cluster) },
   );
   let complaint = '';
@@ -230,9 +247,18 @@ async function startServer(cluster: Cluster): Promise<void> {
   for (;;) {
     const child = spawn(
       path.join(cluster.binaries, 'bin', 'postgres'),
-      ['-D', cluster.folder, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      [
+        '-D',
+        cluster.folder,
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
       // A session of its own: Ctrl-C at the terminal must not reach it under work that is in flight.
-      { ...identityOf(cluster), detached: true, stdio: ['ignore', log.fd, log.fd], env: environmentOf(cluster) },
+      {
+        ...identityOf(cluster),
+        detached: true,
+        stdio: ['ignore', log.fd, log.fd],
+        env: environmentOf(cluster),
+      },
     );
     child.unref();
     const ended = exitOf(child).then(() => 'ended' as const);
@@ -372,7 +398,10 @@ function explain(error: unknown, dataDir: string): Error {
     return new DatabaseStartError(`The disk that holds ${dataDir} is full.`, error);
   }
   if (/EACCES|EPERM|EROFS|Permission denied|Read-only file system/i.test(text)) {
-    return new DatabaseStartError(`The folder ${dataDir} cannot be written. Set DATA_DIR to one that can.`, error);
+    return new DatabaseStartError(
+      `The folder ${dataDir} cannot be written. Set DATA_DIR to one that can.`,
+      error,
+    );
   }
   if (/ENOTDIR|EEXIST/.test(text)) return new DatabaseStartError(`${dataDir} is not a folder.`, error);
   return new DatabaseStartError(`The embedded PostgreSQL could not be started: ${text}`, error);

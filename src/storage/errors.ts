@@ -33,7 +33,10 @@ export function isConnectionLoss(error: unknown): boolean {
   }
   if (!(error instanceof Error)) return false;
   const code = (error as NodeJS.ErrnoException).code;
-  if (code !== undefined && /^(ECONN|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EACCES|EHOST|ENET)/.test(code)) {
+  if (
+    code !== undefined &&
+    /^(ECONN|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EACCES|EHOST|ENET)/.test(code)
+  ) {
     return true;
   }
   return /Connection terminated|connection error|timeout exceeded when trying to connect|timeout expired|Client was closed|Query read timeout|Connection ended/i.test(

@@ -11,16 +11,28 @@ export {
   type DatabaseOptions,
   type InstitutionId,
   type Queryable,
-  refusePowerfulRole,
   type Result,
+  refusePowerfulRole,
   type Statement,
   serviceRole,
   sql,
   type Transaction,
 } from './database.ts';
-export { databaseUnavailable, isConnectionLoss, isUniqueViolation, outcomeUnknown, sqlState, sqlStateOf } from './errors.ts';
-export { AccountsBusy, GroupCommit, type GroupCommitOptions } from './group-commit.ts';
 export { DatabaseStartError } from './database-start-error.ts';
-export { borrowEmbeddedPostgres, type EmbeddedPostgres, ownEmbeddedPostgres, type SocketConnection } from './embedded-postgres.ts';
+export {
+  borrowEmbeddedPostgres,
+  type EmbeddedPostgres,
+  ownEmbeddedPostgres,
+  type SocketConnection,
+} from './embedded-postgres.ts';
+export {
+  databaseUnavailable,
+  isConnectionLoss,
+  isUniqueViolation,
+  outcomeUnknown,
+  sqlState,
+  sqlStateOf,
+} from './errors.ts';
+export { AccountsBusy, GroupCommit, type GroupCommitOptions } from './group-commit.ts';
 export { migrate } from './migrate.ts';
 export { dumpSchema } from './schema-dump.ts';

@@ -106,10 +106,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
 
 /** A login that is not superuser must be a member of the service's role to take it. */
 async function letServiceRoleBeTaken(client: pg.Client): Promise<void> {
-  const { rows } = await client.query(
-    `select pg_has_role(current_user, $1, 'member') as may`,
-    [serviceRole],
-  );
+  const { rows } = await client.query(`select pg_has_role(current_user, $1, 'member') as may`, [serviceRole]);
   if (rows[0]?.may !== true) await client.query(`grant ${serviceRole} to current_user`);
 }
 
@@ -119,7 +116,8 @@ async function readMigrations(): Promise<Migration[]> {
   return Promise.all(
     files.map(async (file, index) => {
       const version = Number(file.slice(0, 4));
-      if (version !== index + 1) throw new DatabaseStartError(`The migrations are not numbered in a row: ${file}`);
+      if (version !== index + 1)
+        throw new DatabaseStartError(`The migrations are not numbered in a row: ${file}`);
       const text = await readFile(path.join(folder, file), 'utf8');
       return { version, name: file, text, checksum: createHash('sha256').update(text).digest('hex') };
     }),

@@ -5,12 +5,11 @@ import type pg from 'pg';
  * that the same schema always gives the same text. (The embedded package has no pg_dump.)
  */
 export async function dumpSchema(client: pg.Client): Promise<string> {
-  const sections = await Promise.all(
-    Object.entries(catalogQueries).map(async ([title, text]) => {
-      const { rows } = await client.query<{ line: string }>(text);
-      return `-- ${title}\n\n${rows.map((row) => row.line).join('\n')}\n`;
-    }),
-  );
+  const sections: string[] = [];
+  for (const [title, text] of Object.entries(catalogQueries)) {
+    const { rows } = await client.query<{ line: string }>(text);
+    sections.push(`-- ${title}\n\n${rows.map((row) => row.line).join('\n')}\n`);
+  }
   return `-- Generated from the migrated database by "npm run generate"; not to be edited.\n\n${sections.join('\n')}`;
 }
 

@@ -261,13 +261,13 @@ export async function aHolder(
   );
 }
 
-/** The account that openings of its institution come from; made when it is first asked for. */
+/** The account that openings of the institution come from, as an import opens it; made when it is first asked for. */
 export async function aFundingAccount(
   database: Database,
   institution: Institution,
   currency = institution.currency,
 ): Promise<string> {
-  const accountId = `funding-${currency.toLowerCase()}`;
+  const accountId = `internal:funding:${currency}`;
   await database.transaction(institution.institutionId, async (tx) => {
     const { rows } = await tx.query(
       unnamed('select from accounts where institution_id = $1 and account_id = $2'),
