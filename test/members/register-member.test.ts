@@ -1,0 +1,474 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { listAccounts } from '../../src/accounts/index.ts';
+import type { ClientActor, Institution, MemberActor } from '../../src/institutions/index.ts';
+import { PostingKeys } from '../../src/ledger/index.ts';
+import { getProfile, type Profile, type Registration, registerMember } from '../../src/members/index.ts';
+import { Problem } from '../../src/problem.ts';
+import {
+  aClient,
+  aCustomer,
+  aFundingAccount,
+  aMember,
+  aNumber,
+  anInstitution,
+  aPerson,
+  aRole,
+  type Customer,
+  type Person,
+  type PersonSettings,
+} from '../support/builders.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { refusalOf } from '../support/refusals.ts';
+
+const at = new Date('2026-03-02T12:00:00Z');
+const expiresAt = new Date('2026-03-05T12:00:00Z');
+
+let db: TestDatabase;
+let postingKeys: PostingKeys;
+let closed: Institution;
+let open: Institution;
+
+before(async () => {
+  db = await testDatabase();
+  postingKeys = new PostingKeys(db.database);
+  closed = await anInstitution(db.database);
+  open = await anInstitution(db.database, { enrollment: 'open', openingDepositMinor: 50_000n });
+  await aFundingAccount(db.database, open);
+});
+after(() => db.close());
+
+type Registered = Awaited<ReturnType<typeof registerMember>>;
+
+function register(
+  actor: ClientActor,
+  registration: Registration,
+  issueActivation: Parameters<typeof registerMember>[0]['issueActivation'] = async (_tx, userKey) => ({
+    sealedCode: Buffer.from(`sealed for ${userKey}`),
+    expiresAt,
+  }),
+): Promise<Registered> {
+  const deps = { database: db.database, clock: () => at, postingKeys, issueActivation };
+  return registerMember(deps, actor, registration);
+}
+
+/** A membership that the core knows, with a PRIMARY who is not registered. */
+async function aKnownMember(
+  settings: PersonSettings = {},
+): Promise<Customer & { person: Person; email: string }> {
+  const person = await aPerson(db.database, closed, settings);
+  const customer = await aCustomer(db.database, closed);
+  await aRole(db.database, customer, person, 'PRIMARY');
+  return { ...customer, person, email: person.email ?? 'none@example.test' };
+}
+
+/** What an institution has of each; a refused registration leaves all of it as it was. */
+async function countsOf({ institutionId }: Institution): Promise<object | undefined> {
+  const tables = ['users', 'user_phones', 'outbox', 'persons', 'customers', 'accounts', 'entries'];
+  const columns = tables.map(
+    (table) => `(select count(*) from ${table} where institution_id = $1) as ${table}`,
+  );
+  return (await db.superuser(`select ${columns.join(', ')}`, [institutionId]))[0];
+}
+
+interface UserRow {
+  readonly user_key: bigint;
+  readonly email: string;
+  readonly username: string | null;
+  readonly active: boolean;
+  readonly created_at: Date;
+}
+
+function usersOf({ personKey }: Person): Promise<UserRow[]> {
+  return db.superuser<UserRow>(
+    'select user_key, email, username, active, created_at from users where person_key = $1',
+    [personKey],
+  );
+}
+
+/** Of calls made at once: who was answered, and the codes of the refusals. Anything but a Problem fails the test. */
+async function outcomesOf(
+  calls: readonly Promise<Registered>[],
+): Promise<{ won: Registered[]; lost: string[] }> {
+  const settled = await Promise.allSettled(calls);
+  const won: Registered[] = [];
+  const lost: string[] = [];
+  for (const outcome of settled) {
+    if (outcome.status === 'fulfilled') won.push(outcome.value);
+    else if (outcome.reason instanceof Problem) lost.push(outcome.reason.code);
+    else throw outcome.reason;
+  }
+  return { won, lost };
+}
+
+describe('registered', () => {
+  test('gives the person a user without a login, and answers the profile in the membership named', async () => {
+    const { customerId, memberNumber, person, email } = await aKnownMember({
+      firstName: 'Ada',
+      lastName: 'Example',
+    });
+    const answer = await register(aClient(closed), {
+      memberNumber,
+      email,
+      firstName: 'Ada',
+      lastName: 'Example',
+    });
+    const [user, ...more] = await usersOf(person);
+    assert.deepEqual(more, []);
+    assert.partialDeepStrictEqual(user, { email, username: null, active: true, created_at: at });
+    assert.equal(answer.customerId, customerId);
+    assert.match(
+      answer.profile.userId,
+      /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+    const expected: Omit<Profile, 'userId'> = {
+      firstName: 'Ada',
+      lastName: 'Example',
+      emailAddress: email,
+      userRole: 'PRIMARY',
+      userType: 'RETAIL',
+      userStatus: { active: true, locked: false },
+      customers: [{ customerId, memberNumber }],
+      phoneNumbers: [],
+    };
+    assert.deepEqual(answer.profile, { userId: answer.profile.userId, ...expected });
+    assert.deepEqual(
+      await getProfile(db.database, aClient(closed), customerId, 'CUSTOMER_ID', at),
+      answer.profile,
+    );
+  });
+
+  test('leaves one event that carries the sealed activation code until its expiry', async () => {
+    const { memberNumber, person, email } = await aKnownMember();
+    await register(aClient(closed), { memberNumber, email });
+    const [user] = await usersOf(person);
+    assert.ok(user);
+    assert.deepEqual(
+      await db.superuser(
+        `select kind, secret, secret_expires_at, recorded_at from outbox
+         where institution_id = $1 and subject_key = $2`,
+        [closed.institutionId, user.user_key],
+      ),
+      [
+        {
+          kind: 'member.registered',
+          secret: Buffer.from(`sealed for ${user.user_key}`),
+          secret_expires_at: expiresAt,
+          recorded_at: at,
+        },
+      ],
+    );
+  });
+
+  test("takes over the core's phone number", async () => {
+    const { memberNumber, email } = await aKnownMember({ phoneNumber: '+12025550123', phoneType: 'HOME' });
+    const { profile } = await register(aClient(closed), { memberNumber, email });
+    assert.deepEqual(profile.phoneNumbers, [{ phoneNumber: '+12025550123', phoneType: 'HOME' }]);
+  });
+
+  test("keeps the e-mail as it was typed, and the core's record as it is", async () => {
+    const { memberNumber, person } = await aKnownMember({ email: 'core.typed@example.test' });
+    const { profile } = await register(aClient(closed), { memberNumber, email: ' Core.Typed@Example.test ' });
+    assert.equal(profile.emailAddress, 'Core.Typed@Example.test');
+    assert.deepEqual(
+      await db.superuser('select email from persons where person_key = $1', [person.personKey]),
+      [{ email: 'core.typed@example.test' }],
+    );
+  });
+
+  test('a PRIMARY whose e-mail the core does not know, with the e-mail given', async () => {
+    const { memberNumber } = await aKnownMember({ email: null, firstName: 'Cleo' });
+    const registration = { memberNumber, email: 'cleo@new.example.test', firstName: 'cleo ' };
+    const { profile } = await register(aClient(closed), registration);
+    assert.deepEqual([profile.emailAddress, profile.firstName], ['cleo@new.example.test', 'Cleo']);
+  });
+
+  test('a joint owner by their e-mail, in their own role, beside the PRIMARY', async () => {
+    const known = await aKnownMember();
+    const joint = await aPerson(db.database, closed);
+    await aRole(db.database, known, joint, 'JOINT');
+    const { memberNumber } = known;
+    const first = await register(aClient(closed), { memberNumber, email: joint.email ?? '' });
+    assert.equal(first.profile.userRole, 'JOINT');
+    const second = await register(aClient(closed), { memberNumber, email: known.email });
+    assert.equal(second.profile.userRole, 'PRIMARY');
+    assert.notEqual(second.profile.userId, first.profile.userId);
+  });
+
+  test('in the role of the membership that was named, where the person has another that is higher', async () => {
+    const known = await aKnownMember();
+    const business = await aCustomer(db.database, closed, { memberType: 'BUSINESS' });
+    await aRole(db.database, business, known.person, 'BUSINESS_USER');
+    const { memberNumber, customerId } = business;
+    const answer = await register(aClient(closed), { memberNumber, email: known.email });
+    assert.equal(answer.customerId, customerId);
+    assert.deepEqual([answer.profile.userRole, answer.profile.userType], ['BUSINESS_USER', 'BUSINESS']);
+    assert.equal(answer.profile.customers.length, 2);
+  });
+});
+
+describe('refused, with nothing left behind', () => {
+  async function assertRefused(
+    institution: Institution,
+    registration: Registration,
+    code: string,
+  ): Promise<void> {
+    const before = await countsOf(institution);
+    const refusal = await refusalOf(register(aClient(institution), registration));
+    assert.equal(refusal.code, code);
+    assert.deepEqual([refusal.errors, refusal.members], [[], {}]);
+    for (const value of Object.values(registration)) {
+      assert.equal(refusal.detail.includes(String(value)), false, 'the detail repeats no input');
+    }
+    assert.deepEqual(await countsOf(institution), before);
+  }
+
+  test('a member number that the core does not know: member_not_found', async () => {
+    await assertRefused(closed, { memberNumber: 'NOBODY-1', email: 'ada@example.test' }, 'member_not_found');
+  });
+
+  test('a member number that only another institution knows: member_not_found', async () => {
+    const elsewhere = await aMember(db.database, open, { memberNumber: `ELSEWHERE-${aNumber()}` });
+    const { memberNumber, person } = elsewhere;
+    await assertRefused(closed, { memberNumber, email: person.email ?? '' }, 'member_not_found');
+  });
+
+  const contradictions: [string, Partial<Registration>][] = [
+    ['another e-mail', { email: 'somebody.else@example.test' }],
+    ['another first name', { firstName: 'Eve' }],
+    ['another last name', { lastName: 'Elsewhere' }],
+  ];
+  for (const [what, contradiction] of contradictions) {
+    test(`${what} than the core knows: identity_mismatch`, async () => {
+      const { memberNumber, email } = await aKnownMember({ firstName: 'Ada', lastName: 'Example' });
+      await assertRefused(closed, { memberNumber, email, ...contradiction }, 'identity_mismatch');
+    });
+  }
+
+  test('an e-mail of nobody in the membership, though the core knows it elsewhere: identity_mismatch', async () => {
+    const here = await aKnownMember();
+    const elsewhere = await aKnownMember();
+    const registration = { memberNumber: here.memberNumber, email: elsewhere.email };
+    await assertRefused(closed, registration, 'identity_mismatch');
+  });
+
+  test('a membership without persons: identity_mismatch', async () => {
+    const { memberNumber } = await aCustomer(db.database, closed);
+    await assertRefused(closed, { memberNumber, email: 'ada@example.test' }, 'identity_mismatch');
+  });
+
+  test('the same person again: member_already_registered', async () => {
+    const { memberNumber, email } = await aKnownMember();
+    await register(aClient(closed), { memberNumber, email });
+    await assertRefused(closed, { memberNumber, email }, 'member_already_registered');
+  });
+
+  test('the same person by another of their memberships: member_already_registered', async () => {
+    const { memberNumber, email, person } = await aKnownMember();
+    const second = await aCustomer(db.database, closed);
+    await aRole(db.database, second, person, 'PRIMARY');
+    await register(aClient(closed), { memberNumber, email });
+    const registration = { memberNumber: second.memberNumber, email };
+    await assertRefused(closed, registration, 'member_already_registered');
+  });
+
+  test('whoever contradicts the core is not told that the person is registered', async () => {
+    const { memberNumber, email } = await aKnownMember({ firstName: 'Ada' });
+    await register(aClient(closed), { memberNumber, email });
+    await assertRefused(closed, { memberNumber, email, firstName: 'Eve' }, 'identity_mismatch');
+  });
+
+  test('a code that cannot be issued registers nobody, and the same call made again does', async () => {
+    const { memberNumber, email } = await aKnownMember();
+    const registration = { memberNumber, email };
+    const before = await countsOf(closed);
+    const failing = register(aClient(closed), registration, async () => {
+      throw new Error('no code today');
+    });
+    await assert.rejects(failing, /no code today/);
+    assert.deepEqual(await countsOf(closed), before);
+    assert.equal((await register(aClient(closed), registration)).profile.emailAddress, email);
+  });
+});
+
+describe('open enrollment', () => {
+  /** The newcomer's own view: what their accounts hold. */
+  async function accountsOf({ profile }: Registered): Promise<[string, string, bigint][]> {
+    const [user] = await db.superuser<{ user_key: bigint; person_key: bigint }>(
+      'select user_key, person_key from users where institution_id = $1 and user_id = $2',
+      [open.institutionId, profile.userId],
+    );
+    assert.ok(user);
+    const actor: MemberActor = {
+      kind: 'member',
+      institutionId: open.institutionId,
+      clientId: 'app',
+      userId: profile.userId,
+      userKey: user.user_key,
+      personKey: user.person_key,
+    };
+    const accounts = await listAccounts(db.database, actor);
+    return accounts
+      .map(({ diAccountType, description, currentMinor }): [string, string, bigint] => [
+        diAccountType,
+        description,
+        currentMinor,
+      ])
+      .sort();
+  }
+
+  async function sumOfLedger(institution: Institution): Promise<bigint | undefined> {
+    const rows = await db.superuser<{ sum: bigint }>(
+      'select coalesce(sum(posted), 0)::bigint as sum from balances where institution_id = $1',
+      [institution.institutionId],
+    );
+    return rows[0]?.sum;
+  }
+
+  const newcomersAccounts = [
+    ['CHECKING', 'Share Draft', 50_000n],
+    ['SAVINGS', 'Share Savings', 0n],
+  ];
+
+  test('opens an unknown member number with a savings and a checking account and its opening deposit', async () => {
+    const memberNumber = `NEW-${aNumber()}`;
+    const answer = await register(aClient(open), {
+      memberNumber,
+      email: 'newcomer@example.test',
+      firstName: 'Nia',
+      lastName: 'Newcomer',
+    });
+    const { profile, customerId } = answer;
+    assert.deepEqual(
+      [profile.firstName, profile.lastName, profile.emailAddress, profile.userRole, profile.userType],
+      ['Nia', 'Newcomer', 'newcomer@example.test', 'PRIMARY', 'RETAIL'],
+    );
+    assert.deepEqual(profile.customers, [{ customerId, memberNumber }]);
+    assert.deepEqual(await accountsOf(answer), newcomersAccounts);
+    assert.equal(await sumOfLedger(open), 0n);
+  });
+
+  test('needs no names', async () => {
+    const answer = await register(aClient(open), {
+      memberNumber: `NEW-${aNumber()}`,
+      email: 'nameless@example.test',
+    });
+    assert.equal(typeof answer.profile.firstName, 'string');
+    assert.deepEqual(await accountsOf(answer), newcomersAccounts);
+  });
+
+  test('checks a member number that is known as a closed institution does', async () => {
+    const known = await aCustomer(db.database, open);
+    const person = await aPerson(db.database, open, { email: 'known@example.test' });
+    await aRole(db.database, known, person, 'PRIMARY');
+    const { memberNumber } = known;
+    const mismatch = await refusalOf(register(aClient(open), { memberNumber, email: 'other@example.test' }));
+    assert.equal(mismatch.code, 'identity_mismatch');
+    const { profile } = await register(aClient(open), { memberNumber, email: 'known@example.test' });
+    assert.equal(profile.emailAddress, 'known@example.test');
+  });
+
+  test('opened again, the number is registered already', async () => {
+    const registration = { memberNumber: `NEW-${aNumber()}`, email: 'twice@example.test' };
+    await register(aClient(open), registration);
+    const before = await countsOf(open);
+    assert.equal((await refusalOf(register(aClient(open), registration))).code, 'member_already_registered');
+    assert.deepEqual(await countsOf(open), before);
+  });
+
+  test('of 20 calls at once for one number one opens it and 19 are told that it is registered', async () => {
+    const registration = { memberNumber: `RACE-${aNumber()}`, email: 'racer@example.test' };
+    const { won, lost } = await outcomesOf(
+      Array.from({ length: 20 }, () => register(aClient(open), registration)),
+    );
+    assert.deepEqual([won.length, lost], [1, Array(19).fill('member_already_registered')]);
+    const [winner] = won;
+    assert.ok(winner);
+    assert.deepEqual(await accountsOf(winner), newcomersAccounts);
+    assert.deepEqual(
+      await db.superuser(
+        `select (select count(*) from customers where institution_id = $1 and member_number = $2)::integer as customers,
+                (select count(*) from persons where institution_id = $1 and email = $3)::integer as persons,
+                (select count(*) from users where institution_id = $1 and email = $3)::integer as users`,
+        [open.institutionId, registration.memberNumber, registration.email],
+      ),
+      [{ customers: 1, persons: 1, users: 1 }],
+    );
+    assert.equal(await sumOfLedger(open), 0n);
+  });
+
+  test('of two people at once for one number one opens it and the other is told that it is registered', async () => {
+    const memberNumber = `RACE-${aNumber()}`;
+    const { won, lost } = await outcomesOf([
+      register(aClient(open), { memberNumber, email: 'one@example.test', firstName: 'One' }),
+      register(aClient(open), { memberNumber, email: 'two@example.test', firstName: 'Two' }),
+    ]);
+    assert.deepEqual([won.length, lost], [1, ['member_already_registered']]);
+  });
+
+  test('20 calls at once for as many numbers open them all, though one account pays every deposit', async () => {
+    const fresh = await anInstitution(db.database, { enrollment: 'open', openingDepositMinor: 12_345n });
+    await aFundingAccount(db.database, fresh);
+    const { won, lost } = await outcomesOf(
+      Array.from({ length: 20 }, (_, i) =>
+        register(aClient(fresh), { memberNumber: `MANY-${i}`, email: `many.${i}@example.test` }),
+      ),
+    );
+    assert.deepEqual([won.length, lost], [20, []]);
+    assert.equal(await sumOfLedger(fresh), 0n);
+    assert.deepEqual(
+      await db.superuser(
+        `select a.category, count(*)::integer as accounts, sum(b.posted)::bigint as posted
+         from accounts a join balances b using (institution_id, account_key)
+         where institution_id = $1 group by 1 order by 1`,
+        [fresh.institutionId],
+      ),
+      [
+        { category: 'DEPOSIT', accounts: 40, posted: 246_900n },
+        { category: 'INTERNAL', accounts: 1, posted: -246_900n },
+      ],
+    );
+  });
+});
+
+describe('at once', () => {
+  test('of 20 calls for one person one registers them and 19 are told that they are registered', async () => {
+    const { memberNumber, email, person } = await aKnownMember({ phoneNumber: '+12025550123' });
+    const { won, lost } = await outcomesOf(
+      Array.from({ length: 20 }, () => register(aClient(closed), { memberNumber, email })),
+    );
+    assert.deepEqual([won.length, lost], [1, Array(19).fill('member_already_registered')]);
+    const users = await usersOf(person);
+    assert.equal(users.length, 1);
+    const events = await db.superuser(
+      "select from outbox where institution_id = $1 and kind = 'member.registered' and subject_key = $2",
+      [closed.institutionId, users[0]?.user_key],
+    );
+    assert.equal(events.length, 1);
+  });
+
+  test('two persons of one membership are both registered', async () => {
+    const known = await aKnownMember();
+    const joint = await aPerson(db.database, closed);
+    await aRole(db.database, known, joint, 'JOINT');
+    const { memberNumber } = known;
+    const { won, lost } = await outcomesOf([
+      register(aClient(closed), { memberNumber, email: known.email }),
+      register(aClient(closed), { memberNumber, email: joint.email ?? '' }),
+    ]);
+    assert.deepEqual(lost, []);
+    assert.deepEqual(new Set(won.map(({ profile }) => profile.userRole)), new Set(['PRIMARY', 'JOINT']));
+  });
+
+  test('one person by two memberships of theirs is registered once', async () => {
+    const { memberNumber, email, person } = await aKnownMember();
+    const second = await aCustomer(db.database, closed);
+    await aRole(db.database, second, person, 'PRIMARY');
+    const { won, lost } = await outcomesOf([
+      register(aClient(closed), { memberNumber, email }),
+      register(aClient(closed), { memberNumber: second.memberNumber, email }),
+    ]);
+    assert.deepEqual([won.length, lost], [1, ['member_already_registered']]);
+    assert.equal((await usersOf(person)).length, 1);
+  });
+});
