@@ -36,7 +36,7 @@ export class ConfigError extends Error {
   }
 }
 
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

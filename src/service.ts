@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { PinoPretty } from 'pino-pretty';
 import { getAccount, listAccounts, listCustomerAccounts } from './accounts/index.ts';
 import { activateMember, identify, issueActivation, issueToken } from './auth/index.ts';
 import type { Config, Secrets } from './config.ts';
@@ -50,6 +51,8 @@ export async function startService(
       corsOrigins: config.corsOrigins,
       logLevel: config.logLevel,
       requestTimeoutSeconds: config.requestTimeoutSeconds,
+      // For people at a terminal; elsewhere a JSON document a line.
+      ...(process.stdout.isTTY && { logStream: PinoPretty({ singleLine: true, ignore: 'pid,hostname' }) }),
     });
     const address = await server.listen({ host: config.host, port: config.port }).catch((error) => {
       throw cannotListen(config, error);

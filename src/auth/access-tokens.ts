@@ -115,7 +115,9 @@ export class AccessTokens {
 }
 
 export function invalidToken(cause?: unknown): Problem {
-  return new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.', { cause });
+  return new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.', {
+    cause,
+  });
 }
 
 function toSubject(payload: JWTPayload): TokenSubject {

@@ -12,7 +12,10 @@ export interface AuthenticatedClient extends ClientRow {
 export const clientSecretPurpose = 'client secret';
 
 /** RFC 6749 section 2.3.1: the secret in the body or in HTTP Basic, never both. OAuthError `invalid_client`. */
-export async function authenticateClient(deps: AuthDeps, request: TokenRequest): Promise<AuthenticatedClient> {
+export async function authenticateClient(
+  deps: AuthDeps,
+  request: TokenRequest,
+): Promise<AuthenticatedClient> {
   const { clientId, clientSecret } = readCredentials(request);
   const institutionId = await deps.database.directory((db) => selectInstitutionOfClient(db, clientId));
   if (institutionId === undefined) throw wrongClient();
@@ -45,7 +48,9 @@ function readCredentials(request: TokenRequest): { clientId: string; clientSecre
 }
 
 /** Both parts are form-encoded before they are joined and base64-encoded: some libraries send demo%2Dapp. */
-function readBasic(authorization: string | undefined): { clientId: string; clientSecret: string } | undefined {
+function readBasic(
+  authorization: string | undefined,
+): { clientId: string; clientSecret: string } | undefined {
   if (authorization === undefined) return undefined;
   const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2})$/i.exec(authorization)?.[1];
   const pair = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('utf8');

@@ -35,7 +35,10 @@ export async function issueToken(deps: AuthDeps, raw: RawTokenRequest): Promise<
   const bearer = await grant.authorize(deps, client, request);
   const lifetimeSeconds = client.tokenLifetimeSeconds ?? deps.accessTokenLifetimeSeconds;
   const { institutionId, clientId } = client;
-  const accessToken = await deps.tokens.issue({ institutionId, clientId, scopes, ...bearer }, lifetimeSeconds);
+  const accessToken = await deps.tokens.issue(
+    { institutionId, clientId, scopes, ...bearer },
+    lifetimeSeconds,
+  );
   return {
     access_token: accessToken,
     token_type: 'Bearer',

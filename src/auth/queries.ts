@@ -15,7 +15,9 @@ export interface SigningKeyRow {
 
 /** Newest first. */
 export async function selectSigningKeys(db: Queryable): Promise<SigningKeyRow[]> {
-  const { rows } = await db.query<{ kid: string; public_jwk: object; sealed_private_key: Buffer }>(signingKeys);
+  const { rows } = await db.query<{ kid: string; public_jwk: object; sealed_private_key: Buffer }>(
+    signingKeys,
+  );
   return rows.map((row) => ({
     kid: row.kid,
     publicJwk: row.public_jwk,
@@ -155,7 +157,9 @@ const standing = sql(
 
 export interface Standing {
   readonly clientActive: boolean;
-  readonly user: { readonly userKey: bigint; readonly personKey: bigint; readonly active: boolean } | undefined;
+  readonly user:
+    | { readonly userKey: bigint; readonly personKey: bigint; readonly active: boolean }
+    | undefined;
 }
 
 /** How the client, and the user where there is one, stand right now. */
@@ -176,7 +180,8 @@ export async function selectStanding(
   const { user_key: userKey, person_key: personKey } = row;
   return {
     clientActive: row.client_active,
-    user: userKey === null || personKey === null ? undefined : { userKey, personKey, active: row.user_active },
+    user:
+      userKey === null || personKey === null ? undefined : { userKey, personKey, active: row.user_active },
   };
 }
 
@@ -386,7 +391,12 @@ const saveActivation = sql(
 export async function upsertActivation(
   db: Queryable,
   institutionId: InstitutionId,
-  row: { readonly userKey: bigint; readonly selector: string; readonly secretHash: Buffer; readonly expiresAt: Date },
+  row: {
+    readonly userKey: bigint;
+    readonly selector: string;
+    readonly secretHash: Buffer;
+    readonly expiresAt: Date;
+  },
 ): Promise<void> {
   await db.query(saveActivation, [institutionId, row.userKey, row.selector, row.secretHash, row.expiresAt]);
 }

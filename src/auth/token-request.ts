@@ -14,7 +14,8 @@ export class TokenRequest {
 
   /** RFC 6749 section 3.2: a parameter must not appear twice. */
   constructor(raw: RawTokenRequest) {
-    if (raw.repeated.length > 0) throw new OAuthError('invalid_request', 'A parameter appears more than once.');
+    if (raw.repeated.length > 0)
+      throw new OAuthError('invalid_request', 'A parameter appears more than once.');
     this.#parameters = raw.parameters;
     this.authorization = raw.authorization;
   }

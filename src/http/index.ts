@@ -4,6 +4,5 @@
  * Invariants: every request is authenticated before its body is read and validated before a use case sees it; every
  * refusal is a document of one family; nothing of the inside (SQL, stacks, other members' existence) goes out.
  */
-export { generateOpenApi } from './openapi.ts';
 export { createServer, type ServerOptions } from './server.ts';
 export type { Activation, Services } from './services.ts';

@@ -6,7 +6,7 @@ import type { ProblemCode } from '../problem.ts';
 import type { AnswerDescription, Operation } from './operation.ts';
 import { operations } from './operations.ts';
 import { readProblemPage } from './problem-pages.ts';
-import { problemKinds } from './problems.ts';
+import { problemCodes, problemKinds } from './problems.ts';
 import { namedSchemas, ProblemDocument } from './schemas.ts';
 
 /**
@@ -36,6 +36,12 @@ export async function generateOpenApi(): Promise<object> {
       schemas: Object.fromEntries(
         Object.entries(namedSchemas).map(([name, schema]) => [name, copySchema(schema, { named: false })]),
       ),
+      examples: Object.fromEntries(
+        problemCodes.map((code) => [
+          code,
+          { summary: problemKinds[code].title, value: readProblemPage(code).example },
+        ]),
+      ),
       parameters: {
         transactionId: {
           name: 'transactionId',
@@ -43,7 +49,6 @@ export async function generateOpenApi(): Promise<object> {
           description:
             'The caller’s name for this request: 1 to 128 visible ASCII characters, logged and answered. `X-Request-Id` does the same.',
           schema: { type: 'string' },
-          example: '0199e0c4-77aa-7f02-8c1d-5d0e9b7a6c11',
         },
       },
       headers: {
@@ -221,10 +226,7 @@ function describeProblems(operation: Operation): Record<string, object> {
             'application/problem+json': {
               schema: copySchema(operation.problemSchemas?.[status] ?? ProblemDocument),
               examples: Object.fromEntries(
-                together.map((code) => [
-                  code,
-                  { summary: problemKinds[code].title, value: readProblemPage(code).example },
-                ]),
+                together.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
               ),
             },
           },

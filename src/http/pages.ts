@@ -1,5 +1,6 @@
 import type { Page } from './operation.ts';
 import { docsPage, docsScript } from './routes/docs.ts';
+import { faviconPage } from './routes/favicon.ts';
 import { openapiJsonPage } from './routes/openapi-json.ts';
 import { problemPage, problemsPage } from './routes/problem-page.ts';
 import { rootPage } from './routes/root.ts';
@@ -7,6 +8,7 @@ import { rootPage } from './routes/root.ts';
 /** What is there to look at beside the operations. */
 export const pages: readonly Page[] = [
   rootPage,
+  faviconPage,
   docsPage,
   docsScript,
   openapiJsonPage,

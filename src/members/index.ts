@@ -5,7 +5,13 @@
  * event with the old and the new value.
  */
 export { getProfile } from './get-profile.ts';
-export { toE164 } from './phone.ts';
-export { type PhoneType, type Profile, phoneTypes, type UserIdType, userIdTypes, userRoles } from './profile.ts';
+export {
+  type PhoneType,
+  type Profile,
+  phoneTypes,
+  type UserIdType,
+  userIdTypes,
+  userRoles,
+} from './profile.ts';
 export { type RegisterDeps, type Registration, registerMember } from './register-member.ts';
 export { type ContactChange, updateContact } from './update-contact.ts';

@@ -1,4 +1,10 @@
-export const userRoles = ['PRIMARY', 'BUSINESS_ADMIN', 'JOINT', 'BUSINESS_USER', 'AUTHORIZED_SIGNER'] as const;
+export const userRoles = [
+  'PRIMARY',
+  'BUSINESS_ADMIN',
+  'JOINT',
+  'BUSINESS_USER',
+  'AUTHORIZED_SIGNER',
+] as const;
 export type UserRole = (typeof userRoles)[number];
 export type UserType = 'RETAIL' | 'BUSINESS';
 

@@ -58,7 +58,11 @@ const lockUser = sql(
   'select from users where institution_id = $1 and user_key = $2 for no key update',
 );
 
-export async function lockUserRow(tx: Queryable, institutionId: InstitutionId, userKey: bigint): Promise<void> {
+export async function lockUserRow(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+): Promise<void> {
   await tx.query(lockUser, [institutionId, userKey]);
 }
 

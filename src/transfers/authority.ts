@@ -24,8 +24,7 @@ export function visibleDestination(actor: Actor, accountId: string, facts: Facts
   const account = visibleSource(actor, accountId, facts);
   if (account !== undefined) return account;
   const other = facts.account(accountId);
-  const payable =
-    other?.category === 'DEPOSIT' && other.diAccountType !== 'RETIREMENT_IRA' && !other.closed;
+  const payable = other?.category === 'DEPOSIT' && other.diAccountType !== 'RETIREMENT_IRA' && !other.closed;
   return payable ? other : undefined;
 }
 

@@ -159,8 +159,10 @@ export function differences(
   if (order.fromAccountId !== first.fromAccountId) differing.push('fromAccountId');
   if (order.toAccountId !== first.toAccountId) differing.push('toAccountId');
   if (toMinor(order.amount, first.currencyCode) !== first.amountMinor) differing.push('amount');
-  if (order.currencyCode !== null && order.currencyCode !== first.currencyCode) differing.push('currencyCode');
-  if (order.transferType !== null && order.transferType !== first.transferType) differing.push('transferType');
+  if (order.currencyCode !== null && order.currencyCode !== first.currencyCode)
+    differing.push('currencyCode');
+  if (order.transferType !== null && order.transferType !== first.transferType)
+    differing.push('transferType');
   return differing;
 }
 

@@ -302,11 +302,7 @@ export async function selectTransfersById(
     settled_at: Date | null;
     person_key: bigint | null;
     source_held: boolean;
-  }>(transfersById, [
-    institutionId,
-    asked.map((one) => one.transferId),
-    asked.map((one) => one.personKey),
-  ]);
+  }>(transfersById, [institutionId, asked.map((one) => one.transferId), asked.map((one) => one.personKey)]);
   return rows.map((row) => ({
     transferKey: row.transfer_key,
     id: row.transfer_id,

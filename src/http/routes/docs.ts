@@ -18,6 +18,8 @@ const configuration = {
   url: '/openapi.json',
   cdn: scriptPath,
   pageTitle: 'Sharedraft API reference',
+  favicon: '/favicon.svg',
+  authentication: { preferredSecurityScheme: 'oauth2' },
   theme: 'default',
   withDefaultFonts: false,
   telemetry: false,

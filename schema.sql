@@ -1,0 +1,542 @@
+-- Generated from the migrated database by "npm run generate"; not to be edited.
+
+-- Sequences
+
+create sequence posting_keys as bigint increment by 1000;
+
+-- Tables
+
+create table accounts (
+  institution_id integer not null,
+  account_key bigint not null generated always as identity,
+  account_id text collate "C" not null,
+  customer_key bigint,
+  purpose text,
+  account_number text not null,
+  di_account_type text not null,
+  category text not null,
+  description text not null,
+  currency text collate "C" not null,
+  closed boolean not null default false,
+  delinquent boolean not null default false,
+  overdraft_limit bigint not null default 0,
+  credit_limit bigint not null default 0,
+  constraint accounts_account_id_check CHECK (account_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
+  constraint accounts_category_check CHECK (category = ANY (ARRAY['DEPOSIT'::text, 'LOAN'::text, 'CREDIT'::text, 'INVESTMENT'::text, 'INTERNAL'::text])),
+  constraint accounts_check CHECK ((customer_key IS NULL) = (purpose IS NOT NULL)),
+  constraint accounts_check1 CHECK ((purpose IS NOT NULL) = (category = 'INTERNAL'::text)),
+  constraint accounts_check2 CHECK (overdraft_limit = 0 OR category = 'DEPOSIT'::text),
+  constraint accounts_check3 CHECK (credit_limit = 0 OR category = 'CREDIT'::text),
+  constraint accounts_check4 CHECK (di_account_type <> 'CREDIT_CARD_LOAN'::text OR account_number ~ '^[0-9]{4}$'::text),
+  constraint accounts_credit_limit_check CHECK (credit_limit >= 0),
+  constraint accounts_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint accounts_institution_id_account_id_key UNIQUE (institution_id, account_id),
+  constraint accounts_institution_id_customer_key_fkey FOREIGN KEY (institution_id, customer_key) REFERENCES customers(institution_id, customer_key),
+  constraint accounts_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint accounts_overdraft_limit_check CHECK (overdraft_limit >= 0),
+  constraint accounts_pkey PRIMARY KEY (institution_id, account_key),
+  constraint accounts_purpose_check CHECK (purpose = ANY (ARRAY['FUNDING'::text, 'CORE_SETTLEMENT'::text, 'SUSPENSE'::text]))
+);
+
+create table activations (
+  institution_id integer not null,
+  user_key bigint not null,
+  selector text collate "C" not null,
+  secret_hash bytea not null,
+  failed_tries smallint not null default 0,
+  expires_at timestamp with time zone not null,
+  constraint activations_failed_tries_check CHECK (failed_tries >= 0 AND failed_tries <= 5),
+  constraint activations_institution_id_selector_key UNIQUE (institution_id, selector),
+  constraint activations_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint activations_pkey PRIMARY KEY (institution_id, user_key),
+  constraint activations_secret_hash_check CHECK (length(secret_hash) = 32)
+);
+
+create table balances (
+  institution_id integer not null,
+  account_key bigint not null,
+  account_id text collate "C" not null,
+  currency text collate "C" not null,
+  posted bigint not null,
+  held_out bigint not null,
+  held_in bigint not null,
+  seq bigint not null,
+  last_at timestamp with time zone not null,
+  constraint balances_held_in_check CHECK (held_in >= 0),
+  constraint balances_held_out_check CHECK (held_out >= 0),
+  constraint balances_institution_id_account_id_key UNIQUE (institution_id, account_id),
+  constraint balances_pkey PRIMARY KEY (institution_id, account_key),
+  constraint balances_seq_check CHECK (seq >= 0)
+) with (fillfactor=80);
+
+create table client_directory (
+  client_id text collate "C" not null,
+  institution_id integer not null,
+  constraint client_directory_client_id_check CHECK (client_id ~ '^[!-~]{1,128}$'::text),
+  constraint client_directory_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint client_directory_pkey PRIMARY KEY (client_id)
+);
+
+create table client_secrets (
+  institution_id integer not null,
+  client_id text collate "C" not null,
+  secret_hash bytea not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  constraint client_secrets_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint client_secrets_pkey PRIMARY KEY (institution_id, client_id, secret_hash),
+  constraint client_secrets_secret_hash_check CHECK (length(secret_hash) = 32)
+);
+
+create table clients (
+  institution_id integer not null,
+  client_id text collate "C" not null,
+  name text not null,
+  scopes text[] not null,
+  grants text[] not null,
+  token_lifetime_seconds integer,
+  active boolean not null default true,
+  created_at timestamp with time zone not null,
+  constraint clients_client_id_fkey FOREIGN KEY (client_id) REFERENCES client_directory(client_id),
+  constraint clients_grants_check CHECK (grants <@ ARRAY['client_credentials'::text, 'password'::text]),
+  constraint clients_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint clients_pkey PRIMARY KEY (institution_id, client_id),
+  constraint clients_token_lifetime_seconds_check CHECK (token_lifetime_seconds >= 60 AND token_lifetime_seconds <= 86400)
+);
+
+create table customer_persons (
+  institution_id integer not null,
+  customer_key bigint not null,
+  person_key bigint not null,
+  role text not null,
+  constraint customer_persons_institution_id_customer_key_fkey FOREIGN KEY (institution_id, customer_key) REFERENCES customers(institution_id, customer_key),
+  constraint customer_persons_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
+  constraint customer_persons_pkey PRIMARY KEY (institution_id, customer_key, person_key),
+  constraint customer_persons_role_check CHECK (role = ANY (ARRAY['PRIMARY'::text, 'JOINT'::text, 'AUTHORIZED_SIGNER'::text, 'BUSINESS_ADMIN'::text, 'BUSINESS_USER'::text]))
+);
+
+create table customers (
+  institution_id integer not null,
+  customer_key bigint not null generated always as identity,
+  customer_id text collate "C" not null,
+  member_number text collate "C" not null,
+  member_type text not null,
+  constraint customers_customer_id_check CHECK (customer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
+  constraint customers_institution_id_customer_id_key UNIQUE (institution_id, customer_id),
+  constraint customers_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint customers_institution_id_member_number_key UNIQUE (institution_id, member_number),
+  constraint customers_member_number_check CHECK (member_number ~ '^[A-Za-z0-9-]{1,32}$'::text),
+  constraint customers_member_type_check CHECK (member_type = ANY (ARRAY['RETAIL'::text, 'BUSINESS'::text])),
+  constraint customers_pkey PRIMARY KEY (institution_id, customer_key)
+);
+
+create table entries (
+  institution_id integer not null,
+  account_key bigint not null,
+  seq bigint not null,
+  posting_key bigint not null,
+  kind text not null,
+  amount bigint not null,
+  posted_after bigint not null,
+  held_out_after bigint not null,
+  held_in_after bigint not null,
+  floor bigint,
+  ceiling bigint,
+  recorded_at timestamp with time zone not null,
+  constraint entries_amount CHECK (
+CASE
+    WHEN kind = ANY (ARRAY['HOLD'::text, 'RELEASE'::text]) THEN amount = 0
+    ELSE amount <> 0
+END),
+  constraint entries_ceiling CHECK (ceiling IS NULL OR (posted_after + held_in_after) <= ceiling),
+  constraint entries_floor CHECK (floor IS NULL OR (posted_after - held_out_after) >= floor),
+  constraint entries_held_in_after_check CHECK (held_in_after >= 0),
+  constraint entries_held_out_after_check CHECK (held_out_after >= 0),
+  constraint entries_kind_check CHECK (kind = ANY (ARRAY['OPENING'::text, 'ADJUSTMENT'::text, 'TRANSFER'::text, 'HOLD'::text, 'RELEASE'::text])),
+  constraint entries_pkey PRIMARY KEY (institution_id, account_key, seq),
+  constraint entries_seq_check CHECK (seq > 0)
+);
+
+create table holders (
+  institution_id integer not null,
+  account_key bigint not null,
+  person_key bigint not null,
+  role text not null,
+  may_pay boolean not null,
+  constraint holders_institution_id_account_key_fkey FOREIGN KEY (institution_id, account_key) REFERENCES accounts(institution_id, account_key),
+  constraint holders_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
+  constraint holders_pkey PRIMARY KEY (institution_id, account_key, person_key),
+  constraint holders_role_check CHECK (role = ANY (ARRAY['PRIMARY'::text, 'JOINT'::text, 'AUTHORIZED_SIGNER'::text]))
+);
+
+create table institutions (
+  institution_id integer not null generated always as identity,
+  code text collate "C" not null,
+  name text not null,
+  currency text collate "C" not null,
+  time_zone text not null,
+  enrollment text not null,
+  opening_deposit_minor bigint not null default 0,
+  password_min_length smallint not null default 15,
+  demo boolean not null default false,
+  created_at timestamp with time zone not null,
+  constraint institutions_code_check CHECK (code ~ '^[a-z][a-z0-9-]{1,30}$'::text),
+  constraint institutions_code_key UNIQUE (code),
+  constraint institutions_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint institutions_enrollment_check CHECK (enrollment = ANY (ARRAY['closed'::text, 'open'::text])),
+  constraint institutions_name_check CHECK (name <> ''::text),
+  constraint institutions_opening_deposit_minor_check CHECK (opening_deposit_minor >= 0),
+  constraint institutions_password_min_length_check CHECK (password_min_length >= 8 AND password_min_length <= 128),
+  constraint institutions_pkey PRIMARY KEY (institution_id)
+);
+
+create table limit_counters (
+  institution_id integer not null,
+  limit_key integer not null,
+  subject_key bigint not null,
+  day date not null,
+  amount bigint not null,
+  transfers integer not null,
+  max_amount bigint,
+  max_transfers integer,
+  constraint limit_counters_amount CHECK (max_amount IS NULL OR amount <= max_amount),
+  constraint limit_counters_amount_check CHECK (amount >= 0),
+  constraint limit_counters_pkey PRIMARY KEY (institution_id, limit_key, subject_key, day),
+  constraint limit_counters_transfers CHECK (max_transfers IS NULL OR transfers <= max_transfers),
+  constraint limit_counters_transfers_check CHECK (transfers >= 0)
+) with (fillfactor=80);
+
+create table loan_payments (
+  institution_id integer not null,
+  account_key bigint not null,
+  seq bigint not null,
+  to_fees bigint not null,
+  to_interest bigint not null,
+  to_principal bigint not null,
+  constraint loan_payments_pkey PRIMARY KEY (institution_id, account_key, seq),
+  constraint loan_payments_to_fees_check CHECK (to_fees >= 0),
+  constraint loan_payments_to_interest_check CHECK (to_interest >= 0),
+  constraint loan_payments_to_principal_check CHECK (to_principal >= 0)
+);
+
+create table loans (
+  institution_id integer not null,
+  account_key bigint not null,
+  accrued_interest bigint not null,
+  fees_due bigint not null,
+  constraint loans_accrued_interest_check CHECK (accrued_interest >= 0),
+  constraint loans_fees_due_check CHECK (fees_due >= 0),
+  constraint loans_institution_id_account_key_fkey FOREIGN KEY (institution_id, account_key) REFERENCES accounts(institution_id, account_key),
+  constraint loans_pkey PRIMARY KEY (institution_id, account_key)
+);
+
+create table outbox (
+  institution_id integer not null,
+  event_key bigint not null generated always as identity,
+  xid xid8 not null default pg_current_xact_id(),
+  kind text not null,
+  subject_key bigint not null,
+  from_key bigint,
+  from_seq bigint,
+  to_key bigint,
+  to_seq bigint,
+  data jsonb,
+  secret bytea,
+  secret_expires_at timestamp with time zone,
+  recorded_at timestamp with time zone not null,
+  constraint outbox_pkey PRIMARY KEY (institution_id, event_key)
+);
+
+create table persons (
+  institution_id integer not null,
+  person_key bigint not null generated always as identity,
+  person_id text collate "C" not null,
+  first_name text not null,
+  last_name text not null,
+  email text,
+  phone_number text,
+  phone_type text,
+  birth_date date,
+  constraint persons_check CHECK ((phone_number IS NULL) = (phone_type IS NULL)),
+  constraint persons_email_check CHECK (email <> ''::text),
+  constraint persons_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint persons_institution_id_person_id_key UNIQUE (institution_id, person_id),
+  constraint persons_person_id_check CHECK (person_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
+  constraint persons_phone_number_check CHECK (phone_number ~ '^\+[1-9][0-9]{1,14}$'::text),
+  constraint persons_phone_type_check CHECK (phone_type = ANY (ARRAY['MOBILE'::text, 'HOME'::text, 'WORK'::text])),
+  constraint persons_pkey PRIMARY KEY (institution_id, person_key)
+);
+
+create table schema_migrations (
+  version integer not null,
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone not null,
+  constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+
+create table signing_keys (
+  kid text collate "C" not null,
+  algorithm text not null,
+  public_jwk jsonb not null,
+  sealed_private_key bytea not null,
+  created_at timestamp with time zone not null,
+  constraint signing_keys_algorithm_check CHECK (algorithm = 'ES256'::text),
+  constraint signing_keys_pkey PRIMARY KEY (kid)
+);
+
+create table transfer_limits (
+  institution_id integer not null,
+  limit_key integer not null,
+  subject text not null,
+  transfer_type text,
+  currency text collate "C" not null,
+  max_per_transfer bigint,
+  max_amount_per_day bigint,
+  max_count_per_day integer,
+  constraint transfer_limits_check CHECK (num_nonnulls(max_per_transfer, max_amount_per_day, max_count_per_day) > 0),
+  constraint transfer_limits_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint transfer_limits_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint transfer_limits_max_amount_per_day_check CHECK (max_amount_per_day >= 0),
+  constraint transfer_limits_max_count_per_day_check CHECK (max_count_per_day >= 0),
+  constraint transfer_limits_max_per_transfer_check CHECK (max_per_transfer >= 0),
+  constraint transfer_limits_pkey PRIMARY KEY (institution_id, limit_key),
+  constraint transfer_limits_subject_check CHECK (subject = ANY (ARRAY['USER'::text, 'CUSTOMER'::text])),
+  constraint transfer_limits_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
+);
+
+create table transfers (
+  institution_id integer not null,
+  transfer_key bigint not null,
+  transfer_id text collate "C" not null,
+  transfer_type text,
+  from_account_id text collate "C" not null,
+  to_account_id text collate "C" not null,
+  from_key bigint,
+  to_key bigint,
+  amount bigint not null,
+  currency text collate "C" not null,
+  status text not null,
+  failure_code text,
+  failure_detail text,
+  client_id text collate "C" not null,
+  user_key bigint,
+  created_at timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  constraint transfers_amount_check CHECK (amount > 0),
+  constraint transfers_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint transfers_failure CHECK ((status = 'FAILED'::text) = (failure_code IS NOT NULL)),
+  constraint transfers_failure_detail CHECK ((failure_code IS NULL) = (failure_detail IS NULL)),
+  constraint transfers_pkey PRIMARY KEY (institution_id, transfer_key),
+  constraint transfers_resolved CHECK (status = 'FAILED'::text OR from_key IS NOT NULL AND to_key IS NOT NULL AND from_key <> to_key AND transfer_type IS NOT NULL),
+  constraint transfers_settled CHECK ((status = 'PENDING'::text) = (settled_at IS NULL)),
+  constraint transfers_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'COMPLETED'::text, 'FAILED'::text])),
+  constraint transfers_transfer_id_check CHECK (transfer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
+  constraint transfers_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
+);
+
+create table used_ids (
+  institution_id integer not null,
+  transfer_id text collate "C" not null,
+  transfer_key bigint not null,
+  constraint used_ids_pkey PRIMARY KEY (institution_id, transfer_id)
+);
+
+create table user_phones (
+  institution_id integer not null,
+  user_key bigint not null,
+  phone_type text not null,
+  phone_number text not null,
+  constraint user_phones_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint user_phones_phone_number_check CHECK (phone_number ~ '^\+[1-9][0-9]{1,14}$'::text),
+  constraint user_phones_phone_type_check CHECK (phone_type = ANY (ARRAY['MOBILE'::text, 'HOME'::text, 'WORK'::text])),
+  constraint user_phones_pkey PRIMARY KEY (institution_id, user_key, phone_type)
+);
+
+create table users (
+  institution_id integer not null,
+  user_key bigint not null generated always as identity,
+  user_id text collate "C" not null,
+  person_key bigint not null,
+  email text not null,
+  username text,
+  password_hash text,
+  active boolean not null default true,
+  locked_by_operator boolean not null default false,
+  failed_logins smallint not null default 0,
+  locked_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint users_check CHECK ((username IS NULL) = (password_hash IS NULL)),
+  constraint users_email_check CHECK (email <> ''::text),
+  constraint users_failed_logins_check CHECK (failed_logins >= 0 AND failed_logins <= 5),
+  constraint users_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
+  constraint users_institution_id_person_key_key UNIQUE (institution_id, person_key),
+  constraint users_institution_id_user_id_key UNIQUE (institution_id, user_id),
+  constraint users_pkey PRIMARY KEY (institution_id, user_key),
+  constraint users_user_id_check CHECK (user_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
+  constraint users_username_check CHECK (length(username) >= 6 AND length(username) <= 64 AND username !~ '^[0-9]+$'::text)
+);
+
+
+-- Indexes
+
+CREATE INDEX accounts_by_customer ON public.accounts USING btree (institution_id, customer_key);
+CREATE UNIQUE INDEX accounts_one_of_a_purpose ON public.accounts USING btree (institution_id, purpose, currency) WHERE (purpose IS NOT NULL);
+CREATE INDEX customer_persons_by_person ON public.customer_persons USING btree (institution_id, person_key);
+CREATE UNIQUE INDEX customer_persons_one_primary ON public.customer_persons USING btree (institution_id, customer_key) WHERE (role = 'PRIMARY'::text);
+CREATE INDEX holders_by_person ON public.holders USING btree (institution_id, person_key);
+CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
+CREATE INDEX users_by_email ON public.users USING btree (institution_id, lower(email));
+CREATE UNIQUE INDEX users_by_username ON public.users USING btree (institution_id, lower(username));
+
+-- Functions
+
+CREATE OR REPLACE FUNCTION public.check_balances()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  -- A balance says what its account's newest entry says.
+  if exists (
+    select from became b
+    left join lateral (
+      select e.seq, e.posted_after, e.held_out_after, e.held_in_after, e.recorded_at from entries e
+      where e.institution_id = b.institution_id and e.account_key = b.account_key and e.seq >= b.seq
+      order by e.seq desc limit 1
+    ) e on true
+    where (b.seq, b.posted, b.held_out, b.held_in, b.last_at)
+          is distinct from (e.seq, e.posted_after, e.held_out_after, e.held_in_after, e.recorded_at)
+  ) then
+    raise exception 'ledger: a balance differs from its newest entry' using errcode = 'SD003';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_entries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  -- A posting's amounts sum to zero, and both its sides are in one currency, on accounts that exist and whose
+  -- balance has come as far.
+  if exists (
+    select from written e
+    left join lateral (
+      select b.currency from balances b
+      where b.institution_id = e.institution_id and b.account_key = e.account_key and b.seq >= e.seq
+      offset 0
+    ) b on true
+    group by e.institution_id, e.posting_key
+    having sum(e.amount) <> 0 or count(*) % 2 <> 0 or count(b.currency) <> count(*)
+        or min(b.currency) <> max(b.currency)
+  ) then
+    raise exception 'ledger: a posting does not balance' using errcode = 'SD001';
+  end if;
+  -- Each entry goes on from the one before it.
+  if exists (
+    select from written e
+    left join lateral (
+      select p.posted_after from entries p
+      where p.institution_id = e.institution_id and p.account_key = e.account_key and p.seq = e.seq - 1
+      offset 0
+    ) p on true
+    where e.posted_after is distinct from e.amount + case when e.seq = 1 then 0 else p.posted_after end
+  ) then
+    raise exception 'ledger: an entry does not go on from the one before' using errcode = 'SD002';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_new_balances()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if exists (
+    select from written b
+    left join lateral (
+      select a.account_id, a.currency from accounts a
+      where a.institution_id = b.institution_id and a.account_key = b.account_key
+      offset 0
+    ) a on true
+    where b.posted <> 0 or b.held_out <> 0 or b.held_in <> 0 or b.seq <> 0
+       or (a.account_id, a.currency) is distinct from (b.account_id, b.currency)
+  ) then
+    raise exception 'ledger: a new balance starts at zero, for an account that exists' using errcode = 'SD004';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_transfer_transition()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.status <> 'PENDING' then
+    raise exception 'transfer % is final', old.transfer_id using errcode = 'SD005';
+  end if;
+  return new;
+end
+$function$;
+
+
+-- Triggers
+
+CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS became FOR EACH STATEMENT EXECUTE FUNCTION check_balances();
+CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
+CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
+CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
+
+-- Row-level security
+
+accounts (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+activations (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+balances (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+client_secrets (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+clients (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+customer_persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+customers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+entries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+holders (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+limit_counters (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+loan_payments (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+loans (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+outbox (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+transfer_limits (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+transfers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+used_ids (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+user_phones (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+users (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+
+-- What the service may
+
+accounts: insert, select, update (account_number, closed, credit_limit, delinquent, description, overdraft_limit)
+activations: delete, insert, select, update
+balances: insert, select, update (held_in, held_out, last_at, posted, seq)
+client_directory: insert, select
+client_secrets: delete, insert, select, update (expires_at)
+clients: insert, select, update (active, grants, name, scopes, token_lifetime_seconds)
+customer_persons: delete, insert, select, update (role)
+customers: insert, select
+entries: insert, select
+holders: delete, insert, select, update
+institutions: insert, select, update (enrollment, name, opening_deposit_minor, password_min_length, time_zone)
+limit_counters: insert, select, update (amount, max_amount, max_transfers, transfers)
+loan_payments: insert, select
+loans: insert, select, update (accrued_interest, fees_due)
+outbox: insert, select, update (secret, secret_expires_at)
+persons: insert, select, update (birth_date, email, first_name, last_name, phone_number, phone_type)
+schema_migrations: select
+signing_keys: insert, select
+transfer_limits: delete, insert, select, update
+transfers: insert, select, update (failure_code, failure_detail, settled_at, status)
+used_ids: insert, select
+user_phones: delete, insert, select, update
+users: insert, select, update (active, email, failed_logins, locked_by_operator, locked_until, password_hash, username)

@@ -1,0 +1,83 @@
+import type { TestService } from './service.ts';
+
+/** A caller of the demo institutions over HTTP, with a token. */
+export interface DemoCaller {
+  readonly token: string;
+  get(path: string): Promise<Answer>;
+  post(path: string, body: object, headers?: Record<string, string>): Promise<Answer>;
+  patch(path: string, body: object): Promise<Answer>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it, it asserts
+  readonly body: any;
+}
+
+export const paths = {
+  token: '/auth/v2/token',
+  transfers: '/digitalbanking/db-transfers/v1/transfers',
+  accounts: '/digitalbanking/db-accounts/v1/accounts',
+  register: '/digitalbanking/v1/customers/register',
+  activate: '/digitalbanking/v1/customers/activate',
+  customer: (customerId: string) => `/digitalbanking/ux-users/v1/customers/${customerId}`,
+} as const;
+
+export async function send(
+  address: string,
+  method: string,
+  path: string,
+  options: { readonly body?: string | object; readonly headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const { body, headers } = options;
+  const response = await fetch(address + path, {
+    method,
+    headers: { ...(typeof body === 'object' && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const json = response.headers.get('content-type')?.includes('json') ?? false;
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: json && text !== '' ? JSON.parse(text) : undefined,
+  };
+}
+
+export async function memberOf(
+  service: TestService,
+  username: string,
+  password: string,
+  client: readonly [id: string, secret: string] = ['demo-app', 'demo-app-secret'],
+): Promise<DemoCaller> {
+  return caller(service, { grant_type: 'password', username, password }, client);
+}
+
+export async function clientOf(
+  service: TestService,
+  client: readonly [id: string, secret: string] = ['demo-app', 'demo-app-secret'],
+): Promise<DemoCaller> {
+  return caller(service, { grant_type: 'client_credentials' }, client);
+}
+
+async function caller(
+  service: TestService,
+  grant: object,
+  [client_id, client_secret]: readonly [string, string],
+): Promise<DemoCaller> {
+  const { address } = service;
+  const answer = await send(address, 'POST', paths.token, { body: { ...grant, client_id, client_secret } });
+  if (answer.status !== 200) throw new Error(`no token: ${answer.text}`);
+  const token: string = answer.body.access_token;
+  const authorization = `Bearer ${token}`;
+  return {
+    token,
+    get: (path) => send(address, 'GET', path, { headers: { authorization } }),
+    post: (path, body, headers) =>
+      send(address, 'POST', path, { body, headers: { authorization, ...headers } }),
+    patch: (path, body) => send(address, 'PATCH', path, { body, headers: { authorization } }),
+  };
+}
