@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { generateOpenApi } from '../../src/http/openapi.ts';
+import { problemKinds } from '../../src/http/problems.ts';
+import { openApiDocument, pointer, schemaChecker } from '../support/contract.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document whose shape is what is being tested
+type Json = any;
+
+const document: Json = openApiDocument;
+const check = schemaChecker(document);
+const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+
+const operations: { path: string; method: string; operation: Json; at: string[] }[] = Object.entries<Json>(
+  document.paths,
+).flatMap(([path, item]) =>
+  Object.entries<Json>(item).map(([method, operation]) => ({
+    path,
+    method,
+    operation,
+    at: ['paths', path, method],
+  })),
+);
+
+function resolve(value: Json): Json {
+  if (value?.$ref === undefined) return value;
+  return value.$ref
+    .slice(2)
+    .split('/')
+    .reduce((part: Json, token: string) => part[token], document);
+}
+
+describe('openapi.json', () => {
+  it('is what the code generates, to the letter', async () => {
+    const text = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
+    assert.equal(text, `${JSON.stringify(await generateOpenApi(), null, 2)}\n`);
+  });
+
+  it('has every reference resolved inside of it', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
+      ([, target]) => target,
+    );
+    assert.ok(references.length > 0);
+    for (const $ref of references) assert.ok(resolve({ $ref }), $ref);
+  });
+
+  it('holds schemas that are JSON Schema 2020-12', () => {
+    const ajv = new Ajv2020({ strict: true, validateFormats: false });
+    const schemas: [string, Json][] = Object.entries<Json>(document.components.schemas);
+    for (const { operation } of operations) {
+      const { operationId, parameters, requestBody } = operation;
+      for (const parameter of parameters) schemas.push([operationId, resolve(parameter).schema]);
+      for (const media of Object.values<Json>(requestBody?.content ?? {}))
+        schemas.push([operationId, media.schema]);
+    }
+    for (const [name, schema] of schemas) assert.equal(ajv.validateSchema(schema), true, String(name));
+  });
+
+  it('has the interface’s six operations at their paths', () => {
+    const paths = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    for (const expected of [
+      'POST /auth/v2/token',
+      'PATCH /digitalbanking/ux-users/v1/customers/{customerId}/contact-info',
+      'POST /digitalbanking/db-transfers/v1/transfers',
+      'POST /digitalbanking/v1/customers/register',
+      'GET /digitalbanking/db-accounts/v1/accounts/{accountId}',
+      'GET /digitalbanking/ux-users/v1/customers/{customerId}/contact-methods',
+    ]) {
+      assert.ok(paths.includes(expected), expected);
+    }
+  });
+
+  it('says of itself that it is OpenAPI 3.1, with what 3.1 demands', () => {
+    assert.match(document.openapi, /^3\.1\.\d+$/);
+    assert.ok(document.info.title && document.info.version);
+    const tags = new Set(document.tags.map((tag: Json) => tag.name));
+    const ids = operations.map(({ operation }) => operation.operationId);
+    assert.equal(new Set(ids).size, ids.length, 'operation ids are unique');
+    for (const { path, method, operation } of operations) {
+      assert.ok(methods.includes(method), `${method} ${path}`);
+      assert.ok(operation.summary && operation.description, operation.operationId);
+      for (const tag of operation.tags) assert.ok(tags.has(tag), tag);
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const declared = operation.parameters.map(resolve).filter((parameter: Json) => parameter.in === 'path');
+      assert.deepEqual(
+        declared.map((parameter: Json) => parameter.name),
+        inPath,
+      );
+      for (const parameter of declared) assert.equal(parameter.required, true);
+      for (const response of Object.values<Json>(operation.responses)) assert.ok(response.description);
+    }
+  });
+
+  it('secures every operation under /digitalbanking with a scope that exists', () => {
+    const { oauth2 } = document.components.securitySchemes;
+    for (const { path, operation } of operations) {
+      if (!path.startsWith('/digitalbanking/')) continue;
+      const [{ oauth2: scopes }] = operation.security;
+      assert.equal(scopes.length, 1, operation.operationId);
+      for (const flow of Object.values<Json>(oauth2.flows)) assert.ok(flow.scopes[scopes[0]], scopes[0]);
+    }
+  });
+
+  it('has a schema for every status and body, and examples that are as it says', () => {
+    let examples = 0;
+    const checkContent = (at: string[], content: Json, name: string) => {
+      assert.ok(Object.keys(content ?? {}).length > 0, `${name} has no content`);
+      for (const [type, media] of Object.entries<Json>(content)) {
+        assert.ok(media.schema, `${name} ${type} has no schema`);
+        assert.ok(Object.keys(media.examples ?? {}).length > 0, `${name} ${type} has no example`);
+        for (const [label, example] of Object.entries<Json>(media.examples)) {
+          const { value } = resolve(example);
+          assert.equal(check(pointer(...at, type, 'schema'), value), true, `${name} ${type} ${label}`);
+          examples += 1;
+        }
+      }
+    };
+    for (const { operation, at } of operations) {
+      if (operation.requestBody !== undefined) {
+        checkContent([...at, 'requestBody', 'content'], operation.requestBody.content, operation.operationId);
+      }
+      for (const [status, response] of Object.entries<Json>(operation.responses)) {
+        const name = `${operation.operationId} ${status}`;
+        checkContent([...at, 'responses', status, 'content'], response.content, name);
+      }
+    }
+    assert.ok(examples > 100);
+  });
+
+  it('puts each problem code at its own status, with an example of it', () => {
+    for (const { operation } of operations) {
+      for (const [status, response] of Object.entries<Json>(operation.responses)) {
+        const codes: (keyof typeof problemKinds)[] = response['x-problem-codes'] ?? [];
+        for (const code of codes) {
+          assert.equal(problemKinds[code].status, Number(status), `${operation.operationId} ${code}`);
+          assert.ok(response.content['application/problem+json'].examples[code], code);
+        }
+      }
+    }
+  });
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openApiDocument } from '../support/contract.ts';
+import { clientToken, memberToken, powerlessToken, startEdge } from './fake-services.ts';
+
+const accounts = '/digitalbanking/db-accounts/v1/accounts';
+const register = '/digitalbanking/v1/customers/register';
+
+describe('access tokens', () => {
+  let edge: Awaited<ReturnType<typeof startEdge>>;
+  before(async () => {
+    edge = await startEdge();
+  });
+  after(() => edge.close());
+
+  const withAuthorization = (authorization: string) =>
+    edge.client.get(accounts, { headers: { authorization } });
+
+  it('are needed by every operation but the token operation and the service’s own', async () => {
+    for (const [path, item] of Object.entries(openApiDocument.paths)) {
+      for (const method of Object.keys(item)) {
+        if (path === '/auth/v2/token' || !path.startsWith('/digitalbanking')) continue;
+        const reply = await edge.client.request(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'x'));
+        assert.equal(reply.status, 401, `${method} ${path}`);
+        assert.equal(reply.body.code, 'missing_token');
+      }
+    }
+  });
+
+  it('that are missing are asked for without an error code', async () => {
+    const reply = await edge.client.get(accounts);
+    assert.equal(reply.headers.get('www-authenticate'), 'Bearer realm="sharedraft"');
+  });
+
+  it('of another scheme count as missing', async () => {
+    const reply = await withAuthorization('Basic cXVpbGw6YXBw');
+    assert.equal(reply.status, 401);
+    assert.equal(reply.body.code, 'missing_token');
+  });
+
+  it('that are not valid are refused as invalid_token', async () => {
+    for (const authorization of [
+      'Bearer wrong',
+      'Bearer',
+      'Bearer ',
+      'Bearer a b',
+      'Bearer ü',
+      'Bearer "x"',
+    ]) {
+      const reply = await withAuthorization(authorization);
+      assert.equal(reply.status, 401, authorization);
+      assert.equal(reply.body.code, 'invalid_token', authorization);
+      assert.equal(reply.headers.get('www-authenticate'), 'Bearer realm="sharedraft", error="invalid_token"');
+    }
+  });
+
+  it('are taken whatever the case of the scheme', async () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+      assert.equal((await withAuthorization(`${scheme} ${clientToken}`)).status, 200, scheme);
+    }
+  });
+
+  it('are not looked for in the query or in the body', async () => {
+    const query = await edge.client.get(`${accounts}?access_token=${clientToken}`);
+    assert.equal(query.body.code, 'missing_token');
+    const body = await edge.client.post(register, { form: { access_token: clientToken } });
+    assert.equal(body.body.code, 'missing_token');
+  });
+
+  it('are looked at before the body', async () => {
+    const reply = await edge.client.post(register, {
+      body: '{',
+      headers: { 'content-type': 'application/json' },
+    });
+    assert.equal(reply.status, 401);
+  });
+
+  it('without the scope are refused, and the answer names it', async () => {
+    const reply = await edge.client.get(accounts, { token: powerlessToken });
+    assert.equal(reply.status, 403);
+    assert.equal(reply.body.code, 'insufficient_scope');
+    assert.equal(
+      reply.headers.get('www-authenticate'),
+      'Bearer realm="sharedraft", error="insufficient_scope", scope="account:read"',
+    );
+  });
+
+  it('of a member cannot register or activate anybody', async () => {
+    for (const path of [register, '/digitalbanking/v1/customers/activate']) {
+      const reply = await edge.client.post(path, { token: memberToken, json: {} });
+      assert.equal(reply.status, 403, path);
+      assert.equal(reply.body.code, 'client_token_required');
+    }
+  });
+});

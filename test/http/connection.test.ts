@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openApiDocument, pointer, schemaChecker } from '../support/contract.ts';
+import { sayRaw } from '../support/raw-http.ts';
+import { clientToken, startEdge } from './fake-services.ts';
+
+const isProblem = schemaChecker(openApiDocument);
+
+/** The answers in what came back, each with its status, headers and problem code. */
+function answersIn(text: string) {
+  return text.split(/(?=HTTP\/1\.1 \d{3} )/).map((answer) => {
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    const document = head.includes('problem+json') ? JSON.parse(body) : undefined;
+    if (document) assert.equal(isProblem(pointer('components', 'schemas', 'Problem'), document), true, body);
+    return { status: Number(head.slice(9, 12)), head: head.toLowerCase(), code: document?.code };
+  });
+}
+
+describe('a connection', () => {
+  it('that does not speak HTTP gets a problem and is ended', async () => {
+    await using edge = await startEdge();
+    for (const garbage of ['\u0016\u0003\u0001\u0002\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', 'GET\r\n\r\n']) {
+      const { text, ended } = await sayRaw(edge.port, [garbage]);
+      const [answer] = answersIn(text);
+      assert.equal(answer?.status, 400, garbage);
+      assert.equal(answer?.code, 'invalid_request');
+      assert.match(answer?.head ?? '', /connection: close/);
+      assert.match(answer?.head ?? '', /x-content-type-options: nosniff/);
+      assert.match(answer?.head ?? '', /transactionid: [0-9a-f-]{36}/);
+      assert.equal(ended, true);
+    }
+  });
+
+  it('without a Host gets a problem', async () => {
+    await using edge = await startEdge();
+    const { text } = await sayRaw(edge.port, ['GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n']);
+    assert.equal(answersIn(text)[0]?.code, 'invalid_request');
+  });
+
+  it('with two lengths of one body, or a length and chunks, is refused', async () => {
+    await using edge = await startEdge();
+    for (const lengths of [
+      'Content-Length: 2\r\nContent-Length: 3',
+      'Content-Length: 2\r\nTransfer-Encoding: chunked',
+    ]) {
+      const { text, ended } = await sayRaw(edge.port, [
+        `POST /auth/v2/token HTTP/1.1\r\nHost: x\r\n${lengths}\r\n\r\n{}`,
+      ]);
+      assert.equal(answersIn(text)[0]?.status, 400, lengths);
+      assert.equal(ended, true);
+    }
+  });
+
+  it('with two Authorization headers is refused rather than half heard', async () => {
+    await using edge = await startEdge();
+    const twice = `Authorization: Bearer ${clientToken}\r\nAuthorization: Bearer other\r\n`;
+    const { text } = await sayRaw(edge.port, [
+      `GET /digitalbanking/db-accounts/v1/accounts HTTP/1.1\r\nHost: x\r\n${twice}Connection: close\r\n\r\n`,
+    ]);
+    assert.equal(answersIn(text)[0]?.code, 'invalid_token');
+  });
+
+  it('with headers beyond 16 KiB gets 431', async () => {
+    await using edge = await startEdge();
+    const { text, ended } = await sayRaw(edge.port, [
+      `GET /livez HTTP/1.1\r\nHost: x\r\nCookie: ${'x'.repeat(17_000)}\r\n\r\n`,
+    ]);
+    const [answer] = answersIn(text);
+    assert.equal(answer?.status, 431);
+    assert.equal(answer?.code, 'headers_too_large');
+    assert.equal(ended, true);
+  });
+
+  it('that stalls in its headers gets 408', async () => {
+    await using edge = await startEdge({}, { requestTimeoutSeconds: 1 });
+    const { text, ended } = await sayRaw(edge.port, ['GET /livez HTTP/1.1\r\nHost: x\r\n'], 5_000);
+    assert.equal(answersIn(text)[0]?.code, 'request_timeout');
+    assert.equal(ended, true);
+  });
+
+  it('that stalls in its body gets 408', async () => {
+    await using edge = await startEdge({}, { requestTimeoutSeconds: 1 });
+    const { text, ended } = await sayRaw(
+      edge.port,
+      [
+        'POST /auth/v2/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"gr',
+      ],
+      5_000,
+    );
+    assert.equal(answersIn(text)[0]?.code, 'request_timeout');
+    assert.equal(ended, true);
+  });
+
+  it('whose request is followed by garbage still hears what became of the request', async () => {
+    const gate = Promise.withResolvers<void>();
+    let done = false;
+    await using edge = await startEdge({
+      listAccounts: async () => {
+        await gate.promise;
+        done = true;
+        return [];
+      },
+    });
+    setTimeout(gate.resolve, 200);
+    const { text, ended } = await sayRaw(edge.port, [
+      `GET /digitalbanking/db-accounts/v1/accounts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${clientToken}\r\n\r\n`,
+      50,
+      'garbage\r\n\r\n',
+    ]);
+    assert.equal(done, true);
+    assert.deepEqual(
+      answersIn(text).map(({ status }) => status),
+      [200, 400],
+    );
+    assert.equal(ended, true);
+  });
+
+  it('may carry several requests, answered in order', async () => {
+    await using edge = await startEdge();
+    const request = (path: string, last = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${last}\r\n`;
+    const { text } = await sayRaw(edge.port, [
+      request('/livez') + request('/nowhere') + request('/version', 'Connection: close\r\n'),
+    ]);
+    assert.deepEqual(
+      answersIn(text).map(({ status }) => status),
+      [200, 404, 200],
+    );
+  });
+});
+
+describe('closing', () => {
+  it('finishes what is in flight, says so to its connection, and takes no more', async () => {
+    const gate = Promise.withResolvers<void>();
+    const waiting = Promise.withResolvers<void>();
+    const edge = await startEdge({
+      listAccounts: async () => {
+        waiting.resolve();
+        await gate.promise;
+        return [];
+      },
+    });
+    const inFlight = edge.client.get('/digitalbanking/db-accounts/v1/accounts', { token: clientToken });
+    await waiting.promise;
+    const closed = edge.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await assert.rejects(fetch(`${edge.address}/livez`));
+    gate.resolve();
+    const reply = await inFlight;
+    assert.equal(reply.status, 200);
+    assert.equal(reply.headers.get('connection'), 'close');
+    await closed;
+  });
+
+  it('does not wait for connections that only stay open', async () => {
+    const edge = await startEdge();
+    assert.equal((await edge.client.get('/livez')).status, 200);
+    const started = performance.now();
+    await edge.close();
+    assert.ok(performance.now() - started < 2_000);
+  });
+});

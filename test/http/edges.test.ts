@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openApiDocument } from '../support/contract.ts';
+import { clientToken, startEdge } from './fake-services.ts';
+
+const transfers = '/digitalbanking/db-transfers/v1/transfers';
+const accounts = '/digitalbanking/db-accounts/v1/accounts';
+const order = { fromAccountId: 'acc-1', toAccountId: 'acc-2', amount: 105 };
+
+describe('the edge', () => {
+  let edge: Awaited<ReturnType<typeof startEdge>>;
+  before(async () => {
+    edge = await startEdge();
+  });
+  after(() => edge.close());
+
+  const post = (body: string | Uint8Array, contentType = 'application/json', headers = {}) =>
+    edge.client.post(transfers, {
+      token: clientToken,
+      body,
+      headers: { 'content-type': contentType, ...headers },
+    });
+
+  describe('400', () => {
+    it('tells the position of a syntax error', async () => {
+      const reply = await post('{\n  "amount": 1,\n  oops\n}');
+      assert.equal(reply.status, 400);
+      assert.equal(reply.body.code, 'malformed_json');
+      assert.equal(reply.body.detail, 'Unexpected character at position 19 (line 3, column 3).');
+    });
+
+    it('refuses what two readers could understand differently', async () => {
+      for (const body of [
+        '{"amount":1,"amount":2}',
+        '{"__proto__":{"amount":1}}',
+        '{"a":{"__proto__":1}}',
+        '\ufeff{}',
+        '{"amount":01}',
+        '{"amount":NaN}',
+        '',
+      ]) {
+        const reply = await post(body);
+        assert.equal(reply.body.code, 'malformed_json', body);
+      }
+    });
+
+    it('refuses bytes that are not UTF-8', async () => {
+      const reply = await post(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]));
+      assert.equal(reply.body.code, 'malformed_json');
+    });
+
+    it('refuses JSON too deep to be a request', async () => {
+      const reply = await post('['.repeat(40_000));
+      assert.equal(reply.body.code, 'malformed_json');
+    });
+
+    it('names unknown fields, missing fields and fields of a wrong type, all at once', async () => {
+      const reply = await post(
+        JSON.stringify({ fromAccountId: 7, amount: '105', extra: true, 'a/b~c': 1, id: 'options' }),
+      );
+      assert.equal(reply.status, 400);
+      assert.equal(reply.body.code, 'invalid_request');
+      const errors: { pointer: string; detail: string }[] = reply.body.errors;
+      assert.deepEqual(
+        errors.toSorted((a, b) => (a.pointer < b.pointer ? -1 : 1)),
+        [
+          { pointer: '/amount', detail: 'Must be of type number.' },
+          { pointer: '/a~1b~0c', detail: 'There is no such field.' },
+          { pointer: '/extra', detail: 'There is no such field.' },
+          { pointer: '/fromAccountId', detail: 'Must be of type string.' },
+          { pointer: '/id', detail: 'This value is reserved.' },
+          { pointer: '/toAccountId', detail: 'Required.' },
+        ],
+      );
+    });
+
+    it('tells the first parts of a body that is wrong everywhere', async () => {
+      const fields = Array.from({ length: 5_000 }, (_, number) => [`f${number}`, 1]);
+      const reply = await post(JSON.stringify({ ...order, ...Object.fromEntries(fields) }));
+      assert.equal(reply.body.errors.length, 32);
+    });
+
+    it('refuses a body that is no object, and none at all', async () => {
+      for (const body of ['[]', 'null', '"text"', '7']) {
+        const reply = await post(body);
+        assert.deepEqual(reply.body.errors, [{ pointer: '', detail: 'Must be of type object.' }], body);
+      }
+      const reply = await edge.client.post(transfers, { token: clientToken });
+      assert.equal(reply.body.code, 'invalid_request');
+    });
+
+    it('names unknown query parameters, and one that is given twice', async () => {
+      const unknown = await edge.client.get(`${accounts}?owner=cus-1`, { token: clientToken });
+      assert.deepEqual(unknown.body.errors, [{ pointer: 'owner', detail: 'There is no such parameter.' }]);
+      const twice = await edge.client.get(`${accounts}?customerId=a&customerId=b`, { token: clientToken });
+      assert.deepEqual(twice.body.errors, [{ pointer: 'customerId', detail: 'Must be of type string.' }]);
+    });
+
+    it('refuses a malformed percent escape in the path', async () => {
+      const reply = await edge.client.get(`${accounts}/%zz`, { token: clientToken });
+      assert.equal(reply.status, 400);
+      assert.equal(reply.body.code, 'invalid_request');
+      assert.ok(reply.headers.get('x-content-type-options'));
+    });
+  });
+
+  describe('404', () => {
+    it('of an unknown path is a problem, whatever the method and the body', async () => {
+      for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+        const reply = await edge.client.request(method, '/nowhere', {
+          headers: { 'content-type': 'application/json' },
+          ...(method === 'POST' && { body: '{' }),
+        });
+        assert.equal(reply.status, 404, method);
+        assert.equal(reply.body.code, 'path_not_found');
+      }
+    });
+
+    it('of a slash too many is one too', async () => {
+      assert.equal((await edge.client.get('/livez/')).body.code, 'path_not_found');
+    });
+
+    it('answers an id that cannot be one as one that does not exist, word for word', async () => {
+      const missing = await edge.client.get(`${transfers}/unknown`, { token: clientToken });
+      for (const id of ['%00', 'a%0Ab', 'x'.repeat(65), 'x'.repeat(1_000)]) {
+        const impossible = await edge.client.get(`${transfers}/${id}`, { token: clientToken });
+        assert.equal(impossible.status, 404, id);
+        assert.deepEqual({ ...impossible.body, instance: '' }, { ...missing.body, instance: '' });
+      }
+    });
+  });
+
+  describe('405', () => {
+    it('names the methods of every path, for every other method', async () => {
+      for (const [path, item] of Object.entries(openApiDocument.paths)) {
+        const concrete = path.replaceAll(/\{\w+\}/g, 'x');
+        const own = Object.keys(item).map((method) => method.toUpperCase());
+        const allow = [...own, ...(own.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
+        for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'QUERY']) {
+          if (own.includes(method)) continue;
+          const reply = await edge.client.request(method, concrete);
+          assert.equal(reply.status, 405, `${method} ${path}`);
+          assert.equal(reply.body.code, 'method_not_allowed');
+          assert.deepEqual(new Set(reply.headers.get('allow')?.split(', ')), new Set(allow));
+        }
+      }
+    });
+
+    it('goes before the token: a method that does not exist needs none', async () => {
+      assert.equal((await edge.client.request('DELETE', transfers)).status, 405);
+    });
+  });
+
+  it('answers OPTIONS with the methods of the path', async () => {
+    const reply = await edge.client.request('OPTIONS', transfers);
+    assert.equal(reply.status, 204);
+    assert.equal(reply.headers.get('allow'), 'POST, OPTIONS');
+  });
+
+  it('answers HEAD as GET without the body', async () => {
+    const get = await edge.client.get(`${accounts}/acc-1`, { token: clientToken });
+    const head = await edge.client.request('HEAD', `${accounts}/acc-1`, { token: clientToken });
+    assert.equal(head.status, 200);
+    assert.equal(head.text, '');
+    assert.equal(head.headers.get('content-length'), get.headers.get('content-length'));
+  });
+
+  describe('406', () => {
+    it('comes where Accept leaves no room for JSON, and nothing was done', async () => {
+      for (const accept of ['text/html', 'application/json;q=0', 'application/xml, text/*']) {
+        const reply = await edge.client.post(transfers, {
+          token: clientToken,
+          json: order,
+          headers: { accept },
+        });
+        assert.equal(reply.status, 406, accept);
+        assert.equal(reply.body.code, 'not_acceptable');
+      }
+    });
+
+    it('does not come where it leaves some', async () => {
+      for (const accept of [
+        '*/*',
+        'application/*',
+        'text/html, */*;q=0.1',
+        'application/problem+json, application/json',
+      ]) {
+        const reply = await edge.client.get(accounts, { token: clientToken, headers: { accept } });
+        assert.equal(reply.status, 200, accept);
+      }
+    });
+  });
+
+  describe('413', () => {
+    it('comes for one byte more than 64 KiB, and not for 64 KiB', async () => {
+      const padded = (bytes: number) => JSON.stringify(order).padEnd(bytes, ' ');
+      assert.equal((await post(padded(65_536))).status, 201);
+      const reply = await post(padded(65_537));
+      assert.equal(reply.status, 413);
+      assert.equal(reply.body.code, 'body_too_large');
+    });
+
+    it('comes for a body of several megabytes as well', async () => {
+      assert.equal((await post(' '.repeat(4_000_000))).status, 413);
+    });
+  });
+
+  describe('415', () => {
+    it('comes for every media type but the operation’s own', async () => {
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'application/jsonp',
+        'application/json, application/json',
+        'json',
+        'application/json; charset=latin1',
+      ]) {
+        const reply = await post(JSON.stringify(order), type);
+        assert.equal(reply.status, 415, type);
+        assert.equal(reply.body.code, 'unsupported_media_type');
+      }
+    });
+
+    it('comes for a compressed body', async () => {
+      const reply = await post(JSON.stringify(order), 'application/json', { 'content-encoding': 'gzip' });
+      assert.equal(reply.status, 415);
+    });
+
+    it('does not come for JSON with its charset named, in any case', async () => {
+      for (const type of ['application/json; charset=utf-8', 'Application/JSON;Charset="UTF-8"']) {
+        assert.equal((await post(JSON.stringify(order), type)).status, 201, type);
+      }
+    });
+  });
+});
+
+describe('the service behind the edge', () => {
+  it('fails without a word about why, and the cause is in the log under the transaction id', async () => {
+    await using edge = await startEdge({
+      getAccount: async () => {
+        throw new Error('secret of the inside');
+      },
+    });
+    const reply = await edge.client.get(`${accounts}/acc-1`, { token: clientToken });
+    assert.equal(reply.status, 500);
+    assert.equal(reply.body.code, 'internal_error');
+    assert.doesNotMatch(reply.text, /secret|stack|at /);
+    const line = edge.log.find((entry) => entry.level === 50);
+    assert.equal(line?.transactionId, reply.headers.get('transactionId'));
+    assert.match(JSON.stringify(line), /secret of the inside/);
+  });
+
+  it('sends away with Retry-After what is more than it can serve, but answers probes', async () => {
+    const gate = Promise.withResolvers<void>();
+    const waiting = Promise.withResolvers<void>();
+    await using edge = await startEdge(
+      {
+        listAccounts: async () => {
+          waiting.resolve();
+          await gate.promise;
+          return [];
+        },
+      },
+      { maxInFlight: 1 },
+    );
+    const first = edge.client.get(accounts, { token: clientToken });
+    await waiting.promise;
+    const second = await edge.client.get(accounts, { token: clientToken });
+    assert.equal(second.status, 503);
+    assert.equal(second.body.code, 'overloaded');
+    assert.equal(second.headers.get('retry-after'), '1');
+    assert.equal((await edge.client.get('/livez')).status, 200);
+    gate.resolve();
+    assert.equal((await first).status, 200);
+    assert.equal((await edge.client.get(accounts, { token: clientToken })).status, 200);
+  });
+
+  it('counts a caller who has gone as gone', async () => {
+    const gate = Promise.withResolvers<void>();
+    let calls = 0;
+    await using edge = await startEdge(
+      {
+        listAccounts: async () => {
+          calls += 1;
+          if (calls <= 3) await gate.promise;
+          return [];
+        },
+      },
+      { maxInFlight: 3 },
+    );
+    const gone = [1, 2, 3].map(() => {
+      const abort = new AbortController();
+      const request = fetch(`${edge.address}${accounts}`, {
+        headers: { authorization: `Bearer ${clientToken}` },
+        signal: abort.signal,
+      });
+      return { abort, request };
+    });
+    while (calls < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    for (const { abort, request } of gone) {
+      abort.abort();
+      await assert.rejects(request);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal((await edge.client.get(accounts, { token: clientToken })).status, 200);
+    gate.resolve();
+  });
+});

@@ -1,0 +1,121 @@
+import { createServer, type ServerOptions, type Services } from '../../src/http/index.ts';
+import type { Actor } from '../../src/institutions/index.ts';
+import { Problem } from '../../src/problem.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
+import { Client } from '../support/client.ts';
+
+/** Two callers who are always who they say: tokens of the fake service below. */
+export const clientToken = 'client-token';
+export const memberToken = 'member-token';
+/** A client's, without any scope. */
+export const powerlessToken = 'powerless-token';
+
+const institutionId = 1 as InstitutionId;
+const client: Actor = { kind: 'client', institutionId, clientId: 'quill-app' };
+const member: Actor = {
+  kind: 'member',
+  institutionId,
+  clientId: 'quill-app',
+  userId: 'usr-1',
+  userKey: 1n,
+  personKey: 1n,
+};
+const allScopes = new Set([
+  'account:read',
+  'institution-users:read',
+  'institution-users:write',
+  'transfer:read',
+  'transfer:write',
+] as const);
+
+export const profile = {
+  userId: 'usr-1',
+  firstName: 'Wilhelmina',
+  lastName: 'Quillfeather',
+  emailAddress: 'wilhelmina@quillfeather.example',
+  userRole: 'PRIMARY',
+  userType: 'RETAIL',
+  userStatus: { active: true, locked: false },
+  customers: [{ customerId: 'cus-1', memberNumber: '700101' }],
+  phoneNumbers: [{ phoneNumber: '+12025550143', phoneType: 'MOBILE' }],
+} as const;
+
+export const account = {
+  accountId: 'acc-1',
+  accountNumber: '70010110',
+  diAccountType: 'CHECKING',
+  description: 'Share Draft',
+  category: 'DEPOSIT',
+  currency: 'USD',
+  availableMinor: 124_050n,
+  currentMinor: 129_000n,
+  open: true,
+  closed: false,
+  delinquent: false,
+} as const;
+
+/** The edge alone, over real HTTP: behind it a service that does nothing, except what a test replaces. */
+export async function startEdge(replaced: Partial<Services> = {}, options: Partial<ServerOptions> = {}) {
+  const services: Services = {
+    issueToken: async () => ({
+      access_token: 'a.b.c',
+      token_type: 'Bearer',
+      expires_in: 1800,
+      scope: 'account:read',
+    }),
+    identify: async (token) => {
+      if (token === clientToken) return { actor: client, scopes: allScopes };
+      if (token === memberToken) return { actor: member, scopes: allScopes };
+      if (token === powerlessToken) return { actor: client, scopes: new Set() };
+      throw new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.');
+    },
+    registerMember: async () => profile,
+    activateMember: async () => profile,
+    getProfile: async () => profile,
+    updateContact: async () => profile,
+    getAccount: async () => account,
+    listAccounts: async () => [account],
+    listCustomerAccounts: async () => [account],
+    initiateTransfer: async (_actor, { transferId, fromAccountId, toAccountId }) => ({
+      kind: 'new',
+      transfer: {
+        id: transferId,
+        transferType: 'STANDARD',
+        fromAccountId,
+        toAccountId,
+        amountMinor: 10_500n,
+        currencyCode: 'USD',
+        status: 'COMPLETED',
+        createdAt: new Date('2026-11-20T15:04:05.678Z'),
+        failureCode: undefined,
+        failureDetail: undefined,
+      },
+    }),
+    getTransfer: async () => {
+      throw new Problem('not_found', 'There is no such transfer.');
+    },
+    ready: async () => {},
+    version: '1.2.3',
+    ...replaced,
+  };
+  const log: Record<string, unknown>[] = [];
+  const server = await createServer(services, {
+    publicUrl: 'http://sharedraft.test',
+    corsOrigins: [],
+    logLevel: 'info',
+    logStream: { write: (line) => log.push(JSON.parse(line)) },
+    requestTimeoutSeconds: 30,
+    ...options,
+  });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    address,
+    port: Number(new URL(address).port),
+    client: new Client(address),
+    log,
+    close: () => server.close(),
+    [Symbol.asyncDispose]: async () => {
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { problemCodes, problemKinds } from '../../src/http/problems.ts';
+import { openApiDocument, pointer, schemaChecker } from '../support/contract.ts';
+import { startEdge } from './fake-services.ts';
+
+const folder = new URL('../../docs/problems/', import.meta.url);
+
+describe('the page of a problem', () => {
+  it('is there for every code, and none without a code', () => {
+    const files = readdirSync(folder).filter((name) => name.endsWith('.md'));
+    assert.deepEqual(files.toSorted(), problemCodes.map((code) => `${code}.md`).toSorted());
+  });
+
+  it('has the title and status of the table, all its parts, and an example that is in the contract', () => {
+    const check = schemaChecker(openApiDocument);
+    for (const code of problemCodes) {
+      const text = readFileSync(new URL(`${code}.md`, folder), 'utf8');
+      const { status, title, detail } = problemKinds[code];
+      assert.ok(text.startsWith(`# ${title}\n\n\`${code}\`, status ${status}\n`), code);
+      const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+      assert.deepEqual(headings, ['When it happens', 'What to do', 'Example'], code);
+      const example = JSON.parse(/```json\n(.*?)```/s.exec(text)?.[1] ?? '');
+      assert.equal(check(pointer('components', 'schemas', 'Problem'), example), true, code);
+      assert.deepEqual(
+        { type: example.type, title: example.title, status: example.status, code: example.code },
+        { type: `/problems/${code}`, title, status, code },
+      );
+      if (detail !== undefined) assert.equal(example.detail, detail);
+    }
+  });
+
+  it('opens at the type of the problem, as text without scripts', async () => {
+    await using edge = await startEdge();
+    const problem = await edge.client.get('/nowhere');
+    const page = await edge.client.get(problem.body.type);
+    assert.equal(page.status, 200);
+    assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
+    assert.match(page.text, /<h1>Path not found<\/h1>/);
+    assert.doesNotMatch(page.text, /<script/);
+    assert.doesNotMatch(page.headers.get('content-security-policy') ?? '', /unsafe|script-src/);
+  });
+
+  it('is found from the list of all', async () => {
+    await using edge = await startEdge();
+    const { text } = await edge.client.get('/problems');
+    for (const code of problemCodes) assert.ok(text.includes(`href="/problems/${code}"`), code);
+    assert.equal((await edge.client.get('/problems/no_such_code')).body.code, 'path_not_found');
+  });
+});
+
+describe('the reference page', () => {
+  it('loads nothing from elsewhere, and its policy would not let it', async () => {
+    await using edge = await startEdge();
+    const page = await edge.client.get('/docs');
+    assert.equal(page.status, 200);
+    const sources = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url);
+    assert.deepEqual(sources, ['/docs/scalar.js']);
+    assert.doesNotMatch(page.text, /https?:\/\//);
+    const policy = page.headers.get('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'; script-src 'self' 'sha256-[A-Za-z0-9+/]{43}='; /);
+    assert.match(policy, /connect-src 'self'/);
+    assert.doesNotMatch(policy, /https?:|\*|unsafe-eval/);
+  });
+
+  it('has its script here, zipped for who can unzip', async () => {
+    await using edge = await startEdge();
+    const zipped = await fetch(`${edge.address}/docs/scalar.js`, { headers: { 'accept-encoding': 'gzip' } });
+    assert.equal(zipped.headers.get('content-encoding'), 'gzip');
+    const plain = await fetch(`${edge.address}/docs/scalar.js`, {
+      headers: { 'accept-encoding': 'identity' },
+    });
+    assert.equal(plain.headers.get('content-encoding'), null);
+    assert.equal(await zipped.text(), await plain.text());
+  });
+
+  it('has its document here, the one that is checked in', async () => {
+    await using edge = await startEdge();
+    const { body } = await edge.client.get('/openapi.json');
+    assert.deepEqual(body, openApiDocument);
+  });
+});
+
+describe('the service’s own', () => {
+  it('root leads to the reference and the problems', async () => {
+    await using edge = await startEdge();
+    const { text } = await edge.client.get('/');
+    for (const path of ['/docs', '/openapi.json', '/problems']) {
+      assert.ok(text.includes(`href="${path}"`), path);
+      assert.equal((await edge.client.get(path)).status, 200);
+    }
+  });
+
+  it('livez lives without a database, readyz does not', async () => {
+    await using edge = await startEdge({
+      ready: async () => {
+        const { databaseUnavailable } = await import('../../src/storage/index.ts');
+        throw databaseUnavailable(new Error('gone'));
+      },
+    });
+    assert.deepEqual((await edge.client.get('/livez')).body, { status: 'live' });
+    const ready = await edge.client.get('/readyz');
+    assert.equal(ready.status, 503);
+    assert.equal(ready.body.code, 'database_unavailable');
+  });
+
+  it('version tells which', async () => {
+    await using edge = await startEdge();
+    assert.deepEqual((await edge.client.get('/version')).body, { name: 'sharedraft', version: '1.2.3' });
+    assert.deepEqual((await edge.client.get('/readyz')).body, { status: 'ready' });
+  });
+});

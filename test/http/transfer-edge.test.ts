@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Problem } from '../../src/problem.ts';
+import type { Outcome, Transfer, TransferOrder } from '../../src/transfers/index.ts';
+import { clientToken, memberToken, startEdge } from './fake-services.ts';
+
+const path = '/digitalbanking/db-transfers/v1/transfers';
+const order = { fromAccountId: 'acc-1', toAccountId: 'acc-2', amount: 105 };
+
+const transfer: Transfer = {
+  id: 'rent-1',
+  transferType: 'STANDARD',
+  fromAccountId: 'acc-1',
+  toAccountId: 'acc-2',
+  amountMinor: 10_500n,
+  currencyCode: 'USD',
+  status: 'COMPLETED',
+  createdAt: new Date('2026-11-20T15:04:05.678Z'),
+  failureCode: undefined,
+  failureDetail: undefined,
+};
+const declined: Transfer = {
+  ...transfer,
+  status: 'FAILED',
+  failureCode: 'insufficient_funds',
+  failureDetail: 'The source account does not have enough available.',
+};
+
+/** An edge that answers every order alike, and what orders it saw. */
+async function edgeAnswering(outcome: Outcome) {
+  const orders: TransferOrder[] = [];
+  const edge = await startEdge({
+    initiateTransfer: async (_actor, given) => {
+      orders.push(given);
+      return outcome;
+    },
+  });
+  return { ...edge, orders };
+}
+
+describe('the edge of initiate transfer', () => {
+  it('reads the amount from the text of its number', async () => {
+    await using edge = await edgeAnswering({ kind: 'new', transfer });
+    for (const [text, digits, decimals] of [
+      ['9999999999999.99', 999_999_999_999_999n, 2],
+      ['0.07', 7n, 2],
+      ['105.00', 10_500n, 2],
+      ['1.05e2', 105n, 0],
+    ] as const) {
+      await edge.client.post(path, {
+        token: clientToken,
+        body: `{"fromAccountId":"a","toAccountId":"b","amount":${text}}`,
+        headers: { 'content-type': 'application/json' },
+      });
+      assert.deepEqual(edge.orders.at(-1)?.amount, { digits, decimals }, text);
+    }
+  });
+
+  it('points at an amount that cannot be', async () => {
+    await using edge = await edgeAnswering({ kind: 'new', transfer });
+    for (const text of [
+      '0',
+      '0.00',
+      '-1',
+      '"105"',
+      '10000000000000',
+      '1e400',
+      '1.23456',
+      'null',
+      'true',
+      '[1]',
+    ]) {
+      const reply = await edge.client.post(path, {
+        token: clientToken,
+        body: `{"fromAccountId":"a","toAccountId":"b","amount":${text}}`,
+        headers: { 'content-type': 'application/json' },
+      });
+      assert.equal(reply.status, 400, text);
+      assert.equal(reply.body.errors[0].pointer, '/amount', text);
+    }
+    assert.equal(edge.orders.length, 0);
+  });
+
+  it('takes status and createdAt as their types, and ignores them', async () => {
+    await using edge = await edgeAnswering({ kind: 'new', transfer });
+    const full = { ...order, id: 'rent-1', status: 'FAILED', createdAt: '2020-01-01T00:00:00Z' };
+    assert.equal((await edge.client.post(path, { token: clientToken, json: full })).status, 201);
+    assert.deepEqual(edge.orders[0], {
+      transferId: 'rent-1',
+      fromAccountId: 'acc-1',
+      toAccountId: 'acc-2',
+      amount: { digits: 105n, decimals: 0 },
+      currencyCode: null,
+      transferType: null,
+    });
+    for (const wrong of [{ status: 'DONE' }, { createdAt: 'yesterday' }, { status: 1 }]) {
+      const reply = await edge.client.post(path, { token: clientToken, json: { ...order, ...wrong } });
+      assert.equal(reply.status, 400, JSON.stringify(wrong));
+    }
+  });
+
+  it('refuses ids that cannot be, and the one that is reserved', async () => {
+    await using edge = await edgeAnswering({ kind: 'new', transfer });
+    for (const id of ['', '-a', 'a b', 'ä', 'x'.repeat(65), 'a/b', 'options', 'a\u0000', 7, null]) {
+      const reply = await edge.client.post(path, { token: clientToken, json: { ...order, id } });
+      assert.equal(reply.status, 400, String(id));
+      assert.equal(reply.body.errors[0].pointer, '/id');
+    }
+    assert.equal(
+      (await edge.client.post(path, { token: clientToken, json: { ...order, id: 'options2' } })).status,
+      201,
+    );
+  });
+
+  it('makes a UUIDv7 where there is no id', async () => {
+    await using edge = await edgeAnswering({ kind: 'new', transfer });
+    await edge.client.post(path, { token: clientToken, json: order });
+    assert.match(
+      edge.orders[0]?.transferId ?? '',
+      /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+  });
+
+  it('derives the id from an Idempotency-Key, per caller, where the body has none', async () => {
+    await using edge = await edgeAnswering({ kind: 'new', transfer });
+    const send = async (token: string, key: string, json: object = order) => {
+      await edge.client.post(path, { token, json, headers: { 'idempotency-key': key } });
+      return edge.orders.at(-1)?.transferId;
+    };
+    const first = await send(clientToken, 'key-1');
+    assert.match(first ?? '', /^[0-9a-f]{64}$/);
+    assert.equal(await send(clientToken, 'key-1'), first);
+    assert.equal(await send(clientToken, '"key-1"'), first);
+    assert.notEqual(await send(clientToken, 'key-2'), first);
+    assert.notEqual(await send(memberToken, 'key-1'), first);
+    assert.equal(await send(clientToken, 'key-1', { ...order, id: 'mine' }), 'mine');
+  });
+
+  it('refuses an Idempotency-Key that cannot be one', async () => {
+    await using edge = await edgeAnswering({ kind: 'new', transfer });
+    for (const key of ['', 'two words', 'x'.repeat(256), 'ü', '""']) {
+      const headers = { 'idempotency-key': key };
+      const reply = await edge.client.post(path, { token: clientToken, json: order, headers });
+      assert.equal(reply.status, 400, key);
+      assert.equal(reply.body.errors[0].pointer, 'Idempotency-Key');
+    }
+    assert.equal(edge.orders.length, 0);
+  });
+
+  it('201: a new transfer, where to read it, its amount exactly', async () => {
+    await using edge = await edgeAnswering({ kind: 'new', transfer });
+    const reply = await edge.client.post(path, { token: clientToken, json: order });
+    assert.equal(reply.status, 201);
+    assert.equal(reply.headers.get('location'), `${path}/rent-1`);
+    assert.equal(reply.headers.get('idempotent-replayed'), null);
+    assert.equal(
+      reply.text,
+      '{"id":"rent-1","transferType":"STANDARD","fromAccountId":"acc-1","toAccountId":"acc-2","amount":105.00,"currencyCode":"USD","status":"COMPLETED","createdAt":"2026-11-20T15:04:05.678Z"}',
+    );
+  });
+
+  it('201: one that waits', async () => {
+    await using edge = await edgeAnswering({ kind: 'new', transfer: { ...transfer, status: 'PENDING' } });
+    const reply = await edge.client.post(path, { token: clientToken, json: order });
+    assert.equal(reply.status, 201);
+    assert.equal(reply.body.status, 'PENDING');
+  });
+
+  it('200: the same order again', async () => {
+    await using edge = await edgeAnswering({ kind: 'replayed', transfer });
+    const reply = await edge.client.post(path, { token: clientToken, json: order });
+    assert.equal(reply.status, 200);
+    assert.equal(reply.headers.get('idempotent-replayed'), 'true');
+    assert.equal(reply.body.id, 'rent-1');
+  });
+
+  it('422: a declined one, new and again, with the transfer and why', async () => {
+    for (const kind of ['new', 'replayed'] as const) {
+      await using edge = await edgeAnswering({ kind, transfer: declined });
+      const reply = await edge.client.post(path, { token: clientToken, json: order });
+      assert.equal(reply.status, 422);
+      assert.equal(reply.body.code, 'insufficient_funds');
+      assert.equal(reply.body.detail, 'The source account does not have enough available.');
+      assert.equal(reply.body.transfer.status, 'FAILED');
+      assert.equal(reply.body.transfer.failureCode, 'insufficient_funds');
+      assert.equal(reply.headers.get('idempotent-replayed'), kind === 'replayed' ? 'true' : null);
+    }
+  });
+
+  it('409: another order under the id, with the fields that differ only for who may know', async () => {
+    await using open = await edgeAnswering({ kind: 'id_reused', differs: ['amount', 'toAccountId'] });
+    const told = await open.client.post(path, { token: clientToken, json: order });
+    assert.equal(told.status, 409);
+    assert.equal(told.body.code, 'transfer_id_reused');
+    assert.deepEqual(
+      told.body.errors.map((part: { pointer: string }) => part.pointer),
+      ['/amount', '/toAccountId'],
+    );
+    await using bare = await edgeAnswering({ kind: 'id_reused', differs: null });
+    const untold = await bare.client.post(path, { token: clientToken, json: order });
+    assert.equal(untold.status, 409);
+    assert.equal(untold.body.errors, undefined);
+  });
+
+  it('400: an amount that its currency cannot write', async () => {
+    await using edge = await edgeAnswering({
+      kind: 'malformed',
+      pointer: '/amount',
+      detail: 'Too many decimals.',
+    });
+    const reply = await edge.client.post(path, { token: clientToken, json: order });
+    assert.equal(reply.status, 400);
+    assert.deepEqual(reply.body.errors, [{ pointer: '/amount', detail: 'Too many decimals.' }]);
+  });
+
+  it('503 and 504: nothing happened, and nobody knows; the latter with the id to repeat it by', async () => {
+    await using down = await startEdge({
+      initiateTransfer: async () => {
+        throw new Problem('database_unavailable', 'The database cannot be reached.');
+      },
+    });
+    const nothing = await down.client.post(path, { token: clientToken, json: order });
+    assert.equal(nothing.status, 503);
+    assert.equal(nothing.headers.get('retry-after'), '1');
+    let made = '';
+    await using lost = await startEdge({
+      initiateTransfer: async (_actor, { transferId }) => {
+        made = transferId;
+        throw new Problem('outcome_unknown', 'The answer was lost.', { members: { id: transferId } });
+      },
+    });
+    const unknown = await lost.client.post(path, { token: clientToken, json: order });
+    assert.equal(unknown.status, 504);
+    assert.equal(unknown.body.id, made);
+    assert.notEqual(made, '');
+  });
+});

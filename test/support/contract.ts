@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import * as ajvFormats from 'ajv-formats';
+import { currencyDecimals } from '../../src/ledger/index.ts';
+
+/** One answer, as it came over the wire. */
+export interface Exchange {
+  readonly method: string;
+  /** With or without a query. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+interface ResponseObject {
+  readonly headers?: Record<string, unknown>;
+  readonly content?: Record<string, { readonly schema: unknown }>;
+  readonly 'x-problem-codes'?: readonly string[];
+}
+
+export interface OperationObject {
+  readonly operationId: string;
+  readonly responses: Record<string, ResponseObject>;
+}
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly paths: Record<string, Record<string, OperationObject>>;
+  readonly components: { readonly schemas: Record<string, unknown> };
+}
+
+export const openApiDocument: OpenApiDocument = JSON.parse(
+  readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'),
+);
+
+export type Verdict = true | string;
+
+/** Tells whether a value is as a schema inside of an OpenAPI document says; `pointer` is a JSON pointer to it. */
+export function schemaChecker(document: object): (pointer: string, value: unknown) => Verdict {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
+  ajvFormats.default.default(ajv);
+  ajv.addSchema(document, 'openapi.json');
+  const compiled = new Map<string, ValidateFunction>();
+  return (pointer, value) => {
+    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `openapi.json#${encodeURI(pointer)}` });
+    compiled.set(pointer, validate);
+    return validate(value) || ajv.errorsText(validate.errors);
+  };
+}
+
+/** RFC 6901: the tokens of a JSON pointer, escaped and joined. */
+export function pointer(...tokens: (string | number)[]): string {
+  return tokens.map((token) => `/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+const check = schemaChecker(closed(openApiDocument) as object);
+
+/** Members that openapi.json does not name must not come, although a client should bear them. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, closed(part)]));
+  return copy.type === 'object' && copy.properties !== undefined
+    ? { additionalProperties: false, ...copy }
+    : copy;
+}
+
+/** Throws unless the answer is one that openapi.json allows: status, media type, headers, body, problem code. */
+export function assertInContract(exchange: Exchange): void {
+  const { method, status, headers, text } = exchange;
+  const path = new URL(exchange.path, 'http://sharedraft.test').pathname;
+  const said = `${method} ${path} answered ${status} ${text.slice(0, 500)}`;
+  assert.match(headers.get('transactionId') ?? '', /^[!-~]{1,128}$/, `${said}\nwithout a transactionId`);
+
+  const template = Object.keys(openApiDocument.paths).find((candidate) => matches(candidate, path));
+  const item = template === undefined ? undefined : openApiDocument.paths[template];
+  const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+  const operation = item?.[verb];
+  const problem = headers.get('content-type')?.startsWith('application/problem+json') === true;
+  if (template === undefined || operation === undefined) {
+    // Pages, and what is nowhere: only their problems are in the contract.
+    if (problem) assertSchema(said, pointer('components', 'schemas', 'Problem'), parse(text));
+    if (item !== undefined && method !== 'OPTIONS') assert.equal(status, 405, said);
+    if (status === 405) assert.ok(headers.get('allow'), `${said}\nwithout Allow`);
+    return;
+  }
+
+  const response = operation.responses[status];
+  assert.ok(response, `${said}\nbut ${operation.operationId} has no such status in openapi.json`);
+  for (const name of Object.keys(response.headers ?? {})) {
+    assert.ok(headers.has(name), `${said}\nwithout the header ${name}`);
+  }
+  if (method === 'HEAD') return;
+  const [mediaType = ''] = (headers.get('content-type') ?? '').split(';');
+  assert.ok(
+    response.content?.[mediaType],
+    `${said}\nas ${mediaType}, which openapi.json does not have there`,
+  );
+  const body = parse(text);
+  assertSchema(
+    said,
+    pointer('paths', template, verb, 'responses', status, 'content', mediaType, 'schema'),
+    body,
+  );
+  if (problem) {
+    assert.equal(body.status, status, `${said}\nwith another status inside`);
+    assert.ok(
+      response['x-problem-codes']?.includes(String(body.code)),
+      `${said}\nbut openapi.json does not name its code there`,
+    );
+  }
+  assertExactAmounts(said, text);
+}
+
+function matches(template: string, path: string): boolean {
+  const pattern = template.split(/\{\w+\}/).map((literal) => RegExp.escape(literal));
+  return new RegExp(`^${pattern.join('[^/]+')}$`).test(path);
+}
+
+function parse(text: string): Record<string, unknown> {
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+function assertSchema(said: string, where: string, value: unknown): void {
+  const verdict = check(where, value);
+  assert.equal(verdict, true, `${said}\nis not as openapi.json says: ${verdict}`);
+}
+
+/** An amount is written with exactly the decimals of the currency beside it, which parsing would hide. */
+function assertExactAmounts(said: string, text: string): void {
+  for (const [, amount = '', currency = ''] of text.matchAll(/"amount":([^,]+),"currencyCode":"(\w+)"/g)) {
+    const decimals = amount.split('.')[1]?.length ?? 0;
+    assert.equal(decimals, currencyDecimals(currency), `${said}\nhas ${amount} ${currency}`);
+  }
+}

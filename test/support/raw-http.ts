@@ -1,0 +1,32 @@
+import { connect } from 'node:net';
+
+/** What came back on a connection until the server ended it, or until nothing came for `quietMillis`. */
+export interface RawConversation {
+  readonly text: string;
+  readonly ended: boolean;
+}
+
+/** Sends bytes as they are, which no HTTP library would. Parts that are numbers are pauses in milliseconds. */
+export async function sayRaw(
+  port: number,
+  parts: readonly (string | number)[],
+  quietMillis = 3_000,
+): Promise<RawConversation> {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+  });
+  const ended = new Promise<boolean>((resolve) => {
+    socket.setTimeout(quietMillis, () => resolve(false));
+    socket.on('close', () => resolve(true));
+    socket.on('error', () => resolve(true));
+  });
+  for (const part of parts) {
+    if (typeof part === 'number') await new Promise((resolve) => setTimeout(resolve, part));
+    else if (socket.writable) socket.write(part);
+  }
+  const answer = { ended: await ended, text };
+  socket.destroy();
+  return { ...answer, text };
+}
