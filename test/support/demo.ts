@@ -1,3 +1,4 @@
+import { Client, type Reply } from './client.ts';
 import type { TestService } from './service.ts';
 
 /** A caller of the demo institutions over HTTP, with a token. */
@@ -8,13 +9,7 @@ export interface DemoCaller {
   patch(path: string, body: object): Promise<Answer>;
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it, it asserts
-  readonly body: any;
-}
+export type Answer = Reply;
 
 export const paths = {
   token: '/auth/v2/token',
@@ -25,26 +20,14 @@ export const paths = {
   customer: (customerId: string) => `/digitalbanking/ux-users/v1/customers/${customerId}`,
 } as const;
 
-export async function send(
+export function send(
   address: string,
   method: string,
   path: string,
-  options: { readonly body?: string | object; readonly headers?: Record<string, string> } = {},
+  { body, headers = {} }: { readonly body?: string | object; readonly headers?: Record<string, string> } = {},
 ): Promise<Answer> {
-  const { body, headers } = options;
-  const response = await fetch(address + path, {
-    method,
-    headers: { ...(typeof body === 'object' && { 'content-type': 'application/json' }), ...headers },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const json = response.headers.get('content-type')?.includes('json') ?? false;
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: json && text !== '' ? JSON.parse(text) : undefined,
-  };
+  const content = typeof body === 'string' ? { body } : body && { json: body };
+  return new Client(address).request(method, path, { headers, ...content });
 }
 
 export async function memberOf(
