@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { databaseUnavailable, isConnectionLoss, outcomeUnknown } from './errors.ts';
+import { databaseUnavailable, isConnectionLoss, isLockedOut, lockedOut, outcomeUnknown } from './errors.ts';
 
 /** The internal number of an institution: the tenant every row but the directory's belongs to. */
 export type InstitutionId = number & { readonly __brand: 'InstitutionId' };
@@ -157,7 +157,10 @@ export class Database {
     return this.#with(work);
   }
 
-  /** READ COMMITTED. `work` throwing rolls back; its error comes through. */
+  /**
+   * READ COMMITTED. `work` throwing rolls back; its error comes through, but for a lock that was not to be had in
+   * time, which is Problem `overloaded`.
+   */
   async transaction<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#with(async (connection) => {
       connection.enter(institutionId);
@@ -171,7 +174,7 @@ export class Database {
         await connection.rollback().catch(() => {
           throw new UnusableConnection(error);
         });
-        throw error;
+        throw isLockedOut(error) ? lockedOut(error) : error;
       }
       try {
         await connection.commit();

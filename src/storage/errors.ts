@@ -52,6 +52,20 @@ export function databaseUnavailable(cause: unknown): Problem {
   });
 }
 
+/** A lock was not to be had in time, or two transactions waited for each other. */
+export function isLockedOut(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === sqlState.lockNotAvailable || state === sqlState.deadlockDetected;
+}
+
+/** Somebody else holds what this transaction needs; it was rolled back, and may succeed when tried again. */
+export function lockedOut(cause: unknown): Problem {
+  return new Problem('overloaded', 'Another change of the same record took too long. Nothing was written.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}
+
 /** The commit was sent and its answer lost: it may or may not have happened. */
 export function outcomeUnknown(cause: unknown, members: Record<string, unknown> = {}): Problem {
   return new Problem(

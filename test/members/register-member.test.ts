@@ -471,4 +471,20 @@ describe('at once', () => {
     assert.deepEqual([won.length, lost], [1, ['member_already_registered']]);
     assert.equal((await usersOf(person)).length, 1);
   });
+
+  test('a call that waits too long for another is told to try again, and can', async () => {
+    const { memberNumber, email, person } = await aKnownMember();
+    const before = await countsOf(closed);
+    const hesitant = db.database.transaction(closed.institutionId, async (tx) => {
+      const text = `insert into users (institution_id, user_id, person_key, email, created_at)
+                    values ($1, 'hesitant', $2, 'hesitant@example.test', $3)`;
+      await tx.query({ name: '', text }, [closed.institutionId, person.personKey, at]);
+      const refusal = await refusalOf(register(aClient(closed), { memberNumber, email }));
+      assert.deepEqual([refusal.code, refusal.retryAfterSeconds], ['overloaded', 1]);
+      throw new Error('thought better of it');
+    });
+    await assert.rejects(hesitant, /thought better of it/);
+    assert.deepEqual(await countsOf(closed), before);
+    assert.equal((await register(aClient(closed), { memberNumber, email })).profile.emailAddress, email);
+  });
 });

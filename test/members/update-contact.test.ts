@@ -256,4 +256,17 @@ describe('at once', () => {
     const [first, second] = await eventsOf(user);
     assert.deepEqual(second?.data.before, first?.data.after);
   });
+
+  test('a change that waits too long for another is told to try again, and nothing of it is written', async () => {
+    const { user, customerId } = await aReachableMember();
+    const change = { emailAddress: 'patient@example.test' };
+    await db.database.transaction(institution.institutionId, async (tx) => {
+      const text = 'select from users where institution_id = $1 and user_key = $2 for no key update';
+      await tx.query({ name: '', text }, [institution.institutionId, user.userKey]);
+      const refusal = await refusalOf(update(user, customerId, change));
+      assert.deepEqual([refusal.code, refusal.retryAfterSeconds], ['overloaded', 1]);
+    });
+    assert.deepEqual(await eventsOf(user), []);
+    assert.equal((await update(user, customerId, change)).emailAddress, 'patient@example.test');
+  });
 });
