@@ -5,8 +5,8 @@
  * account; an internal account is shown to nobody; an account opens at a balance of zero, and only the ledger
  * moves it from there.
  */
-export { type Account, accountBalances, type LedgerFigures } from './account.ts';
-export { type AccountType, accountTypes, type Category, categoryOf } from './account-types.ts';
+export type { Account } from './account.ts';
+export { accountTypes, type Category } from './account-types.ts';
 export { getAccount } from './get-account.ts';
 export { insertAccounts, type NewAccount } from './insert-accounts.ts';
 export { listAccounts, listCustomerAccounts } from './list-accounts.ts';
