@@ -57,7 +57,10 @@ function readBasic(
   const colon = pair.indexOf(':');
   if (colon < 1) throw wrongClient();
   try {
-    return { clientId: formDecode(pair.slice(0, colon)), clientSecret: formDecode(pair.slice(colon + 1)) };
+    const clientId = formDecode(pair.slice(0, colon));
+    // What no database would take is nobody's.
+    if (clientId.includes('\0')) throw wrongClient();
+    return { clientId, clientSecret: formDecode(pair.slice(colon + 1)) };
   } catch {
     throw wrongClient();
   }

@@ -25,6 +25,8 @@ export class TokenRequest {
     const value = Object.hasOwn(this.#parameters, name) ? this.#parameters[name] : undefined;
     if (value === undefined || value === null || value === '') return undefined;
     if (typeof value !== 'string') throw new OAuthError('invalid_request', `${name} must be a string.`);
+    // RFC 6749 appendix A has it in no parameter, and no database would take it.
+    if (value.includes('\0')) throw new OAuthError('invalid_request', `${name} must not hold NUL.`);
     return value;
   }
 
