@@ -148,7 +148,6 @@ const fastifyErrors: ReadonlyMap<string, () => Problem> = new Map([
     () => new Problem('invalid_request', 'The body is not as long as Content-Length says.'),
   ],
   ['FST_ERR_BAD_URL', () => new Problem('invalid_request', 'The path holds a malformed percent escape.')],
-  ['FST_ERR_MAX_PARAM_LENGTH', () => pathNotFound()],
 ]);
 
 export function pathNotFound(): Problem {

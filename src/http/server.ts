@@ -57,6 +57,8 @@ declare module 'fastify' {
   }
 }
 
+const maxHeaderBytes = 16 * 1024;
+
 /** The HTTP edge, ready to listen: every operation and page, and what all of them have in common. */
 export async function createServer(services: Services, options: ServerOptions): Promise<FastifyInstance> {
   const headers = securityHeaders(options.publicUrl);
@@ -78,7 +80,7 @@ export async function createServer(services: Services, options: ServerOptions): 
     requestTimeout: options.requestTimeoutSeconds * 1000,
     keepAliveTimeout: 72_000,
     http: {
-      maxHeaderSize: 16 * 1024,
+      maxHeaderSize: maxHeaderBytes,
       headersTimeout: Math.min(options.requestTimeoutSeconds, 10) * 1000,
       connectionsCheckingInterval: 1_000,
       // A second Authorization or Content-Type is seen and refused, instead of silently dropped.
@@ -86,7 +88,8 @@ export async function createServer(services: Services, options: ServerOptions): 
       // We ask for Host ourselves, to answer with a problem.
       requireHostHeader: false,
     },
-    routerOptions: { maxParamLength: 1_024 },
+    // As long as a path can be: an id too long to be one is for the schema to refuse, behind the token.
+    routerOptions: { maxParamLength: maxHeaderBytes },
     // While closing, what still comes on an open connection is served, with Connection: close.
     return503OnClosing: false,
     ajv: {

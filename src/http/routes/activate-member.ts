@@ -2,19 +2,18 @@ import * as Type from 'typebox/type';
 import { profileExample } from '../examples.ts';
 import { operation } from '../operation.ts';
 import { presentProfile } from '../presenters.ts';
-import { Profile } from '../schemas.ts';
+import { line, Profile } from '../schemas.ts';
 import { profileLocation } from './get-member-profile.ts';
 
 /** What makes a good username or password is for auth to say; here only what could not be one is refused. */
 const Activation = Type.Object(
   {
-    activationCode: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      description: 'One-time code from registering.',
-    }),
+    activationCode: line(100, { description: 'One-time code from registering.' }),
     username: Type.String({ description: '6 to 64 characters, compared without regard to case.' }),
-    password: Type.String({ description: '15 to 128 characters, or as the institution has set.' }),
+    password: Type.String({
+      pattern: '^[^\\u0000]*$',
+      description: '15 to 128 characters, or as the institution has set.',
+    }),
   },
   { additionalProperties: false },
 );

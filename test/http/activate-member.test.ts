@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { reissueActivation } from '../../src/auth/index.ts';
+import { findInstitutionByCode } from '../../src/institutions/index.ts';
+import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let app: DemoCaller;
+let now = new Date('2026-03-02T12:00:00Z');
+before(async () => {
+  service = await startTestService({ clock: () => now });
+  app = await clientOf(service);
+});
+after(() => service.close());
+
+const password = 'seven lanterns by the lake';
+const activate = (body: object, caller: DemoCaller = app): Promise<Answer> =>
+  caller.post(paths.activate, body);
+
+/** Registers somebody, and issues a code as the command line does. */
+async function aRegisteredMember(memberNumber: string, email: string) {
+  const registered = await app.post(paths.register, { memberNumber, email });
+  assert.equal(registered.status, 201, registered.text);
+  const { userId } = registered.body;
+  const { auth, database } = service.service.stores;
+  const institution = await database.directory((db) => findInstitutionByCode(db, 'lakeside'));
+  assert.ok(institution);
+  const issued = await reissueActivation(auth, institution.institutionId, userId);
+  assert.ok(issued);
+  return { userId, profile: registered.text, activationCode: issued.code };
+}
+
+describe('201', () => {
+  test('gives the member a login, and answers their profile and where it stands', async () => {
+    const { activationCode, profile } = await aRegisteredMember('100016', 'poppy.newcomer@example.test');
+    const answer = await activate({ activationCode, username: 'Poppy.New', password });
+    assert.equal(answer.status, 201);
+    assert.equal(answer.text, profile);
+    assert.equal((await app.get(answer.headers.get('location') ?? '')).text, profile);
+    const member = await memberOf(service, 'poppy.new', password);
+    const accounts = await member.get(paths.accounts);
+    assert.deepEqual(
+      accounts.body.map((account: { accountId: string }) => account.accountId),
+      ['a-1016-checking', 'a-1016-savings'],
+    );
+  });
+});
+
+test('400: a body without its parts, or with others', async () => {
+  for (const [body, pointer] of [
+    [{ username: 'poppy.new', password }, '/activationCode'],
+    [{ activationCode: 'x', password }, '/username'],
+    [{ activationCode: 'x', username: 'poppy.new' }, '/password'],
+    [{ activationCode: 'x', username: 'poppy.new', password, email: 'a@b.example' }, '/email'],
+  ] as const) {
+    const answer = await activate(body);
+    assert.equal(answer.status, 400);
+    assert.equal(answer.body.errors[0].pointer, pointer);
+  }
+});
+
+test('403: a member’s token cannot', async () => {
+  const member = await memberOf(service, 'demo.member', 'demo-member-password');
+  const answer = await activate({ activationCode: 'x', username: 'someone', password }, member);
+  assert.equal(answer.body.code, 'client_token_required');
+});
+
+test('409: a username that somebody has, in whatever case; the code is still good', async () => {
+  const { activationCode } = await aRegisteredMember('100020', 'zinnia.stubbington@example.test');
+  const taken = await activate({ activationCode, username: 'DEMO.Member', password });
+  assert.equal(taken.status, 409);
+  assert.equal(taken.body.code, 'username_taken');
+  assert.equal((await activate({ activationCode, username: 'zinnia.s', password })).status, 201);
+});
+
+describe('422', () => {
+  test('a username or a password that cannot be used; the code is still good', async () => {
+    const { activationCode } = await aRegisteredMember('100021', 'birch.demowitz@example.test');
+    for (const username of ['short', '123456789', '100021', 'with space', 'x'.repeat(65), 'nul\u0000name']) {
+      const answer = await activate({ activationCode, username, password });
+      assert.equal(answer.status, 422, username);
+      assert.equal(answer.body.code, 'username_rejected');
+    }
+    for (const weak of ['fourteen chars', 'mailcreated5240', 'my birch.demo is here', 'x'.repeat(129)]) {
+      const answer = await activate({ activationCode, username: 'birch.demo', password: weak });
+      assert.equal(answer.status, 422, weak);
+      assert.equal(answer.body.code, 'password_rejected');
+    }
+    assert.equal((await activate({ activationCode, username: 'birch.demo', password })).status, 201);
+  });
+
+  test('a code that is unknown, used, expired, or tried wrongly five times: all told the same', async () => {
+    const unknown = await activate({ activationCode: 'NOPE-NOPE', username: 'nobody.yet', password });
+    assert.equal(unknown.status, 422);
+    assert.equal(unknown.body.code, 'activation_code_invalid');
+    const told = ({ body }: Answer) => ({ ...body, instance: '' });
+
+    const used = await aRegisteredMember('100022', 'cove.trialson@example.test');
+    await activate({ ...used, userId: undefined, profile: undefined, username: 'cove.trial', password });
+    const again = await activate({ activationCode: used.activationCode, username: 'cove.trial2', password });
+    assert.deepEqual(told(again), told(unknown));
+
+    const tried = await aRegisteredMember('100023', 'dune.exampleton@example.test');
+    const wrong = `${tried.activationCode.slice(0, -1)}${tried.activationCode.endsWith('0') ? '4' : '0'}`;
+    for (let count = 0; count < 5; count += 1) {
+      const answer = await activate({ activationCode: wrong, username: 'dune.example', password });
+      assert.deepEqual(told(answer), told(unknown));
+    }
+    const late = await activate({ activationCode: tried.activationCode, username: 'dune.example', password });
+    assert.deepEqual(told(late), told(unknown));
+
+    const expired = await aRegisteredMember('100024', 'ember.placeholder@example.test');
+    now = new Date(now.getTime() + 72 * 60 * 60 * 1000 + 1);
+    const fresh = await clientOf(service);
+    const body = { activationCode: expired.activationCode, username: 'ember.place', password };
+    assert.deepEqual(told(await activate(body, fresh)), told(unknown));
+  });
+});

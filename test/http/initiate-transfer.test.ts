@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Answer, clientOf, type DemoCaller, memberOf, paths, send } from '../support/demo.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let app: DemoCaller;
+let member: DemoCaller;
+before(async () => {
+  service = await startTestService();
+  app = await clientOf(service);
+  member = await memberOf(service, 'demo.member', 'demo-member-password');
+});
+after(() => service.close());
+
+const initiate = (caller: DemoCaller, order: object, headers?: Record<string, string>): Promise<Answer> =>
+  caller.post(paths.transfers, order, headers);
+/** The amount as it is written, which JavaScript's numbers cannot always say. */
+const initiateText = (caller: DemoCaller, body: string): Promise<Answer> =>
+  send(service.address, 'POST', paths.transfers, {
+    body,
+    headers: { authorization: `Bearer ${caller.token}`, 'content-type': 'application/json' },
+  });
+const posted = async (accountId: string): Promise<bigint> => {
+  const [row] = await service.db.superuser<{ posted: bigint }>(
+    `select posted from balances join institutions using (institution_id) where code = 'lakeside' and account_id = $1`,
+    [accountId],
+  );
+  return row?.posted ?? assert.fail(`no account ${accountId}`);
+};
+const home = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings' };
+
+describe('201', () => {
+  test('moves the money, says where the transfer stands, and fills in what was left out', async () => {
+    const before = [await posted('a-1001-checking'), await posted('a-1001-savings')] as const;
+    const answer = await initiate(member, { ...home, amount: 105.25 });
+    assert.equal(answer.status, 201);
+    const { id, createdAt, ...rest } = answer.body;
+    assert.deepEqual(rest, {
+      transferType: 'STANDARD',
+      ...home,
+      amount: 105.25,
+      currencyCode: 'USD',
+      status: 'COMPLETED',
+    });
+    assert.match(id, /^[0-9a-f-]{14}7/);
+    assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000);
+    assert.equal((await member.get(answer.headers.get('location') ?? '')).text, answer.text);
+    assert.deepEqual(
+      [await posted('a-1001-checking'), await posted('a-1001-savings')],
+      [before[0] - 10_525n, before[1] + 10_525n],
+    );
+  });
+
+  test('every type that its accounts make it, stated or not', async () => {
+    const juniper = await memberOf(service, 'juniper.two', 'juniper-two-lantern-5');
+    const cases: [DemoCaller, string, string, string][] = [
+      [member, 'a-1001-checking', 'a-1001-savings', 'STANDARD'],
+      [member, 'a-1001-checking', 'a-1001-ira', 'IRA_CONTRIBUTION'],
+      [member, 'a-1001-checking', 'a-1001-carloan', 'LOAN_PAYMENT'],
+      [member, 'a-1001-checking', 'a-1002-checking', 'INTRA_FI'],
+      [juniper, 'a-1004-checking', 'a-1005-checking', 'CROSS_MEMBER'],
+    ];
+    for (const [caller, fromAccountId, toAccountId, transferType] of cases) {
+      const order = { fromAccountId, toAccountId, amount: 1.5 };
+      const derived = await initiate(caller, order);
+      assert.equal(derived.status, 201, derived.text);
+      assert.equal(derived.body.transferType, transferType);
+      assert.equal((await initiate(caller, { ...order, transferType })).status, 201);
+    }
+  });
+
+  test('a cent is a cent, and a currency without decimals has none', async () => {
+    const before = await posted('a-1001-savings');
+    const cent = await initiateText(member, JSON.stringify({ ...home, amount: 0.01 }));
+    assert.match(cent.text, /"amount":0\.01,/);
+    assert.equal(await posted('a-1001-savings'), before + 1n);
+    await service.db.superuser(
+      `insert into accounts (institution_id, account_id, customer_key, account_number, di_account_type, category, description, currency)
+       select institution_id, 'a-yen-savings', customer_key, 'Y2', 'SAVINGS', 'DEPOSIT', 'Yen Savings', 'JPY'
+       from accounts where account_id = 'a-1015-checking-jpy'`,
+    );
+    await service.db.superuser(
+      `insert into balances (institution_id, account_key, account_id, currency, posted, held_out, held_in, seq, last_at)
+       select institution_id, account_key, account_id, 'JPY', 0, 0, 0, 0, now() from accounts where account_id = 'a-yen-savings'`,
+    );
+    const yen = { fromAccountId: 'a-1015-checking-jpy', toAccountId: 'a-yen-savings' };
+    const whole = await initiateText(app, JSON.stringify({ ...yen, amount: 105 }));
+    assert.match(whole.text, /"amount":105,"currencyCode":"JPY"/);
+    const parts = await initiateText(app, JSON.stringify({ ...yen, amount: 105.5 }));
+    assert.equal(parts.body.errors[0].pointer, '/amount');
+  });
+});
+
+describe('200', () => {
+  test('the same order again, said in other words: the money moves once', async () => {
+    const order = { id: 'once-only-1', ...home, amount: 20 };
+    const first = await initiate(member, order);
+    assert.equal(first.status, 201);
+    const after = await posted('a-1001-savings');
+    for (const body of [
+      JSON.stringify(order),
+      '{"id":"once-only-1","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":20.00,"currencyCode":"USD","transferType":"STANDARD"}',
+      JSON.stringify({ ...order, status: 'PENDING', createdAt: '2020-01-01T00:00:00Z' }),
+    ]) {
+      const again = await initiateText(member, body);
+      assert.equal(again.status, 200, body);
+      assert.equal(again.headers.get('idempotent-replayed'), 'true');
+      assert.equal(again.text, first.text);
+    }
+    assert.equal(await posted('a-1001-savings'), after);
+  });
+
+  test('by an Idempotency-Key; the same key of another caller is another order', async () => {
+    const key = { 'idempotency-key': '"8e03978e-40d5-43dd-bc93-6894a57f9324"' };
+    const order = { ...home, amount: 2 };
+    const first = await initiate(member, order, key);
+    assert.equal(first.status, 201);
+    const again = await initiate(member, order, key);
+    assert.equal(again.status, 200);
+    assert.equal(again.text, first.text);
+    const other = await initiate(app, order, key);
+    assert.equal(other.status, 201);
+    assert.notEqual(other.body.id, first.body.id);
+  });
+});
+
+test('400: uses up no id', async () => {
+  const id = 'not-used-up';
+  for (const body of [
+    `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":1.005}`,
+    `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":1.000}`,
+    `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":0}`,
+    `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":"1"}`,
+    `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":1,"currencyCode":"XXQ"}`,
+    `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":1,"transferType":"WIRE"}`,
+    `{"id":"${id}","fromAccountId":"","toAccountId":"a-1001-savings","amount":1}`,
+    `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a\\u0000b","amount":1}`,
+  ]) {
+    const answer = await initiateText(member, body);
+    assert.equal(answer.status, 400, body);
+  }
+  assert.equal((await initiate(member, { id, ...home, amount: 1 })).status, 201);
+});
+
+test('403: a token without the scope', async () => {
+  const reader = await clientOf(service, ['demo-reader', 'demo-reader-secret']);
+  const answer = await initiate(reader, { ...home, amount: 1 });
+  assert.equal(answer.body.code, 'insufficient_scope');
+  assert.match(answer.headers.get('www-authenticate') ?? '', /scope="transfer:write"/);
+});
+
+describe('409', () => {
+  test('another order under a used id: who may see the first is told in what they differ', async () => {
+    const order = { id: 'taken-1', ...home, amount: 3 };
+    assert.equal((await initiate(member, order)).status, 201);
+    const other = { ...order, toAccountId: 'a-1001-certificate', amount: 4 };
+    const told = await initiate(member, other);
+    assert.equal(told.status, 409);
+    assert.equal(told.body.code, 'transfer_id_reused');
+    assert.deepEqual(
+      told.body.errors.map((part: { pointer: string }) => part.pointer),
+      ['/toAccountId', '/amount'],
+    );
+  });
+
+  test('an id that somebody else has used: a bare 409, whether or not the order is the same', async () => {
+    assert.equal((await initiate(member, { id: 'taken-2', ...home, amount: 3 })).status, 201);
+    const pebble = await memberOf(service, 'pebble.primary', 'pebble-blue-lantern-1');
+    for (const order of [
+      { id: 'taken-2', ...home, amount: 3 },
+      { id: 'taken-2', fromAccountId: 'a-1002-checking', toAccountId: 'a-1002-savings', amount: 1 },
+    ]) {
+      const answer = await initiate(pebble, order);
+      assert.equal(answer.status, 409);
+      assert.equal(answer.body.errors, undefined);
+      assert.equal(answer.body.transfer, undefined);
+    }
+  });
+
+  test('not an id that another institution has used', async () => {
+    const harbor = await clientOf(service, ['harbor-app', 'harbor-app-secret']);
+    assert.equal((await initiate(member, { id: 'taken-3', ...home, amount: 3 })).status, 201);
+    assert.equal((await initiate(harbor, { id: 'taken-3', ...home, amount: 5 })).status, 201);
+  });
+});
+
+describe('422', () => {
+  test('of several reasons the first in their order is told, and nothing moves', async () => {
+    await service.db.superuser(
+      `insert into transfer_limits (institution_id, limit_key, subject, currency, max_per_transfer)
+       select institution_id, 1, 'CUSTOMER', 'USD', 500000000 from institutions where code = 'lakeside'`,
+    );
+    const checking = 'a-1001-checking';
+    const cases: [string, object][] = [
+      ['account_not_found', { fromAccountId: 'nowhere', toAccountId: 'nowhere', amount: 1 }],
+      ['account_not_found', { fromAccountId: checking, toAccountId: 'internal:funding:USD', amount: 1 }],
+      ['same_account', { fromAccountId: 'a-1009-savings', toAccountId: 'a-1009-savings', amount: 1 }],
+      ['account_closed', { fromAccountId: 'a-1001-certificate', toAccountId: 'a-1009-savings', amount: 1 }],
+      ['account_closed', { fromAccountId: 'a-1009-savings', toAccountId: checking, amount: 1 }],
+      [
+        'account_restricted',
+        { fromAccountId: 'a-1001-certificate', toAccountId: 'a-1015-savings-eur', amount: 1 },
+      ],
+      ['account_restricted', { fromAccountId: 'a-1001-carloan', toAccountId: checking, amount: 1 }],
+      [
+        'currency_mismatch',
+        {
+          fromAccountId: checking,
+          toAccountId: 'a-1015-savings-eur',
+          amount: 1,
+          transferType: 'LOAN_PAYMENT',
+        },
+      ],
+      ['currency_mismatch', { ...home, amount: 1, currencyCode: 'EUR' }],
+      ['transfer_type_mismatch', { ...home, amount: 6_000_000, transferType: 'INTRA_FI' }],
+      ['limit_exceeded', { fromAccountId: checking, toAccountId: 'a-1001-carloan', amount: 6_000_000 }],
+      ['exceeds_payoff', { fromAccountId: checking, toAccountId: 'a-1001-carloan', amount: 4_000_000 }],
+      ['insufficient_funds', { ...home, amount: 4_000_000 }],
+    ];
+    const before = await posted(checking);
+    for (const [code, order] of cases) {
+      const answer = await initiate(app, order);
+      assert.equal(answer.status, 422, `${code}: ${answer.text}`);
+      assert.equal(answer.body.code, code, JSON.stringify(order));
+      assert.equal(answer.body.transfer.status, 'FAILED');
+      assert.equal(answer.body.transfer.failureCode, code);
+    }
+    assert.equal(await posted(checking), before);
+  });
+
+  test('names the right type', async () => {
+    const answer = await initiate(member, { ...home, amount: 1, transferType: 'LOAN_PAYMENT' });
+    assert.match(answer.body.detail, /\bSTANDARD\b/);
+  });
+
+  test('stays so under its id, word for word, even when it could be done by now', async () => {
+    const brook = await memberOf(service, 'brook.overdraft', 'brook-river-lantern-9');
+    const order = {
+      id: 'declined-1',
+      fromAccountId: 'a-1007-savings',
+      toAccountId: 'a-1007-checking',
+      amount: 50,
+    };
+    const first = await initiate(brook, order);
+    assert.equal(first.body.code, 'insufficient_funds');
+    await initiate(brook, { fromAccountId: 'a-1007-checking', toAccountId: 'a-1007-savings', amount: 60 });
+    const again = await initiate(brook, order);
+    assert.equal(again.status, 422);
+    assert.equal(again.headers.get('idempotent-replayed'), 'true');
+    assert.deepEqual({ ...again.body, instance: '' }, { ...first.body, instance: '' });
+    const anew = await initiate(brook, { ...order, id: 'declined-2' });
+    assert.equal(anew.status, 201);
+  });
+
+  test('a member pays only from what their holder record allows, and what it does not name is not there', async () => {
+    const hazel = await memberOf(service, 'hazel.signer', 'hazel-gold-lantern-4');
+    const from = (fromAccountId: string) => ({ fromAccountId, toAccountId: 'a-1001-savings', amount: 1 });
+    assert.equal((await initiate(hazel, from('a-1003-checking'))).body.code, 'account_restricted');
+    assert.equal((await initiate(hazel, from('a-1003-savings'))).body.code, 'account_not_found');
+    assert.equal((await initiate(hazel, from('no-such-account'))).body.code, 'account_not_found');
+  });
+});
