@@ -83,7 +83,7 @@ export interface ErrorAnswer {
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** `instance` names this one occurrence, where the transaction id is a UUID and so can be one's name. */
-export function problemDocument(problem: Problem, transactionId: string): ProblemDocument {
+function problemDocument(problem: Problem, transactionId: string): ProblemDocument {
   const { status, title, detail } = problemKinds[problem.code];
   return {
     type: `/problems/${problem.code}`,

@@ -16,7 +16,7 @@ export function id(description: string) {
   return Type.String({ pattern: idPattern, description });
 }
 
-export function oneOf<const Values extends readonly string[]>(values: Values, description: string) {
+function oneOf<const Values extends readonly string[]>(values: Values, description: string) {
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description });
 }
 

@@ -28,7 +28,7 @@ const allScopes = new Set([
   'transfer:write',
 ] as const);
 
-export const profile = {
+const profile = {
   userId: 'usr-1',
   firstName: 'Wilhelmina',
   lastName: 'Quillfeather',
@@ -40,7 +40,7 @@ export const profile = {
   phoneNumbers: [{ phoneNumber: '+12025550143', phoneType: 'MOBILE' }],
 } as const;
 
-export const account = {
+const account = {
   accountId: 'acc-1',
   accountNumber: '70010110',
   diAccountType: 'CHECKING',
