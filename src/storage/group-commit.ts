@@ -219,7 +219,7 @@ export class GroupCommit<Order, Outcome> {
         for (const [index, waiter] of left.entries()) waiter.resolve(outcomes[index] as Outcome);
         return;
       } catch (error) {
-        const state = sqlStateOf(error);
+        const state = sqlStateOf(causeOf(error));
         if (error instanceof AccountsBusy) {
           const busy = new Set(error.keys);
           const [held, free] = partition(left, (waiter) => waiter.keys.some((key) => busy.has(key)));
@@ -271,7 +271,7 @@ export class GroupCommit<Order, Outcome> {
   }
 
   #failed(waiter: Waiter<Order, Outcome>, error: unknown): unknown {
-    const state = sqlStateOf(error);
+    const state = sqlStateOf(causeOf(error));
     if (waiter.unknown) return outcomeUnknown(error, this.#options.membersWhenUnknown(waiter.order));
     if (error instanceof Problem) return error;
     if (state !== undefined && (rerunAtOnce.has(state) || state === sqlState.lockNotAvailable)) {
@@ -281,6 +281,11 @@ export class GroupCommit<Order, Outcome> {
       cause: error,
     });
   }
+}
+
+/** The database tells its callers of a lock that was not to be had as a Problem; here its code matters. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Problem && error.code === 'overloaded' ? error.cause : error;
 }
 
 function overloaded(cause?: unknown): Problem {

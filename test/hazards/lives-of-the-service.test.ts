@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { paths, send } from '../support/demo.ts';
+
+/* The service as a process of its own, from the command line, with the embedded database. */
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let parent: string;
+let dataDir: string;
+before(async () => {
+  parent = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-lives-'));
+  await chmod(parent, 0o755);
+  dataDir = path.join(parent, 'data');
+});
+after(() => rm(parent, { recursive: true, force: true }));
+
+const started: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of started.splice(0)) {
+    if (child.exitCode === null && child.signalCode === null) await stop(child, 'SIGTERM');
+  }
+});
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly address: string;
+  output(): string;
+}
+
+function launch(environment: Record<string, string> = {}): { child: ChildProcess; output: () => string } {
+  const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
+    cwd: root,
+    env: {
+      ...process.env,
+      DATA_DIR: dataDir,
+      PORT: '0',
+      PUBLIC_URL: 'http://sharedraft.test',
+      LOG_LEVEL: 'error',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  started.push(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  return { child, output: () => output };
+}
+
+async function start(): Promise<Running> {
+  const { child, output } = launch();
+  await eventually('ready', async () => output().includes('Ctrl-C'));
+  const address = /serving at .*?(http:\/\/[0-9.]+:[0-9]+)/.exec(output())?.[1];
+  assert.ok(address, output());
+  return { child, address, output };
+}
+
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    await new Promise((resolve) => child.once('exit', resolve));
+  }
+  return child.exitCode;
+}
+
+async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  child.kill(signal);
+  return exitOf(child);
+}
+
+async function eventually(what: string, test: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await test().catch(() => false))) {
+    assert.ok(Date.now() < deadline, `in time: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function postmaster(): Promise<number> {
+  const text = await readFile(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8');
+  return Number(text.split('\n')[0]);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function loginAt(address: string): Promise<Record<string, string>> {
+  const body = {
+    grant_type: 'password',
+    client_id: 'demo-app',
+    client_secret: 'demo-app-secret',
+    username: 'demo.member',
+    password: 'demo-member-password',
+  };
+  const answer = await send(address, 'POST', paths.token, { body });
+  assert.equal(answer.status, 200, answer.text);
+  return { authorization: `Bearer ${answer.body.access_token}` };
+}
+
+test('SIGINT, once or twice, to the service or its group: what is in flight is answered, nothing is left', async () => {
+  for (const [signal, times, group] of [
+    ['SIGINT', 1, false],
+    ['SIGTERM', 2, false],
+    ['SIGINT', 2, true],
+  ] as const) {
+    const { child, address } = await start();
+    const headers = await loginAt(address);
+    const database = await postmaster();
+    const transfers = Array.from({ length: 20 }, (_, index) =>
+      send(address, 'POST', paths.transfers, {
+        headers,
+        body: {
+          id: `stop-${signal}-${times}-${group}-${index}`,
+          fromAccountId: 'a-1001-checking',
+          toAccountId: 'a-1001-savings',
+          amount: 0.01,
+        },
+      }).then(
+        (answer) => answer.status,
+        () => 'refused',
+      ),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    for (let sent = 0; sent < times; sent++)
+      process.kill(group ? -(child.pid as number) : (child.pid as number), signal);
+    const statuses = await Promise.all(transfers);
+    assert.equal(await exitOf(child), 0, signal);
+    // Either it was accepted and answered, or the connection was never taken.
+    for (const status of statuses) assert.ok(status === 201 || status === 'refused', String(status));
+    assert.equal(isAlive(database), false, 'the database has stopped');
+  }
+});
+
+test('killed with -9, the service leaves its database behind: the next start takes it over and goes on', async () => {
+  const first = await start();
+  const headers = await loginAt(first.address);
+  const order = {
+    id: 'before-the-kill',
+    fromAccountId: 'a-1001-checking',
+    toAccountId: 'a-1001-savings',
+    amount: 7,
+  };
+  assert.equal((await send(first.address, 'POST', paths.transfers, { headers, body: order })).status, 201);
+  const database = await postmaster();
+  await stop(first.child, 'SIGKILL');
+  assert.equal(isAlive(database), true);
+
+  const second = await start();
+  assert.equal(await postmaster(), database);
+  const again = await send(second.address, 'POST', paths.transfers, {
+    headers: await loginAt(second.address),
+    body: order,
+  });
+  assert.equal(again.status, 200);
+  assert.equal(again.headers.get('idempotent-replayed'), 'true');
+  assert.equal(await stop(second.child, 'SIGTERM'), 0);
+  assert.equal(isAlive(database), false);
+});
+
+test('the database killed with -9: 503 or an honest 504 while it is away, then all goes on, and nothing moved twice', async () => {
+  const { child, address } = await start();
+  const headers = await loginAt(address);
+  const balance = async () =>
+    (await send(address, 'GET', `${paths.accounts}/a-1001-savings`, { headers })).body.balance.currentBalance
+      .amount as number;
+  const before = await balance();
+  const order = (index: number) => ({
+    id: `kill-${index}`,
+    fromAccountId: 'a-1001-checking',
+    toAccountId: 'a-1001-savings',
+    amount: 0.01,
+  });
+  const statuses = new Map<number, number>();
+  const attempt = async (index: number) => {
+    const answer = await send(address, 'POST', paths.transfers, { headers, body: order(index) });
+    statuses.set(index, answer.status);
+    if (answer.status === 503) {
+      assert.equal(
+        answer.body.code === 'database_unavailable' || answer.body.code === 'overloaded',
+        true,
+        answer.text,
+      );
+      assert.ok(answer.headers.has('retry-after'));
+    } else if (answer.status === 504) {
+      assert.equal(answer.body.code, 'outcome_unknown');
+      assert.equal(answer.body.id, order(index).id);
+    } else {
+      assert.ok([200, 201].includes(answer.status), answer.text);
+    }
+  };
+  const load = Promise.all(Array.from({ length: 200 }, (_, index) => attempt(index)));
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  process.kill(await postmaster(), 'SIGKILL');
+  await load;
+
+  await eventually('served again', async () => (await send(address, 'GET', '/readyz')).status === 200);
+  for (const [index, status] of [...statuses]) if (status >= 500) await attempt(index);
+  assert.deepEqual(
+    [...new Set(statuses.values())].filter((status) => status >= 500),
+    [],
+  );
+  assert.equal(Math.round((await balance()) * 100), Math.round(before * 100) + 200);
+  assert.equal(await stop(child, 'SIGTERM'), 0);
+});
+
+test('a second service on the same folder says so and exits, and harms nothing', async () => {
+  const first = await start();
+  const second = launch();
+  assert.equal(await exitOf(second.child), 1);
+  assert.match(second.output(), /Another service is running on .*DATA_DIR/);
+  assert.equal((await send(first.address, 'GET', '/readyz')).status, 200);
+});
+
+test('a port that is taken, a wrong setting, a public address for the demo: one sentence each, and nothing left', async () => {
+  const first = await start();
+  const port = new URL(first.address).port;
+  const other = { DATA_DIR: path.join(parent, 'other') };
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ ...other, PORT: port }, /Something else listens on 127\.0\.0\.1:\d+ already/],
+    [
+      { ...other, PORT: 'x', LOG_LEVEL: 'loud' },
+      /PORT: expected a whole number[\s\S]*LOG_LEVEL: expected one of/,
+    ],
+    [{ ...other, HOST: '0.0.0.0' }, /demo institution.*ALLOW_DEMO_ANYWHERE/],
+    [{ DATA_DIR: '/dev/null/sharedraft' }, /\/dev\/null\/sharedraft/],
+  ];
+  for (const [environment, sentence] of cases) {
+    const { child, output } = launch(environment);
+    assert.equal(await exitOf(child), 1, output());
+    assert.match(output(), sentence);
+    assert.doesNotMatch(output(), /\n\s+at /, 'no stack');
+  }
+});
