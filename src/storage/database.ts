@@ -1,5 +1,13 @@
 import pg from 'pg';
-import { databaseUnavailable, isConnectionLoss, isLockedOut, lockedOut, outcomeUnknown } from './errors.ts';
+import {
+  databaseUnavailable,
+  isConnectionLoss,
+  isLockedOut,
+  lockedOut,
+  outcomeUnknown,
+  sqlState,
+  sqlStateOf,
+} from './errors.ts';
 
 /** The internal number of an institution: the tenant every row but the directory's belongs to. */
 export type InstitutionId = number & { readonly __brand: 'InstitutionId' };
@@ -65,6 +73,7 @@ const rollback: Statement = { name: '', text: 'rollback' };
 /** A connection that remembers which institution it has said, and says it again only when that changes. */
 export class Connection implements Queryable {
   readonly #client: pg.PoolClient;
+  #firstFailure: unknown;
   #institutionId: InstitutionId | undefined;
 
   constructor(client: pg.PoolClient) {
@@ -78,7 +87,9 @@ export class Connection implements Queryable {
         : { name: statement.name, text: statement.text, values: values as unknown[] },
     ) as unknown as Promise<pg.QueryResult<Row>>;
     // Statements go out pipelined: one may fail while another is awaited, so each has a handler from birth.
-    answer.catch(() => {});
+    answer.catch((error) => {
+      this.#firstFailure ??= error;
+    });
     return answer.then((result) => ({
       rows: result.rows,
       rowCount: result.rowCount ?? 0,
@@ -96,7 +107,13 @@ export class Connection implements Queryable {
   }
 
   begin(): Promise<unknown> {
+    this.#firstFailure = undefined;
     return quiet(this.query(begin));
+  }
+
+  /** Of pipelined statements each after the failed one fails as well, and may be heard of first: what was the cause. */
+  rootOf(error: unknown): unknown {
+    return sqlStateOf(error) === sqlState.inFailedTransaction ? (this.#firstFailure ?? error) : error;
   }
 
   /** Resolves only when the server answered COMMIT: to a failed transaction it answers ROLLBACK, without an error. */
@@ -170,7 +187,8 @@ export class Database {
         const tx: Transaction = { institutionId, query: (s, v) => connection.query(s, v) };
         result = await work(tx);
         await begun;
-      } catch (error) {
+      } catch (symptom) {
+        const error = connection.rootOf(symptom);
         await connection.rollback().catch(() => {
           throw new UnusableConnection(error);
         });

@@ -5,7 +5,7 @@
  * Invariants: an id means one order, for ever; money moves in the same transaction that uses up the id, counts the
  * limits and appends the event; authority and limits are read after the locks; COMPLETED and FAILED are final.
  */
-export { currencyDecimals, type DecimalAmount, formatMinor, parseDecimalAmount } from '../ledger/index.ts';
+export { type DecimalAmount, formatMinor, parseDecimalAmount } from '../ledger/index.ts';
 export { getTransfer } from './get-transfer.ts';
 export { initiateTransfer, openTransferDesk, type TransferDesk, transferLanes } from './initiate-transfer.ts';
 export {
