@@ -1,0 +1,124 @@
+/*
+ * A process of its own that sends random orders to the ledger and holds each outcome against a slow, obvious model.
+ * What it pays from belongs to it alone, so that every outcome is determined; what it pays into it shares with the
+ * other processes, so that they meet on locks, ids of batches and commits.
+ */
+import { parseArgs } from 'node:util';
+import { findInstitutionByCode } from '../../src/institutions/index.ts';
+import { PostingKeys } from '../../src/ledger/index.ts';
+import { Database } from '../../src/storage/index.ts';
+import { initiateTransfer, openTransferDesk, type TransferOrder } from '../../src/transfers/index.ts';
+
+const { values } = parseArgs({
+  options: {
+    host: { type: 'string', default: '' },
+    database: { type: 'string', default: '' },
+    name: { type: 'string', default: '' },
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '1000' },
+    sources: { type: 'string', default: '' },
+    sinks: { type: 'string', default: '' },
+  },
+});
+const connection = { host: values.host, port: 5432, user: 'postgres', database: values.database };
+const database = new Database({ connection, maxConnections: 2 });
+const ledger = new Database({ connection, maxConnections: 2 });
+const institution = await database.directory((db) => findInstitutionByCode(db, 'lakeside'));
+if (institution === undefined) throw new Error('no institution');
+const actor = { kind: 'client', institutionId: institution.institutionId, clientId: 'demo-app' } as const;
+const desk = openTransferDesk(ledger, {
+  clock: () => new Date(),
+  postingKeys: new PostingKeys(database),
+  institution: async () => institution,
+});
+
+const [sources, sinks] = [values.sources.split(','), values.sinks.split(',')];
+const random = mulberry32(Number(values.seed));
+const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
+
+/** The model: money per source, and what was said under each id. */
+const money = new Map(
+  sources.map((entry) => entry.split('=')).map(([id = '', cents = '0']) => [id, BigInt(cents)]),
+);
+const own = [...money.keys()];
+interface Said {
+  readonly order: TransferOrder;
+  readonly outcome: string;
+}
+const said: Said[] = [];
+
+function expected(order: TransferOrder, first: Said | undefined): string {
+  if (first !== undefined) {
+    const same =
+      first.order.fromAccountId === order.fromAccountId &&
+      first.order.toAccountId === order.toAccountId &&
+      first.order.amount.digits === order.amount.digits;
+    return same ? `replayed ${first.outcome}` : 'id_reused';
+  }
+  const available = money.get(order.fromAccountId);
+  const payable = money.has(order.toAccountId) || sinks.includes(order.toAccountId);
+  if (available === undefined || !payable) return 'account_not_found';
+  if (order.fromAccountId === order.toAccountId) return 'same_account';
+  if (available < order.amount.digits) return 'insufficient_funds';
+  money.set(order.fromAccountId, available - order.amount.digits);
+  const target = money.get(order.toAccountId);
+  if (target !== undefined) money.set(order.toAccountId, target + order.amount.digits);
+  return 'COMPLETED';
+}
+
+function nextOrder(index: number): { order: TransferOrder; first: Said | undefined } {
+  const order = {
+    transferId: `${values.name}-${index}`,
+    fromAccountId: random(200) === 0 ? 'no-such-account' : pick(own),
+    toAccountId: random(3) === 0 ? pick(own) : pick(sinks),
+    amount: { digits: BigInt(1 + random(random(10) === 0 ? 5_000_000 : 900)), decimals: 2 },
+    currencyCode: null,
+    transferType: null,
+  };
+  if (said.length === 0 || random(20) !== 0) return { order, first: undefined };
+  // An id again: with the same order, or with another amount.
+  const first = pick(said);
+  const amount =
+    random(2) === 0 ? first.order.amount : { digits: first.order.amount.digits + 1n, decimals: 2 };
+  return { order: { ...first.order, amount }, first };
+}
+
+const count = Number(values.count);
+const wrong: string[] = [];
+let sent = 0;
+let waiting: Promise<void>[] = [];
+while (sent < count) {
+  const { order, first } = nextOrder(sent++);
+  const outcome = expected(order, first);
+  if (first === undefined) said.push({ order, outcome });
+  waiting.push(
+    initiateTransfer(desk, actor, order).then((answer) => {
+      const got =
+        answer.kind === 'new' || answer.kind === 'replayed'
+          ? `${answer.kind === 'replayed' ? 'replayed ' : ''}${answer.transfer.failureCode ?? answer.transfer.status}`
+          : answer.kind;
+      if (got !== outcome) wrong.push(`${order.transferId}: expected ${outcome}, got ${got}`);
+    }),
+  );
+  if (waiting.length === 500) {
+    await Promise.all(waiting);
+    waiting = [];
+  }
+}
+await Promise.all(waiting);
+await database.close();
+await ledger.close();
+const balances = Object.fromEntries([...money].map(([id, cents]) => [id, String(cents)]));
+process.stdout.write(
+  `${JSON.stringify({ wrong: wrong.slice(0, 20), wrongCount: wrong.length, balances })}\n`,
+);
+
+function mulberry32(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4_294_967_296) * below);
+  };
+}
