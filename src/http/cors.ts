@@ -6,16 +6,14 @@ const readableHeaders =
 
 /**
  * The headers that let a page of `origin` use an answer (Fetch Standard, section 3.3), or none where the origin is not
- * one of those configured. Answers vary by origin as soon as any is.
+ * one of those configured.
  */
 export function corsHeaders(
   origin: string | undefined,
   allowed: ReadonlySet<string>,
 ): Readonly<Record<string, string>> {
-  if (allowed.size === 0) return {};
-  if (origin === undefined || !allowed.has(origin)) return { vary: 'Origin' };
+  if (origin === undefined || !allowed.has(origin)) return {};
   return {
-    vary: 'Origin',
     'access-control-allow-origin': origin,
     'access-control-expose-headers': readableHeaders,
   };

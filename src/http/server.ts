@@ -62,6 +62,38 @@ const maxHeaderBytes = 16 * 1024;
 /** The HTTP edge, ready to listen: every operation and page, and what all of them have in common. */
 export async function createServer(services: Services, options: ServerOptions): Promise<FastifyInstance> {
   const headers = securityHeaders(options.publicUrl);
+  const allowedOrigins = new Set(options.corsOrigins);
+  const app = bareServer(options, headers);
+  app.decorateRequest('caller', null);
+  app.decorateRequest('bodyFacts', null);
+  app.decorateRequest('problemCode', null);
+  observe(app);
+  addHeaders(app, headers, allowedOrigins);
+  limitInFlight(app, options.maxInFlight ?? 1_024);
+  app.addHook('onRequest', async ({ is404, raw }) => {
+    if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
+      throw new Problem('invalid_request', 'The Host header is missing.');
+    }
+    // Here, before a body is read that nobody wants.
+    if (is404) throw pathNotFound();
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const oauth = request.routeOptions.config.operation?.oauth ? asOAuthError(error) : undefined;
+    if (oauth === undefined) return sendProblem(request, reply, toProblem(error));
+    request.problemCode = oauth.error;
+    return sendError(reply, oauthErrorAnswer(oauth));
+  });
+
+  app.removeAllContentTypeParsers();
+  for (const operation of operations) registerOperation(app, services, operation);
+  for (const page of pages) registerPage(app, page);
+  answerOtherMethods(app, allowedOrigins);
+  await app.ready();
+  return app;
+}
+
+/** Limits, timeouts and the log, and answers to what never became a request. */
+function bareServer(options: ServerOptions, headers: Readonly<Record<string, string>>): FastifyInstance {
   const connections = connectionErrors(headers);
   const app = fastify({
     logger: {
@@ -103,46 +135,30 @@ export async function createServer(services: Services, options: ServerOptions): 
     },
   });
   connections.watch(app.server);
-  app.decorateRequest('caller', null);
-  app.decorateRequest('bodyFacts', null);
-  app.decorateRequest('problemCode', null);
+  return app;
+}
 
-  observe(app);
-  const allowedOrigins = new Set(options.corsOrigins);
+function addHeaders(
+  app: FastifyInstance,
+  headers: Readonly<Record<string, string>>,
+  allowedOrigins: ReadonlySet<string>,
+): void {
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
   });
   app.addHook('onSend', async (request, reply, payload) => {
-    for (const [name, value] of Object.entries(headers))
+    for (const [name, value] of Object.entries(headers)) {
       if (!reply.hasHeader(name)) reply.header(name, value);
+    }
     reply.headers(corsHeaders(request.headers.origin, allowedOrigins)).header('transactionId', request.id);
+    if (allowedOrigins.size > 0) {
+      const varies = reply.getHeader('vary');
+      reply.header('vary', varies === undefined ? 'Origin' : `${varies}, Origin`);
+    }
     if (closing) reply.header('connection', 'close');
     return payload;
   });
-  limitInFlight(app, options.maxInFlight ?? 1_024);
-  app.addHook('onRequest', async ({ is404, raw }) => {
-    if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
-      throw new Problem('invalid_request', 'The Host header is missing.');
-    }
-    // Here, before a body is read that nobody wants.
-    if (is404) throw pathNotFound();
-  });
-  app.setErrorHandler((error, request, reply) => {
-    const oauth = request.routeOptions.config.operation?.oauth ? asOAuthError(error) : undefined;
-    if (oauth !== undefined) {
-      request.problemCode = oauth.error;
-      return sendError(reply, oauthErrorAnswer(oauth));
-    }
-    return sendProblem(request, reply, toProblem(error));
-  });
-
-  app.removeAllContentTypeParsers();
-  for (const operation of operations) registerOperation(app, services, operation);
-  for (const page of pages) registerPage(app, page);
-  answerOtherMethods(app, allowedOrigins);
-  await app.ready();
-  return app;
 }
 
 /** One line for each answer. The path's pattern, not the path: an e-mail address may stand in that. */

@@ -125,6 +125,8 @@ describe('pages of other origins', () => {
     assert.equal(done.headers.get('access-control-allow-origin'), trusted);
     assert.equal(done.headers.get('vary'), 'Origin');
     assert.equal(done.headers.get('access-control-allow-credentials'), null);
+    const script = await edge.client.get('/docs/scalar.js');
+    assert.equal(script.headers.get('vary'), 'Accept-Encoding, Origin');
     const refused = await edge.client.get(accounts, { headers: { origin: trusted } });
     assert.equal(refused.headers.get('access-control-allow-origin'), trusted);
   });
