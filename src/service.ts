@@ -9,7 +9,13 @@ import { findInstitution, type Institution, listInstitutions } from './instituti
 import { getProfile, registerMember, updateContact } from './members/index.ts';
 import { type Clock, Database, type InstitutionId } from './storage/index.ts';
 import { type Log, openStores, type Stores } from './stores.ts';
-import { getTransfer, initiateTransfer, openTransferDesk, transferLanes } from './transfers/index.ts';
+import {
+  deskSettings,
+  getTransfer,
+  initiateTransfer,
+  openTransferDesk,
+  transferLanes,
+} from './transfers/index.ts';
 
 export interface Service {
   readonly stores: Stores;
@@ -93,7 +99,7 @@ function openLedger(stores: Stores): Database {
   return new Database({
     connection: stores.connection,
     maxConnections: transferLanes,
-    settings: { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' },
+    settings: deskSettings,
   });
 }
 

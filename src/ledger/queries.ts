@@ -78,7 +78,7 @@ const writeBook = sql(
      set posted = v.posted, held_out = v.held_out, held_in = v.held_in, seq = v.seq, last_at = $2
      from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
        as v (account_key, posted, held_out, held_in, seq)
-     where b.institution_id = $1 and b.account_key = v.account_key
+     where b.institution_id = $1 and b.account_key = v.account_key and b.account_key = any ($3::bigint[])
      returning 1
    ), recorded as (
      insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,

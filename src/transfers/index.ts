@@ -7,7 +7,13 @@
  */
 export { type DecimalAmount, formatMinor, parseDecimalAmount } from '../ledger/index.ts';
 export { getTransfer } from './get-transfer.ts';
-export { initiateTransfer, openTransferDesk, type TransferDesk, transferLanes } from './initiate-transfer.ts';
+export {
+  deskSettings,
+  initiateTransfer,
+  openTransferDesk,
+  type TransferDesk,
+  transferLanes,
+} from './initiate-transfer.ts';
 export {
   type FailureCode,
   failureCodes,

@@ -22,6 +22,9 @@ export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDe
 /** One batch collects while the other commits. */
 export const transferLanes = 2;
 
+/** For the desk's connections: plans must not go back to scans on tables that were analysed while empty. */
+export const deskSettings = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' } as const;
+
 /**
  * Initiates a transfer: once per id, for ever. Amounts are exact; who may order it is read from holder records.
  *

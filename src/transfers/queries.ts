@@ -178,16 +178,17 @@ const openCounters = sql(
    on conflict do nothing`,
 );
 
+// Here and below "= any" says again what the joins say: each table is read by its keys, whatever the planner believes
+// of its size (a join planned on an empty table read all counters and ids: 450 transfers a second instead of 1,700).
 const lockCounters = sql(
   'transfers_lock_counters',
   `select c.limit_key, c.subject_key, c.day, c.amount, c.transfers, c.max_amount, c.max_transfers
    from limit_counters c
    where c.institution_id = $1 and c.day = $2::date
-     and (c.limit_key, c.subject_key) in (
-       select l.limit_key, s.subject_key from (${subjects}) s
-       join transfer_limits l on l.institution_id = $1 and l.subject = s.subject)
+     and c.limit_key = any (array(select l.limit_key from transfer_limits l where l.institution_id = $1))
+     and c.subject_key = any (array(select s.subject_key from (${subjects}) s))
    order by c.limit_key, c.subject_key
-   for no key update of c`,
+   for no key update`,
 );
 
 /** A row that does not exist cannot be locked: the missing ones are inserted first. In key order, after accounts. */
@@ -228,7 +229,8 @@ const writeCounters = sql(
    set amount = v.amount, transfers = v.transfers, max_amount = v.max_amount, max_transfers = v.max_transfers
    from unnest($2::integer[], $3::bigint[], $4::date[], $5::bigint[], $6::integer[], $7::bigint[], $8::integer[])
      as v (limit_key, subject_key, day, amount, transfers, max_amount, max_transfers)
-   where c.institution_id = $1 and c.limit_key = v.limit_key and c.subject_key = v.subject_key and c.day = v.day`,
+   where c.institution_id = $1 and c.limit_key = v.limit_key and c.subject_key = v.subject_key and c.day = v.day
+     and c.limit_key = any ($2::integer[]) and c.subject_key = any ($3::bigint[])`,
 );
 
 export async function updateCounters(
@@ -274,6 +276,7 @@ const transfersById = sql(
                   and h.account_key = t.from_key and h.person_key = asked.person_key) as source_held
    from unnest($2::text[], $3::bigint[]) as asked (transfer_id, person_key)
    join used_ids u on u.institution_id = $1 and u.transfer_id = asked.transfer_id
+     and u.transfer_id = any ($2::text[])
    join transfers t on t.institution_id = $1 and t.transfer_key = u.transfer_key`,
 );
 
