@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
@@ -17,6 +17,8 @@ const socketVariable = 'SHAREDRAFT_TEST_SOCKET';
 
 export async function startCluster(): Promise<TestCluster> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-test-'));
+  // Run as root, the server is another user, and must get through to its folder.
+  await chmod(dataDir, 0o755);
   const postgres = await ownEmbeddedPostgres({ dataDir, log: () => {} });
   await asSuperuser(postgres.connection, (client) => client.query(`create database ${templateName}`));
   await migrate({ ...postgres.connection, database: templateName });
