@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
-import { parse } from 'csv-parse/sync';
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { accountTypes, type Category } from '../accounts/index.ts';
 import type { InstitutionSettings } from '../institutions/index.ts';
-import { currencyDecimals, parseDecimalAmount, toMinor } from '../ledger/index.ts';
+import { currencyDecimals } from '../ledger/index.ts';
+import { expectUnique, type Row, readTable } from './extract-table.ts';
 
 /** What a core exports of an institution, read and found sound. Amounts are minor units. */
 export interface Extract {
@@ -23,6 +22,8 @@ export interface PersonRecord {
 }
 
 export interface MemberRecord {
+  /** Where it stands in members.csv. */
+  readonly line: number;
   readonly customerId: string;
   readonly memberNumber: string;
   readonly memberType: string;
@@ -31,6 +32,8 @@ export interface MemberRecord {
 }
 
 export interface AccountRecord {
+  /** Where it stands in accounts.csv. */
+  readonly line: number;
   readonly accountId: string;
   readonly accountNumber: string;
   readonly diAccountType: string;
@@ -59,85 +62,85 @@ export class ExtractRejected extends Error {
   override readonly name = 'ExtractRejected';
   readonly errors: readonly string[];
   constructor(errors: readonly string[]) {
-    super(`${errors.length} errors in the extract:\n${errors.join('\n')}`);
+    super(`The extract was not imported. Errors: ${errors.length}\n${errors.join('\n')}`);
     this.errors = errors;
   }
 }
-
-const publicId = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
-const memberNumber = /^[A-Za-z0-9-]{1,32}$/;
-const email = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
-const e164 = /^\+[1-9][0-9]{6,14}$/;
-const phoneTypes = ['MOBILE', 'HOME', 'WORK'];
-const memberRoles = ['PRIMARY', 'JOINT', 'AUTHORIZED_SIGNER', 'BUSINESS_ADMIN', 'BUSINESS_USER'];
-const holderRoles = ['PRIMARY', 'JOINT', 'AUTHORIZED_SIGNER'];
 
 /** Reads a folder of CSV files and checks each value and each reference. Throws ExtractRejected. */
 export async function readExtract(folder: string): Promise<Extract> {
   const errors: string[] = [];
   const table = (name: string, columns: readonly string[]) => readTable(folder, name, columns, errors);
+  const institutionRows = await table('institution.csv', institutionColumns);
+  const personRows = await table('persons.csv', personColumns);
+  const memberRows = await table('members.csv', memberColumns);
+  const memberPersonRows = await table('member-persons.csv', memberPersonColumns);
+  const accountRows = await table('accounts.csv', accountColumns);
+  const holderRows = await table('holders.csv', holderColumns);
+  // What refers to a file that could not be read would only hide the error that matters.
+  if (errors.length > 0) throw new ExtractRejected(errors);
 
-  const institutions = (await table('institution.csv', institutionColumns)).map(readInstitution);
-  if (institutions.length !== 1) errors.push('institution.csv:1: expected exactly one institution');
+  const [institution] = institutionRows.map(readInstitution);
+  if (institutionRows.length !== 1) errors.push('institution.csv:1: expected exactly one institution');
 
-  const persons = unique(await table('persons.csv', personColumns), 'person_id').map(readPerson);
-  const personIds = new Set(persons.map((person) => person.personId));
+  expectUnique(personRows, 'person_id');
+  const persons = personRows.map(readPerson);
+  const personsById = new Map(persons.map((person) => [person.personId, person]));
 
-  const memberRows = unique(await table('members.csv', memberColumns), 'member_number');
-  unique(memberRows, 'customer_id');
-  const members = memberRows.map((row) => ({
-    customerId: row.match('customer_id', publicId, 'an id of letters, digits and . _ : -'),
-    memberNumber: row.match('member_number', memberNumber, '1 to 32 letters, digits or -'),
-    memberType: row.oneOf('member_type', ['RETAIL', 'BUSINESS']),
-    persons: [] as { personId: string; role: string }[],
-    accounts: [] as (AccountRecord & { holders: HolderRecord[] })[],
-  }));
+  expectUnique(memberRows, 'member_number');
+  expectUnique(memberRows, 'customer_id');
+  const members = memberRows.map(readMember);
   const membersByNumber = new Map(members.map((member) => [member.memberNumber, member]));
 
-  for (const row of unique(
-    await table('member-persons.csv', memberPersonColumns),
-    'member_number',
-    'person_id',
-  )) {
+  expectUnique(memberPersonRows, 'member_number', 'person_id');
+  for (const row of memberPersonRows) {
     const member = row.refer('member_number', membersByNumber, 'members.csv');
-    const personId = row.referTo('person_id', personIds, 'persons.csv');
-    const role = row.oneOf('role', memberRoles);
-    if (role === 'PRIMARY' && member?.persons.some((person) => person.role === 'PRIMARY')) {
-      row.fail('role', 'one PRIMARY a membership');
-    }
-    member?.persons.push({ personId, role });
+    const person = row.refer('person_id', personsById, 'persons.csv');
+    const role = row.oneOf('role', member?.memberType === 'RETAIL' ? retailRoles : businessRoles);
+    if (role === 'PRIMARY' && member && hasPrimary(member)) row.fail('role', 'one PRIMARY a membership');
+    if (person) member?.persons.push({ personId: person.personId, role });
+  }
+  for (const row of memberRows) {
+    const member = membersByNumber.get(row.text('member_number'));
+    if (member && !hasPrimary(member)) row.fail('member_number', 'a PRIMARY in member-persons.csv');
   }
 
-  const accounts = new Map<
-    string,
-    { account: AccountRecord & { holders: HolderRecord[] }; personIds: Set<string> }
-  >();
-  for (const row of unique(await table('accounts.csv', accountColumns), 'account_id')) {
+  expectUnique(accountRows, 'account_id');
+  const held = new Map<string, { account: Draft<AccountRecord>; holdable: ReadonlySet<string> }>();
+  for (const row of accountRows) {
     const member = row.refer('member_number', membersByNumber, 'members.csv');
-    const account = { ...readAccount(row), holders: [] as HolderRecord[] };
+    const account = readAccount(row);
     member?.accounts.push(account);
-    const memberPersons = new Set(member?.persons.map((person) => person.personId));
-    accounts.set(account.accountId, { account, personIds: memberPersons });
+    const holdable = new Set(member?.persons.map((person) => person.personId) ?? personsById.keys());
+    held.set(account.accountId, { account, holdable });
   }
 
-  for (const row of unique(await table('holders.csv', holderColumns), 'account_id', 'person_id')) {
-    const held = row.refer('account_id', accounts, 'accounts.csv');
-    const personId = row.referTo(
-      'person_id',
-      held?.personIds ?? personIds,
-      'member-persons.csv, in that membership',
-    );
-    held?.account.holders.push({
-      personId,
-      role: row.oneOf('role', holderRoles),
-      mayPay: row.yes('may_pay'),
-    });
+  expectUnique(holderRows, 'account_id', 'person_id');
+  for (const row of holderRows) {
+    const { account, holdable } = row.refer('account_id', held, 'accounts.csv') ?? {};
+    const personId = row.text('person_id');
+    if (holdable?.has(personId) === false) {
+      row.fail('person_id', "a person of the account's membership in member-persons.csv");
+    }
+    account?.holders.push({ personId, role: row.oneOf('role', holderRoles), mayPay: row.yes('may_pay') });
   }
 
-  const [institution] = institutions;
   if (errors.length > 0 || institution === undefined) throw new ExtractRejected(errors);
   return { institution, persons, members };
 }
+
+/** A record whose lists are still being filled from the files behind. */
+type Draft<Record> = {
+  readonly [Name in keyof Record]: Record[Name] extends readonly (infer Item)[] ? Item[] : Record[Name];
+};
+
+const publicId = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
+const publicIdExpected = 'an id of 1 to 64 letters, digits and . _ : -';
+const email = /^(?=.{3,254}$)[^\s@<>,;]+@[^\s@<>,;]+\.[^\s@<>,;]+$/;
+const phoneTypes = ['MOBILE', 'HOME', 'WORK'];
+const retailRoles = ['PRIMARY', 'JOINT', 'AUTHORIZED_SIGNER'];
+const businessRoles = [...retailRoles, 'BUSINESS_ADMIN', 'BUSINESS_USER'];
+const holderRoles = ['PRIMARY', 'JOINT', 'AUTHORIZED_SIGNER'];
 
 const institutionColumns = [
   'code',
@@ -153,21 +156,20 @@ const institutionColumns = [
 function readInstitution(row: Row): InstitutionSettings {
   const currency = readCurrency(row);
   const timeZone = row.text('time_zone');
-  if (!Intl.supportedValuesOf('timeZone').includes(timeZone) && timeZone !== 'UTC') {
-    row.fail('time_zone', 'an IANA time zone like America/New_York');
-  }
-  const passwordMinLength = Number(
-    row.match('password_min_length', /^[0-9]{1,3}$/, 'a number from 8 to 128'),
-  );
-  if (passwordMinLength < 8 || passwordMinLength > 128)
+  if (!isTimeZone(timeZone)) row.fail('time_zone', 'an IANA time zone like America/New_York');
+  const passwordMinLength = /^[0-9]{1,3}$/.test(row.text('password_min_length'))
+    ? Number(row.text('password_min_length'))
+    : 0;
+  if (passwordMinLength < 8 || passwordMinLength > 128) {
     row.fail('password_min_length', 'a number from 8 to 128');
+  }
   return {
     code: row.match('code', /^[a-z][a-z0-9-]{1,30}$/, '2 to 31 lower-case letters, digits or -'),
     name: row.match('name', /\S/, 'a name'),
     currency,
     timeZone,
     enrollment: row.oneOf('enrollment', ['closed', 'open']) as 'closed' | 'open',
-    openingDepositMinor: row.amount('opening_deposit', currency),
+    openingDepositMinor: row.amountFromZero('opening_deposit', currency),
     passwordMinLength,
     demo: row.yes('demo'),
   };
@@ -184,25 +186,39 @@ const personColumns = [
 ];
 
 function readPerson(row: Row): PersonRecord {
-  const phoneNumber =
-    row.text('phone_number') === '' ? null : row.match('phone_number', e164, 'E.164, like +12025550143');
-  const birthDate = row.text('birth_date');
-  if (birthDate !== '' && new Date(`${birthDate}T00:00:00Z`).toJSON()?.slice(0, 10) !== birthDate) {
-    row.fail('birth_date', 'a date like 1980-12-31');
-  }
+  const phoneNumber = row.optional('phone_number', isE164, 'a number that can be dialled, like +12025550143');
+  const phoneType = row.optional('phone_type', (text) => phoneTypes.includes(text), phoneTypes.join(' or '));
+  if ((phoneNumber === null) !== (phoneType === null))
+    row.fail('phone_type', 'one exactly where there is a number');
   return {
-    personId: row.match('person_id', publicId, 'an id of letters, digits and . _ : -'),
+    personId: row.match('person_id', publicId, publicIdExpected),
     firstName: row.text('first_name'),
     lastName: row.match('last_name', /\S/, 'a name'),
-    email: row.text('email') === '' ? null : row.match('email', email, 'an e-mail address'),
+    email: row.optional('email', (text) => email.test(text), 'an e-mail address'),
     phoneNumber,
-    phoneType: phoneNumber === null ? null : row.oneOf('phone_type', phoneTypes),
-    birthDate: birthDate === '' ? null : birthDate,
+    phoneType,
+    birthDate: row.optional('birth_date', isDate, 'a date like 1980-12-31'),
   };
 }
 
 const memberColumns = ['customer_id', 'member_number', 'member_type'];
 const memberPersonColumns = ['member_number', 'person_id', 'role'];
+
+function readMember(row: Row): Draft<MemberRecord> {
+  return {
+    line: row.line,
+    customerId: row.match('customer_id', publicId, publicIdExpected),
+    memberNumber: row.match('member_number', /^[A-Za-z0-9-]{1,32}$/, '1 to 32 letters, digits or -'),
+    memberType: row.oneOf('member_type', ['RETAIL', 'BUSINESS']),
+    persons: [],
+    accounts: [],
+  };
+}
+
+function hasPrimary(member: Draft<MemberRecord>): boolean {
+  return member.persons.some((person) => person.role === 'PRIMARY');
+}
+
 const holderColumns = ['account_id', 'person_id', 'role', 'may_pay'];
 const accountColumns = [
   'account_id',
@@ -220,30 +236,31 @@ const accountColumns = [
   'fees_due',
 ];
 
-function readAccount(row: Row): AccountRecord {
+function readAccount(row: Row): Draft<AccountRecord> {
   const diAccountType = row.text('type');
   const known = accountTypes.get(diAccountType);
   if (known === undefined || known.category === 'INTERNAL') row.fail('type', 'a DIAccountType of a member');
   const category: Category =
     known === undefined || known.category === 'INTERNAL' ? 'DEPOSIT' : known.category;
-  if (diAccountType === 'CREDIT_CARD_LOAN' && !/^[0-9]{4}$/.test(row.text('account_number'))) {
-    row.fail('account_number', 'the last four digits of the card, never more');
-  }
+  if (diAccountType === 'CREDIT_CARD_LOAN') refuseCardNumbers(row);
+  const accountId = row.match('account_id', publicId, publicIdExpected);
+  if (accountId.startsWith('internal:')) row.fail('account_id', "none of the institution's own accounts");
+
   const currency = readCurrency(row);
-  const only = (column: string, kind: Category): bigint => {
-    const amount = row.amount(column, currency);
-    if (amount < 0n) row.fail(column, 'no negative amount');
-    if (amount !== 0n && category !== kind) row.fail(column, `nothing, except on an account of kind ${kind}`);
+  const onlyOn = (kind: Category, column: string): bigint => {
+    const amount = row.amountFromZero(column, currency);
+    if (amount > 0n && category !== kind) row.fail(column, `nothing, except on an account of kind ${kind}`);
     return amount;
   };
-  const balance = row.amount('balance', currency);
-  const accruedInterest = only('accrued_interest', 'LOAN');
-  const feesDue = only('fees_due', 'LOAN');
+  const balance =
+    category === 'LOAN' ? row.amountFromZero('balance', currency) : row.amount('balance', currency);
+  const accruedInterest = onlyOn('LOAN', 'accrued_interest');
+  const feesDue = onlyOn('LOAN', 'fees_due');
   const isDebt = category === 'LOAN' || category === 'CREDIT';
-  if (category === 'LOAN' && balance < 0n) row.fail('balance', 'the principal owed, not negative');
   return {
-    accountId: row.match('account_id', publicId, 'an id of letters, digits and . _ : -'),
-    accountNumber: row.match('account_number', /^\S{1,34}$/, '1 to 34 characters'),
+    line: row.line,
+    accountId,
+    accountNumber: row.match('account_number', /^\S{1,40}$/, '1 to 40 characters without spaces'),
     diAccountType,
     category,
     description: row.text('description') || (known?.description ?? ''),
@@ -251,12 +268,33 @@ function readAccount(row: Row): AccountRecord {
     posted: isDebt ? -(balance + accruedInterest + feesDue) : balance,
     closed: row.oneOf('status', ['open', 'closed']) === 'closed',
     delinquent: row.yes('delinquent'),
-    overdraftLimit: only('overdraft_limit', 'DEPOSIT'),
-    creditLimit: only('credit_limit', 'CREDIT'),
+    overdraftLimit: onlyOn('DEPOSIT', 'overdraft_limit'),
+    creditLimit: onlyOn('CREDIT', 'credit_limit'),
     accruedInterest,
     feesDue,
     holders: [],
   };
+}
+
+/** PCI DSS 3.4: no more of a card's number than its last four digits may be shown, so no more is taken in. */
+function refuseCardNumbers(row: Row): void {
+  row.match('account_number', /^[0-9]{4}$/, 'the last four digits of the card, never more');
+  for (const column of ['account_id', 'description']) {
+    if (holdsCardNumber(row.text(column))) row.fail(column, "anything but a card's number");
+  }
+}
+
+/** 13 to 19 digits, however grouped, whose check digit is right (ISO/IEC 7812-1 annex B). */
+function holdsCardNumber(text: string): boolean {
+  const groups = text.match(/[0-9](?:[ ._:-]?[0-9]){12,18}/g) ?? [];
+  return groups.some((group) => {
+    const digits = [...group.replace(/[^0-9]/g, '')].map(Number).reverse();
+    const sum = digits.reduce((total, digit, place) => {
+      const weighted = place % 2 === 1 ? digit * 2 : digit;
+      return total + (weighted > 9 ? weighted - 9 : weighted);
+    }, 0);
+    return sum % 10 === 0;
+  });
 }
 
 function readCurrency(row: Row): string {
@@ -265,110 +303,22 @@ function readCurrency(row: Row): string {
   return currency;
 }
 
-/** One line of a file, which knows where it stands when something is wrong with it. */
-class Row {
-  readonly #file: string;
-  readonly #line: number;
-  readonly #values: Readonly<Record<string, string>>;
-  readonly #errors: string[];
-
-  constructor(file: string, line: number, values: Readonly<Record<string, string>>, errors: string[]) {
-    this.#file = file;
-    this.#line = line;
-    this.#values = values;
-    this.#errors = errors;
-  }
-
-  fail(column: string, expected: string): void {
-    this.#errors.push(`${this.#file}:${this.#line}: ${column}: expected ${expected}`);
-  }
-
-  text(column: string): string {
-    return this.#values[column]?.trim() ?? '';
-  }
-
-  match(column: string, pattern: RegExp, expected: string): string {
-    const text = this.text(column);
-    if (!pattern.test(text)) this.fail(column, expected);
-    return text;
-  }
-
-  oneOf(column: string, choices: readonly string[]): string {
-    const text = this.text(column);
-    if (!choices.includes(text)) this.fail(column, choices.join(' or '));
-    return text;
-  }
-
-  yes(column: string): boolean {
-    return this.oneOf(column, ['yes', 'no']) === 'yes';
-  }
-
-  /** Major units with at most the currency's decimals, possibly negative; nothing is zero. */
-  amount(column: string, currency: string): bigint {
-    const text = this.text(column);
-    if (/^-?0*(\.0*)?$/.test(text) || currencyDecimals(currency) === undefined) return 0n;
-    const negative = text.startsWith('-');
-    const amount = parseDecimalAmount(negative ? text.slice(1) : text);
-    const minor = 'invalid' in amount ? amount : toMinor(amount, currency);
-    if (typeof minor === 'bigint') return negative ? -minor : minor;
-    this.fail(column, `an amount like 1234.56 (${minor.invalid})`);
-    return 0n;
-  }
-
-  refer<T>(column: string, known: ReadonlyMap<string, T>, where: string): T | undefined {
-    const found = known.get(this.text(column));
-    if (found === undefined) this.fail(column, `one of ${where}`);
-    return found;
-  }
-
-  referTo(column: string, known: ReadonlySet<string>, where: string): string {
-    const text = this.text(column);
-    if (!known.has(text)) this.fail(column, `one of ${where}`);
-    return text;
+/** Asked of the formatter, since Intl.supportedValuesOf leaves out names that are as good (Europe/Kyiv). */
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return /^[A-Z]/.test(name);
+  } catch {
+    return false;
   }
 }
 
-async function readTable(
-  folder: string,
-  name: string,
-  columns: readonly string[],
-  errors: string[],
-): Promise<Row[]> {
-  let text: string;
-  try {
-    text = await readFile(path.join(folder, name), 'utf8');
-  } catch (error) {
-    errors.push(`${name}:1: cannot be read (${(error as NodeJS.ErrnoException).code})`);
-    return [];
-  }
-  try {
-    const records: { record: Record<string, string>; info: { lines: number } }[] = parse(text, {
-      bom: true,
-      info: true,
-      skip_empty_lines: true,
-      columns: (header: string[]) => {
-        const wrong = columns.filter((column) => !header.includes(column));
-        const extra = header.filter((column) => !columns.includes(column));
-        for (const column of wrong) errors.push(`${name}:1: expected a column ${column}`);
-        for (const column of extra) errors.push(`${name}:1: no column ${column} is known`);
-        return header;
-      },
-    });
-    return records.map(({ record, info }) => new Row(name, info.lines, record, errors));
-  } catch (error) {
-    const { lines, message } = error as Error & { lines?: number };
-    errors.push(`${name}:${lines ?? 1}: expected CSV (${message})`);
-    return [];
-  }
+function isE164(text: string): boolean {
+  const number = parsePhoneNumberFromString(text, { extract: false });
+  return number?.isValid() === true && number.number === text && text.length <= 16;
 }
 
-/** The same rows; each that repeats the key of an earlier one is an error. */
-function unique(rows: readonly Row[], ...columns: readonly string[]): readonly Row[] {
-  const seen = new Set<string>();
-  for (const row of rows) {
-    const key = columns.map((column) => row.text(column)).join('\0');
-    if (seen.has(key)) row.fail(columns.join(', '), 'something that stands only once in the file');
-    seen.add(key);
-  }
-  return rows;
+function isDate(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${text}T`);
 }

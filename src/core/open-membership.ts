@@ -69,7 +69,7 @@ export async function openMembership(
       ...account,
       customerKey,
       purpose: null,
-      accountNumber: `${memberNumber}-${suffix}`.slice(-34),
+      accountNumber: `${memberNumber}-${suffix}`,
       currency,
       closed: false,
       delinquent: false,

@@ -61,6 +61,17 @@ export async function findMembership(
   };
 }
 
+const importLock = sql(
+  'core_import_lock',
+  // The first number is this lock's among all others.
+  'select pg_advisory_xact_lock(1935893348, $1)',
+);
+
+/** Until the transaction ends, no other import writes to the institution. */
+export async function lockImport(tx: Queryable, institutionId: InstitutionId): Promise<void> {
+  await tx.query(importLock, [institutionId]);
+}
+
 const savePersons = sql(
   'core_save_persons',
   `insert into persons (institution_id, person_id, first_name, last_name, email, phone_number, phone_type, birth_date)
@@ -88,6 +99,7 @@ export async function upsertPersons(
     persons.map((person) => person.phoneType),
     persons.map((person) => person.birthDate),
   ]);
+  expectWritten('persons', rows.length, persons.length);
   return new Map(rows.map((row) => [row.person_id, row.person_key]));
 }
 
@@ -95,7 +107,7 @@ const newCustomers = sql(
   'core_new_customers',
   `insert into customers (institution_id, customer_id, member_number, member_type)
    select $1, v.* from unnest($2::text[], $3::text[], $4::text[]) as v
-   on conflict (institution_id, member_number) do nothing`,
+   on conflict do nothing`,
 );
 const customerKeys = sql(
   'core_customer_keys',
@@ -120,6 +132,52 @@ export async function insertCustomers(
   await tx.query(newCustomers, values);
   const { rows } = await tx.query<{ customer_key: bigint; member_number: string }>(customerKeys, values);
   return new Map(rows.map((row) => [row.member_number, row.customer_key]));
+}
+
+export interface KnownCustomer {
+  readonly customerId: string;
+  readonly memberNumber: string;
+  readonly memberType: string;
+}
+
+// Two look-ups, each by its own key, where an "or" would read the whole table.
+const knownCustomers = sql(
+  'core_known_customers',
+  `with asked as (select * from unnest($2::text[], $3::text[]) as v (customer_id, member_number))
+   select a.member_number as asked, c.customer_id, c.member_number, c.member_type
+   from asked a join customers c on c.institution_id = $1 and c.member_number = a.member_number
+   union
+   select a.member_number as asked, c.customer_id, c.member_number, c.member_type
+   from asked a join customers c on c.institution_id = $1 and c.customer_id = a.customer_id`,
+);
+
+/** Who is known by a member's number or by its customer id, by the member's number. */
+export async function selectKnownCustomers(
+  db: Queryable,
+  institutionId: InstitutionId,
+  members: readonly Pick<MemberRecord, 'customerId' | 'memberNumber'>[],
+): Promise<Map<string, readonly KnownCustomer[]>> {
+  const { rows } = await db.query<{
+    asked: string;
+    customer_id: string;
+    member_number: string;
+    member_type: string;
+  }>(knownCustomers, [
+    institutionId,
+    members.map((member) => member.customerId),
+    members.map((member) => member.memberNumber),
+  ]);
+  const byAsked = Map.groupBy(rows, (row) => row.asked);
+  return new Map(
+    [...byAsked].map(([asked, known]) => [
+      asked,
+      known.map((row) => ({
+        customerId: row.customer_id,
+        memberNumber: row.member_number,
+        memberType: row.member_type,
+      })),
+    ]),
+  );
 }
 
 export interface MemberPersonRow {
@@ -159,37 +217,40 @@ export async function replaceMemberPersons(
   await tx.query(addMemberPersons, [institutionId, ...values]);
 }
 
-const accountKeys = sql(
-  'core_account_keys',
-  `select account_id, account_key, customer_key, di_account_type, currency from accounts
-   where institution_id = $1 and account_id = any ($2::text[])`,
+const knownAccounts = sql(
+  'core_known_accounts',
+  `select a.account_id, a.account_key, c.member_number, a.di_account_type, a.currency
+   from accounts a
+   left join customers c on c.institution_id = $1 and c.customer_key = a.customer_key
+   where a.institution_id = $1 and a.account_id = any ($2::text[])`,
 );
 
 export interface KnownAccount {
   readonly accountKey: bigint;
-  readonly customerKey: bigint | null;
+  /** Null for the institution's own. */
+  readonly memberNumber: string | null;
   readonly diAccountType: string;
   readonly currency: string;
 }
 
 export async function selectKnownAccounts(
-  tx: Queryable,
+  db: Queryable,
   institutionId: InstitutionId,
   accountIds: readonly string[],
 ): Promise<Map<string, KnownAccount>> {
-  const { rows } = await tx.query<{
+  const { rows } = await db.query<{
     account_id: string;
     account_key: bigint;
-    customer_key: bigint | null;
+    member_number: string | null;
     di_account_type: string;
     currency: string;
-  }>(accountKeys, [institutionId, accountIds]);
+  }>(knownAccounts, [institutionId, accountIds]);
   return new Map(
     rows.map((row) => [
       row.account_id,
       {
         accountKey: row.account_key,
-        customerKey: row.customer_key,
+        memberNumber: row.member_number,
         diAccountType: row.di_account_type,
         currency: row.currency,
       },
@@ -212,7 +273,7 @@ export async function updateDescriptions(
   institutionId: InstitutionId,
   accounts: readonly AccountRecord[],
 ): Promise<void> {
-  await tx.query(describeAccounts, [
+  const { rowCount } = await tx.query(describeAccounts, [
     institutionId,
     accounts.map((account) => account.accountId),
     accounts.map((account) => account.accountNumber),
@@ -222,6 +283,7 @@ export async function updateDescriptions(
     accounts.map((account) => account.overdraftLimit),
     accounts.map((account) => account.creditLimit),
   ]);
+  expectWritten('accounts', rowCount, accounts.length);
 }
 
 const setLoans = sql(
@@ -240,12 +302,13 @@ export async function updateLoans(
     readonly feesDue: bigint;
   }[],
 ): Promise<void> {
-  await tx.query(setLoans, [
+  const { rowCount } = await tx.query(setLoans, [
     institutionId,
     rows.map((row) => row.accountKey),
     rows.map((row) => row.accruedInterest),
     rows.map((row) => row.feesDue),
   ]);
+  expectWritten('loans', rowCount, rows.length);
 }
 
 export interface HolderRow {
@@ -284,4 +347,9 @@ export async function replaceHolders(
   ];
   await tx.query(removeHolders, [institutionId, accountKeys, ...values]);
   await tx.query(addHolders, [institutionId, ...values]);
+}
+
+/** An update that a policy hides its row from touches nothing, and raises no error. */
+function expectWritten(what: string, written: number, sent: number): void {
+  if (written !== sent) throw new Error(`core: ${written} of ${sent} ${what} were written`);
 }

@@ -1,0 +1,631 @@
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { type ExtractFiles, extractFolder, soundExtract } from '../../test/support/extract.ts';
+import { ExtractRejected, readExtract } from './extract.ts';
+
+async function read(files: ExtractFiles) {
+  await using folder = await extractFolder(files);
+  // Awaited here: the folder goes when this function returns.
+  return await readExtract(folder.folder);
+}
+
+async function errorsOf(files: ExtractFiles): Promise<readonly string[]> {
+  const rejected = await read(files).then(
+    () => undefined,
+    (error) => error,
+  );
+  assert.ok(rejected instanceof ExtractRejected, `expected to be rejected, was ${rejected}`);
+  return rejected.errors;
+}
+
+/** The sound extract with one text replaced in one line. */
+function spoilt(file: string, line: number, from: string | RegExp, to: string): ExtractFiles {
+  const files = soundExtract();
+  const lines = files[file] as string[];
+  const before = lines[line - 1] as string;
+  lines[line - 1] = before.replace(from, to);
+  assert.notEqual(lines[line - 1], before, 'the test spoils nothing');
+  return files;
+}
+
+const unowned = { overdraftLimit: 0n, creditLimit: 0n, accruedInterest: 0n, feesDue: 0n };
+
+test('every value of an extract is read: money in minor units, debts negative by their payoff', async () => {
+  assert.deepEqual(await read(soundExtract()), {
+    institution: {
+      code: 'fictional',
+      name: 'Fictional Credit Union',
+      currency: 'USD',
+      timeZone: 'America/New_York',
+      enrollment: 'open',
+      openingDepositMinor: 25_000n,
+      passwordMinLength: 15,
+      demo: false,
+    },
+    persons: [
+      {
+        personId: 'p-1',
+        firstName: 'Ada',
+        lastName: 'Example',
+        email: 'ada@example.test',
+        phoneNumber: '+12025550143',
+        phoneType: 'MOBILE',
+        birthDate: '1984-02-29',
+      },
+      {
+        personId: 'p-2',
+        firstName: 'Bob',
+        lastName: 'Example',
+        email: null,
+        phoneNumber: null,
+        phoneType: null,
+        birthDate: null,
+      },
+      {
+        personId: 'p-3',
+        firstName: '',
+        lastName: 'Example, Sample & Co',
+        email: 'office@example.test',
+        phoneNumber: '+442079460018',
+        phoneType: 'WORK',
+        birthDate: null,
+      },
+    ],
+    members: [
+      {
+        line: 2,
+        customerId: 'c-1',
+        memberNumber: '1001',
+        memberType: 'RETAIL',
+        persons: [
+          { personId: 'p-1', role: 'PRIMARY' },
+          { personId: 'p-2', role: 'JOINT' },
+        ],
+        accounts: [
+          {
+            line: 2,
+            accountId: 'a-1',
+            accountNumber: '1001-10',
+            diAccountType: 'CHECKING',
+            category: 'DEPOSIT',
+            description: 'Share Draft',
+            currency: 'USD',
+            posted: -1_234n,
+            closed: false,
+            delinquent: false,
+            ...unowned,
+            overdraftLimit: 50_000n,
+            holders: [
+              { personId: 'p-1', role: 'PRIMARY', mayPay: true },
+              { personId: 'p-2', role: 'AUTHORIZED_SIGNER', mayPay: false },
+            ],
+          },
+          {
+            line: 3,
+            accountId: 'a-2',
+            accountNumber: '4242',
+            diAccountType: 'CREDIT_CARD_LOAN',
+            category: 'CREDIT',
+            description: 'Rewards Card',
+            currency: 'USD',
+            posted: -84_219n,
+            closed: false,
+            delinquent: false,
+            ...unowned,
+            creditLimit: 500_000n,
+            holders: [{ personId: 'p-1', role: 'PRIMARY', mayPay: true }],
+          },
+          {
+            line: 4,
+            accountId: 'a-3',
+            accountNumber: '1001-50',
+            diAccountType: 'CONSUMER_LOAN',
+            category: 'LOAN',
+            description: 'Consumer Loan',
+            currency: 'USD',
+            posted: -103_750n,
+            closed: false,
+            delinquent: true,
+            ...unowned,
+            accruedInterest: 1_250n,
+            feesDue: 2_500n,
+            holders: [{ personId: 'p-1', role: 'PRIMARY', mayPay: true }],
+          },
+        ],
+      },
+      {
+        line: 3,
+        customerId: 'c-2',
+        memberNumber: '1002',
+        memberType: 'BUSINESS',
+        persons: [
+          { personId: 'p-3', role: 'PRIMARY' },
+          { personId: 'p-1', role: 'BUSINESS_ADMIN' },
+        ],
+        accounts: [
+          {
+            line: 5,
+            accountId: 'a-4',
+            accountNumber: '1002-10',
+            diAccountType: 'CHECKING',
+            category: 'DEPOSIT',
+            description: 'Yen Checking',
+            currency: 'JPY',
+            posted: 250_000n,
+            closed: false,
+            delinquent: false,
+            ...unowned,
+            holders: [
+              { personId: 'p-3', role: 'PRIMARY', mayPay: true },
+              { personId: 'p-1', role: 'JOINT', mayPay: true },
+            ],
+          },
+          {
+            line: 6,
+            accountId: 'a-5',
+            accountNumber: '1002-00',
+            diAccountType: 'SAVINGS',
+            category: 'DEPOSIT',
+            description: 'Old Savings',
+            currency: 'USD',
+            posted: 0n,
+            closed: true,
+            delinquent: false,
+            ...unowned,
+            holders: [{ personId: 'p-3', role: 'PRIMARY', mayPay: true }],
+          },
+        ],
+      },
+    ],
+  });
+});
+
+describe('how a spreadsheet or another system writes the same', () => {
+  const same: Record<string, (files: ExtractFiles) => void> = {
+    'a byte order mark': (files) => {
+      files['members.csv'] = (files['members.csv'] ?? []).map((line, n) =>
+        n === 0 ? `\uFEFF${line}` : line,
+      );
+    },
+    'carriage returns': (files) => {
+      for (const [name, lines] of Object.entries(files)) files[name] = lines.map((line) => `${line}\r`);
+    },
+    'empty lines at the end': (files) => files['holders.csv']?.push('', ''),
+    'space around values': (files) => {
+      files['member-persons.csv'] = (files['member-persons.csv'] ?? []).map((l) => l.replaceAll(',', ' , '));
+    },
+    'quotes around everything': (files) => {
+      files['members.csv'] = (files['members.csv'] ?? []).map((line) => `"${line.replaceAll(',', '","')}"`);
+    },
+    'columns in another order': (files) => {
+      files['members.csv'] = (files['members.csv'] ?? []).map((line) => line.split(',').reverse().join(','));
+    },
+    'zeros in front of an amount': (files) => {
+      files['accounts.csv'] = (files['accounts.csv'] ?? []).map((line) =>
+        line.replace('842.19', '000842.19'),
+      );
+    },
+  };
+  for (const [what, change] of Object.entries(same)) {
+    test(`${what} changes nothing`, async () => {
+      const files = soundExtract();
+      change(files);
+      assert.notDeepEqual(files, soundExtract());
+      assert.deepEqual(await read(files), await read(soundExtract()));
+    });
+  }
+});
+
+interface Refusal {
+  /** File, line and column, and what belongs there. */
+  readonly error: string;
+  /** What else may stand there: a text of the sound line, and what it is replaced with. */
+  readonly for: Readonly<Record<string, readonly [from: string | RegExp, to: string]>>;
+}
+
+const roles = 'PRIMARY or JOINT or AUTHORIZED_SIGNER';
+
+/** One wrong value each, and the error that tells where it is and what belongs there. */
+const refusals: readonly Refusal[] = [
+  {
+    error: 'institution.csv:2: code: expected 2 to 31 lower-case letters, digits or -',
+    for: { 'a code in capitals': ['fictional', 'Fictional'] },
+  },
+  {
+    error: 'institution.csv:2: name: expected a name',
+    for: { 'no name': ['Fictional Credit Union', ' '] },
+  },
+  {
+    error: 'institution.csv:2: currency: expected an ISO 4217 code like USD',
+    for: { 'a currency that is none': ['USD', 'usd'] },
+  },
+  {
+    error: 'institution.csv:2: time_zone: expected an IANA time zone like America/New_York',
+    for: {
+      'a time zone that is none': ['New_York', 'Atlantis'],
+      'an offset for a time zone': ['America/New_York', '+05:00'],
+    },
+  },
+  {
+    error: 'institution.csv:2: enrollment: expected closed or open',
+    for: { 'another enrollment': ['open', 'maybe'] },
+  },
+  {
+    error: 'institution.csv:2: opening_deposit: expected no negative amount',
+    for: { 'a negative opening deposit': ['250.00', '-250.00'] },
+  },
+  {
+    error: 'institution.csv:2: password_min_length: expected a number from 8 to 128',
+    for: {
+      'a password length below 8': [',15,', ',7,'],
+      'a password length above 128': [',15,', ',129,'],
+      'no password length': [',15,', ',,'],
+      'a password length in another notation': [',15,', ',0xF,'],
+    },
+  },
+  {
+    error: 'institution.csv:2: demo: expected yes or no',
+    for: { 'a flag of another language': [/no$/, 'false'] },
+  },
+  {
+    error: 'persons.csv:3: person_id: expected an id of 1 to 64 letters, digits and . _ : -',
+    for: { 'a person without an id': ['p-2,', ','] },
+  },
+  {
+    error: 'persons.csv:2: last_name: expected a name',
+    for: { 'a person without a last name': ['Ada,Example', 'Ada,'] },
+  },
+  {
+    error: 'persons.csv:2: email: expected an e-mail address',
+    for: {
+      'an e-mail that is none': ['ada@example.test', 'ada(at)example.test'],
+      'two e-mails': ['ada@example.test', 'a@x.test;b@x.test'],
+      'an e-mail longer than 254': ['ada@', `${'a'.repeat(242)}@`],
+    },
+  },
+  {
+    error: 'persons.csv:2: phone_number: expected a number that can be dialled, like +12025550143',
+    for: {
+      'a phone number as people write it': ['+12025550143', '(202) 555-0143'],
+      'a phone number with spaces': ['+12025550143', '+1 202 555 0143'],
+      'a phone number that cannot be': ['+12025550143', '+11235550143'],
+      'a phone number with an extension': ['+12025550143', '+12025550143x5'],
+    },
+  },
+  {
+    error: 'persons.csv:2: phone_type: expected MOBILE or HOME or WORK',
+    for: { 'another type of phone': ['MOBILE', 'FAX'] },
+  },
+  {
+    error: 'persons.csv:2: phone_type: expected one exactly where there is a number',
+    for: {
+      'a number without a type': ['MOBILE', ''],
+      'a type without a number': ['+12025550143', ''],
+    },
+  },
+  {
+    error: 'persons.csv:2: birth_date: expected a date like 1980-12-31',
+    for: {
+      'a day that never was': ['1984-02-29', '1985-02-29'],
+      'a date the other way round': ['1984-02-29', '29.02.1984'],
+      'a moment for a date': ['1984-02-29', '1984-02-29T00:00'],
+    },
+  },
+  {
+    error: 'persons.csv:2: first_name: expected text without control characters',
+    for: { 'a character that the database cannot hold': ['Ada', 'A\0da'] },
+  },
+  {
+    error: 'persons.csv:4: last_name: expected text without control characters',
+    for: { 'a name over two lines': ['Sample &', 'Sample\t&'] },
+  },
+  {
+    error: 'members.csv:2: customer_id: expected an id of 1 to 64 letters, digits and . _ : -',
+    for: {
+      'an id that starts with a point': ['c-1', '.c-1'],
+      'an id of 65 characters': ['c-1', 'c'.repeat(65)],
+    },
+  },
+  {
+    error: 'members.csv:2: member_type: expected RETAIL or BUSINESS',
+    for: { 'another type of member': ['RETAIL', 'Retail'] },
+  },
+  {
+    error: 'member-persons.csv:3: person_id: expected one of persons.csv',
+    for: { 'a person who is not there': ['p-2', 'p-9'] },
+  },
+  {
+    error: `member-persons.csv:5: role: expected ${roles} or BUSINESS_ADMIN or BUSINESS_USER`,
+    for: { 'another role': ['BUSINESS_ADMIN', 'OWNER'] },
+  },
+  {
+    error: `member-persons.csv:3: role: expected ${roles}`,
+    for: { 'a role of businesses in a RETAIL membership': ['JOINT', 'BUSINESS_USER'] },
+  },
+  {
+    error: 'member-persons.csv:3: role: expected one PRIMARY a membership',
+    for: { 'a second PRIMARY': ['JOINT', 'PRIMARY'] },
+  },
+  {
+    error: 'accounts.csv:3: member_number: expected one of members.csv',
+    for: { 'an account of nobody': ['1001', '1009'] },
+  },
+  {
+    error: 'accounts.csv:2: type: expected a DIAccountType of a member',
+    for: { 'a type that is none': ['CHECKING', 'SHARE_DRAFT'] },
+  },
+  {
+    error: 'accounts.csv:6: type: expected a DIAccountType of a member',
+    for: { 'a type of the institution itself': ['SAVINGS', 'GENERAL_LEDGER_ACCOUNT'] },
+  },
+  {
+    error: 'accounts.csv:3: account_number: expected the last four digits of the card, never more',
+    for: {
+      'a full card number': ['4242', '4111111111111111'],
+      'a masked card number': ['4242', '****4242'],
+    },
+  },
+  {
+    error: "accounts.csv:3: description: expected anything but a card's number",
+    for: { 'a card number in the description': ['Rewards Card', 'Visa 4111 1111 1111 1111'] },
+  },
+  {
+    error: 'accounts.csv:2: account_number: expected 1 to 40 characters without spaces',
+    for: {
+      'an account number with spaces': ['1001-10', '1001 10'],
+      'no account number': ['1001-10', ''],
+    },
+  },
+  {
+    error: 'accounts.csv:2: currency: expected an ISO 4217 code like USD',
+    for: { 'a currency that is none': ['USD', 'XXX'] },
+  },
+  {
+    error: 'accounts.csv:2: balance: expected an amount like 1234.56',
+    for: { 'an amount with a symbol': ['-12.34', '$12.34'] },
+  },
+  {
+    error: 'accounts.csv:3: balance: expected an amount like 1234.56',
+    for: {
+      'an amount with thousands': ['842.19', '"1,842.19"'],
+      'a decimal comma': ['842.19', '"842,19"'],
+      'an exponent': ['842.19', '8e2'],
+      'a sign behind': ['842.19', '842.19-'],
+      'a sign alone': ['842.19', '-'],
+      'a point alone': ['842.19', '.'],
+      'a fraction of a cent': ['842.19', '842.190'],
+      'a zero with fractions of a cent': ['842.19', '0.000'],
+      '14 digits': ['842.19', '10000000000000'],
+    },
+  },
+  {
+    error: 'accounts.csv:5: balance: expected an amount like 123456',
+    for: { 'a fraction of a yen': ['250000', '250000.0'] },
+  },
+  {
+    error: 'accounts.csv:4: balance: expected no negative amount',
+    for: { 'a loan that owes the member': ['1000.00', '-1000.00'] },
+  },
+  {
+    error: 'accounts.csv:4: accrued_interest: expected no negative amount',
+    for: { 'negative interest': ['12.50', '-12.50'] },
+  },
+  {
+    error: 'accounts.csv:2: accrued_interest: expected nothing, except on an account of kind LOAN',
+    for: { 'interest on a deposit': [/,,,$/, ',,1.00,'] },
+  },
+  {
+    error: 'accounts.csv:3: fees_due: expected nothing, except on an account of kind LOAN',
+    for: { 'fees on a card': [/,,$/, ',,1.00'] },
+  },
+  {
+    error: 'accounts.csv:4: overdraft_limit: expected nothing, except on an account of kind DEPOSIT',
+    for: { 'an overdraft line on a loan': ['yes,,', 'yes,1.00,'] },
+  },
+  {
+    error: 'accounts.csv:2: credit_limit: expected nothing, except on an account of kind CREDIT',
+    for: { 'a credit line on a deposit': ['500.00,,', '500.00,1.00,'] },
+  },
+  {
+    error: 'accounts.csv:2: status: expected open or closed',
+    for: { 'another status': ['open', 'dormant'] },
+  },
+  {
+    error: 'accounts.csv:2: delinquent: expected yes or no',
+    for: { 'no word on delinquency': ['open,no', 'open,'] },
+  },
+  {
+    error: 'holders.csv:2: account_id: expected one of accounts.csv',
+    for: { 'a holder of an account that is not there': ['a-1', 'a-9'] },
+  },
+  {
+    error: "holders.csv:4: person_id: expected a person of the account's membership in member-persons.csv",
+    for: { 'a holder from another membership': ['p-1', 'p-3'] },
+  },
+  {
+    error: `holders.csv:3: role: expected ${roles}`,
+    for: { 'another role of a holder': ['AUTHORIZED_SIGNER', 'BUSINESS_USER'] },
+  },
+  {
+    error: 'holders.csv:3: may_pay: expected yes or no',
+    for: { 'no word on paying': [/no$/, ''] },
+  },
+  {
+    error: 'holders.csv:3: account_id, person_id: expected what no line above has',
+    for: { 'the same holder twice': ['p-2', 'p-1'] },
+  },
+  {
+    error: 'member-persons.csv:3: member_number, person_id: expected what no line above has',
+    for: { 'the same person twice in a membership': ['p-2', 'p-1'] },
+  },
+];
+
+describe('what is wrong is told by file and line', () => {
+  for (const { error, for: cases } of refusals) {
+    const [file = '', line] = error.split(':');
+    for (const [what, [from, to]] of Object.entries(cases)) {
+      test(`${file}: ${what}`, async () => {
+        const errors = await errorsOf(spoilt(file, Number(line), from, to));
+        // What refers to it from another file may be wrong then, too.
+        assert.deepEqual(
+          errors.filter((each) => each.startsWith(`${file}:`)),
+          [error],
+        );
+      });
+    }
+  }
+
+  for (const [file, line, columns] of [
+    ['persons.csv', 3, 'person_id'],
+    ['members.csv', 3, 'member_number'],
+    ['members.csv', 3, 'customer_id'],
+    ['accounts.csv', 3, 'account_id'],
+  ] as const) {
+    test(`${file}: a ${columns} that stands twice`, async () => {
+      const files = soundExtract();
+      const lines = files[file] as string[];
+      const place = (lines[0] as string).split(',').indexOf(columns);
+      const values = (lines[line - 1] as string).split(',');
+      values[place] = (lines[1] as string).split(',')[place] as string;
+      lines[line - 1] = values.join(',');
+      const errors = await errorsOf(files);
+      assert.ok(
+        errors.includes(`${file}:${line}: ${columns}: expected what no line above has`),
+        errors.join('\n'),
+      );
+    });
+  }
+
+  test('a membership without a PRIMARY', async () => {
+    const errors = await errorsOf(spoilt('member-persons.csv', 2, 'PRIMARY', 'JOINT'));
+    assert.deepEqual(errors, ['members.csv:2: member_number: expected a PRIMARY in member-persons.csv']);
+  });
+
+  test("an account id that is one of the institution's own", async () => {
+    const files = spoilt('accounts.csv', 6, 'a-5', 'internal:funding:USD');
+    files['holders.csv']?.splice(-1);
+    assert.deepEqual(await errorsOf(files), [
+      "accounts.csv:6: account_id: expected none of the institution's own accounts",
+    ]);
+  });
+
+  test('a card number as an account id, which is not repeated in the error', async () => {
+    const files = spoilt('accounts.csv', 3, 'a-2', '4111-1111-1111-1111');
+    files['holders.csv'] = (files['holders.csv'] ?? []).map((l) => l.replace('a-2', '4111-1111-1111-1111'));
+    const errors = await errorsOf(files);
+    assert.deepEqual(errors, ["accounts.csv:3: account_id: expected anything but a card's number"]);
+    assert.doesNotMatch(new ExtractRejected(errors).message, /4111/);
+  });
+
+  test('sixteen digits that are no card number may describe a card account', async () => {
+    await read(spoilt('accounts.csv', 3, 'Rewards Card', 'Card of 4111111111111112'));
+  });
+
+  test('all that is wrong, at once and in the order of the files', async () => {
+    const files = spoilt('persons.csv', 2, 'ada@example.test', 'ada');
+    files['accounts.csv'] = (files['accounts.csv'] ?? []).map((line) => line.replace(',open,', ',ajar,'));
+    assert.deepEqual(await errorsOf(files), [
+      'persons.csv:2: email: expected an e-mail address',
+      'accounts.csv:2: status: expected open or closed',
+      'accounts.csv:3: status: expected open or closed',
+      'accounts.csv:4: status: expected open or closed',
+      'accounts.csv:5: status: expected open or closed',
+    ]);
+  });
+});
+
+describe('files that are no table of the extract', () => {
+  const cases: Record<string, readonly [change: (files: ExtractFiles) => void, error: string]> = {
+    'an empty file': [
+      (files) => {
+        files['members.csv'] = [];
+      },
+      'members.csv:1: expected one column customer_id, found 0',
+    ],
+    'a column missing': [
+      (files) => {
+        files['members.csv'] = (files['members.csv'] ?? []).map((line) => line.replace(/,[^,]*$/, ''));
+      },
+      'members.csv:1: expected one column member_type, found 0',
+    ],
+    'a column twice': [
+      (files) => {
+        files['members.csv'] = (files['members.csv'] ?? []).map((line) =>
+          line.replace(/,([^,]*)$/, ',$1,$1'),
+        );
+      },
+      'members.csv:1: expected one column member_type, found 2',
+    ],
+    'a column that nobody knows': [
+      (files) => {
+        files['members.csv'] = (files['members.csv'] ?? []).map((line) => `${line},x`);
+      },
+      'members.csv:1: expected no columns but customer_id, member_number, member_type',
+    ],
+    'a line with a value too few': [
+      (files) => {
+        files['members.csv']?.splice(2, 1, 'c-2,1002');
+      },
+      'members.csv:3: expected 3 values, found 2',
+    ],
+    'a line with a value too many': [
+      (files) => {
+        files['members.csv']?.splice(2, 1, 'c-2,1002,BUSINESS,');
+      },
+      'members.csv:3: expected 3 values, found 4',
+    ],
+    'a quote in the middle of a value': [
+      (files) => {
+        files['members.csv']?.splice(2, 1, 'c-2,10"02",BUSINESS');
+      },
+      'members.csv:3: expected CSV as in RFC 4180',
+    ],
+  };
+  for (const [what, [change, error]] of Object.entries(cases)) {
+    test(what, async () => {
+      const files = soundExtract();
+      change(files);
+      const errors = await errorsOf(files);
+      assert.equal(errors[0], error);
+      assert.ok(
+        errors.every((each) => each.startsWith('members.csv:')),
+        'what only refers to the file is not complained of',
+      );
+    });
+  }
+
+  test('a file that is not there', async () => {
+    await using folder = await extractFolder(soundExtract());
+    await rm(path.join(folder.folder, 'holders.csv'));
+    await assert.rejects(readExtract(folder.folder), {
+      errors: ['holders.csv:1: expected a file that can be read (ENOENT)'],
+    });
+  });
+
+  test('a file in Latin-1, by the first line that shows it', async () => {
+    await using folder = await extractFolder(soundExtract());
+    const text = (soundExtract()['persons.csv'] as string[]).join('\n').replace('Bob', 'Zoë');
+    await writeFile(path.join(folder.folder, 'persons.csv'), text, 'latin1');
+    await assert.rejects(readExtract(folder.folder), { errors: ['persons.csv:3: expected UTF-8'] });
+  });
+
+  for (const [what, lines] of [
+    ['no institution', [0]],
+    ['two institutions', [0, 1, 1]],
+  ] as const) {
+    test(what, async () => {
+      const files = soundExtract();
+      files['institution.csv'] = lines.map((line) => files['institution.csv']?.[line] as string);
+      assert.deepEqual(await errorsOf(files), ['institution.csv:1: expected exactly one institution']);
+    });
+  }
+});
+
+for (const timeZone of ['UTC', 'Europe/Kyiv', 'Asia/Kolkata', 'America/Argentina/Buenos_Aires']) {
+  test(`${timeZone} is a time zone`, async () => {
+    const { institution } = await read(spoilt('institution.csv', 2, 'America/New_York', timeZone));
+    assert.equal(institution.timeZone, timeZone);
+  });
+}

@@ -1,0 +1,532 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { ExtractRejected, importExtract, openMembership } from '../../src/core/index.ts';
+import { findInstitutionByCode, type Institution } from '../../src/institutions/index.ts';
+import { PostingKeys } from '../../src/ledger/index.ts';
+import { sql } from '../../src/storage/index.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type ExtractFiles, extractFolder, extractOf, soundExtract } from '../support/extract.ts';
+import { balancesOf, dumpTables, ledgerSums } from '../support/tables.ts';
+
+const at = new Date('2026-03-02T12:00:00Z');
+
+type ImportOptions = NonNullable<Parameters<typeof importExtract>[2]>;
+
+function depsOf(db: TestDatabase, clock = () => at) {
+  return { database: db.database, clock, postingKeys: new PostingKeys(db.database) };
+}
+
+async function importFiles(db: TestDatabase, files: ExtractFiles, options: ImportOptions = {}) {
+  await using folder = await extractFolder(files);
+  return await importExtract(depsOf(db), folder.folder, options);
+}
+
+/** The sound extract with a text replaced, wherever it stands in the file. */
+function changed(file: string, from: string | RegExp, to: string): ExtractFiles {
+  const files = soundExtract();
+  const before = files[file] as string[];
+  files[file] = before.map((line) => line.replace(from, to));
+  assert.notDeepEqual(files[file], before, 'the test changes nothing');
+  return files;
+}
+
+async function holdersOf(db: TestDatabase, accountId: string): Promise<string[]> {
+  const rows = await db.superuser<{ holder: string }>(
+    `select concat_ws(' ', person_id, role, case when may_pay then 'pays' else 'sees' end) as holder
+     from holders join accounts using (institution_id, account_key) join persons using (institution_id, person_key)
+     where account_id = $1 order by 1`,
+    [accountId],
+  );
+  return rows.map(({ holder }) => holder);
+}
+
+async function personsOf(db: TestDatabase, memberNumber: string): Promise<string[]> {
+  const rows = await db.superuser<{ person: string }>(
+    `select person_id || ' ' || role as person
+     from customer_persons join customers using (institution_id, customer_key)
+       join persons using (institution_id, person_key)
+     where member_number = $1 order by 1`,
+    [memberNumber],
+  );
+  return rows.map(({ person }) => person);
+}
+
+describe('the demo institutions', () => {
+  const examples = fileURLToPath(new URL('../../examples', import.meta.url));
+  const columns = (code: string, file: string) => {
+    const [header = '', ...lines] = readFileSync(`${examples}/${code}/${file}`, 'utf8').trim().split('\n');
+    assert.doesNotMatch(lines.join(), /"/, 'this reader knows no quotes');
+    const names = header.split(',');
+    return lines.map((line) => Object.fromEntries(line.split(',').map((value, n) => [names[n], value])));
+  };
+  const minor = (amount = '') => BigInt(amount.replace('.', '') || 0);
+
+  test('come in with every balance of their files, and a ledger that sums to zero', async () => {
+    await using db = await testDatabase();
+    for (const code of ['lakeside', 'harbor']) {
+      const accounts = columns(code, 'accounts.csv');
+      const report = await importExtract(depsOf(db), `${examples}/${code}`);
+      assert.equal(report.members, columns(code, 'members.csv').length);
+      assert.equal(report.persons, columns(code, 'persons.csv').length);
+      assert.equal(report.accounts, accounts.length);
+
+      const balances = await balancesOf(db, code);
+      for (const account of accounts) {
+        const owes = /_LOAN$/.test(account.type ?? '');
+        const figure = minor(account.balance) + minor(account.accrued_interest) + minor(account.fees_due);
+        const held = balances[account.account_id as string];
+        assert.equal(held?.posted, owes ? -figure : figure, account.account_id);
+        assert.equal(held?.kinds, figure === 0n ? '' : 'OPENING', account.account_id);
+      }
+      const own = Object.keys(balances).filter((accountId) => accountId.startsWith('internal:'));
+      assert.equal(Object.keys(balances).length, accounts.length + own.length);
+      assert.equal(own.length, 3 * new Set(accounts.map((account) => account.currency)).size);
+    }
+    const sums = await ledgerSums(db);
+    assert.equal(sums.length, 8, 'three currencies at one, one at the other, in balances and in entries');
+    assert.deepEqual(new Set(sums), new Set(['0']));
+  });
+
+  test('imported again are left as they are, balances asked for or not', async () => {
+    await using db = await testDatabase();
+    for (const code of ['lakeside', 'harbor']) await importExtract(depsOf(db), `${examples}/${code}`);
+    const before = await dumpTables(db);
+    assert.ok((before.entries?.length ?? 0) > 100);
+    for (const code of ['lakeside', 'harbor']) {
+      for (const adjustBalances of [false, true]) {
+        const later = depsOf(db, () => new Date('2026-03-03T12:00:00Z'));
+        const report = await importExtract(later, `${examples}/${code}`, { adjustBalances });
+        assert.equal(report.openedAccounts + report.adjustedAccounts, 0);
+      }
+    }
+    assert.deepEqual(await dumpTables(db), before);
+  });
+
+  test('do not see each other, though their ids are the same', async () => {
+    await using db = await testDatabase();
+    for (const code of ['lakeside', 'harbor']) await importExtract(depsOf(db), `${examples}/${code}`);
+    const seen: Record<string, unknown> = {};
+    for (const code of ['lakeside', 'harbor']) {
+      const { institutionId } = (await db.database.directory((directory) =>
+        findInstitutionByCode(directory, code),
+      )) as Institution;
+      const { rows } = await db.database.read(institutionId, (tenant) =>
+        tenant.query(
+          sql(
+            '',
+            `select (select count(*) from persons) as persons, (select count(*) from customers) as customers,
+                    (select count(*) from holders) as holders, (select count(*) from accounts) as accounts,
+                    (select array_agg(posted) from balances where account_id = 'a-1001-checking') as posted`,
+          ),
+        ),
+      );
+      seen[code] = rows[0];
+    }
+    const count = (code: string, file: string) => BigInt(columns(code, file).length);
+    assert.deepEqual(seen, {
+      lakeside: {
+        persons: count('lakeside', 'persons.csv'),
+        customers: count('lakeside', 'members.csv'),
+        holders: count('lakeside', 'holders.csv'),
+        accounts: count('lakeside', 'accounts.csv') + 9n,
+        posted: ['4825075'],
+      },
+      harbor: {
+        persons: count('harbor', 'persons.csv'),
+        customers: count('harbor', 'members.csv'),
+        holders: count('harbor', 'holders.csv'),
+        accounts: count('harbor', 'accounts.csv') + 3n,
+        posted: ['111111'],
+      },
+    });
+  });
+});
+
+describe('importing again', () => {
+  test('takes over what a core may change', async () => {
+    await using db = await testDatabase();
+    await importFiles(db, soundExtract());
+    const files = soundExtract();
+    files['institution.csv']?.splice(1, 1, 'fictional,Renamed Bank,USD,Europe/Kyiv,closed,1.00,8,no');
+    files['persons.csv']?.splice(1, 1, 'p-1,Ada,Married,new@example.test,+442079460018,HOME,1984-03-01');
+    files['accounts.csv']?.splice(1, 1, 'a-1,1001,1001-99,CHECKING,Renamed,USD,-12.34,closed,yes,7.00,,,');
+    await importFiles(db, files);
+
+    const [institution] = await db.superuser(
+      'select name, time_zone, enrollment, opening_deposit_minor, password_min_length from institutions',
+    );
+    assert.deepEqual(institution, {
+      name: 'Renamed Bank',
+      time_zone: 'Europe/Kyiv',
+      enrollment: 'closed',
+      opening_deposit_minor: 100n,
+      password_min_length: 8,
+    });
+    const [person] = await db.superuser(
+      `select last_name, email, phone_number, phone_type, birth_date::text from persons where person_id = 'p-1'`,
+    );
+    assert.deepEqual(person, {
+      last_name: 'Married',
+      email: 'new@example.test',
+      phone_number: '+442079460018',
+      phone_type: 'HOME',
+      birth_date: '1984-03-01',
+    });
+    const [account] = await db.superuser(
+      `select account_number, description, closed, delinquent, overdraft_limit from accounts
+       where account_id = 'a-1'`,
+    );
+    assert.deepEqual(account, {
+      account_number: '1001-99',
+      description: 'Renamed',
+      closed: true,
+      delinquent: true,
+      overdraft_limit: 700n,
+    });
+  });
+
+  test('holders become those of the extract: gone, come and changed', async () => {
+    await using db = await testDatabase();
+    await importFiles(db, soundExtract());
+    assert.deepEqual(await holdersOf(db, 'a-1'), ['p-1 PRIMARY pays', 'p-2 AUTHORIZED_SIGNER sees']);
+    assert.deepEqual(await holdersOf(db, 'a-2'), ['p-1 PRIMARY pays']);
+
+    const files = soundExtract();
+    files['holders.csv']?.splice(1, 3, 'a-1,p-2,JOINT,yes', 'a-2,p-1,PRIMARY,no', 'a-2,p-2,JOINT,no');
+    await importFiles(db, files);
+    assert.deepEqual(await holdersOf(db, 'a-1'), ['p-2 JOINT pays']);
+    assert.deepEqual(await holdersOf(db, 'a-2'), ['p-1 PRIMARY sees', 'p-2 JOINT sees']);
+    assert.deepEqual(await holdersOf(db, 'a-4'), ['p-1 JOINT pays', 'p-3 PRIMARY pays']);
+  });
+
+  test('the persons of a membership become those of the extract, and may change places', async () => {
+    await using db = await testDatabase();
+    await importFiles(db, soundExtract());
+    const files = soundExtract();
+    files['member-persons.csv']?.splice(1, 4, '1001,p-1,JOINT', '1001,p-2,PRIMARY', '1002,p-3,PRIMARY');
+    files['holders.csv'] = (files['holders.csv'] ?? []).filter((line) => line !== 'a-4,p-1,JOINT,yes');
+    await importFiles(db, files);
+    assert.deepEqual(await personsOf(db, '1001'), ['p-1 JOINT', 'p-2 PRIMARY']);
+    assert.deepEqual(await personsOf(db, '1002'), ['p-3 PRIMARY']);
+    assert.deepEqual(await holdersOf(db, 'a-4'), ['p-3 PRIMARY pays']);
+  });
+
+  test('what is left out stays as it is', async () => {
+    await using db = await testDatabase();
+    await importFiles(db, soundExtract());
+    const before = await dumpTables(db);
+    const files = soundExtract();
+    files['members.csv']?.splice(1, 1);
+    files['member-persons.csv']?.splice(1, 2);
+    files['accounts.csv']?.splice(1, 3);
+    files['holders.csv']?.splice(1, 4);
+    await importFiles(db, files);
+    assert.deepEqual(await dumpTables(db), before);
+  });
+
+  test('new accounts open, beside those that stand', async () => {
+    await using db = await testDatabase();
+    const files = soundExtract();
+    const last = files['accounts.csv']?.pop() as string;
+    const holder = files['holders.csv']?.pop() as string;
+    await importFiles(db, files);
+    files['accounts.csv']?.push(last.replace('USD,,', 'EUR,5.00,'));
+    files['holders.csv']?.push(holder);
+    const report = await importFiles(db, files);
+    assert.equal(report.openedAccounts, 1);
+    const balances = await balancesOf(db, 'fictional');
+    assert.equal(balances['a-5']?.posted, 500n);
+    assert.equal(balances['internal:core-settlement:EUR']?.posted, -500n);
+    assert.equal(balances['a-4']?.kinds, 'OPENING');
+    assert.deepEqual(new Set(await ledgerSums(db)), new Set(['0']));
+  });
+
+  test('balances stay the ledger’s, unless they are asked to follow the core', async () => {
+    await using db = await testDatabase();
+    await importFiles(db, soundExtract());
+    const files = soundExtract();
+    files['accounts.csv']?.splice(
+      1,
+      5,
+      'a-1,1001,1001-10,CHECKING,Share Draft,USD,100.00,open,no,500.00,,,',
+      'a-2,1001,4242,CREDIT_CARD_LOAN,Rewards Card,USD,-1.00,open,no,,5000.00,,',
+      'a-3,1001,1001-50,CONSUMER_LOAN,,USD,900.00,open,yes,,,1.00,',
+      'a-4,1002,1002-10,CHECKING,Yen Checking,JPY,250000,open,no,,,,',
+      'a-5,1002,1002-00,SAVINGS,Old Savings,USD,3.00,closed,no,,,,',
+    );
+    const figures = async () => {
+      const balances = await balancesOf(db, 'fictional');
+      const [loan] = await db.superuser('select accrued_interest, fees_due from loans');
+      const of = (accountId: string) => [balances[accountId]?.posted, balances[accountId]?.kinds];
+      return { a1: of('a-1'), a2: of('a-2'), a3: of('a-3'), a4: of('a-4'), a5: of('a-5'), loan };
+    };
+    const before = await figures();
+    assert.deepEqual(before, {
+      a1: [-1_234n, 'OPENING'],
+      a2: [-84_219n, 'OPENING'],
+      a3: [-103_750n, 'OPENING'],
+      a4: [250_000n, 'OPENING'],
+      a5: [0n, ''],
+      loan: { accrued_interest: 1_250n, fees_due: 2_500n },
+    });
+    await importFiles(db, files);
+    assert.deepEqual(await figures(), before);
+
+    const report = await importFiles(db, files, { adjustBalances: true });
+    assert.deepEqual([report.openedAccounts, report.adjustedAccounts], [1, 3]);
+    assert.deepEqual(await figures(), {
+      a1: [10_000n, 'OPENING ADJUSTMENT'],
+      a2: [100n, 'OPENING ADJUSTMENT'],
+      a3: [-90_100n, 'OPENING ADJUSTMENT'],
+      a4: [250_000n, 'OPENING'],
+      a5: [300n, 'OPENING'],
+      loan: { accrued_interest: 100n, fees_due: 0n },
+    });
+    assert.deepEqual(new Set(await ledgerSums(db)), new Set(['0']));
+  });
+
+  const contradictions: Record<string, readonly [files: ExtractFiles, errors: readonly string[]]> = {
+    'another currency of the institution': [
+      changed('institution.csv', 'USD', 'EUR'),
+      ['institution.csv:2: currency: expected what was imported before'],
+    ],
+    'an institution that is no demo any more': [
+      changed('institution.csv', /no$/, 'yes'),
+      ['institution.csv:2: demo: expected what was imported before'],
+    ],
+    'another customer id of a member': [
+      changed('members.csv', 'c-2', 'c-9'),
+      ['members.csv:3: customer_id: expected what was imported before'],
+    ],
+    'another type of a member': [
+      changed('members.csv', 'RETAIL', 'BUSINESS'),
+      ['members.csv:2: member_type: expected what was imported before'],
+    ],
+    'the customer id of another member': [
+      (() => {
+        const files = soundExtract();
+        files['members.csv']?.splice(1, 2, 'c-2,1001,RETAIL', 'c-1,1002,BUSINESS');
+        return files;
+      })(),
+      [
+        'members.csv:2: customer_id: expected what was imported before',
+        'members.csv:2: member_number: expected what was imported before',
+        'members.csv:2: member_type: expected what was imported before',
+        'members.csv:3: customer_id: expected what was imported before',
+        'members.csv:3: member_number: expected what was imported before',
+        'members.csv:3: member_type: expected what was imported before',
+      ],
+    ],
+    'an account under another membership': [
+      (() => {
+        const files = changed('accounts.csv', 'a-5,1002', 'a-5,1001');
+        files['holders.csv']?.splice(-1, 1, 'a-5,p-2,PRIMARY,yes');
+        return files;
+      })(),
+      ['accounts.csv:6: member_number: expected what was imported before'],
+    ],
+    'an account of another type': [
+      changed('accounts.csv', 'a-5,1002,1002-00,SAVINGS', 'a-5,1002,1002-00,CHECKING'),
+      ['accounts.csv:6: type: expected what was imported before'],
+    ],
+    'an account in another currency': [
+      changed('accounts.csv', 'JPY', 'KRW'),
+      ['accounts.csv:5: currency: expected what was imported before'],
+    ],
+  };
+  for (const [what, [files, errors]] of Object.entries(contradictions)) {
+    test(`${what} is refused whole`, async () => {
+      await using db = await testDatabase();
+      await importFiles(db, soundExtract());
+      const before = await dumpTables(db);
+      // What would be a good change elsewhere in the same extract must not come in either.
+      files['persons.csv'] = (files['persons.csv'] ?? []).map((line) => line.replace('Bob', 'Robert'));
+      const rejected = await importFiles(db, files, { adjustBalances: true }).catch((error) => error);
+      assert.ok(rejected instanceof ExtractRejected, String(rejected));
+      assert.deepEqual([...new Set(rejected.errors)].sort(), [...errors].sort());
+      assert.deepEqual(await dumpTables(db), before);
+    });
+  }
+
+  test('an extract with an error is refused whole', async () => {
+    await using db = await testDatabase();
+    const before = await dumpTables(db);
+    await assert.rejects(importFiles(db, changed('holders.csv', 'a-5', 'a-6')), ExtractRejected);
+    assert.deepEqual(await dumpTables(db), before);
+  });
+});
+
+/** What the import made, without the numbers that the database gave it and the moments. */
+async function outcome(db: TestDatabase) {
+  return {
+    balances: await balancesOf(db, 'fictional'),
+    holders: await db.superuser(
+      `select account_id, person_id, role, may_pay from holders
+         join accounts using (institution_id, account_key) join persons using (institution_id, person_key)
+       order by 1, 2`,
+    ),
+    persons: await db.superuser(
+      `select member_number, customer_id, person_id, role from customer_persons
+         join customers using (institution_id, customer_key) join persons using (institution_id, person_key)
+       order by 1, 3`,
+    ),
+    loans: await db.superuser(
+      `select account_id, accrued_interest, fees_due from loans
+         join accounts using (institution_id, account_key) order by 1`,
+    ),
+    sums: new Set(await ledgerSums(db)),
+  };
+}
+
+describe('an import that ends too soon', () => {
+  test('killed after a chunk, is completed by running it again', async () => {
+    await using whole = await testDatabase();
+    await using broken = await testDatabase();
+    await using folder = await extractFolder(extractOf(600));
+    await importExtract(depsOf(whole), folder.folder);
+
+    let chunks = 0;
+    const killed = importExtract(depsOf(broken), folder.folder, {
+      onProgress: () => {
+        chunks += 1;
+        if (chunks === 2) throw new Error('killed');
+      },
+    });
+    await assert.rejects(killed, /killed/);
+    const [half] = await broken.superuser<{ accounts: bigint }>(
+      'select count(*) as accounts from accounts where purpose is null',
+    );
+    assert.equal(half?.accounts, 1_000n);
+
+    const report = await importExtract(depsOf(broken), folder.folder);
+    assert.equal(report.openedAccounts, 200);
+    assert.deepEqual(await outcome(broken), await outcome(whole));
+  });
+
+  test('killed at any moment, again and again, opens each account once', async () => {
+    await using whole = await testDatabase();
+    await using broken = await testDatabase();
+    await using folder = await extractFolder(soundExtract());
+    await importExtract(depsOf(whole), folder.folder);
+
+    // The clock is read in every transaction, after others of its statements.
+    let kills = 0;
+    for (let readings = 1; ; readings += 1) {
+      let left = readings;
+      const clock = () => {
+        left -= 1;
+        if (left < 0) throw new Error('killed');
+        return at;
+      };
+      const done = await importExtract(depsOf(broken, clock), folder.folder).then(
+        () => true,
+        (error: Error) => {
+          assert.match(error.message, /killed/);
+          return false;
+        },
+      );
+      if (done) break;
+      kills += 1;
+    }
+    assert.ok(kills >= 2, `killed ${kills} times`);
+    assert.deepEqual(await outcome(broken), await outcome(whole));
+  });
+
+  test('its connection lost in the midst of a chunk, is completed by running it again', async () => {
+    await using whole = await testDatabase();
+    await using broken = await testDatabase();
+    await using folder = await extractFolder(soundExtract());
+    await importExtract(depsOf(whole), folder.folder);
+
+    const deps = depsOf(broken);
+    const cut = {
+      ...deps,
+      postingKeys: {
+        next: async () => {
+          await broken.superuser(
+            `select pg_terminate_backend(pid) from pg_stat_activity
+             where datname = current_database() and state = 'idle in transaction'`,
+          );
+          return deps.postingKeys.next();
+        },
+      } as unknown as PostingKeys,
+    };
+    await assert.rejects(importExtract(cut, folder.folder), { code: 'database_unavailable' });
+    assert.equal((await broken.superuser('select from accounts where purpose is null')).length, 0);
+    await importExtract(deps, folder.folder);
+    assert.deepEqual(await outcome(broken), await outcome(whole));
+  });
+});
+
+describe('an import beside others', () => {
+  test('two at once do what one does', async () => {
+    await using one = await testDatabase();
+    await using two = await testDatabase();
+    await using folder = await extractFolder(extractOf(300));
+    await importExtract(depsOf(one), folder.folder);
+    const reports = await Promise.all([
+      importExtract(depsOf(two), folder.folder),
+      importExtract(depsOf(two), folder.folder),
+    ]);
+    assert.equal(
+      reports.reduce((sum, report) => sum + report.openedAccounts, 0),
+      600,
+    );
+    assert.deepEqual(await outcome(two), await outcome(one));
+  });
+
+  test('an account that somebody has locked for longer is waited for', async () => {
+    await using db = await testDatabase();
+    await importFiles(db, soundExtract());
+    const slow = db.superuser(
+      `with locked as materialized (select account_key from balances where account_id = 'a-1' for update)
+       select pg_sleep(0.9) from locked`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const files = changed('accounts.csv', '-12.34', '20.00');
+    const report = await importFiles(db, files, { adjustBalances: true });
+    await slow;
+    assert.equal(report.adjustedAccounts, 1);
+    assert.equal((await balancesOf(db, 'fictional'))['a-1']?.posted, 2_000n);
+  });
+
+  test('a member number that was enrolled in the meantime is named, and nothing is imported', async () => {
+    await using db = await testDatabase();
+    await importFiles(db, soundExtract());
+    const institution = (await db.database.directory((directory) =>
+      findInstitutionByCode(directory, 'fictional'),
+    )) as Institution;
+    const key = await new PostingKeys(db.database).next();
+    await db.database.transaction(institution.institutionId, (tx) =>
+      openMembership(tx, institution, { memberNumber: '1003', email: 'new@example.test' }, key, at),
+    );
+    const before = await dumpTables(db);
+    const files = soundExtract();
+    files['members.csv']?.push('c-3,1003,RETAIL');
+    files['member-persons.csv']?.push('1003,p-2,PRIMARY');
+    await assert.rejects(importFiles(db, files), {
+      errors: ['members.csv:4: customer_id: expected what was imported before'],
+    });
+    assert.deepEqual(await dumpTables(db), before);
+  });
+});
+
+test('a thousand members come in within seconds, and no chunk takes five', async () => {
+  await using db = await testDatabase();
+  const started = performance.now();
+  let last = started;
+  let longest = 0;
+  const report = await importFiles(db, extractOf(1_000), {
+    onProgress: () => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    },
+  });
+  const seconds = (performance.now() - started) / 1_000;
+  assert.equal(report.openedAccounts, 2_000);
+  assert.deepEqual(new Set(await ledgerSums(db)), new Set(['0']));
+  assert.ok(seconds < 10, `${seconds.toFixed(1)} s`);
+  assert.ok(longest < 5_000, `${longest.toFixed(0)} ms`);
+});

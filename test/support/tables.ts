@@ -1,0 +1,44 @@
+import type { TestDatabase } from './database.ts';
+
+/** Every tenant table and the directory, row by row, in a fixed order: equal dumps mean that nothing has changed. */
+export async function dumpTables(db: TestDatabase): Promise<Record<string, string[]>> {
+  const tables = await db.superuser<{ name: string }>(
+    `select relname as name from pg_class
+     where relnamespace = 'public'::regnamespace and relkind = 'r' order by relname`,
+  );
+  const dump: Record<string, string[]> = {};
+  for (const { name } of tables) {
+    const rows = await db.superuser<{ row: string }>(`select t::text as row from ${name} t order by 1`);
+    dump[name] = rows.map(({ row }) => row);
+  }
+  return dump;
+}
+
+export interface Holding {
+  readonly account_id: string;
+  readonly posted: bigint;
+  readonly kinds: string;
+}
+
+/** Each account of an institution by its public id: what is posted, and the kinds of its entries in their order. */
+export async function balancesOf(db: TestDatabase, code: string): Promise<Record<string, Holding>> {
+  const rows = await db.superuser<Holding>(
+    `select b.account_id, b.posted,
+            coalesce((select string_agg(e.kind, ' ' order by e.seq) from entries e
+                      where e.institution_id = b.institution_id and e.account_key = b.account_key), '') as kinds
+     from balances b join institutions i using (institution_id) where i.code = $1`,
+    [code],
+  );
+  return Object.fromEntries(rows.map((row) => [row.account_id, row]));
+}
+
+/** What the ledger sums to, an institution and currency a line: each `0`, or money was made or lost. */
+export async function ledgerSums(db: TestDatabase): Promise<string[]> {
+  const rows = await db.superuser<{ sum: string }>(
+    `select sum(posted)::text as sum from balances group by institution_id, currency
+     union all
+     select sum(e.amount)::text from entries e join balances b using (institution_id, account_key)
+     group by e.institution_id, b.currency`,
+  );
+  return rows.map(({ sum }) => sum);
+}
