@@ -163,7 +163,7 @@ async function mergeChunk<T>(
       });
     } catch (error) {
       const lockedOut = error instanceof Problem && error.code === 'overloaded';
-      if (!lockedOut || true) throw error;
+      if (!lockedOut || tries === triesOfAChunk) throw error;
     }
   }
 }
