@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { type AccountState, type Bounds, type Change, move, splitLoanPayment, unbounded } from './rules.ts';
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+
+function account(posted: bigint, heldOut = 0n, heldIn = 0n): AccountState {
+  return {
+    accountKey: 1n,
+    accountId: 'a-1',
+    currency: 'USD',
+    posted,
+    heldOut,
+    heldIn,
+    seq: 7n,
+    lastAt: new Date(0),
+  };
+}
+
+/** What `move` made of the account in short: the refusal, or the three figures and the bounds it was decided by. */
+function moved(state: AccountState, change: Change, bounds: Bounds): unknown {
+  const result = move(state, change, bounds);
+  if (result.refused !== null) return result.refused;
+  assert.equal(result.state.seq, state.seq + 1n, 'one entry more');
+  const { posted, heldOut, heldIn } = result.state;
+  return [posted, heldOut, heldIn, result.decidedBy.floor, result.decidedBy.ceiling];
+}
+
+const floored: Bounds = { floor: 0n, ceiling: null };
+const capped: Bounds = { floor: null, ceiling: 0n };
+
+/** In the order in which the rule is explained: each row assumes those above. */
+const cases: readonly (readonly [
+  name: string,
+  state: AccountState,
+  change: Change,
+  bounds: Bounds,
+  expected: unknown,
+])[] = [
+  ['without bounds anything goes', account(0n), { posted: -5n }, unbounded, [-5n, 0n, 0n, null, null]],
+  ['down to the floor', account(5n), { posted: -5n }, floored, [0n, 0n, 0n, 0n, null]],
+  ['one below the floor', account(5n), { posted: -6n }, floored, 'below_floor'],
+  [
+    'down to the overdraft',
+    account(5n),
+    { posted: -15n },
+    { floor: -10n, ceiling: null },
+    [-10n, 0n, 0n, -10n, null],
+  ],
+  ['one past the overdraft', account(5n), { posted: -16n }, { floor: -10n, ceiling: null }, 'below_floor'],
+  ['up to the ceiling', account(-5n), { posted: 5n }, capped, [0n, 0n, 0n, null, 0n]],
+  ['one above the ceiling', account(-5n), { posted: 6n }, capped, 'above_ceiling'],
+  ['a floor does not bind what comes in', account(5n), { posted: 5n }, floored, [10n, 0n, 0n, null, null]],
+  [
+    'a ceiling does not bind what goes out',
+    account(-5n),
+    { posted: -5n },
+    capped,
+    [-10n, 0n, 0n, null, null],
+  ],
+  [
+    'back toward the floor, from far below',
+    account(-50n),
+    { posted: 1n },
+    floored,
+    [-49n, 0n, 0n, null, null],
+  ],
+  ['further below the floor', account(-50n), { posted: -1n }, floored, 'below_floor'],
+  ['back toward the ceiling, from above', account(50n), { posted: -1n }, capped, [49n, 0n, 0n, null, null]],
+  ['further above the ceiling', account(50n), { posted: 1n }, capped, 'above_ceiling'],
+  ['a hold down to the floor', account(5n), { heldOut: 5n }, floored, [5n, 5n, 0n, 0n, null]],
+  ['a hold of more than there is', account(5n), { heldOut: 6n }, floored, 'below_floor'],
+  ['what is held is not available', account(5n, 3n), { posted: -3n }, floored, 'below_floor'],
+  ['what is not held is', account(5n, 3n), { posted: -2n }, floored, [3n, 3n, 0n, 0n, null]],
+  ['settling a hold', account(5n, 5n), { posted: -5n, heldOut: -5n }, floored, [0n, 0n, 0n, null, null]],
+  [
+    'settling a hold below the floor',
+    account(1n, 5n),
+    { posted: -5n, heldOut: -5n },
+    floored,
+    [-4n, 0n, 0n, null, null],
+  ],
+  ['settling more than was held', account(5n, 3n), { posted: -6n, heldOut: -3n }, floored, 'below_floor'],
+  ['releasing a hold', account(5n, 5n), { heldOut: -5n }, floored, [5n, 0n, 0n, null, null]],
+  ['expecting up to the ceiling', account(-5n), { heldIn: 5n }, capped, [-5n, 0n, 5n, null, 0n]],
+  ['expecting more', account(-5n), { heldIn: 6n }, capped, 'above_ceiling'],
+  ['what is expected fills the ceiling', account(-5n, 0n, 3n), { posted: 3n }, capped, 'above_ceiling'],
+  ['the rest of the ceiling', account(-5n, 0n, 3n), { posted: 2n }, capped, [-3n, 0n, 3n, null, 0n]],
+  [
+    'the expected arrives',
+    account(-5n, 0n, 5n),
+    { posted: 5n, heldIn: -5n },
+    capped,
+    [0n, 0n, 0n, null, null],
+  ],
+  ['the expected does not come', account(-5n, 0n, 5n), { heldIn: -5n }, capped, [-5n, 0n, 0n, null, null]],
+  ['a hold does not touch the ceiling', account(5n), { heldOut: 5n }, capped, [5n, 5n, 0n, null, null]],
+  [
+    'both broken: the ceiling is told',
+    account(0n),
+    { heldOut: 1n, heldIn: 1n },
+    { floor: 0n, ceiling: 0n },
+    'above_ceiling',
+  ],
+];
+
+for (const [name, state, change, bounds, expected] of cases) {
+  test(`move: ${name}`, () => assert.deepEqual(moved(state, change, bounds), expected));
+}
+
+test('move: more cannot be released than is held', () => {
+  assert.throws(() => move(account(5n, 2n), { heldOut: -3n }, unbounded), RangeError);
+  assert.throws(() => move(account(5n, 0n, 2n), { heldIn: -3n }, unbounded), RangeError);
+});
+
+test('move: what identifies the account stays, and the state given is left as it was', () => {
+  const before = Object.freeze(account(5n, 1n, 2n));
+  const result = move(before, { posted: -1n }, floored);
+  assert.equal(result.refused, null);
+  assert.deepEqual(result.state, { ...before, posted: 4n, seq: 8n });
+});
+
+/** Unit by unit, in the order a bank would tell it: is it allowed to end there, coming from here? */
+function slowModel(state: AccountState, change: Change, bounds: Bounds): string {
+  const before = { available: state.posted - state.heldOut, filled: state.posted + state.heldIn };
+  const after = {
+    available: before.available + (change.posted ?? 0n) - (change.heldOut ?? 0n),
+    filled: before.filled + (change.posted ?? 0n) + (change.heldIn ?? 0n),
+  };
+  for (let filled = before.filled + 1n; filled <= after.filled; filled++) {
+    if (bounds.ceiling !== null && filled > bounds.ceiling) return 'above_ceiling';
+  }
+  for (let available = before.available - 1n; available >= after.available; available--) {
+    if (bounds.floor !== null && available < bounds.floor) return 'below_floor';
+  }
+  return 'moved';
+}
+
+test('move agrees with a model that counts one cent at a time', (context) => {
+  context.diagnostic(`SEED=${seed}`);
+  const cents = (min: bigint, max: bigint) => fc.bigInt({ min, max });
+  const states = fc.tuple(cents(-30n, 30n), cents(0n, 20n), cents(0n, 20n));
+  const changes = fc.record(
+    { posted: cents(-30n, 30n), heldOut: cents(-20n, 20n), heldIn: cents(-20n, 20n) },
+    { requiredKeys: [] },
+  );
+  const bounds = fc.record({
+    floor: fc.option(cents(-20n, 10n)),
+    ceiling: fc.option(cents(-10n, 20n)),
+  });
+  const seen = new Set<string>();
+  fc.assert(
+    fc.property(states, changes, bounds, ([posted, heldOut, heldIn], change, bound) => {
+      fc.pre(heldOut + (change.heldOut ?? 0n) >= 0n && heldIn + (change.heldIn ?? 0n) >= 0n);
+      const state = account(posted, heldOut, heldIn);
+      const result = move(state, change, bound);
+      const expected = slowModel(state, change, bound);
+      seen.add(expected);
+      assert.equal(result.refused ?? 'moved', expected);
+      if (result.refused !== null) return;
+      // The bound an entry carries is one its figures respect: the database checks just that.
+      const { floor, ceiling } = result.decidedBy;
+      assert.ok(floor === null || result.state.posted - result.state.heldOut >= floor);
+      assert.ok(ceiling === null || result.state.posted + result.state.heldIn <= ceiling);
+    }),
+    { seed, numRuns: 5_000 },
+  );
+  assert.deepEqual([...seen].sort(), ['above_ceiling', 'below_floor', 'moved']);
+});
+
+const splits: readonly (readonly [
+  amount: bigint,
+  fees: bigint,
+  interest: bigint,
+  parts: readonly [bigint, bigint, bigint],
+])[] = [
+  [100n, 0n, 0n, [0n, 0n, 100n]],
+  [100n, 30n, 0n, [30n, 0n, 70n]],
+  [100n, 0n, 30n, [0n, 30n, 70n]],
+  [100n, 30n, 30n, [30n, 30n, 40n]],
+  [60n, 30n, 30n, [30n, 30n, 0n]],
+  [59n, 30n, 30n, [30n, 29n, 0n]],
+  [30n, 30n, 30n, [30n, 0n, 0n]],
+  [1n, 30n, 30n, [1n, 0n, 0n]],
+];
+
+for (const [amount, fees, interest, [toFees, toInterest, toPrincipal]] of splits) {
+  test(`a payment of ${amount} on ${fees} of fees and ${interest} of interest goes to them in this order`, () => {
+    assert.deepEqual(splitLoanPayment(amount, { fees, interest }), { toFees, toInterest, toPrincipal });
+  });
+}
+
+test('the parts of any payment add up to it, and none is negative or more than is due', (context) => {
+  context.diagnostic(`SEED=${seed}`);
+  const money = fc.bigInt({ min: 0n, max: 10n ** 15n });
+  fc.assert(
+    fc.property(money, money, money, (amount, fees, interest) => {
+      const { toFees, toInterest, toPrincipal } = splitLoanPayment(amount, { fees, interest });
+      assert.equal(toFees + toInterest + toPrincipal, amount);
+      assert.ok(toFees >= 0n && toFees <= fees);
+      assert.ok(toInterest >= 0n && toInterest <= interest);
+      assert.ok(toPrincipal >= 0n);
+      if (toInterest > 0n) assert.equal(toFees, fees, 'interest only when the fees are paid');
+      if (toPrincipal > 0n) assert.equal(toInterest, interest, 'principal only when the interest is paid');
+    }),
+    { seed },
+  );
+});
