@@ -5,7 +5,7 @@
  * security, because the institution must be known before anything of it can be read.
  */
 export type { Actor, ClientActor, MemberActor } from './actor.ts';
-export { businessDay } from './business-day.ts';
+export { isWeekend } from './calendar.ts';
 export {
   findInstitution,
   findInstitutionByCode,
@@ -14,3 +14,4 @@ export {
   listInstitutions,
   saveInstitution,
 } from './queries.ts';
+export { addDays, type LocalDate, localDate as businessDay, localDate } from './time-zone.ts';
