@@ -279,10 +279,15 @@ create table signing_keys (
   kid text collate "C" not null,
   algorithm text not null,
   public_jwk jsonb not null,
-  sealed_private_key bytea not null,
+  sealed_private_key bytea,
   created_at timestamp with time zone not null,
+  generation integer not null,
+  signs_from timestamp with time zone not null,
   constraint signing_keys_algorithm_check CHECK (algorithm = 'ES256'::text),
-  constraint signing_keys_pkey PRIMARY KEY (kid)
+  constraint signing_keys_by_generation UNIQUE (generation),
+  constraint signing_keys_generation_check CHECK (generation > 0),
+  constraint signing_keys_pkey PRIMARY KEY (kid),
+  constraint signing_keys_published_first CHECK (signs_from >= created_at)
 );
 
 create table transfer_limits (
@@ -534,7 +539,7 @@ loans: insert, select, update (accrued_interest, fees_due)
 outbox: insert, select, update (secret, secret_expires_at)
 persons: insert, select, update (birth_date, email, first_name, last_name, phone_number, phone_type)
 schema_migrations: select
-signing_keys: insert, select
+signing_keys: delete, insert, select, update (sealed_private_key)
 transfer_limits: delete, insert, select, update
 transfers: insert, select, update (failure_code, failure_detail, settled_at, status)
 used_ids: insert, select

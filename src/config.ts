@@ -17,6 +17,8 @@ export interface Config {
   readonly logLevel: (typeof logLevels)[number];
   readonly corsOrigins: readonly string[];
   readonly accessTokenLifetimeSeconds: number;
+  /** How long a signing key signs before the next takes over. */
+  readonly signingKeyDays: number;
   readonly requestTimeoutSeconds: number;
   readonly shutdownGraceSeconds: number;
   /** Serve the demo institution, whose credentials are public, also on a public address or an external database. */
@@ -115,6 +117,7 @@ export function loadConfig(environment: Environment): { readonly config: Config;
       },
     ),
     accessTokenLifetimeSeconds: integer('ACCESS_TOKEN_LIFETIME_SECONDS', 1_800, 60, 86_400),
+    signingKeyDays: integer('SIGNING_KEY_DAYS', 90, 1, 365),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 300),
     shutdownGraceSeconds: integer('SHUTDOWN_GRACE_SECONDS', 10, 0, 300),
     allowDemoAnywhere: read('ALLOW_DEMO_ANYWHERE', false, 'true or false', (text) =>

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { CommandFailed } from './cli/command.ts';
 import { createClientCommand } from './cli/create-client.ts';
 import { importCommand } from './cli/import.ts';
+import { listKeysCommand, rotateKeysCommand } from './cli/keys.ts';
 import { activationCodeCommand, setPasswordCommand, standingCommands } from './cli/member.ts';
 import { migrateCommand } from './cli/migrate.ts';
 import { serveCommand } from './cli/serve.ts';
@@ -29,6 +30,12 @@ program.addCommand(serveCommand(), { isDefault: true });
 program.addCommand(migrateCommand());
 program.addCommand(importCommand());
 program.addCommand(new Command('client').description('OAuth clients').addCommand(createClientCommand()));
+program.addCommand(
+  new Command('keys')
+    .description('the keys that sign tokens')
+    .addCommand(listKeysCommand())
+    .addCommand(rotateKeysCommand()),
+);
 const member = new Command('member').description("Members' logins");
 for (const command of [setPasswordCommand(), activationCodeCommand(), ...standingCommands()]) {
   member.addCommand(command);

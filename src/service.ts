@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { PinoPretty } from 'pino-pretty';
 import { getAccount, listAccounts, listCustomerAccounts } from './accounts/index.ts';
-import { activateMember, identify, issueActivation, issueToken } from './auth/index.ts';
+import {
+  activateMember,
+  authorizationServerMetadata,
+  identify,
+  issueActivation,
+  issueToken,
+} from './auth/index.ts';
 import type { Config, Secrets } from './config.ts';
 import { wipeExpiredSecrets } from './events/index.ts';
 import { createServer, type Services } from './http/index.ts';
@@ -114,6 +120,8 @@ function servicesOf(stores: Stores, ledger: Database): Services {
   };
   return {
     issueToken: (request) => issueToken(auth, request),
+    authorizationServer: authorizationServerMetadata(auth.issuer),
+    publishedKeys: () => auth.keys.published(),
     identify: (token) => identify(auth, token),
     registerMember: async (actor, member) => (await registerMember(registration, actor, member)).profile,
     activateMember: async (actor, activation) => {
@@ -162,6 +170,7 @@ async function refusePublicDemo(config: Config, stores: Stores): Promise<void> {
 }
 
 async function keepHouse(stores: Stores): Promise<void> {
+  await stores.auth.keys.keep();
   const institutions = await stores.database.directory(listInstitutions);
   for (const { institutionId } of institutions) {
     await stores.database.read(institutionId, (db) => wipeExpiredSecrets(db, institutionId, stores.clock()));

@@ -47,7 +47,7 @@ export async function openStores(
     });
     await refusePowerfulRole(database);
     const vault = new Vault(await keyEncryptionKey(config, secrets));
-    const keys = new SigningKeys(database, vault, clock);
+    const keys = new SigningKeys(database, vault, clock, { rotationDays: config.signingKeyDays });
     return {
       connection,
       database,
@@ -57,6 +57,8 @@ export async function openStores(
         database,
         clock,
         vault,
+        keys,
+        issuer: config.publicUrl,
         tokens: new AccessTokens({ keys, clock, issuer: config.publicUrl }),
         passwords: new PasswordHasher(),
         accessTokenLifetimeSeconds: config.accessTokenLifetimeSeconds,

@@ -26,6 +26,7 @@ export interface AccessTokenOptions {
 }
 
 interface Verified {
+  readonly kid: string;
   readonly subject: TokenSubject;
   readonly expiresAtMillis: number;
 }
@@ -46,7 +47,7 @@ export class AccessTokens {
 
   async issue(subject: TokenSubject, lifetimeSeconds: number): Promise<string> {
     const { keys, clock, issuer } = this.#options;
-    const key = await keys.newest();
+    const key = await keys.signer();
     const issuedAt = Math.floor(clock().getTime() / 1000);
     const input = [
       { alg: 'ES256', typ: 'at+jwt', kid: key.kid },
@@ -76,7 +77,11 @@ export class AccessTokens {
     const nowMillis = this.#options.clock().getTime();
     const name = createHash('sha256').update(token).digest('base64');
     const remembered = this.#verified.get(name);
-    if (remembered !== undefined && remembered.expiresAtMillis > nowMillis) return remembered.subject;
+    if (remembered !== undefined && remembered.expiresAtMillis > nowMillis) {
+      // What was verified stands only as long as its key does.
+      if ((await this.#options.keys.find(remembered.kid)) === undefined) throw invalidToken();
+      return remembered.subject;
+    }
 
     const verified = await this.#check(token, new Date(nowMillis));
     if (this.#verified.size >= maxRemembered) {
@@ -92,7 +97,7 @@ export class AccessTokens {
 
   async #check(token: string, currentDate: Date): Promise<Verified> {
     try {
-      const { payload } = await jwtVerify(token, this.#findKey, {
+      const { payload, protectedHeader } = await jwtVerify(token, this.#findKey, {
         algorithms: ['ES256'],
         typ: 'at+jwt',
         issuer: this.#options.issuer,
@@ -100,7 +105,8 @@ export class AccessTokens {
         requiredClaims: ['sub', 'client_id', 'scope', 'iat', 'exp', 'jti', 'institution_id', 'token_use'],
         currentDate,
       });
-      return { subject: toSubject(payload), expiresAtMillis: Number(payload.exp) * 1000 };
+      const { kid = '' } = protectedHeader;
+      return { kid, subject: toSubject(payload), expiresAtMillis: Number(payload.exp) * 1000 };
     } catch (cause) {
       if (cause instanceof errors.JOSEError) throw invalidToken(cause);
       throw cause;
@@ -110,7 +116,7 @@ export class AccessTokens {
   readonly #findKey: JWTVerifyGetKey = async ({ kid }) => {
     const key = typeof kid === 'string' ? await this.#options.keys.find(kid) : undefined;
     if (key === undefined) throw new errors.JWKSNoMatchingKey();
-    return key.publicKey;
+    return key;
   };
 }
 

@@ -1,13 +1,17 @@
 import type { Clock, Database } from '../storage/index.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { PasswordHasher } from './passwords.ts';
+import type { SigningKeys } from './signing-keys.ts';
 import type { Vault } from './vault.ts';
 
 export interface AuthDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly vault: Vault;
+  readonly keys: SigningKeys;
   readonly tokens: AccessTokens;
+  /** Our name as issuer and audience: PUBLIC_URL. */
+  readonly issuer: string;
   readonly passwords: PasswordHasher;
   readonly accessTokenLifetimeSeconds: number;
 }

@@ -1,15 +1,9 @@
 import { authenticateClient } from './client-authentication.ts';
 import type { AuthDeps } from './deps.ts';
-import { clientCredentials } from './grants/client-credentials.ts';
-import type { Grant } from './grants/grant.ts';
-import { password } from './grants/password.ts';
+import { grants } from './grants/index.ts';
 import { OAuthError } from './oauth-error.ts';
 import { grantScopes } from './scopes.ts';
 import { type RawTokenRequest, TokenRequest } from './token-request.ts';
-
-const grants: ReadonlyMap<string, Grant> = new Map(
-  [clientCredentials, password].map((grant) => [grant.grantType, grant]),
-);
 
 export interface TokenResponse {
   readonly access_token: string;

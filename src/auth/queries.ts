@@ -2,42 +2,6 @@ import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 
 // ----- the global directory -----
 
-const signingKeys = sql(
-  'auth_signing_keys',
-  'select kid, public_jwk, sealed_private_key from signing_keys order by created_at desc, kid',
-);
-
-export interface SigningKeyRow {
-  readonly kid: string;
-  readonly publicJwk: object;
-  readonly sealedPrivateKey: Uint8Array;
-}
-
-/** Newest first. */
-export async function selectSigningKeys(db: Queryable): Promise<SigningKeyRow[]> {
-  const { rows } = await db.query<{ kid: string; public_jwk: object; sealed_private_key: Buffer }>(
-    signingKeys,
-  );
-  return rows.map((row) => ({
-    kid: row.kid,
-    publicJwk: row.public_jwk,
-    sealedPrivateKey: row.sealed_private_key,
-  }));
-}
-
-const newSigningKey = sql(
-  'auth_insert_signing_key',
-  `insert into signing_keys (kid, algorithm, public_jwk, sealed_private_key, created_at)
-   values ($1, 'ES256', $2, $3, $4)`,
-);
-
-export async function insertSigningKey(
-  db: Queryable,
-  key: SigningKeyRow & { readonly createdAt: Date },
-): Promise<void> {
-  await db.query(newSigningKey, [key.kid, key.publicJwk, Buffer.from(key.sealedPrivateKey), key.createdAt]);
-}
-
 const institutionOfClient = sql(
   'auth_institution_of_client',
   'select institution_id from client_directory where client_id = $1',

@@ -6,52 +6,179 @@ import {
   randomUUID,
   type webcrypto,
 } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Database } from '../storage/index.ts';
-import { insertSigningKey, selectSigningKeys } from './queries.ts';
+import {
+  deleteSigningKeys,
+  insertSigningKey,
+  type SigningKeyRow,
+  selectSigningKeys,
+  wipePrivateKeys,
+} from './key-queries.ts';
+import { clockSkewMillis, type KeyState, keyStates, supersededAt } from './key-states.ts';
 import type { Vault } from './vault.ts';
 
-export interface SigningKey {
+/** How long verifiers may keep the published keys: what `Cache-Control` says of them. */
+export const jwksMaxAgeSeconds = 300;
+
+/** A rotation is known to all long before it happens. By command it may be had sooner. */
+const leadMillis = {
+  scheduled: 60 * 60_000,
+  soon: 2 * jwksMaxAgeSeconds * 1000,
+  now: 10_000,
+  compromised: 0,
+};
+export type Rotation = 'soon' | 'now' | 'compromised';
+
+/** What this process knows of the keys is never older: a key that was thrown away is refused as soon. */
+const freshMillis = 1_000;
+/** Tokens with made-up key ids cause no more than twenty look-ups a second. */
+const lookAgainMillis = 50;
+
+/** A key as the operator sees it. */
+export interface ListedKey {
   readonly kid: string;
-  readonly publicKey: KeyObject;
-  readonly privateKey: KeyObject;
+  readonly state: KeyState;
+  readonly createdAt: Date;
+  readonly signsFrom: Date;
+  readonly hasPrivatePart: boolean;
 }
 
-const reloadPauseMillis = 1_000;
-
 /**
- * ES256 keys, shared through the database by all processes, the private parts sealed. The newest signs, all verify.
+ * ES256 keys, shared through the database by all processes, the private parts sealed. Which one signs follows from
+ * their moments and the clock; all that are not dead verify.
  */
 export class SigningKeys {
   readonly #database: Database;
   readonly #vault: Vault;
   readonly #clock: Clock;
-  #keys: readonly SigningKey[] = [];
+  readonly #rotationMillis: number;
+  #rows: readonly SigningKeyRow[] = [];
+  /** By kid. Made once: a reload brings the same keys again. */
+  readonly #publicKeys = new Map<string, KeyObject>();
+  readonly #privateKeys = new Map<string, KeyObject>();
   #loading: Promise<void> | undefined;
+  #loadingAgain: Promise<void> | undefined;
   #loadedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(database: Database, vault: Vault, clock: Clock) {
+  constructor(
+    database: Database,
+    vault: Vault,
+    clock: Clock,
+    { rotationDays }: { readonly rotationDays: number },
+  ) {
     this.#database = database;
     this.#vault = vault;
     this.#clock = clock;
+    this.#rotationMillis = rotationDays * 24 * 60 * 60_000;
   }
 
-  async newest(): Promise<SigningKey> {
-    let key = this.#keys[0];
-    if (key === undefined) {
-      await this.#load();
-      key = this.#keys[0];
-    }
-    if (key === undefined) throw new Error('auth: there is no signing key');
-    return key;
+  /** The one that signs now. */
+  async signer(): Promise<{ readonly kid: string; readonly privateKey: KeyObject }> {
+    await this.#fresh();
+    const states = keyStates(this.#rows, this.#clock());
+    // None signs yet when a clock went back behind all of them: the oldest will do.
+    const row = this.#rows.find((one) => states.get(one) === 'signing') ?? this.#rows[0];
+    if (row === undefined) throw new Error('auth: there is no signing key');
+    return { kid: row.kid, privateKey: this.#privateKey(row) };
   }
 
-  /** A key that another process made is found by looking again, but not more than once a second. */
-  async find(kid: string): Promise<SigningKey | undefined> {
-    const known = this.#keys.find((key) => key.kid === kid);
+  /** The public key of this id, unless it is dead. One that another process has just made is found. */
+  async find(kid: string): Promise<KeyObject | undefined> {
+    await this.#fresh();
+    const known = this.#alive(kid);
     if (known !== undefined) return known;
-    if (performance.now() - this.#loadedAt < reloadPauseMillis) return undefined;
-    await this.#load();
-    return this.#keys.find((key) => key.kid === kid);
+    await this.#loadAgain();
+    return this.#alive(kid);
+  }
+
+  /** The public keys as JWKs (RFC 7517), for whoever verifies our tokens. */
+  async published(): Promise<object[]> {
+    await this.#fresh();
+    const states = keyStates(this.#rows, this.#clock());
+    return this.#rows.filter((row) => states.get(row) !== 'dead').map((row) => row.publicJwk);
+  }
+
+  async list(): Promise<ListedKey[]> {
+    await this.#loadAgain();
+    return [...keyStates(this.#rows, this.#clock())].map(([row, state]) => ({
+      kid: row.kid,
+      state,
+      createdAt: row.createdAt,
+      signsFrom: row.signsFrom,
+      hasPrivatePart: row.sealedPrivateKey !== null,
+    }));
+  }
+
+  /**
+   * By command. `soon`: when every verifier's copy of the published keys has run out; `now`: when every process of
+   * the service knows it; `compromised`: at once, and all other keys are thrown away with every token they signed.
+   */
+  async rotate(how: Rotation): Promise<void> {
+    await this.#loadAgain();
+    const made = await this.#make(new Date(this.#clock().getTime() + leadMillis[how]));
+    if (how === 'compromised') {
+      const others = this.#rows.filter((row) => row.kid !== made);
+      await this.#database.directory((db) =>
+        deleteSigningKeys(
+          db,
+          others.map(({ kid }) => kid),
+        ),
+      );
+    }
+    await this.#loadAgain();
+  }
+
+  /** Now and then: publishes the next key in time, wipes private parts no longer needed, deletes dead keys. */
+  async keep(): Promise<void> {
+    await this.#loadAgain();
+    const now = this.#clock().getTime();
+    const due = (this.#rows.at(-1)?.signsFrom.getTime() ?? now) + this.#rotationMillis;
+    if (now >= due - leadMillis.scheduled) {
+      await this.#make(new Date(Math.max(due, now + leadMillis.scheduled)));
+    }
+    const states = keyStates(this.#rows, new Date(now));
+    const dead = this.#rows.filter((row) => states.get(row) === 'dead');
+    // A process whose clock is behind may still sign with one that is just retired.
+    const spent = this.#rows.filter(
+      (row) => row.sealedPrivateKey !== null && now >= supersededAt(row, this.#rows) + clockSkewMillis,
+    );
+    if (spent.length > 0) {
+      await this.#database.directory((db) =>
+        wipePrivateKeys(
+          db,
+          spent.map(({ kid }) => kid),
+        ),
+      );
+    }
+    if (dead.length > 0) {
+      await this.#database.directory((db) =>
+        deleteSigningKeys(
+          db,
+          dead.map(({ kid }) => kid),
+        ),
+      );
+    }
+  }
+
+  #alive(kid: string): KeyObject | undefined {
+    const row = this.#rows.find((one) => one.kid === kid);
+    if (row === undefined || keyStates(this.#rows, this.#clock()).get(row) === 'dead') return undefined;
+    return remember(this.#publicKeys, kid, () =>
+      createPublicKey({ key: row.publicJwk as webcrypto.JsonWebKey, format: 'jwk' }),
+    );
+  }
+
+  #privateKey({ kid, sealedPrivateKey }: SigningKeyRow): KeyObject {
+    return remember(this.#privateKeys, kid, () => {
+      if (sealedPrivateKey === null) throw new Error('auth: the private part of the signing key was wiped');
+      const der = this.#vault.open(sealedFor(kid), sealedPrivateKey);
+      return createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' });
+    });
+  }
+
+  async #fresh(): Promise<void> {
+    if (performance.now() - this.#loadedAt >= freshMillis) await this.#load();
   }
 
   #load(): Promise<void> {
@@ -61,38 +188,62 @@ export class SigningKeys {
     return this.#loading;
   }
 
-  async #read(): Promise<void> {
-    let rows = await this.#database.directory(selectSigningKeys);
-    if (rows.length === 0) {
-      // Two processes that start together may each make one: both verify, the newer signs.
-      await this.#make();
-      rows = await this.#database.directory(selectSigningKeys);
-    }
-    this.#keys = rows.map((row) => ({
-      kid: row.kid,
-      publicKey: createPublicKey({ key: row.publicJwk as webcrypto.JsonWebKey, format: 'jwk' }),
-      privateKey: createPrivateKey({
-        key: Buffer.from(this.#vault.open(sealedFor(row.kid), row.sealedPrivateKey)),
-        format: 'der',
-        type: 'pkcs8',
-      }),
-    }));
-    this.#loadedAt = performance.now();
+  /** A look that began after this call, so that it sees what was there then; whoever waits meanwhile shares it. */
+  #loadAgain(): Promise<void> {
+    this.#loadingAgain ??= (async () => {
+      await this.#loading?.catch(() => {});
+      await sleep(Math.max(0, this.#loadedAt + lookAgainMillis - performance.now()));
+      this.#loadingAgain = undefined;
+      await this.#load();
+    })();
+    return this.#loadingAgain;
   }
 
-  async #make(): Promise<void> {
+  async #read(): Promise<void> {
+    const startedAt = performance.now();
+    this.#rows = await this.#database.directory(selectSigningKeys);
+    if (this.#rows.length === 0) {
+      await this.#make(this.#clock());
+      this.#rows = await this.#database.directory(selectSigningKeys);
+    }
+    const whole = this.#rows.filter((row) => row.sealedPrivateKey !== null);
+    forgetOthers(this.#publicKeys, this.#rows);
+    forgetOthers(this.#privateKeys, whole);
+    this.#loadedAt = startedAt;
+  }
+
+  /** The next generation. When another process makes it at the same moment, that one's is it. */
+  async #make(signsFrom: Date): Promise<string> {
     const kid = randomUUID();
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const der = privateKey.export({ format: 'der', type: 'pkcs8' });
+    const createdAt = this.#clock();
     await this.#database.directory((db) =>
       insertSigningKey(db, {
         kid,
         publicJwk: { ...publicKey.export({ format: 'jwk' }), kid, alg: 'ES256', use: 'sig' },
         sealedPrivateKey: this.#vault.seal(sealedFor(kid), der),
-        createdAt: this.#clock(),
+        generation: (this.#rows.at(-1)?.generation ?? 0) + 1,
+        signsFrom: signsFrom > createdAt ? signsFrom : createdAt,
+        createdAt,
       }),
     );
+    return kid;
   }
+}
+
+function remember(keys: Map<string, KeyObject>, kid: string, make: () => KeyObject): KeyObject {
+  let key = keys.get(kid);
+  if (key === undefined) {
+    key = make();
+    keys.set(kid, key);
+  }
+  return key;
+}
+
+function forgetOthers(keys: Map<string, KeyObject>, rows: readonly SigningKeyRow[]): void {
+  const kids = new Set(rows.map(({ kid }) => kid));
+  for (const kid of keys.keys()) if (!kids.has(kid)) keys.delete(kid);
 }
 
 function sealedFor(kid: string): string {

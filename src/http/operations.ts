@@ -1,11 +1,13 @@
 import type { Operation } from './operation.ts';
 import { activateMember } from './routes/activate-member.ts';
+import { authorizationServer } from './routes/authorization-server.ts';
 import { getAccount } from './routes/get-account.ts';
 import { getMemberAccounts } from './routes/get-member-accounts.ts';
 import { getMemberProfile } from './routes/get-member-profile.ts';
 import { getTransfer } from './routes/get-transfer.ts';
 import { initiateTransfer } from './routes/initiate-transfer.ts';
 import { issueToken } from './routes/issue-token.ts';
+import { jwks } from './routes/jwks.ts';
 import { listAccounts } from './routes/list-accounts.ts';
 import { livez } from './routes/livez.ts';
 import { readyz } from './routes/readyz.ts';
@@ -16,6 +18,8 @@ import { version } from './routes/version.ts';
 /** Every operation, in the order in which openapi.json and the reference tell them. */
 export const operations: readonly Operation[] = [
   issueToken,
+  authorizationServer,
+  jwks,
   registerMember,
   activateMember,
   getMemberProfile,

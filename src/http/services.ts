@@ -1,5 +1,5 @@
 import type { Account } from '../accounts/index.ts';
-import type { Caller, RawTokenRequest, TokenResponse } from '../auth/index.ts';
+import type { AuthorizationServerMetadata, Caller, RawTokenRequest, TokenResponse } from '../auth/index.ts';
 import type { Actor, ClientActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
 import type { Outcome, Transfer, TransferOrder } from '../transfers/index.ts';
@@ -11,6 +11,10 @@ import type { Outcome, Transfer, TransferOrder } from '../transfers/index.ts';
 export interface Services {
   /** OAuthError, Problem `overloaded`. */
   issueToken(request: RawTokenRequest): Promise<TokenResponse>;
+  /** RFC 8414. */
+  readonly authorizationServer: AuthorizationServerMetadata;
+  /** Public keys as JWKs (RFC 7517). */
+  publishedKeys(): Promise<object[]>;
   /** Problem `invalid_token`. */
   identify(token: string): Promise<Caller>;
 

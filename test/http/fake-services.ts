@@ -1,3 +1,4 @@
+import { authorizationServerMetadata } from '../../src/auth/index.ts';
 import { createServer, type ServerOptions, type Services } from '../../src/http/index.ts';
 import type { Actor } from '../../src/institutions/index.ts';
 import { Problem } from '../../src/problem.ts';
@@ -63,6 +64,8 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       expires_in: 1800,
       scope: 'account:read',
     }),
+    authorizationServer: authorizationServerMetadata('http://sharedraft.test'),
+    publishedKeys: async () => [],
     identify: async (token) => {
       if (token === clientToken) return { actor: client, scopes: allScopes };
       if (token === memberToken) return { actor: member, scopes: allScopes };

@@ -1,0 +1,8 @@
+import { clientCredentials } from './client-credentials.ts';
+import type { Grant } from './grant.ts';
+import { password } from './password.ts';
+
+/** Every way to obtain a token, by `grant_type`; the metadata names them from here. */
+export const grants: ReadonlyMap<string, Grant> = new Map(
+  [clientCredentials, password].map((grant) => [grant.grantType, grant]),
+);

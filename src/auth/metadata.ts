@@ -1,0 +1,30 @@
+import { grants } from './grants/index.ts';
+import { scopes } from './scopes.ts';
+
+const authenticationMethods = ['client_secret_basic', 'client_secret_post'] as const;
+
+export interface AuthorizationServerMetadata {
+  readonly issuer: string;
+  readonly token_endpoint: string;
+  readonly jwks_uri: string;
+  readonly scopes_supported: readonly string[];
+  readonly response_types_supported: readonly string[];
+  readonly grant_types_supported: readonly string[];
+  readonly token_endpoint_auth_methods_supported: readonly string[];
+  readonly service_documentation: string;
+}
+
+/** RFC 8414 section 2: what a standard client needs to know of us. */
+export function authorizationServerMetadata(issuer: string): AuthorizationServerMetadata {
+  return {
+    issuer,
+    token_endpoint: `${issuer}/auth/v2/token`,
+    jwks_uri: `${issuer}/auth/v2/jwks`,
+    scopes_supported: scopes,
+    // Required to be there; there is no authorization endpoint, so there is none of them.
+    response_types_supported: [],
+    grant_types_supported: [...grants.keys()],
+    token_endpoint_auth_methods_supported: authenticationMethods,
+    service_documentation: `${issuer}/docs`,
+  };
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { decodeProtectedHeader } from 'jose';
+import { Client } from '../support/client.ts';
+import { clientOf, paths, send } from '../support/demo.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const day = 24 * 60 * 60_000;
+const minute = 60_000;
+const start = new Date('2026-03-02T12:00:00Z');
+let now = start;
+let one: TestService;
+let two: TestService;
+before(async () => {
+  one = await startTestService({ clock: () => now });
+  two = await startTestService({ clock: () => now, beside: one });
+});
+after(async () => {
+  await two.close();
+  await one.close();
+});
+
+const later = (millis: number) => {
+  now = new Date(now.getTime() + millis);
+};
+const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+const keysOf = ({ service }: TestService) => service.stores.auth.keys;
+
+async function accepts(service: TestService, token: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${token}` };
+  const { status } = await send(service.address, 'GET', `${paths.accounts}/a-1001-checking`, { headers });
+  assert.ok(status === 200 || status === 401, String(status));
+  return status === 200;
+}
+
+async function publishedKids(service: TestService): Promise<string[]> {
+  const reply = await new Client(service.address).get('/auth/v2/jwks');
+  assert.equal(reply.headers.get('cache-control'), 'public, max-age=300');
+  return reply.body.keys.map(({ kid }: { kid: string }) => kid);
+}
+
+const statesOf = async (service: TestService) =>
+  (await keysOf(service).list()).map(
+    ({ state, hasPrivatePart }) => `${state}${hasPrivatePart ? '' : ' wiped'}`,
+  );
+
+describe('the keys that sign tokens', () => {
+  test('two processes that start together on an empty database share the one first key', async () => {
+    const tokens = await Promise.all([one, two].map((service) => clientOf(service)));
+    assert.equal(new Set(tokens.map(({ token }) => kidOf(token))).size, 1);
+    assert.deepEqual(await statesOf(one), ['signing']);
+  });
+
+  test('what is published holds no private part', async () => {
+    const reply = await new Client(one.address).get('/auth/v2/jwks');
+    for (const key of reply.body.keys) {
+      assert.deepEqual(Object.keys(key).toSorted(), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+    }
+  });
+
+  test('rotate by schedule: published an hour before use, one key however many processes make it', async () => {
+    const old = kidOf((await clientOf(one)).token);
+    later(90 * day - 60 * minute - 1);
+    await Promise.all([one, two, one].map((service) => keysOf(service).keep()));
+    assert.deepEqual(await statesOf(two), ['signing']);
+    later(1);
+    await Promise.all([one, two, one, two].map((service) => keysOf(service).keep()));
+    assert.deepEqual(await statesOf(two), ['signing', 'published']);
+    const kids = await publishedKids(two);
+    assert.equal(kids.length, 2);
+    assert.equal(kidOf((await clientOf(one)).token), old);
+    later(60 * minute);
+    // An hour on a set clock is no time at all: both look now, as they do each second.
+    await Promise.all([keysOf(one).list(), keysOf(two).list()]);
+    assert.equal(kidOf((await clientOf(two)).token), kids[1]);
+    assert.equal(kidOf((await clientOf(one)).token), kids[1]);
+  });
+
+  test('a key’s private part is wiped once it is retired, and it is gone when its last token has died', async () => {
+    later(5 * minute);
+    await keysOf(two).keep();
+    assert.deepEqual(await statesOf(one), ['retired wiped', 'signing']);
+    later(day - 1);
+    await keysOf(two).keep();
+    assert.deepEqual(await statesOf(one), ['retired wiped', 'signing']);
+    later(1);
+    assert.equal((await publishedKids(one)).length, 1, 'a dead key is not published');
+    await keysOf(one).keep();
+    assert.deepEqual(await statesOf(two), ['signing']);
+  });
+
+  test('rotate by command without one failed request, each process taking what the other signed', async () => {
+    for (const how of ['soon', 'now'] as const) {
+      const before = kidOf((await clientOf(one)).token);
+      const tokens: string[] = [];
+      const step = async () => {
+        for (const service of [one, two]) tokens.push((await clientOf(service)).token);
+        for (const token of tokens) {
+          assert.ok((await accepts(one, token)) && (await accepts(two, token)), how);
+        }
+      };
+      await step();
+      await keysOf(one).rotate(how);
+      await step();
+      later(how === 'now' ? 9_999 : 10 * minute - 1);
+      await step();
+      assert.equal(kidOf((await clientOf(one)).token), before, 'not before its time');
+      later(1);
+      await step();
+      assert.notEqual(kidOf((await clientOf(one)).token), before);
+      assert.notEqual(kidOf((await clientOf(two)).token), before);
+      await keysOf(two).keep();
+      await step();
+    }
+  });
+
+  test('a key that another process made this moment is known to all, also under made-up key ids', async () => {
+    const stranger = (await clientOf(one)).token.replace(/^[^.]+/, () =>
+      Buffer.from('{"alg":"ES256","typ":"at+jwt","kid":"made-up"}').toString('base64url'),
+    );
+    await keysOf(one).rotate('now');
+    later(10_000);
+    const { token } = await clientOf(one);
+    const answers = await Promise.all([
+      ...Array.from({ length: 20 }, () => accepts(two, stranger)),
+      ...Array.from({ length: 20 }, () => accepts(two, token)),
+    ]);
+    assert.deepEqual(answers, [...Array(20).fill(false), ...Array(20).fill(true)]);
+  });
+
+  test('a process that starts later takes what was signed before', async () => {
+    const { token } = await clientOf(one);
+    await using third = await startTestService({ clock: () => now, beside: one });
+    assert.ok(await accepts(third, token));
+  });
+
+  test('when one is compromised all tokens die, in every process, also those just verified', async () => {
+    const { token } = await clientOf(one);
+    assert.ok((await accepts(one, token)) && (await accepts(two, token)));
+    await keysOf(one).rotate('compromised');
+    assert.deepEqual(await statesOf(one), ['signing']);
+    assert.equal(await accepts(one, token), false);
+    const deadline = performance.now() + 30_000;
+    while ((await accepts(two, token)) && performance.now() < deadline);
+    assert.equal(await accepts(two, token), false);
+    assert.ok(await accepts(two, (await clientOf(one)).token));
+    assert.ok(await accepts(one, (await clientOf(two)).token));
+  });
+});
+
+describe('the metadata (RFC 8414)', () => {
+  test('names our issuer, and operations that are there', async () => {
+    const client = new Client(one.address);
+    const reply = await client.get('/.well-known/oauth-authorization-server');
+    assert.equal(reply.status, 200);
+    assert.equal(reply.body.issuer, 'http://sharedraft.test');
+    for (const [name, url] of Object.entries(reply.body)) {
+      if (!/_(?:endpoint|uri|documentation)$/.test(name)) continue;
+      const { origin, pathname } = new URL(String(url));
+      assert.equal(origin, reply.body.issuer, name);
+      const { status } = await client.request('OPTIONS', pathname);
+      assert.equal(status, 204, name);
+    }
+  });
+});
