@@ -60,8 +60,8 @@ export async function reissueActivation(
 }
 
 /**
- * Gives a registered user their login. Problems: `activation_code_invalid` (wrong, spent, expired or tried too
- * often, all alike), `username_rejected`, `password_rejected`, `username_taken`. Only a wrong code counts as a try.
+ * Gives a registered user their login. Problems: `activation_code_invalid` (wrong, spent, expired, tried too
+ * often, or of who has no membership left, all alike), `username_rejected`, `password_rejected`, `username_taken`. Only a wrong code counts as a try.
  */
 export async function activateMember(
   deps: AuthDeps,
@@ -74,7 +74,10 @@ export async function activateMember(
     selectActivation(db, institutionId, selector),
   );
   const usable =
-    activation !== undefined && activation.failedTries < mostTries && activation.expiresAt > deps.clock();
+    activation !== undefined &&
+    activation.customerIds.length > 0 &&
+    activation.failedTries < mostTries &&
+    activation.expiresAt > deps.clock();
   if (!usable) throw invalidCode();
   if (!timingSafeEqual(deps.vault.hash(hashPurpose, secret), activation.secretHash)) {
     await deps.database.read(institutionId, (db) =>

@@ -6,7 +6,7 @@ import { selectUsersBy } from './queries.ts';
 
 /**
  * The profile that the id means to this caller. A client that names a membership gets its PRIMARY user, a member
- * always their own: any other id does not exist to them. Problems: `not_found`; `ambiguous_user_id` for an e-mail
+ * always their own: any other id does not exist to them. Problems: `not_found`, also for who has no membership left; `ambiguous_user_id` for an e-mail
  * that several users have.
  */
 export async function getProfile(
@@ -29,7 +29,9 @@ export async function findAddressedUser(
   idType: UserIdType,
 ): Promise<{ readonly user: User; readonly addressed: Membership | undefined }> {
   // PostgreSQL's text cannot hold NUL, so nobody is called so.
-  const meant = id.includes('\0') ? [] : await selectUsersBy(db, actor.institutionId, idType, id);
+  const named = id.includes('\0') ? [] : await selectUsersBy(db, actor.institutionId, idType, id);
+  // Who was taken out of their last membership is no customer any more.
+  const meant = named.filter((user) => user.memberships.length > 0);
   const candidates =
     actor.kind === 'member'
       ? meant.filter((user) => user.userKey === actor.userKey)

@@ -61,14 +61,15 @@ export function toProfile(user: User, addressed: Membership | undefined, now: Da
   const membership =
     addressed ??
     user.memberships.toSorted((a, b) => userRoles.indexOf(a.role) - userRoles.indexOf(b.role))[0];
+  if (membership === undefined) throw new Error('members: who belongs to no membership has no profile');
   const locked = user.lockedByOperator || (user.lockedUntil !== null && user.lockedUntil > now);
   return {
     userId: user.userId,
     firstName: user.firstName,
     lastName: user.lastName,
     emailAddress: user.email,
-    userRole: membership?.role ?? 'PRIMARY',
-    userType: membership?.memberType ?? 'RETAIL',
+    userRole: membership.role,
+    userType: membership.memberType,
     userStatus: { active: user.active, locked },
     customers: user.memberships.map(({ customerId, memberNumber }) => ({ customerId, memberNumber })),
     phoneNumbers: user.phoneNumbers,

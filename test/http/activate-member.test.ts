@@ -90,7 +90,7 @@ describe('422', () => {
     assert.equal((await activate({ activationCode, username: 'birch.demo', password })).status, 201);
   });
 
-  test('a code that is unknown, used, expired, or tried wrongly five times: all told the same', async () => {
+  test('a code that is unknown, used, expired, tried wrongly five times, or of nobody now: all told the same', async () => {
     const unknown = await activate({ activationCode: 'NOPE-NOPE', username: 'nobody.yet', password });
     assert.equal(unknown.status, 422);
     assert.equal(unknown.body.code, 'activation_code_invalid');
@@ -109,6 +109,14 @@ describe('422', () => {
     }
     const late = await activate({ activationCode: tried.activationCode, username: 'dune.example', password });
     assert.deepEqual(told(late), told(unknown));
+
+    const former = await aRegisteredMember('100025', 'flint.stubbington@example.test');
+    await service.db.superuser(
+      `delete from customer_persons where person_key = (select person_key from users where user_id = $1)`,
+      [former.userId],
+    );
+    const gone = { activationCode: former.activationCode, username: 'former.member', password };
+    assert.deepEqual(told(await activate(gone)), told(unknown));
 
     const expired = await aRegisteredMember('100024', 'ember.placeholder@example.test');
     now = new Date(now.getTime() + 72 * 60 * 60 * 1000 + 1);

@@ -3,7 +3,17 @@ import { after, before, describe, test } from 'node:test';
 import type { Actor, ClientActor, Institution } from '../../src/institutions/index.ts';
 import { getProfile, type Profile, type UserIdType, userIdTypes } from '../../src/members/index.ts';
 import { sql } from '../../src/storage/index.ts';
-import { aClient, aCustomer, aMember, anInstitution, aPerson, aRole, aUser } from '../support/builders.ts';
+import {
+  aClient,
+  aCustomer,
+  aMember,
+  anInstitution,
+  aPerson,
+  aRole,
+  aUser,
+  type Customer,
+  type Person,
+} from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { refusalOf } from '../support/refusals.ts';
 
@@ -214,17 +224,38 @@ describe('a member token', () => {
     await aRole(db.database, await aCustomer(db.database, institution), person, 'PRIMARY');
     const joint = await aUser(db.database, institution, person);
     assert.equal((await get(joint, primary.customerId)).userRole, 'JOINT');
-    await db.database.read(institution.institutionId, (q) =>
-      q.query(
-        sql(
-          'test_remove_role',
-          'delete from customer_persons where institution_id = $1 and customer_key = $2 and person_key = $3',
-        ),
-        [institution.institutionId, primary.customerKey, person.personKey],
-      ),
-    );
+    await takeOut(primary, person);
     assert.deepEqual(await refusalOf(get(joint, primary.customerId)), await missing(joint));
     assert.equal((await get(joint, joint.userId, 'USER_ID')).customers.length, 1);
+  });
+});
+
+describe('a user who was taken out of their last membership', () => {
+  test('is not there any more by any type of id, to a client or to themselves', async () => {
+    const user = { email: 'former@gone.example.test', username: 'former.example' };
+    const former = await aMember(db.database, institution, { user });
+    const ids: Record<UserIdType, string> = {
+      CUSTOMER_ID: former.customerId,
+      MEMBER_NUMBER: former.memberNumber,
+      EMAIL: user.email,
+      LOGIN_ID: user.username,
+      USER_ID: former.user.userId,
+    };
+    await takeOut(former, former.person);
+    for (const idType of userIdTypes) {
+      for (const actor of [client, former.user]) {
+        const refusal = await refusalOf(get(actor, ids[idType], idType));
+        assert.deepEqual(refusal, await missing(actor), `${idType} to a ${actor.kind}`);
+      }
+    }
+  });
+
+  test('does not make ambiguous the e-mail of who still is a member', async () => {
+    const email = 'household@shared.example.test';
+    const former = await aMember(db.database, institution, { user: { email } });
+    const stays = await aMember(db.database, institution, { user: { email } });
+    await takeOut(former, former.person);
+    assert.equal((await get(client, email, 'EMAIL')).userId, stays.user.userId);
   });
 });
 
@@ -295,6 +326,16 @@ describe('what does not exist', () => {
     });
   }
 });
+
+async function takeOut(customer: Customer, person: Person): Promise<void> {
+  const remove = sql(
+    'test_remove_role',
+    'delete from customer_persons where institution_id = $1 and customer_key = $2 and person_key = $3',
+  );
+  await db.database.read(institution.institutionId, (q) =>
+    q.query(remove, [institution.institutionId, customer.customerKey, person.personKey]),
+  );
+}
 
 function missing(actor: Actor) {
   return refusalOf(get(actor, 'no-such-customer'));
