@@ -3,6 +3,7 @@
 -- Sequences
 
 create sequence posting_keys as bigint increment by 1000;
+create sequence provider_generations as bigint increment by 1;
 
 -- Tables
 
@@ -98,7 +99,7 @@ create table clients (
   active boolean not null default true,
   created_at timestamp with time zone not null,
   constraint clients_client_id_fkey FOREIGN KEY (client_id) REFERENCES client_directory(client_id),
-  constraint clients_grants_check CHECK (grants <@ ARRAY['client_credentials'::text, 'password'::text]),
+  constraint clients_grants_check CHECK (grants <@ ARRAY['client_credentials'::text, 'password'::text, 'refresh_token'::text, 'urn:ietf:params:oauth:grant-type:jwt-bearer'::text, 'urn:ietf:params:oauth:grant-type:saml2-bearer'::text]),
   constraint clients_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint clients_pkey PRIMARY KEY (institution_id, client_id),
   constraint clients_token_lifetime_seconds_check CHECK (token_lifetime_seconds >= 60 AND token_lifetime_seconds <= 86400)
@@ -167,6 +168,31 @@ create table holders (
   constraint holders_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
   constraint holders_pkey PRIMARY KEY (institution_id, account_key, person_key),
   constraint holders_role_check CHECK (role = ANY (ARRAY['PRIMARY'::text, 'JOINT'::text, 'AUTHORIZED_SIGNER'::text]))
+);
+
+create table identity_providers (
+  institution_id integer not null,
+  provider_id text collate "C" not null,
+  kind text not null,
+  keys jsonb not null,
+  subject_from text collate "C" not null,
+  user_id_type text not null,
+  scopes text[] not null,
+  resource_tokens boolean not null,
+  token_type text collate "C" not null,
+  active boolean not null,
+  generation bigint not null default nextval('provider_generations'::regclass),
+  created_at timestamp with time zone not null,
+  constraint identity_providers_institution_id_provider_id_fkey FOREIGN KEY (institution_id, provider_id) REFERENCES provider_directory(institution_id, provider_id),
+  constraint identity_providers_keys_check CHECK (jsonb_typeof(keys) = 'array'::text AND jsonb_array_length(keys) >= 1 AND jsonb_array_length(keys) <= 20),
+  constraint identity_providers_kind_check CHECK (kind = ANY (ARRAY['jwt'::text, 'saml'::text])),
+  constraint identity_providers_pkey PRIMARY KEY (institution_id, provider_id),
+  constraint identity_providers_public_keys CHECK (NOT jsonb_path_exists(keys, '$[*]?(exists (@."d") || exists (@."k"))'::jsonpath)),
+  constraint identity_providers_resource_tokens CHECK (kind = 'jwt'::text OR NOT resource_tokens),
+  constraint identity_providers_scopes_check CHECK (cardinality(scopes) > 0),
+  constraint identity_providers_subject_from_check CHECK (subject_from ~ '^[!-~]{1,255}$'::text),
+  constraint identity_providers_token_type_check CHECK (token_type ~ '^[A-Za-z0-9.+/-]{1,64}$'::text),
+  constraint identity_providers_user_id_type_check CHECK (user_id_type = ANY (ARRAY['CUSTOMER_ID'::text, 'MEMBER_NUMBER'::text, 'EMAIL'::text, 'LOGIN_ID'::text, 'USER_ID'::text]))
 );
 
 create table institutions (
@@ -267,6 +293,19 @@ create table persons (
   constraint persons_pkey PRIMARY KEY (institution_id, person_key)
 );
 
+create table provider_directory (
+  issuer text collate "C" not null,
+  audience text collate "C" not null,
+  institution_id integer not null,
+  provider_id text collate "C" not null,
+  constraint provider_directory_audience_check CHECK (audience ~ '^[!-~]+$'::text AND length(audience) <= 1024),
+  constraint provider_directory_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint provider_directory_institution_id_provider_id_key UNIQUE (institution_id, provider_id),
+  constraint provider_directory_issuer_check CHECK (issuer ~ '^[!-~]+$'::text AND length(issuer) <= 1024),
+  constraint provider_directory_pkey PRIMARY KEY (issuer, audience),
+  constraint provider_directory_provider_id_check CHECK (provider_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text)
+);
+
 create table schema_migrations (
   version integer not null,
   name text not null,
@@ -288,6 +327,16 @@ create table signing_keys (
   constraint signing_keys_generation_check CHECK (generation > 0),
   constraint signing_keys_pkey PRIMARY KEY (kid),
   constraint signing_keys_published_first CHECK (signs_from >= created_at)
+);
+
+create table spent_assertions (
+  institution_id integer not null,
+  provider_id text collate "C" not null,
+  id_hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint spent_assertions_id_hash_check CHECK (length(id_hash) = 32),
+  constraint spent_assertions_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint spent_assertions_pkey PRIMARY KEY (institution_id, provider_id, id_hash)
 );
 
 create table transfer_limits (
@@ -391,6 +440,7 @@ CREATE INDEX customer_persons_by_person ON public.customer_persons USING btree (
 CREATE UNIQUE INDEX customer_persons_one_primary ON public.customer_persons USING btree (institution_id, customer_key) WHERE (role = 'PRIMARY'::text);
 CREATE INDEX holders_by_person ON public.holders USING btree (institution_id, person_key);
 CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
+CREATE INDEX spent_assertions_by_expiry ON public.spent_assertions USING btree (institution_id, expires_at);
 CREATE INDEX users_by_email ON public.users USING btree (institution_id, lower(email));
 CREATE UNIQUE INDEX users_by_username ON public.users USING btree (institution_id, lower(username));
 
@@ -478,6 +528,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.check_provider_generation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.generation <= old.generation then
+    raise exception 'identity provider %: a change needs a new generation', old.provider_id using errcode = 'SD101';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.check_transfer_transition()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -496,6 +558,7 @@ $function$;
 CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS became FOR EACH STATEMENT EXECUTE FUNCTION check_balances();
 CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
 CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
+CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
 
 -- Row-level security
@@ -509,11 +572,13 @@ customer_persons (forced): institution using (institution_id = ( SELECT (current
 customers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 entries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 holders (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+identity_providers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 limit_counters (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 loan_payments (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 loans (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 outbox (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+spent_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfer_limits (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 used_ids (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -532,14 +597,17 @@ customer_persons: delete, insert, select, update (role)
 customers: insert, select
 entries: insert, select
 holders: delete, insert, select, update
+identity_providers: delete, insert, select, update (active, generation, keys, resource_tokens, scopes, subject_from, token_type, user_id_type)
 institutions: insert, select, update (enrollment, name, opening_deposit_minor, password_min_length, time_zone)
 limit_counters: insert, select, update (amount, max_amount, max_transfers, transfers)
 loan_payments: insert, select
 loans: insert, select, update (accrued_interest, fees_due)
 outbox: insert, select, update (secret, secret_expires_at)
 persons: insert, select, update (birth_date, email, first_name, last_name, phone_number, phone_type)
+provider_directory: delete, insert, select
 schema_migrations: select
 signing_keys: delete, insert, select, update (sealed_private_key)
+spent_assertions: delete, insert, select
 transfer_limits: delete, insert, select, update
 transfers: insert, select, update (failure_code, failure_detail, settled_at, status)
 used_ids: insert, select

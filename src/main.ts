@@ -1,10 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { ProviderRejected } from './auth/index.ts';
 import { CommandFailed } from './cli/command.ts';
 import { createClientCommand } from './cli/create-client.ts';
 import { importCommand } from './cli/import.ts';
 import { listKeysCommand, rotateKeysCommand } from './cli/keys.ts';
 import { activationCodeCommand, setPasswordCommand, standingCommands } from './cli/member.ts';
 import { migrateCommand } from './cli/migrate.ts';
+import { providerCommands } from './cli/provider.ts';
 import { serveCommand } from './cli/serve.ts';
 import { ConfigError } from './config.ts';
 import { ExtractRejected } from './core/index.ts';
@@ -41,6 +43,9 @@ for (const command of [setPasswordCommand(), activationCodeCommand(), ...standin
   member.addCommand(command);
 }
 program.addCommand(member);
+const provider = new Command('provider').description('Identity providers: who may assert members');
+for (const command of providerCommands()) provider.addCommand(command);
+program.addCommand(provider);
 for (const command of allCommands(program))
   command.exitOverride(exitWithUsage).showHelpAfterError('(--help says what there is)');
 
@@ -63,7 +68,7 @@ function allCommands(command: Command): Command[] {
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`;
   if (error instanceof Problem) return error.detail;
-  const expected = [DatabaseStartError, ServiceStartError, ExtractRejected, CommandFailed];
+  const expected = [DatabaseStartError, ServiceStartError, ExtractRejected, ProviderRejected, CommandFailed];
   if (expected.some((kind) => error instanceof kind)) return (error as Error).message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -15,6 +15,14 @@ export { issueToken, type TokenResponse } from './issue-token.ts';
 export { type AuthorizationServerMetadata, authorizationServerMetadata } from './metadata.ts';
 export { OAuthError } from './oauth-error.ts';
 export { PasswordHasher } from './passwords.ts';
+export { type ProviderKey, readCertificates, readJwks } from './providers/keys.ts';
+export {
+  type Provider,
+  type ProviderKind,
+  ProviderRejected,
+  providerKinds,
+} from './providers/provider.ts';
+export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
 export { parseScope, type Scope, scopes } from './scopes.ts';
 export { jwksMaxAgeSeconds, type ListedKey, type Rotation, SigningKeys } from './signing-keys.ts';
 export type { RawTokenRequest } from './token-request.ts';

@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from 'commander';
+import { parseScope, type Scope, scopes } from '../auth/index.ts';
 import { loadConfig, readEnvironment } from '../config.ts';
 import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
 import { openStores, type Stores } from '../stores.ts';
@@ -38,4 +40,13 @@ export async function chooseInstitution(stores: Stores, code: string | undefined
 
 export function say(text: string): void {
   process.stdout.write(`${text}\n`);
+}
+
+/** Space separated, for an option. */
+export function readScopes(text: string): Scope[] {
+  return text.split(/\s+/).map((name) => {
+    const scope = parseScope(name);
+    if (scope === undefined) throw new InvalidArgumentError(`Scopes are ${scopes.join(', ')}.`);
+    return scope;
+  });
 }

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { createClient, parseScope, type Scope, scopes } from '../auth/index.ts';
-import { CommandFailed, chooseInstitution, say, withStores } from './command.ts';
+import { createClient, type Scope, scopes } from '../auth/index.ts';
+import { CommandFailed, chooseInstitution, readScopes, say, withStores } from './command.ts';
 
 const grants = ['client_credentials', 'password'] as const;
 
@@ -47,14 +47,6 @@ export function createClientCommand(): Command {
 function readClientId(text: string): string {
   if (!/^[!-~]{1,128}$/.test(text)) throw new InvalidArgumentError('1 to 128 visible ASCII characters.');
   return text;
-}
-
-function readScopes(text: string): Scope[] {
-  return text.split(/\s+/).map((name) => {
-    const scope = parseScope(name);
-    if (scope === undefined) throw new InvalidArgumentError(`Scopes are ${scopes.join(', ')}.`);
-    return scope;
-  });
 }
 
 function readGrants(text: string): (typeof grants)[number][] {

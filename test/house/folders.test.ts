@@ -48,6 +48,8 @@ const onlyIn: Readonly<Record<string, string>> = {
   fastify: 'http',
   commander: 'cli main',
   jose: 'auth',
+  'xml-crypto': 'auth',
+  '@xmldom/xmldom': 'auth',
   '@node-rs/argon2': 'auth',
 };
 

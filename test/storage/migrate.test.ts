@@ -62,7 +62,7 @@ test('every table but the global directory is bound to its institution', async (
   );
   assert.deepEqual(
     open.map((row) => row.relname),
-    ['client_directory', 'institutions', 'schema_migrations', 'signing_keys'],
+    ['client_directory', 'institutions', 'provider_directory', 'schema_migrations', 'signing_keys'],
   );
 });
 

@@ -1,0 +1,151 @@
+import type { UserIdType } from '../../members/index.ts';
+import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+import { parseScope } from '../scopes.ts';
+import type { ProviderKey } from './keys.ts';
+import type { NewProvider, Provider, ProviderKind, ProviderSettings } from './provider.ts';
+
+// ----- the directory -----
+
+const registerIssuer = sql(
+  'providers_register_issuer',
+  `insert into provider_directory (issuer, audience, institution_id, provider_id) values ($1, $2, $3, $4)
+   on conflict (issuer, audience) do nothing`,
+);
+
+/** False when the pair of issuer and audience is taken, in whichever institution. A unique violation: the id is. */
+export async function insertIssuer(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  provider: Pick<NewProvider, 'providerId' | 'issuer' | 'audience'>,
+): Promise<boolean> {
+  const { issuer, audience, providerId } = provider;
+  return (await tx.query(registerIssuer, [issuer, audience, institutionId, providerId])).rowCount === 1;
+}
+
+const forgetIssuer = sql(
+  'providers_forget_issuer',
+  'delete from provider_directory where institution_id = $1 and provider_id = $2',
+);
+
+// ----- providers -----
+
+interface Row {
+  provider_id: string;
+  kind: ProviderKind;
+  issuer: string;
+  audience: string;
+  keys: ProviderKey[];
+  subject_from: string;
+  user_id_type: UserIdType;
+  scopes: string[];
+  resource_tokens: boolean;
+  token_type: string;
+  active: boolean;
+  generation: bigint;
+}
+
+const selection = `
+  select p.provider_id, p.kind, d.issuer, d.audience, p.keys, p.subject_from, p.user_id_type, p.scopes,
+         p.resource_tokens, p.token_type, p.active, p.generation
+  from identity_providers p
+  join provider_directory d on d.institution_id = p.institution_id and d.provider_id = p.provider_id
+  where p.institution_id = $1`;
+
+const all = sql('providers_all', `${selection} order by p.provider_id`);
+
+export async function selectProviders(db: Queryable, institutionId: InstitutionId): Promise<Provider[]> {
+  return (await db.query<Row>(all, [institutionId])).rows.map((row) => toProvider(institutionId, row));
+}
+
+const newProvider = sql(
+  'providers_insert',
+  `insert into identity_providers (institution_id, provider_id, kind, keys, subject_from, user_id_type, scopes,
+                                   resource_tokens, token_type, active, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+);
+
+export async function insertProvider(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  provider: NewProvider,
+  at: Date,
+): Promise<void> {
+  await tx.query(newProvider, [
+    institutionId,
+    provider.providerId,
+    provider.kind,
+    JSON.stringify(provider.keys),
+    provider.subjectFrom,
+    provider.userIdType,
+    provider.scopes,
+    provider.resourceTokens,
+    provider.tokenType,
+    provider.active,
+    at,
+  ]);
+}
+
+const change = sql(
+  'providers_change',
+  `update identity_providers
+   set keys = coalesce($3, keys), subject_from = coalesce($4, subject_from),
+       user_id_type = coalesce($5, user_id_type), scopes = coalesce($6, scopes),
+       resource_tokens = coalesce($7, resource_tokens), token_type = coalesce($8, token_type),
+       active = coalesce($9, active), generation = nextval('provider_generations')
+   where institution_id = $1 and provider_id = $2`,
+);
+
+/** What is left out stays. False: there is no such provider. */
+export async function updateProvider(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  providerId: string,
+  settings: Partial<ProviderSettings>,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(change, [
+    institutionId,
+    providerId,
+    settings.keys ? JSON.stringify(settings.keys) : null,
+    settings.subjectFrom ?? null,
+    settings.userIdType ?? null,
+    settings.scopes ?? null,
+    settings.resourceTokens ?? null,
+    settings.tokenType ?? null,
+    settings.active ?? null,
+  ]);
+  return rowCount === 1;
+}
+
+const removeOne = sql(
+  'providers_delete',
+  'delete from identity_providers where institution_id = $1 and provider_id = $2',
+);
+
+/** False: there is no such provider. */
+export async function deleteProvider(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  providerId: string,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(removeOne, [institutionId, providerId]);
+  await tx.query(forgetIssuer, [institutionId, providerId]);
+  return rowCount === 1;
+}
+
+function toProvider(institutionId: InstitutionId, row: Row): Provider {
+  return {
+    institutionId,
+    providerId: row.provider_id,
+    kind: row.kind,
+    issuer: row.issuer,
+    audience: row.audience,
+    keys: row.keys,
+    subjectFrom: row.subject_from,
+    userIdType: row.user_id_type,
+    scopes: row.scopes.flatMap((name) => parseScope(name) ?? []),
+    resourceTokens: row.resource_tokens,
+    tokenType: row.token_type,
+    active: row.active,
+    generation: row.generation,
+  };
+}

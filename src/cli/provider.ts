@@ -1,0 +1,259 @@
+import { readFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import {
+  addProvider,
+  changeProvider,
+  listProviders,
+  type Provider,
+  type ProviderKey,
+  type ProviderKind,
+  providerKinds,
+  readCertificates,
+  readJwks,
+  removeProvider,
+} from '../auth/index.ts';
+import { type UserIdType, userIdTypes } from '../members/index.ts';
+import { CommandFailed, chooseInstitution, readScopes, say, withStores } from './command.ts';
+
+interface Settings {
+  readonly institution?: string;
+  readonly keys?: string;
+  readonly claim?: string;
+  readonly nameIdFormat?: string;
+  readonly userIdType?: UserIdType;
+  readonly scopes?: ReturnType<typeof readScopes>;
+  readonly resourceTokens?: boolean;
+  readonly tokenType?: string;
+}
+
+interface AddOptions extends Settings {
+  readonly kind: ProviderKind;
+  readonly issuer: string;
+  readonly audience?: string;
+  readonly keys: string;
+  readonly userIdType: UserIdType;
+}
+
+/** As people call them; any other is written out as a URI. */
+const nameIdFormats: Readonly<Record<string, string>> = {
+  persistent: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent',
+  email: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
+  unspecified: 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
+};
+
+const example = `
+Example:
+  sharedraft provider add online-banking --kind jwt --issuer https://login.bank.example \\
+    --keys jwks.json --claim member_number --user-id-type MEMBER_NUMBER --scopes "account:read transfer:write"
+docs/identity.md has the whole of it.`;
+
+export function providerCommands(): Command[] {
+  return [
+    withSettings(
+      new Command('add')
+        .description('register an identity provider: whose assertions and tokens of its members are believed')
+        .argument('<provider-id>', 'a name for it, 1 to 64 letters, digits or . _ : -', readProviderId)
+        .addOption(
+          new Option('--kind <kind>', 'what it signs').choices([...providerKinds]).makeOptionMandatory(),
+        )
+        .requiredOption('--issuer <issuer>', 'iss of its JWTs, or its SAML entity ID', readName)
+        .option(
+          '--audience <audience>',
+          'whom its assertions and tokens are meant for; PUBLIC_URL when left out',
+          readName,
+        ),
+      { mandatory: true },
+    )
+      .addHelpText('after', example)
+      .action(add),
+    new Command('list')
+      .description('the identity providers of an institution')
+      .option('--institution <code>', 'whose they are')
+      .action(list),
+    withSettings(
+      new Command('set')
+        .description('change a provider; identities asserted before the change end within a second')
+        .argument('<provider-id>', 'which one'),
+      { mandatory: false },
+    ).action(set),
+    switching('on', 'believe a provider again', true),
+    switching('off', 'believe a provider no longer; identities it asserted end within a second', false),
+    new Command('remove')
+      .description('forget a provider; identities it asserted end within a second')
+      .argument('<provider-id>', 'which one')
+      .option('--institution <code>', 'whose it is')
+      .action(async (providerId: string, options: Settings) => {
+        await withStores(async (stores) => {
+          const { institutionId } = await chooseInstitution(stores, options.institution);
+          await removeProvider(stores.auth, institutionId, providerId);
+          say('Removed.');
+        });
+      }),
+  ];
+}
+
+function withSettings(command: Command, { mandatory }: { readonly mandatory: boolean }): Command {
+  return command
+    .addOption(
+      new Option(
+        '--keys <file>',
+        'its public keys, - for standard input: a JWK Set, or certificates in PEM with --kind saml',
+      ).makeOptionMandatory(mandatory),
+    )
+    .option('--claim <name>', 'the claim of its JWTs that names the member (sub)', readClaim)
+    .option(
+      '--name-id-format <format>',
+      `the format of the NameID that names the member: ${Object.keys(nameIdFormats).join(', ')} or a URI (persistent)`,
+      readNameIdFormat,
+    )
+    .addOption(
+      new Option('--user-id-type <type>', 'what kind of id that is')
+        .choices([...userIdTypes])
+        .makeOptionMandatory(mandatory),
+    )
+    .addOption(
+      new Option('--scopes <scopes>', 'the most that its members may do, space separated')
+        .argParser(readScopes)
+        .makeOptionMandatory(mandatory),
+    )
+    .option('--resource-tokens', 'its own access tokens (RFC 9068) open resources')
+    .option('--no-resource-tokens', 'they do not (default)')
+    .option('--token-type <typ>', 'the typ that those must have (at+jwt)', readTokenType)
+    .option('--institution <code>', 'whose provider it is');
+}
+
+async function add(providerId: string, options: AddOptions): Promise<void> {
+  const { kind, issuer } = options;
+  const keys = await readKeys(kind, options.keys);
+  const subjectFrom = subjectOf(kind, options) ?? (kind === 'jwt' ? 'sub' : nameIdFormats.persistent);
+  await withStores(async (stores) => {
+    const { institutionId } = await chooseInstitution(stores, options.institution);
+    const audience = options.audience ?? stores.auth.issuer;
+    if (issuer === stores.auth.issuer) throw new CommandFailed('That issuer is this service itself.');
+    await addProvider(stores.auth, institutionId, {
+      providerId,
+      kind,
+      issuer,
+      audience,
+      keys,
+      subjectFrom: subjectFrom as string,
+      userIdType: options.userIdType,
+      scopes: options.scopes ?? [],
+      resourceTokens: options.resourceTokens ?? false,
+      tokenType: options.tokenType ?? 'at+jwt',
+      active: true,
+    });
+    say(`Registered ${providerId}, for assertions of ${issuer} that are meant for ${audience}.`);
+  });
+}
+
+async function set(providerId: string, options: Settings): Promise<void> {
+  await withStores(async (stores) => {
+    const { institutionId } = await chooseInstitution(stores, options.institution);
+    const known = await listProviders(stores.auth, institutionId);
+    const kind = known.find((provider) => provider.providerId === providerId)?.kind ?? 'jwt';
+    const keys = options.keys === undefined ? undefined : await readKeys(kind, options.keys);
+    const subjectFrom = subjectOf(kind, options);
+    const { userIdType, scopes, resourceTokens, tokenType } = options;
+    const change = {
+      ...(keys && { keys }),
+      ...(subjectFrom !== undefined && { subjectFrom }),
+      ...(userIdType !== undefined && { userIdType }),
+      ...(scopes !== undefined && { scopes }),
+      ...(resourceTokens !== undefined && { resourceTokens }),
+      ...(tokenType !== undefined && { tokenType }),
+    };
+    if (Object.keys(change).length === 0) throw new CommandFailed('Say what to change: --help lists it.');
+    await changeProvider(stores.auth, institutionId, providerId, change);
+    say('Changed.');
+  });
+}
+
+function switching(name: 'on' | 'off', description: string, active: boolean): Command {
+  return new Command(name)
+    .description(description)
+    .argument('<provider-id>', 'which one')
+    .option('--institution <code>', 'whose it is')
+    .action(async (providerId: string, options: Settings) => {
+      await withStores(async (stores) => {
+        const { institutionId } = await chooseInstitution(stores, options.institution);
+        await changeProvider(stores.auth, institutionId, providerId, { active });
+        say(`Switched ${name}.`);
+      });
+    });
+}
+
+async function list(options: Settings): Promise<void> {
+  await withStores(async (stores) => {
+    const { institutionId, name } = await chooseInstitution(stores, options.institution);
+    const providers = await listProviders(stores.auth, institutionId);
+    say(providers.length === 0 ? `${name} has no identity providers.` : providers.map(describe).join('\n\n'));
+  });
+}
+
+function describe(provider: Provider): string {
+  const source = provider.kind === 'jwt' ? 'claim' : 'NameID of the format';
+  return [
+    `${provider.providerId} (${provider.kind}, ${provider.active ? 'on' : 'off'})`,
+    `  issuer           ${provider.issuer}`,
+    `  audience         ${provider.audience}`,
+    `  names members    by the ${source} ${provider.subjectFrom}, as ${provider.userIdType}`,
+    `  scopes           ${provider.scopes.join(' ')}`,
+    `  resource tokens  ${provider.resourceTokens ? `accepted, typ ${provider.tokenType}` : 'not accepted'}`,
+    ...provider.keys.map(
+      (key) => `  key              ${[key.kid, key.kty, key.crv, key.alg].filter(Boolean).join(' ')}`,
+    ),
+  ].join('\n');
+}
+
+async function readKeys(kind: ProviderKind, file: string): Promise<ProviderKey[]> {
+  const text = file === '-' ? await readAll(process.stdin) : await readFile(file, 'utf8').catch(unreadable);
+  return kind === 'jwt' ? readJwks(text) : readCertificates(text);
+}
+
+function unreadable(error: NodeJS.ErrnoException): never {
+  throw new CommandFailed(`The keys cannot be read: ${error.code}.`);
+}
+
+/** Each kind has its own way to say it, and the other's is a mistake. */
+function subjectOf(kind: ProviderKind, options: Settings): string | undefined {
+  if (kind === 'jwt' && options.nameIdFormat !== undefined) {
+    throw new CommandFailed('--name-id-format is for providers of the kind saml.');
+  }
+  if (kind === 'saml' && options.claim !== undefined) throw new CommandFailed(onlyJwt('--claim'));
+  if (kind === 'saml' && options.tokenType !== undefined) throw new CommandFailed(onlyJwt('--token-type'));
+  if (kind === 'saml' && options.resourceTokens === true)
+    throw new CommandFailed(onlyJwt('--resource-tokens'));
+  return options.claim ?? options.nameIdFormat;
+}
+
+function onlyJwt(option: string): string {
+  return `${option} is for providers of the kind jwt.`;
+}
+
+function readProviderId(text: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/.test(text)) return text;
+  throw new InvalidArgumentError('1 to 64 letters, digits or . _ : -, the first a letter or digit.');
+}
+
+function readName(text: string): string {
+  if (/^[!-~]{1,1024}$/.test(text)) return text;
+  throw new InvalidArgumentError('1 to 1024 visible ASCII characters.');
+}
+
+function readClaim(text: string): string {
+  if (/^[!-~]{1,255}$/.test(text)) return text;
+  throw new InvalidArgumentError('1 to 255 visible ASCII characters.');
+}
+
+function readNameIdFormat(text: string): string {
+  const known = Object.hasOwn(nameIdFormats, text) ? nameIdFormats[text] : text;
+  if (known !== undefined && /^[a-z]+:[!-~]{1,250}$/.test(known)) return known;
+  throw new InvalidArgumentError(`${Object.keys(nameIdFormats).join(', ')} or a URI.`);
+}
+
+function readTokenType(text: string): string {
+  if (/^[A-Za-z0-9.+/-]{1,64}$/.test(text)) return text;
+  throw new InvalidArgumentError('a media type without application/, like at+jwt.');
+}

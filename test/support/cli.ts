@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { TestDatabase } from './database.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface CliResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** An operator's command in a process of its own, on a test's database; `input` is its standard input. */
+export async function runCli(
+  db: TestDatabase,
+  parameters: readonly string[],
+  input = '',
+): Promise<CliResult> {
+  const { host, user, database } = db.connection;
+  const child = spawn(process.execPath, ['src/main.ts', ...parameters], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      PUBLIC_URL: 'http://sharedraft.test',
+      DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+      SECRET_KEY: '00'.repeat(32),
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await exited, stdout, stderr };
+}
