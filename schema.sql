@@ -78,15 +78,32 @@ create table client_directory (
   constraint client_directory_pkey PRIMARY KEY (client_id)
 );
 
+create table client_keys (
+  institution_id integer not null,
+  client_id text collate "C" not null,
+  kid text collate "C" not null,
+  algorithm text not null,
+  public_jwk jsonb not null,
+  created_at timestamp with time zone not null,
+  constraint client_keys_algorithm_check CHECK (algorithm = ANY (ARRAY['ES256'::text, 'RS256'::text, 'PS256'::text, 'EdDSA'::text])),
+  constraint client_keys_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint client_keys_kid_check CHECK (kid ~ '^[!-~]{1,128}$'::text),
+  constraint client_keys_pkey PRIMARY KEY (institution_id, client_id, kid),
+  constraint client_keys_public_jwk_check CHECK (NOT public_jwk ?| ARRAY['d'::text, 'p'::text, 'q'::text, 'dp'::text, 'dq'::text, 'qi'::text, 'k'::text])
+);
+
 create table client_secrets (
   institution_id integer not null,
   client_id text collate "C" not null,
   secret_hash bytea not null,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone,
+  slot smallint not null,
   constraint client_secrets_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
   constraint client_secrets_pkey PRIMARY KEY (institution_id, client_id, secret_hash),
-  constraint client_secrets_secret_hash_check CHECK (length(secret_hash) = 32)
+  constraint client_secrets_secret_hash_check CHECK (length(secret_hash) = 32),
+  constraint client_secrets_slot_check CHECK (slot = ANY (ARRAY[1, 2])),
+  constraint client_secrets_two UNIQUE (institution_id, client_id, slot)
 );
 
 create table clients (
@@ -98,10 +115,14 @@ create table clients (
   token_lifetime_seconds integer,
   active boolean not null default true,
   created_at timestamp with time zone not null,
+  networks cidr[],
+  token_epoch integer not null default 0,
   constraint clients_client_id_fkey FOREIGN KEY (client_id) REFERENCES client_directory(client_id),
   constraint clients_grants_check CHECK (grants <@ ARRAY['client_credentials'::text, 'password'::text, 'refresh_token'::text, 'urn:ietf:params:oauth:grant-type:jwt-bearer'::text, 'urn:ietf:params:oauth:grant-type:saml2-bearer'::text]),
   constraint clients_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint clients_networks CHECK (cardinality(networks) > 0 AND NOT ('::ffff:0.0.0.0/96'::cidr::inet >>= ANY (networks::inet[]))),
   constraint clients_pkey PRIMARY KEY (institution_id, client_id),
+  constraint clients_token_epoch_check CHECK (token_epoch >= 0),
   constraint clients_token_lifetime_seconds_check CHECK (token_lifetime_seconds >= 60 AND token_lifetime_seconds <= 86400)
 );
 
@@ -339,6 +360,15 @@ create table spent_assertions (
   constraint spent_assertions_pkey PRIMARY KEY (institution_id, provider_id, id_hash)
 );
 
+create table spent_client_assertions (
+  institution_id integer not null,
+  assertion_hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint spent_client_assertions_assertion_hash_check CHECK (length(assertion_hash) = 32),
+  constraint spent_client_assertions_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint spent_client_assertions_pkey PRIMARY KEY (institution_id, assertion_hash)
+);
+
 create table transfer_limits (
   institution_id integer not null,
   limit_key integer not null,
@@ -420,6 +450,7 @@ create table users (
   failed_logins smallint not null default 0,
   locked_until timestamp with time zone,
   created_at timestamp with time zone not null,
+  token_epoch integer not null default 0,
   constraint users_check CHECK ((username IS NULL) = (password_hash IS NULL)),
   constraint users_email_check CHECK (email <> ''::text),
   constraint users_failed_logins_check CHECK (failed_logins >= 0 AND failed_logins <= 5),
@@ -427,6 +458,7 @@ create table users (
   constraint users_institution_id_person_key_key UNIQUE (institution_id, person_key),
   constraint users_institution_id_user_id_key UNIQUE (institution_id, user_id),
   constraint users_pkey PRIMARY KEY (institution_id, user_key),
+  constraint users_token_epoch_check CHECK (token_epoch >= 0),
   constraint users_user_id_check CHECK (user_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
   constraint users_username_check CHECK (length(username) >= 6 AND length(username) <= 64 AND username !~ '^[0-9]+$'::text)
 );
@@ -441,6 +473,7 @@ CREATE UNIQUE INDEX customer_persons_one_primary ON public.customer_persons USIN
 CREATE INDEX holders_by_person ON public.holders USING btree (institution_id, person_key);
 CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
 CREATE INDEX spent_assertions_by_expiry ON public.spent_assertions USING btree (institution_id, expires_at);
+CREATE INDEX spent_client_assertions_by_expiry ON public.spent_client_assertions USING btree (institution_id, expires_at);
 CREATE INDEX users_by_email ON public.users USING btree (institution_id, lower(email));
 CREATE UNIQUE INDEX users_by_username ON public.users USING btree (institution_id, lower(username));
 
@@ -552,20 +585,33 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.end_tokens()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.token_epoch := old.token_epoch + 1;
+  return new;
+end
+$function$;
+
 
 -- Triggers
 
 CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS became FOR EACH STATEMENT EXECUTE FUNCTION check_balances();
 CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
+CREATE TRIGGER clients_switched_off BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION end_tokens();
 CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
 CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
+CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
 
 -- Row-level security
 
 accounts (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 activations (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 balances (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+client_keys (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 client_secrets (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 clients (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 customer_persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -579,6 +625,7 @@ loans (forced): institution using (institution_id = ( SELECT (current_setting('s
 outbox (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 spent_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+spent_client_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfer_limits (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 used_ids (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -591,8 +638,9 @@ accounts: insert, select, update (account_number, closed, credit_limit, delinque
 activations: delete, insert, select, update
 balances: insert, select, update (held_in, held_out, last_at, posted, seq)
 client_directory: insert, select
+client_keys: delete, insert, select
 client_secrets: delete, insert, select, update (expires_at)
-clients: insert, select, update (active, grants, name, scopes, token_lifetime_seconds)
+clients: insert, select, update (active, grants, name, networks, scopes, token_lifetime_seconds)
 customer_persons: delete, insert, select, update (role)
 customers: insert, select
 entries: insert, select
@@ -608,8 +656,9 @@ provider_directory: delete, insert, select
 schema_migrations: select
 signing_keys: delete, insert, select, update (sealed_private_key)
 spent_assertions: delete, insert, select
+spent_client_assertions: delete, insert, select
 transfer_limits: delete, insert, select, update
 transfers: insert, select, update (failure_code, failure_detail, settled_at, status)
 used_ids: insert, select
 user_phones: delete, insert, select, update
-users: insert, select, update (active, email, failed_logins, locked_by_operator, locked_until, password_hash, username)
+users: insert, select, update (active, email, failed_logins, locked_by_operator, locked_until, password_hash, token_epoch, username)

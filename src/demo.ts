@@ -70,7 +70,7 @@ async function addClient(stores: Stores, line: ClientLine): Promise<void> {
     name: line.name,
     secret: line.client_secret,
     scopes: line.scopes.split(' ').flatMap((name) => parseScope(name) ?? []),
-    grants: line.grants.split(' ') as ('client_credentials' | 'password')[],
+    grants: line.grants.split(' '),
   });
 }
 

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { ProviderRejected } from './auth/index.ts';
+import { clientCommands } from './cli/client.ts';
 import { CommandFailed } from './cli/command.ts';
-import { createClientCommand } from './cli/create-client.ts';
 import { importCommand } from './cli/import.ts';
 import { listKeysCommand, rotateKeysCommand } from './cli/keys.ts';
 import { activationCodeCommand, setPasswordCommand, standingCommands } from './cli/member.ts';
@@ -31,7 +31,9 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
 program.addCommand(serveCommand(), { isDefault: true });
 program.addCommand(migrateCommand());
 program.addCommand(importCommand());
-program.addCommand(new Command('client').description('OAuth clients').addCommand(createClientCommand()));
+const client = new Command('client').description('OAuth clients');
+for (const command of clientCommands()) client.addCommand(command);
+program.addCommand(client);
 program.addCommand(
   new Command('keys')
     .description('the keys that sign tokens')

@@ -7,6 +7,7 @@ import {
   identify,
   issueActivation,
   issueToken,
+  keepAuthHouse,
 } from './auth/index.ts';
 import type { Config, Secrets } from './config.ts';
 import { wipeExpiredSecrets } from './events/index.ts';
@@ -170,8 +171,11 @@ async function refusePublicDemo(config: Config, stores: Stores): Promise<void> {
 }
 
 async function keepHouse(stores: Stores): Promise<void> {
-  await stores.auth.keys.keep();
   const institutions = await stores.database.directory(listInstitutions);
+  await keepAuthHouse(
+    stores.auth,
+    institutions.map(({ institutionId }) => institutionId),
+  );
   for (const { institutionId } of institutions) {
     await stores.database.read(institutionId, (db) => wipeExpiredSecrets(db, institutionId, stores.clock()));
   }

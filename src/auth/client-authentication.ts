@@ -1,8 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { InstitutionId } from '../storage/index.ts';
+import { assertedClientId, clientAssertionType, verifyClientAssertion } from './client-assertion.ts';
 import type { AuthDeps } from './deps.ts';
 import { OAuthError } from './oauth-error.ts';
 import { type ClientRow, selectClient, selectInstitutionOfClient } from './queries.ts';
+import { spendClientAssertion } from './spent-client-assertions.ts';
 import type { TokenRequest } from './token-request.ts';
 
 export interface AuthenticatedClient extends ClientRow {
@@ -11,46 +13,90 @@ export interface AuthenticatedClient extends ClientRow {
 
 export const clientSecretPurpose = 'client secret';
 
-/** RFC 6749 section 2.3.1: the secret in the body or in HTTP Basic, never both. OAuthError `invalid_client`. */
+type Credentials = { readonly clientId: string } & (
+  | { readonly secret: string }
+  | { readonly assertion: string }
+);
+
+/**
+ * By a secret in the body or in HTTP Basic (RFC 6749 section 2.3.1), or by an assertion signed with a registered key
+ * (RFC 7523); never by two ways at once. A client that is switched off, or that calls from elsewhere than its networks,
+ * is told the same as one that does not exist. OAuthError `invalid_client`, `invalid_request`.
+ */
 export async function authenticateClient(
   deps: AuthDeps,
   request: TokenRequest,
 ): Promise<AuthenticatedClient> {
-  const { clientId, clientSecret } = readCredentials(request);
+  const credentials = readCredentials(request);
+  const { clientId } = credentials;
   const institutionId = await deps.database.directory((db) => selectInstitutionOfClient(db, clientId));
   if (institutionId === undefined) throw wrongClient();
+  const now = deps.clock();
   const client = await deps.database.read(institutionId, (db) =>
-    selectClient(db, institutionId, clientId, deps.clock()),
+    selectClient(db, institutionId, clientId, now, request.origin.address),
   );
-  const hash = deps.vault.hash(clientSecretPurpose, clientSecret);
-  const matches = client?.secretHashes.some((known) => timingSafeEqual(known, hash));
-  if (client === undefined || !client.active || matches !== true) throw wrongClient();
+  if (client === undefined || !client.active || !client.fromItsNetworks) throw wrongClient();
+  if ('secret' in credentials) {
+    const hash = deps.vault.hash(clientSecretPurpose, credentials.secret);
+    if (!client.secretHashes.some((known) => timingSafeEqual(known, hash))) throw wrongClient();
+  } else {
+    const { keys } = client;
+    const { issuer } = deps;
+    const spent = await verifyClientAssertion(credentials.assertion, { clientId, keys, issuer, now });
+    const hash = deps.vault.hash('client assertion', `${clientId}\0${spent.id}`);
+    const first = await deps.database.read(institutionId, (db) =>
+      spendClientAssertion(db, institutionId, hash, spent.expiresAt),
+    );
+    if (!first) throw new OAuthError('invalid_client', 'The client assertion was used before.');
+  }
   return { ...client, institutionId };
 }
 
-function readCredentials(request: TokenRequest): { clientId: string; clientSecret: string } {
-  const bodyId = request.text('client_id');
-  const bodySecret = request.text('client_secret');
+function readCredentials(request: TokenRequest): Credentials {
+  const clientId = request.text('client_id');
+  const secret = request.text('client_secret');
+  const assertion = readAssertion(request);
   const basic = readBasic(request.authorization);
-  if (basic === undefined) {
-    if (bodyId === undefined || bodySecret === undefined) {
-      throw new OAuthError('invalid_client', 'Client authentication is needed.');
+  const ways = [secret, assertion, basic].filter((way) => way !== undefined);
+  if (ways.length > 1) {
+    throw new OAuthError(
+      'invalid_request',
+      'A client authenticates in one way: in the body, in Basic, or by an assertion.',
+    );
+  }
+  if (assertion !== undefined) {
+    // RFC 7521 section 4.2: where there is a client_id, it names the same client.
+    const asserted = assertedClientId(assertion);
+    if (clientId !== undefined && clientId !== asserted) throw wrongClient();
+    return { clientId: asserted, assertion };
+  }
+  if (basic !== undefined) {
+    if (clientId !== undefined && clientId !== basic.clientId) {
+      throw new OAuthError('invalid_request', 'client_id differs from the one in Basic.');
     }
-    return { clientId: bodyId, clientSecret: bodySecret };
+    return basic;
   }
-  if (bodySecret !== undefined) {
-    throw new OAuthError('invalid_request', 'Client credentials stand in the body or in Basic, not in both.');
+  if (clientId === undefined || secret === undefined) {
+    throw new OAuthError('invalid_client', 'Client authentication is needed.');
   }
-  if (bodyId !== undefined && bodyId !== basic.clientId) {
-    throw new OAuthError('invalid_request', 'client_id differs from the one in Basic.');
+  return { clientId, secret };
+}
+
+function readAssertion(request: TokenRequest): string | undefined {
+  const assertion = request.text('client_assertion');
+  const type = request.text('client_assertion_type');
+  if (assertion === undefined && type === undefined) return undefined;
+  if (assertion === undefined || type !== clientAssertionType) {
+    throw new OAuthError(
+      'invalid_request',
+      `client_assertion comes with client_assertion_type ${clientAssertionType}.`,
+    );
   }
-  return basic;
+  return assertion;
 }
 
 /** Both parts are form-encoded before they are joined and base64-encoded: some libraries send demo%2Dapp. */
-function readBasic(
-  authorization: string | undefined,
-): { clientId: string; clientSecret: string } | undefined {
+function readBasic(authorization: string | undefined): { clientId: string; secret: string } | undefined {
   if (authorization === undefined) return undefined;
   const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2})$/i.exec(authorization)?.[1];
   const pair = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('utf8');
@@ -60,7 +106,7 @@ function readBasic(
     const clientId = formDecode(pair.slice(0, colon));
     // What no database would take is nobody's.
     if (clientId.includes('\0')) throw wrongClient();
-    return { clientId, clientSecret: formDecode(pair.slice(colon + 1)) };
+    return { clientId, secret: formDecode(pair.slice(colon + 1)) };
   } catch {
     throw wrongClient();
   }

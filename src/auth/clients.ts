@@ -1,38 +1,165 @@
 import { randomBytes } from 'node:crypto';
-import type { InstitutionId } from '../storage/index.ts';
+import type { InstitutionId, Transaction } from '../storage/index.ts';
 import { clientSecretPurpose } from './client-authentication.ts';
+import type { ClientKey } from './client-keys.ts';
+import {
+  type ClientChange,
+  deleteClientKey,
+  deleteClientSecrets,
+  expireClientSecrets,
+  insertClient,
+  insertClientId,
+  insertClientKey,
+  insertClientSecret,
+  type ListedClient,
+  lockClient,
+  selectClientSecrets,
+  selectClients,
+  updateClient,
+} from './client-queries.ts';
 import type { AuthDeps } from './deps.ts';
-import { insertClient, insertClientId } from './queries.ts';
+import { grants } from './grants/index.ts';
 import type { Scope } from './scopes.ts';
+
+type ClientDeps = Pick<AuthDeps, 'database' | 'clock' | 'vault'>;
+
+/** What a client may be registered for. */
+export const grantTypes: readonly string[] = [...grants.keys()];
 
 export interface NewClient {
   readonly institutionId: InstitutionId;
   readonly clientId: string;
   readonly name: string;
-  /** Left out: 256 random bits. */
+  /** Left out: 256 random bits, unless there is a key. */
   readonly secret?: string;
+  /** Authenticates with it instead of a secret. */
+  readonly key?: ClientKey;
   readonly scopes: readonly Scope[];
-  readonly grants: readonly ('client_credentials' | 'password')[];
+  readonly grants: readonly string[];
   readonly tokenLifetimeSeconds?: number;
+  /** In CIDR notation; left out: it may call from anywhere. */
+  readonly networks?: readonly string[];
 }
 
 /** Answers the secret, which is kept only as a keyed hash; undefined when the client id is taken. */
 export async function createClient(
-  deps: Pick<AuthDeps, 'database' | 'clock' | 'vault'>,
+  deps: ClientDeps,
   client: NewClient,
-): Promise<{ readonly secret: string } | undefined> {
-  const secret = client.secret ?? randomBytes(32).toString('base64url');
-  return deps.database.transaction(client.institutionId, async (tx) => {
-    if (!(await insertClientId(tx, client.clientId, client.institutionId))) return undefined;
-    await insertClient(tx, client.institutionId, {
-      clientId: client.clientId,
+): Promise<{ readonly secret: string | undefined } | undefined> {
+  const { institutionId, clientId, key } = client;
+  const secret = client.secret ?? (key === undefined ? newSecret() : undefined);
+  return deps.database.transaction(institutionId, async (tx) => {
+    if (!(await insertClientId(tx, clientId, institutionId))) return undefined;
+    const createdAt = deps.clock();
+    await insertClient(tx, institutionId, {
+      clientId,
       name: client.name,
       scopes: client.scopes,
       grants: client.grants,
       tokenLifetimeSeconds: client.tokenLifetimeSeconds ?? null,
-      secretHash: deps.vault.hash(clientSecretPurpose, secret),
-      createdAt: deps.clock(),
+      networks: client.networks ?? null,
+      createdAt,
     });
+    if (secret !== undefined) await saveSecret(deps, tx, clientId, 1, secret);
+    if (key !== undefined) await insertClientKey(tx, institutionId, clientId, key, createdAt);
     return { secret };
   });
+}
+
+export function listClients(deps: ClientDeps, institutionId: InstitutionId): Promise<ListedClient[]> {
+  return deps.database.read(institutionId, (db) => selectClients(db, institutionId, deps.clock()));
+}
+
+/** False: there is no such client. Switching it off ends its tokens for good. */
+export function changeClient(
+  deps: ClientDeps,
+  institutionId: InstitutionId,
+  clientId: string,
+  change: ClientChange,
+): Promise<boolean> {
+  return deps.database.transaction(institutionId, (tx) => updateClient(tx, institutionId, clientId, change));
+}
+
+/**
+ * A second secret beside the one in use, which ends after `overlapMillis`. `two_already`: one of the two must be
+ * retired first.
+ */
+export function rotateSecret(
+  deps: ClientDeps,
+  institutionId: InstitutionId,
+  clientId: string,
+  overlapMillis: number,
+): Promise<{ readonly secret: string } | 'no_such_client' | 'two_already'> {
+  return deps.database.transaction(institutionId, async (tx) => {
+    if (!(await lockClient(tx, institutionId, clientId))) return 'no_such_client';
+    const now = deps.clock();
+    const all = await selectClientSecrets(tx, institutionId, clientId);
+    const over = all.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= now);
+    const valid = all.filter((one) => !over.includes(one));
+    if (valid.length > 1) return 'two_already';
+    await deleteClientSecrets(
+      tx,
+      institutionId,
+      clientId,
+      over.map(({ slot }) => slot),
+    );
+    await expireClientSecrets(tx, institutionId, clientId, new Date(now.getTime() + overlapMillis));
+    const secret = newSecret();
+    await saveSecret(deps, tx, clientId, valid[0]?.slot === 1 ? 2 : 1, secret);
+    return { secret };
+  });
+}
+
+/** Ends secrets at once: all but the newest, or all of them. Answers how many; undefined: there is no such client. */
+export function retireSecrets(
+  deps: ClientDeps,
+  institutionId: InstitutionId,
+  clientId: string,
+  which: 'older' | 'all',
+): Promise<number | undefined> {
+  return deps.database.transaction(institutionId, async (tx) => {
+    if (!(await lockClient(tx, institutionId, clientId))) return undefined;
+    const slots = (await selectClientSecrets(tx, institutionId, clientId)).map(({ slot }) => slot);
+    if (which === 'older') slots.pop();
+    await deleteClientSecrets(tx, institutionId, clientId, slots);
+    return slots.length;
+  });
+}
+
+/** Registers a key that the client signs its assertions with. */
+export function addClientKey(
+  deps: ClientDeps,
+  institutionId: InstitutionId,
+  clientId: string,
+  key: ClientKey,
+): Promise<'added' | 'no_such_client' | 'kid_taken'> {
+  return deps.database.transaction(institutionId, async (tx) => {
+    if (!(await lockClient(tx, institutionId, clientId))) return 'no_such_client';
+    return (await insertClientKey(tx, institutionId, clientId, key, deps.clock())) ? 'added' : 'kid_taken';
+  });
+}
+
+/** False: the client has no such key. */
+export function removeClientKey(
+  deps: ClientDeps,
+  institutionId: InstitutionId,
+  clientId: string,
+  kid: string,
+): Promise<boolean> {
+  return deps.database.transaction(institutionId, (tx) => deleteClientKey(tx, institutionId, clientId, kid));
+}
+
+function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+async function saveSecret(
+  { vault, clock }: ClientDeps,
+  tx: Transaction,
+  clientId: string,
+  slot: number,
+  secret: string,
+): Promise<void> {
+  const secretHash = vault.hash(clientSecretPurpose, secret);
+  await insertClientSecret(tx, tx.institutionId, clientId, { slot, secretHash, createdAt: clock() });
 }

@@ -7,11 +7,29 @@
  */
 export { AccessTokens } from './access-tokens.ts';
 export { activateMember, issueActivation, reissueActivation } from './activation.ts';
-export { createClient, type NewClient } from './clients.ts';
+export {
+  type ClientKey,
+  type ClientKeyAlgorithm,
+  clientKeyAlgorithms,
+  readPublicKey,
+} from './client-keys.ts';
+export type { ClientChange, ListedClient } from './client-queries.ts';
+export {
+  addClientKey,
+  changeClient,
+  createClient,
+  grantTypes,
+  listClients,
+  type NewClient,
+  removeClientKey,
+  retireSecrets,
+  rotateSecret,
+} from './clients.ts';
 export { createLogin, setPassword, setStanding } from './credentials.ts';
 export type { AuthDeps } from './deps.ts';
 export { type Caller, identify } from './identify.ts';
 export { issueToken, type TokenResponse } from './issue-token.ts';
+export { keepAuthHouse } from './keep-house.ts';
 export { type AuthorizationServerMetadata, authorizationServerMetadata } from './metadata.ts';
 export { OAuthError } from './oauth-error.ts';
 export { PasswordHasher } from './passwords.ts';

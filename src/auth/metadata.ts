@@ -1,7 +1,8 @@
+import { assertionAlgorithms } from './client-assertion.ts';
 import { grants } from './grants/index.ts';
 import { scopes } from './scopes.ts';
 
-const authenticationMethods = ['client_secret_basic', 'client_secret_post'] as const;
+const authenticationMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
 
 export interface AuthorizationServerMetadata {
   readonly issuer: string;
@@ -11,6 +12,7 @@ export interface AuthorizationServerMetadata {
   readonly response_types_supported: readonly string[];
   readonly grant_types_supported: readonly string[];
   readonly token_endpoint_auth_methods_supported: readonly string[];
+  readonly token_endpoint_auth_signing_alg_values_supported: readonly string[];
   readonly service_documentation: string;
 }
 
@@ -25,6 +27,7 @@ export function authorizationServerMetadata(issuer: string): AuthorizationServer
     response_types_supported: [],
     grant_types_supported: [...grants.keys()],
     token_endpoint_auth_methods_supported: authenticationMethods,
+    token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
     service_documentation: `${issuer}/docs`,
   };
 }

@@ -1,4 +1,5 @@
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import type { ClientKey } from './client-keys.ts';
 
 // ----- the global directory -----
 
@@ -15,20 +16,6 @@ export async function selectInstitutionOfClient(
   return rows[0]?.institution_id;
 }
 
-const registerClientId = sql(
-  'auth_register_client_id',
-  `insert into client_directory (client_id, institution_id) values ($1, $2) on conflict do nothing`,
-);
-
-/** False when the id is taken, in whichever institution. */
-export async function insertClientId(
-  db: Queryable,
-  clientId: string,
-  institutionId: InstitutionId,
-): Promise<boolean> {
-  return (await db.query(registerClientId, [clientId, institutionId])).rowCount === 1;
-}
-
 // ----- clients -----
 
 export interface ClientRow {
@@ -37,15 +24,22 @@ export interface ClientRow {
   readonly grants: readonly string[];
   readonly tokenLifetimeSeconds: number | null;
   readonly active: boolean;
+  /** It calls from where it may. */
+  readonly fromItsNetworks: boolean;
   readonly secretHashes: readonly Buffer[];
+  readonly keys: readonly ClientKey[];
 }
 
 const client = sql(
   'auth_client',
   `select c.client_id, c.scopes, c.grants, c.token_lifetime_seconds, c.active,
+          coalesce(c.networks is null or $4::inet <<= any (c.networks), false) as from_its_networks,
           array(select s.secret_hash from client_secrets s
                 where s.institution_id = c.institution_id and s.client_id = c.client_id
-                  and (s.expires_at is null or s.expires_at > $3)) as secret_hashes
+                  and (s.expires_at is null or s.expires_at > $3)) as secret_hashes,
+          array(select jsonb_build_object('kid', k.kid, 'algorithm', k.algorithm, 'publicJwk', k.public_jwk)
+                from client_keys k
+                where k.institution_id = c.institution_id and k.client_id = c.client_id) as keys
    from clients c where c.institution_id = $1 and c.client_id = $2`,
 );
 
@@ -54,6 +48,7 @@ export async function selectClient(
   institutionId: InstitutionId,
   clientId: string,
   now: Date,
+  address: string | null,
 ): Promise<ClientRow | undefined> {
   const { rows } = await db.query<{
     client_id: string;
@@ -61,51 +56,20 @@ export async function selectClient(
     grants: string[];
     token_lifetime_seconds: number | null;
     active: boolean;
+    from_its_networks: boolean;
     secret_hashes: Buffer[];
-  }>(client, [institutionId, clientId, now]);
+    keys: ClientKey[];
+  }>(client, [institutionId, clientId, now, address]);
   return rows.map((row) => ({
     clientId: row.client_id,
     scopes: row.scopes,
     grants: row.grants,
     tokenLifetimeSeconds: row.token_lifetime_seconds,
     active: row.active,
+    fromItsNetworks: row.from_its_networks,
     secretHashes: row.secret_hashes,
+    keys: row.keys,
   }))[0];
-}
-
-const newClient = sql(
-  'auth_insert_client',
-  `insert into clients (institution_id, client_id, name, scopes, grants, token_lifetime_seconds, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7)`,
-);
-const newSecret = sql(
-  'auth_insert_client_secret',
-  `insert into client_secrets (institution_id, client_id, secret_hash, created_at) values ($1, $2, $3, $4)`,
-);
-
-export async function insertClient(
-  db: Queryable,
-  institutionId: InstitutionId,
-  row: {
-    readonly clientId: string;
-    readonly name: string;
-    readonly scopes: readonly string[];
-    readonly grants: readonly string[];
-    readonly tokenLifetimeSeconds: number | null;
-    readonly secretHash: Buffer;
-    readonly createdAt: Date;
-  },
-): Promise<void> {
-  await db.query(newClient, [
-    institutionId,
-    row.clientId,
-    row.name,
-    row.scopes,
-    row.grants,
-    row.tokenLifetimeSeconds,
-    row.createdAt,
-  ]);
-  await db.query(newSecret, [institutionId, row.clientId, row.secretHash, row.createdAt]);
 }
 
 // ----- who bears a token -----
@@ -241,11 +205,15 @@ export async function clearFailedLogins(
 const setCredentials = sql(
   'auth_set_credentials',
   `update users
-   set username = coalesce($3, username), password_hash = $4, failed_logins = 0, locked_until = null
+   set username = coalesce($3, username), password_hash = $4, failed_logins = 0, locked_until = null,
+       token_epoch = token_epoch + 1
    where institution_id = $1 and user_key = $2`,
 );
 
-/** A unique violation of users_by_username: the name is taken. `username` null leaves it as it is. */
+/**
+ * Ends the user's tokens with the old password. A unique violation of users_by_username: the name is taken.
+ * `username` null leaves it as it is.
+ */
 export async function updateCredentials(
   db: Queryable,
   institutionId: InstitutionId,

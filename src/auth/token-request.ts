@@ -1,3 +1,4 @@
+import type { Origin } from '../events/index.ts';
 import { OAuthError } from './oauth-error.ts';
 
 /** A token request as it came in: parameters from a form or a JSON object, and the Authorization header. */
@@ -6,10 +7,12 @@ export interface RawTokenRequest {
   /** Names that a form gave more than once. */
   readonly repeated: readonly string[];
   readonly authorization: string | undefined;
+  readonly origin: Origin;
 }
 
 export class TokenRequest {
   readonly authorization: string | undefined;
+  readonly origin: Origin;
   readonly #parameters: Readonly<Record<string, unknown>>;
 
   /** RFC 6749 section 3.2: a parameter must not appear twice. */
@@ -18,6 +21,7 @@ export class TokenRequest {
       throw new OAuthError('invalid_request', 'A parameter appears more than once.');
     this.#parameters = raw.parameters;
     this.authorization = raw.authorization;
+    this.origin = raw.origin;
   }
 
   /** An empty parameter counts as left out (RFC 6749 section 3.2). */

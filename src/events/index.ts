@@ -6,4 +6,5 @@
  * delivered or has expired. Keys are given out in order of insertion, which is not the order of commits: who
  * reads on from a position must stay below the oldest transaction still running.
  */
+export type { Origin } from './origin.ts';
 export { appendEvents, type NewEvent, wipeExpiredSecrets } from './outbox.ts';

@@ -1,5 +1,6 @@
 import type * as Type from 'typebox/type';
 import type { Scope } from '../auth/index.ts';
+import type { Origin } from '../events/index.ts';
 import type { Actor, ClientActor } from '../institutions/index.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
 import type { Services } from './services.ts';
@@ -23,6 +24,8 @@ export type Examples = Readonly<Record<string, Example>>;
 /** What an operation takes, parsed and validated. */
 export interface Input<Params, Query, Body, Token extends TokenKind> {
   readonly actor: ActorOf[Token];
+  /** From where it was asked. */
+  readonly origin: Origin;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;

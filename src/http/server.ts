@@ -11,6 +11,7 @@ import * as Type from 'typebox/type';
 import type { Caller } from '../auth/index.ts';
 import { Problem } from '../problem.ts';
 import { requireAcceptable } from './accept.ts';
+import { plainAddress } from './address.ts';
 import { authenticate } from './authenticate.ts';
 import { type BodyFacts, bodyParsers, noBodyFacts } from './body-parsers.ts';
 import { connectionErrors } from './connection-errors.ts';
@@ -227,6 +228,7 @@ function registerOperation(app: FastifyInstance, services: Services, operation: 
       handler: async (request, reply) => {
         const answer = await operation.handle(services, {
           actor: request.caller?.actor as never,
+          origin: { transactionId: request.id, address: plainAddress(request.socket.remoteAddress) },
           params: request.params as Record<string, never>,
           query: request.query as Record<string, never>,
           body: request.body,

@@ -25,11 +25,13 @@ describe('the edge of the token operation', () => {
         authorization: 'Basic eA==',
       },
     });
-    assert.deepEqual(seen[0], {
+    const { origin, ...said } = seen[0] as RawTokenRequest;
+    assert.deepEqual(said, {
       parameters: { grant_type: 'password', unknown: 1 },
       repeated: [],
       authorization: undefined,
     });
+    assert.equal(origin.address, '127.0.0.1');
     assert.deepEqual({ ...seen[1]?.parameters }, { grant_type: 'password', scope: 'a b', empty: '' });
     assert.deepEqual([...(seen[2]?.repeated ?? [])], ['scope']);
     assert.equal(seen[2]?.authorization, 'Basic eA==');

@@ -24,6 +24,7 @@ export const authorizationServer = operation({
         response_types_supported: names('Empty: there is no authorization endpoint.'),
         grant_types_supported: names('Every grant there is; a client is registered for some of them.'),
         token_endpoint_auth_methods_supported: names('How a client may authenticate.'),
+        token_endpoint_auth_signing_alg_values_supported: names('For `private_key_jwt`.'),
         service_documentation: url('For people.'),
       }),
       examples: {
@@ -35,7 +36,8 @@ export const authorizationServer = operation({
             scopes_supported: ['account:read', 'transfer:write'],
             response_types_supported: [],
             grant_types_supported: ['client_credentials', 'password'],
-            token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+            token_endpoint_auth_methods_supported: ['client_secret_basic', 'private_key_jwt'],
+            token_endpoint_auth_signing_alg_values_supported: ['ES256', 'PS256'],
             service_documentation: 'https://bank.example/docs',
           },
         },

@@ -7,8 +7,14 @@ const parameter = (description: string) => Type.Optional(Type.String({ descripti
 /** Only documents: what is wrong with a token request is for auth to say, in the words of RFC 6749. */
 const TokenRequest = Type.Object({
   grant_type: Type.String({ description: '`client_credentials` or `password`.' }),
-  client_id: parameter('In the body or in HTTP Basic.'),
+  client_id: parameter('In the body or in HTTP Basic; with an assertion it may be left out.'),
   client_secret: parameter('In the body or in HTTP Basic, never in both.'),
+  client_assertion_type: parameter(
+    'Instead of a secret: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`.',
+  ),
+  client_assertion: parameter(
+    'A JWT signed with a key that the client is registered with (RFC 7523). `iss` and `sub` are the client id, `aud` our issuer as a single string, `exp` at most five minutes ahead, `jti` never used before.',
+  ),
   scope: parameter(
     'What is asked for, separated by spaces; left out, all that the client is registered for.',
   ),
@@ -94,10 +100,11 @@ export const issueToken = operation({
     },
   },
   problems: ['database_unavailable'],
-  async handle(services, { body, repeated, header }) {
+  async handle(services, { body, repeated, origin, header }) {
     // The schema above is not enforced: anything but an object is a request without parameters.
     const parameters: Record<string, unknown> = Object(body);
-    const token = await services.issueToken({ parameters, repeated, authorization: header('authorization') });
+    const authorization = header('authorization');
+    const token = await services.issueToken({ parameters, repeated, authorization, origin });
     return { status: 200, headers: { pragma: 'no-cache' }, body: token };
   },
 });

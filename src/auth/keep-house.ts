@@ -1,0 +1,15 @@
+import type { InstitutionId } from '../storage/index.ts';
+import type { AuthDeps } from './deps.ts';
+import { forgetClientAssertions } from './spent-client-assertions.ts';
+
+/** Now and then: signing keys are rotated in time, and what has run out is forgotten. */
+export async function keepAuthHouse(
+  { database, keys, clock }: AuthDeps,
+  institutionIds: readonly InstitutionId[],
+): Promise<void> {
+  await keys.keep();
+  const now = clock();
+  for (const institutionId of institutionIds) {
+    await database.read(institutionId, (db) => forgetClientAssertions(db, institutionId, now));
+  }
+}

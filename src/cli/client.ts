@@ -1,0 +1,284 @@
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import {
+  addClientKey,
+  type ClientChange,
+  type ClientKeyAlgorithm,
+  changeClient,
+  clientKeyAlgorithms,
+  createClient,
+  grantTypes,
+  type ListedClient,
+  listClients,
+  readPublicKey,
+  removeClientKey,
+  retireSecrets,
+  rotateSecret,
+  type Scope,
+  scopes,
+} from '../auth/index.ts';
+import { CommandFailed, chooseInstitution, readScopes, say, withStores } from './command.ts';
+
+interface Institution {
+  readonly institution?: string;
+}
+
+const whose = ['--institution <code>', 'whose client it is'] as const;
+const longestOverlapHours = 24 * 365;
+
+export function clientCommands(): Command[] {
+  return [create(), list(), set(), rotate(), retire(), addKey(), removeKey()];
+}
+
+interface CreateOptions extends Institution {
+  readonly name?: string;
+  readonly scopes: Scope[];
+  readonly grants: string[];
+  readonly tokenLifetime?: number;
+  readonly networks?: string[];
+  readonly key?: string;
+  readonly algorithm?: ClientKeyAlgorithm;
+}
+
+function create(): Command {
+  return new Command('create')
+    .description('register an OAuth client; prints its secret, once')
+    .argument('<client-id>', '1 to 128 visible ASCII characters', readClientId)
+    .option(...whose)
+    .option('--name <name>', 'for people; the client id when left out')
+    .addOption(
+      new Option('--scopes <scopes>', 'space separated').argParser(readScopes).default([...scopes], 'all'),
+    )
+    .addOption(
+      new Option('--grants <grants>', 'space separated')
+        .argParser(readGrants)
+        .default(['client_credentials'], 'client_credentials'),
+    )
+    .option('--token-lifetime <seconds>', 'from 60 to 86400; the service decides when left out', readLifetime)
+    .option('--networks <networks>', 'from where it may call, CIDR, space separated', readNetworks)
+    .option('--key <file>', 'a public key, PEM or JWK, to authenticate with instead of a secret')
+    .addOption(algorithmOption())
+    .action(async (clientId: string, options: CreateOptions) => {
+      const key = options.key === undefined ? undefined : await readKeyFile(options.key, options.algorithm);
+      await withStores(async (stores) => {
+        const { institutionId } = await chooseInstitution(stores, options.institution);
+        const created = await createClient(stores.auth, {
+          institutionId,
+          clientId,
+          name: options.name ?? clientId,
+          scopes: options.scopes,
+          grants: options.grants,
+          ...(options.tokenLifetime !== undefined && { tokenLifetimeSeconds: options.tokenLifetime }),
+          ...(options.networks && { networks: options.networks }),
+          ...(key && { key }),
+        });
+        if (created === undefined) throw new CommandFailed('The client id is taken.');
+        const proof = created.secret
+          ? `client_secret: ${created.secret}`
+          : `kid:           ${key ? key.kid : ''}`;
+        say(`client_id:     ${clientId}\n${proof}`);
+      });
+    });
+}
+
+function list(): Command {
+  return new Command('list')
+    .description('the clients of an institution, and what each may')
+    .option('--institution <code>', 'whose clients')
+    .action(async (options: Institution) => {
+      await withStores(async (stores) => {
+        const { institutionId } = await chooseInstitution(stores, options.institution);
+        for (const client of await listClients(stores.auth, institutionId)) say(describe(client));
+      });
+    });
+}
+
+function describe(client: ListedClient): string {
+  const { clientId, name, active, grants, tokenLifetimeSeconds: seconds, networks, secrets, kids } = client;
+  return [
+    `${clientId} (${name})${active ? '' : ', switched off'}`,
+    `  grants    ${grants.join(' ')}`,
+    `  scopes    ${client.scopes.join(' ')}`,
+    `  lifetime  ${seconds === null ? "the service's" : `${seconds} s`}`,
+    `  networks  ${networks?.join(' ') ?? 'any'}`,
+    `  secrets   ${secrets}`,
+    `  keys      ${kids.join(' ') || 'none'}`,
+  ].join('\n');
+}
+
+interface SetOptions extends Institution {
+  readonly name?: string;
+  readonly scopes?: Scope[];
+  readonly grants?: string[];
+  readonly tokenLifetime?: number | 'default';
+  readonly networks?: string[] | 'any';
+  readonly on?: true;
+  readonly off?: true;
+}
+
+function set(): Command {
+  return new Command('set')
+    .description('change what a client may; what is not named stays')
+    .argument('<client-id>')
+    .option(...whose)
+    .option('--name <name>', 'for people')
+    .option('--scopes <scopes>', 'space separated', readScopes)
+    .option('--grants <grants>', 'space separated', readGrants)
+    .option('--token-lifetime <seconds>', "from 60 to 86400, or default: the service's", (text) =>
+      text === 'default' ? text : readLifetime(text),
+    )
+    .option('--networks <networks>', 'from where it may call, CIDR, space separated, or any', (text) =>
+      text === 'any' ? text : readNetworks(text),
+    )
+    .addOption(new Option('--on', 'switch it on; tokens of before stay dead').conflicts('off'))
+    .option('--off', 'switch it off; live tokens end')
+    .action(async (clientId: string, options: SetOptions) => {
+      const { name, grants, tokenLifetime, networks, on, off } = options;
+      const change: ClientChange = {
+        ...(name !== undefined && { name }),
+        ...(options.scopes && { scopes: options.scopes }),
+        ...(grants && { grants }),
+        ...(tokenLifetime && { tokenLifetimeSeconds: tokenLifetime === 'default' ? null : tokenLifetime }),
+        ...(networks && { networks: networks === 'any' ? null : networks }),
+        ...((on || off) && { active: on === true }),
+      };
+      await withStores(async (stores) => {
+        const { institutionId } = await chooseInstitution(stores, options.institution);
+        if (!(await changeClient(stores.auth, institutionId, clientId, change))) throw noSuchClient();
+        say('Done.');
+      });
+    });
+}
+
+function rotate(): Command {
+  return new Command('rotate-secret')
+    .description('make a second secret and print it, once; the one in use goes on for a while')
+    .argument('<client-id>')
+    .option(...whose)
+    .option('--overlap-hours <hours>', 'how long the old one goes on', readHours, 24 * 7)
+    .action(async (clientId: string, options: Institution & { readonly overlapHours: number }) => {
+      await withStores(async (stores) => {
+        const { institutionId } = await chooseInstitution(stores, options.institution);
+        const overlapMillis = options.overlapHours * 60 * 60_000;
+        const rotated = await rotateSecret(stores.auth, institutionId, clientId, overlapMillis);
+        if (rotated === 'no_such_client') throw noSuchClient();
+        if (rotated === 'two_already') {
+          throw new CommandFailed('Two secrets are valid already: retire the older one first.');
+        }
+        say(`client_secret: ${rotated.secret}`);
+      });
+    });
+}
+
+function retire(): Command {
+  return new Command('retire-secret')
+    .description('end the older of two secrets at once')
+    .argument('<client-id>')
+    .option(...whose)
+    .option('--all', 'end every secret: the client then authenticates with its keys alone')
+    .action(async (clientId: string, options: Institution & { readonly all?: true }) => {
+      await withStores(async (stores) => {
+        const { institutionId } = await chooseInstitution(stores, options.institution);
+        const which = options.all ? 'all' : 'older';
+        const retired = await retireSecrets(stores.auth, institutionId, clientId, which);
+        if (retired === undefined) throw noSuchClient();
+        say(retired === 0 ? 'There was none to retire.' : 'Retired.');
+      });
+    });
+}
+
+function addKey(): Command {
+  return new Command('add-key')
+    .description('register a public key that the client signs assertions with (private_key_jwt)')
+    .argument('<client-id>')
+    .argument('<file>', 'PEM or JWK')
+    .option(...whose)
+    .addOption(algorithmOption())
+    .action(
+      async (
+        clientId: string,
+        file: string,
+        options: Institution & { readonly algorithm?: ClientKeyAlgorithm },
+      ) => {
+        const key = await readKeyFile(file, options.algorithm);
+        await withStores(async (stores) => {
+          const { institutionId } = await chooseInstitution(stores, options.institution);
+          const added = await addClientKey(stores.auth, institutionId, clientId, key);
+          if (added === 'no_such_client') throw noSuchClient();
+          if (added === 'kid_taken') throw new CommandFailed('The client has a key of this id.');
+          say(`kid: ${key.kid}\nalg: ${key.algorithm}`);
+        });
+      },
+    );
+}
+
+function removeKey(): Command {
+  return new Command('remove-key')
+    .description('forget a public key of a client')
+    .argument('<client-id>')
+    .argument('<kid>')
+    .option(...whose)
+    .action(async (clientId: string, kid: string, options: Institution) => {
+      await withStores(async (stores) => {
+        const { institutionId } = await chooseInstitution(stores, options.institution);
+        if (!(await removeClientKey(stores.auth, institutionId, clientId, kid))) {
+          throw new CommandFailed('The client has no such key.');
+        }
+        say('Removed.');
+      });
+    });
+}
+
+function algorithmOption(): Option {
+  return new Option('--algorithm <alg>', 'the one it may be used with; RS256 for RSA when left out').choices(
+    clientKeyAlgorithms,
+  );
+}
+
+async function readKeyFile(file: string, algorithm: ClientKeyAlgorithm | undefined) {
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new CommandFailed(`${file} cannot be read.`);
+  });
+  return readPublicKey(text, algorithm);
+}
+
+function readClientId(text: string): string {
+  if (!/^[!-~]{1,128}$/.test(text)) throw new InvalidArgumentError('1 to 128 visible ASCII characters.');
+  return text;
+}
+
+function readGrants(text: string): string[] {
+  const named = text.split(/\s+/);
+  if (!named.every((name) => grantTypes.includes(name))) {
+    throw new InvalidArgumentError(`Grants are ${grantTypes.join(', ')}.`);
+  }
+  return named;
+}
+
+function readLifetime(text: string): number {
+  const seconds = /^[0-9]{2,5}$/.test(text) ? Number(text) : 0;
+  if (seconds < 60 || seconds > 86_400) throw new InvalidArgumentError('From 60 to 86400.');
+  return seconds;
+}
+
+function readHours(text: string): number {
+  const hours = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(hours <= longestOverlapHours)) throw new InvalidArgumentError(`From 0 to ${longestOverlapHours}.`);
+  return hours;
+}
+
+function readNetworks(text: string): string[] {
+  return text.split(/\s+/).map((network) => {
+    const [address = '', bits = ''] = network.split('/');
+    const most = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    const mapped = /^::ffff:/i.test(address);
+    const valid = !mapped && (bits === '' || /^[0-9]{1,3}$/.test(bits)) && Number(bits) <= most;
+    if (!valid) throw new InvalidArgumentError('Networks are like 192.0.2.0/24 or 2001:db8::/32.');
+    return network;
+  });
+}
+
+function noSuchClient(): CommandFailed {
+  return new CommandFailed('There is no such client in this institution.');
+}

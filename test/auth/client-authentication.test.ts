@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, type KeyObject, randomUUID, webcrypto } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import * as oauth from 'oauth4webapi';
+import {
+  addClientKey,
+  type ClientKeyAlgorithm,
+  changeClient,
+  createClient,
+  keepAuthHouse,
+  readPublicKey,
+  removeClientKey,
+  retireSecrets,
+  rotateSecret,
+} from '../../src/auth/index.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
+import { clientOf, paths, send } from '../support/demo.ts';
+import { signJws } from '../support/jws.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const issuer = 'http://sharedraft.test';
+const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const hour = 60 * 60_000;
+let now = new Date('2026-03-02T12:00:00Z');
+let service: TestService;
+let institutionId: InstitutionId;
+let other: TestService;
+before(async () => {
+  service = await startTestService({ clock: () => now });
+  other = await startTestService({ clock: () => now, beside: service });
+  const [row] = await service.db.superuser<{ institution_id: InstitutionId }>(
+    `select institution_id from institutions where code = 'lakeside'`,
+  );
+  institutionId = row?.institution_id as InstitutionId;
+});
+after(async () => {
+  await other.close();
+  await service.close();
+});
+
+const deps = () => service.service.stores.auth;
+
+function ask(body: object, headers: Record<string, string> = {}, at = service) {
+  return send(at.address, 'POST', paths.token, {
+    body: { grant_type: 'client_credentials', ...body },
+    headers,
+  });
+}
+
+async function statusWith(clientId: string, secret: string): Promise<number> {
+  return (await ask({ client_id: clientId, client_secret: secret })).status;
+}
+
+async function aClient(options: Partial<Parameters<typeof createClient>[1]> = {}) {
+  const clientId = `client-${randomUUID()}`;
+  const created = await createClient(deps(), {
+    institutionId,
+    clientId,
+    name: clientId,
+    scopes: ['account:read'],
+    grants: ['client_credentials'],
+    ...options,
+  });
+  return { clientId, secret: created?.secret ?? '' };
+}
+
+describe('secrets', () => {
+  test('while one is replaced both are valid, until the old one’s time is over or it is retired', async () => {
+    const { clientId, secret: first } = await aClient();
+    const rotated = await rotateSecret(deps(), institutionId, clientId, 2 * hour);
+    assert.ok(typeof rotated === 'object');
+    assert.equal(await statusWith(clientId, first), 200);
+    assert.equal(await statusWith(clientId, rotated.secret), 200);
+    assert.equal(await rotateSecret(deps(), institutionId, clientId, hour), 'two_already');
+    now = new Date(now.getTime() + 2 * hour);
+    assert.equal(await statusWith(clientId, first), 401);
+    assert.equal(await statusWith(clientId, rotated.secret), 200);
+
+    const again = await rotateSecret(deps(), institutionId, clientId, hour);
+    assert.ok(typeof again === 'object');
+    now = new Date(now.getTime() + 1);
+    assert.equal(await retireSecrets(deps(), institutionId, clientId, 'older'), 1);
+    assert.equal(await statusWith(clientId, rotated.secret), 401);
+    assert.equal(await statusWith(clientId, again.secret), 200);
+    assert.equal(await retireSecrets(deps(), institutionId, clientId, 'all'), 1);
+    assert.equal(await statusWith(clientId, again.secret), 401);
+  });
+
+  test('the database has room for two', async () => {
+    const { clientId } = await aClient();
+    await rotateSecret(deps(), institutionId, clientId, hour);
+    await assert.rejects(
+      service.db.superuser(`insert into client_secrets values ($1, $2, sha256('x'), now(), null, 2)`, [
+        institutionId,
+        clientId,
+      ]),
+      /client_secrets_two/,
+    );
+    await assert.rejects(
+      service.db.superuser(`insert into client_secrets values ($1, $2, sha256('x'), now(), null, 3)`, [
+        institutionId,
+        clientId,
+      ]),
+      /client_secrets_slot_check/,
+    );
+  });
+});
+
+describe('what a client may', () => {
+  test('its grants, scopes and token lifetime, changed at once for all processes', async () => {
+    const { clientId, secret } = await aClient();
+    const credentials = { client_id: clientId, client_secret: secret };
+    await changeClient(deps(), institutionId, clientId, {
+      scopes: ['account:read', 'transfer:read'],
+      tokenLifetimeSeconds: 60,
+    });
+    const reply = await ask(credentials, {}, other);
+    assert.equal(reply.body.scope, 'account:read transfer:read');
+    assert.equal(reply.body.expires_in, 60);
+    await changeClient(deps(), institutionId, clientId, { grants: ['password'], tokenLifetimeSeconds: null });
+    assert.equal((await ask(credentials, {}, other)).body.error, 'unauthorized_client');
+    assert.equal(await changeClient(deps(), institutionId, 'nobody', { active: false }), false);
+  });
+
+  test('no password grant unless it was granted', async () => {
+    const { clientId, secret } = await aClient();
+    const credentials = { client_id: clientId, client_secret: secret };
+    const member = { grant_type: 'password', username: 'demo.member', password: 'demo-member-password' };
+    assert.equal((await ask({ ...credentials, ...member })).body.error, 'unauthorized_client');
+  });
+
+  test('switched off it is told what an unknown one is', async () => {
+    const { clientId, secret } = await aClient();
+    await changeClient(deps(), institutionId, clientId, { active: false });
+    const off = await ask({ client_id: clientId, client_secret: secret });
+    const unknown = await ask({ client_id: 'nobody', client_secret: secret });
+    assert.equal(off.status, 401);
+    assert.equal(off.text, unknown.text);
+  });
+
+  const networks: [string, string[], number][] = [
+    ['its own address', ['127.0.0.1/32'], 200],
+    ['its network', ['10.0.0.0/8', '127.0.0.0/8'], 200],
+    ['an address inside of a network, as an operator may write it', ['127.0.0.9/8'], 200],
+    ['another network', ['10.0.0.0/8'], 401],
+    ['the same bits in IPv6', ['7f00:1::/32'], 401],
+    ['all of IPv6', ['::/0'], 401],
+  ];
+  for (const [name, allowed, status] of networks) {
+    test(`allowed from ${name}: ${status}`, async () => {
+      const { clientId, secret } = await aClient({ networks: allowed });
+      assert.equal(await statusWith(clientId, secret), status);
+    });
+  }
+});
+
+interface Pair {
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
+}
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const ed: Pair = generateKeyPairSync('ed25519');
+const pem = ({ publicKey }: Pair) => publicKey.export({ format: 'pem', type: 'spki' }).toString();
+
+async function keyedClient(pair: Pair, algorithm: ClientKeyAlgorithm, kid?: string) {
+  const { clientId } = await aClient({ key: await readPublicKey(pem(pair), algorithm) });
+  if (kid !== undefined) {
+    const jwk = { ...pair.publicKey.export({ format: 'jwk' }), kid };
+    await addClientKey(deps(), institutionId, clientId, await readPublicKey(JSON.stringify(jwk), algorithm));
+  }
+  return clientId;
+}
+
+function claims(clientId: string, changes: object = {}) {
+  const seconds = Math.floor(now.getTime() / 1000);
+  return {
+    iss: clientId,
+    sub: clientId,
+    aud: issuer,
+    jti: randomUUID(),
+    iat: seconds,
+    exp: seconds + 60,
+    ...changes,
+  };
+}
+
+const asserted = (assertion: string) => ({
+  client_assertion_type: assertionType,
+  client_assertion: assertion,
+});
+
+describe('private_key_jwt', () => {
+  const kinds: [ClientKeyAlgorithm, string, Pair][] = [
+    ['ES256', 'ES256', ec],
+    ['RS256', 'RS256', rsa],
+    ['PS256', 'PS256', rsa],
+    ['EdDSA', 'EdDSA', ed],
+    ['EdDSA', 'Ed25519', ed],
+  ];
+  for (const [algorithm, alg, pair] of kinds) {
+    test(`a key for ${algorithm} authenticates with ${alg}, and with no other algorithm`, async () => {
+      const clientId = await keyedClient(pair, algorithm);
+      const reply = await ask(asserted(signJws({ alg }, claims(clientId), pair.privateKey)));
+      assert.equal(reply.status, 200, reply.text);
+      for (const [, wrong] of kinds.filter(([one]) => one !== algorithm)) {
+        const refused = await ask(asserted(signJws({ alg: wrong }, claims(clientId), pair.privateKey)));
+        assert.equal(refused.status, 401, wrong);
+      }
+    });
+  }
+
+  test('oauth4webapi authenticates with each kind of key, unpatched', async () => {
+    const server = { issuer, token_endpoint: service.address + paths.token };
+    const kindsOfKeys = [
+      [{ name: 'ECDSA', namedCurve: 'P-256' }, 'ES256'],
+      [{ name: 'Ed25519' }, 'EdDSA'],
+      [
+        {
+          name: 'RSASSA-PKCS1-v1_5',
+          hash: 'SHA-256',
+          modulusLength: 2048,
+          publicExponent: new Uint8Array([1, 0, 1]),
+        },
+        'RS256',
+      ],
+      [
+        { name: 'RSA-PSS', hash: 'SHA-256', modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) },
+        'PS256',
+      ],
+    ] as const;
+    for (const [kind, algorithm] of kindsOfKeys) {
+      const pair = (await webcrypto.subtle.generateKey(kind, true, [
+        'sign',
+        'verify',
+      ])) as webcrypto.CryptoKeyPair;
+      const jwk = await webcrypto.subtle.exportKey('jwk', pair.publicKey);
+      const { clientId } = await aClient({ key: await readPublicKey(JSON.stringify(jwk), algorithm) });
+      const client = {
+        client_id: clientId,
+        [oauth.clockSkew]: Math.round((now.getTime() - Date.now()) / 1000),
+      };
+      const response = await oauth.clientCredentialsGrantRequest(
+        server,
+        client,
+        oauth.PrivateKeyJwt(pair.privateKey),
+        {},
+        { [oauth.allowInsecureRequests]: true },
+      );
+      const granted = await oauth.processClientCredentialsResponse(server, client, response);
+      assert.equal(granted.scope, 'account:read', algorithm);
+    }
+  });
+
+  test('an assertion is good for one request, at whichever process, however many at once', async () => {
+    const clientId = await keyedClient(ec, 'ES256');
+    const assertion = asserted(signJws({ alg: 'ES256' }, claims(clientId), ec.privateKey));
+    const replies = await Promise.all(
+      Array.from({ length: 16 }, (_, index) => ask(assertion, {}, index % 2 === 0 ? service : other)),
+    );
+    const statuses = replies.map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 200).length, 1, String(statuses));
+    assert.equal(statuses.filter((status) => status === 401).length, 15, String(statuses));
+  });
+
+  test('what was used up is forgotten when it has expired, not before', async () => {
+    const clientId = await keyedClient(ec, 'ES256');
+    const assertion = asserted(signJws({ alg: 'ES256' }, claims(clientId), ec.privateKey));
+    assert.equal((await ask(assertion)).status, 200);
+    const count = () =>
+      service.db
+        .superuser<{ n: bigint }>('select count(*) as n from spent_client_assertions')
+        .then(([row]) => row?.n);
+    now = new Date(now.getTime() + 59_000);
+    await keepAuthHouse(deps(), [institutionId]);
+    assert.notEqual(await count(), 0n);
+    assert.equal((await ask(assertion)).status, 401);
+    now = new Date(now.getTime() + 10 * 60_000);
+    await keepAuthHouse(deps(), [institutionId]);
+    assert.equal(await count(), 0n);
+    assert.equal((await ask(assertion)).status, 401);
+  });
+
+  test('a key that was removed authenticates no more; of several the header’s kid says which', async () => {
+    const clientId = await keyedClient(ec, 'ES256', 'second');
+    const { kid } = await readPublicKey(pem(ec));
+    const sign = (header: object) =>
+      asserted(signJws({ alg: 'ES256', ...header }, claims(clientId), ec.privateKey));
+    assert.equal((await ask(sign({ kid: 'second' }))).status, 200);
+    assert.equal((await ask(sign({ kid }))).status, 200);
+    assert.equal((await ask(sign({ kid: 'third' }))).status, 401);
+    assert.ok(await removeClientKey(deps(), institutionId, clientId, 'second'));
+    assert.equal((await ask(sign({ kid: 'second' }))).status, 401);
+    assert.equal((await ask(sign({}))).status, 200);
+    assert.ok(await removeClientKey(deps(), institutionId, clientId, kid));
+    assert.equal((await ask(sign({}))).status, 401);
+  });
+
+  test('a client with a secret of its own may not answer for one with a key', async () => {
+    const clientId = await keyedClient(ec, 'ES256');
+    const reader = await clientOf(service, ['demo-reader', 'demo-reader-secret']);
+    assert.ok(reader.token);
+    const assertion = signJws({ alg: 'ES256' }, claims('demo-reader'), ec.privateKey);
+    assert.equal((await ask(asserted(assertion))).status, 401);
+    assert.equal((await ask({ client_id: clientId, client_secret: 'demo-reader-secret' })).status, 401);
+  });
+});
+
+describe('reading a public key', () => {
+  const jwk = (pair: Pair, more: object = {}) =>
+    JSON.stringify({ ...pair.publicKey.export({ format: 'jwk' }), ...more });
+  const small = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const curve = generateKeyPairSync('ec', { namedCurve: 'P-384' });
+
+  const taken: [string, string, ClientKeyAlgorithm | undefined, string][] = [
+    ['EC in PEM', pem(ec), undefined, 'ES256'],
+    ['RSA in PEM', pem(rsa), undefined, 'RS256'],
+    ['RSA with a choice', pem(rsa), 'PS256', 'PS256'],
+    ['RSA whose JWK chooses', jwk(rsa, { alg: 'PS256' }), undefined, 'PS256'],
+    ['Ed25519 as a JWK', jwk(ed, { alg: 'Ed25519' }), undefined, 'EdDSA'],
+  ];
+  for (const [name, text, algorithm, expected] of taken) {
+    test(`${name}: ${expected}`, async () => {
+      assert.equal((await readPublicKey(text, algorithm)).algorithm, expected);
+    });
+  }
+
+  const refused: [string, string, ClientKeyAlgorithm | undefined, RegExp][] = [
+    [
+      'a private key in PEM',
+      ec.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+      undefined,
+      /private/,
+    ],
+    ['a private JWK', JSON.stringify(ec.privateKey.export({ format: 'jwk' })), undefined, /private/],
+    ['RSA of 1024 bits', pem(small), undefined, /2048/],
+    ['another curve', pem(curve), undefined, /ES256/],
+    ['an algorithm of another kind of key', pem(ec), 'RS256', /ES256/],
+    ['a JWK for encryption', jwk(rsa, { alg: 'RSA-OAEP' }), undefined, /ES256/],
+    ['a secret', JSON.stringify({ kty: 'oct', k: 'AAAA' }), undefined, /public key/],
+    ['nonsense', 'hello', undefined, /public key/],
+    ['broken JSON', '{', undefined, /JSON/],
+    ['a kid with a space', jwk(ec, { kid: 'a b' }), undefined, /kid/],
+  ];
+  for (const [name, text, algorithm, message] of refused) {
+    test(`refused: ${name}`, () => assert.rejects(readPublicKey(text, algorithm), message));
+  }
+});
