@@ -1,0 +1,296 @@
+/*
+ * The client, a process of its own: sends what main.ts tells it to and measures what comes back. undici, one
+ * connection a client and no pipelining, as apps behind a load balancer would come.
+ */
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, type Dispatcher } from 'undici';
+import {
+  accountId,
+  accountsPerMember,
+  customerId,
+  type FromClient,
+  type Job,
+  type JobResult,
+  type ToClient,
+} from './job.ts';
+
+type Request = Pick<Dispatcher.DispatchOptions, 'path' | 'method' | 'headers' | 'body'>;
+
+const wanted: Readonly<Record<Job['traffic'], number>> = {
+  transfers: 201,
+  account: 200,
+  profile: 200,
+  page: 200,
+  token: 200,
+};
+/** What could not be sent for this long after it was due is given up. */
+const patienceMillis = 1_000;
+const run = `${Date.now().toString(36)}-${process.pid}`;
+let requests = 0;
+
+process.on('message', ({ run: job }: ToClient) => {
+  perform(job).then(
+    (ended) => tell({ ended }),
+    (error: Error) => tell({ failed: error.stack ?? error.message }),
+  );
+});
+
+function tell(message: FromClient): void {
+  process.send?.(message);
+}
+
+async function perform(job: Job): Promise<JobResult> {
+  const next = requestsOf(job);
+  const count = new Count(wanted[job.traffic]);
+  const connections = Array.from({ length: job.connections }, () => new Client(job.url, { pipelining: 1 }));
+  const over = new AbortController();
+  const running =
+    job.perSecond === undefined
+      ? closedLoop(job, connections, next, count, over.signal)
+      : openLoop(job, connections, next, count, over.signal);
+  await sleep(job.warmupSeconds * 1000);
+  tell({ began: true });
+  count.start();
+  await sleep(job.seconds * 1000);
+  const result = count.stop();
+  over.abort();
+  await running;
+  await Promise.all(connections.map((connection) => connection.close()));
+  return { ...result, allStatuses: count.all() };
+}
+
+/** Each connection sends when it has its answer. */
+async function closedLoop(
+  job: Job,
+  connections: readonly Client[],
+  next: () => Request,
+  count: Count,
+  over: AbortSignal,
+): Promise<void> {
+  await Promise.all(
+    connections.map(async (connection) => {
+      while (!over.aborted) {
+        const retryAfterSeconds = await send(connection, next(), count, performance.now());
+        // As told, and a little apart, so that those sent away together do not come back together.
+        if (job.honourRetryAfter && retryAfterSeconds > 0 && !over.aborted) {
+          await sleep(retryAfterSeconds * 1000 * (1 + Math.random() / 4), undefined, { signal: over }).catch(
+            () => {},
+          );
+        }
+      }
+    }),
+  );
+}
+
+/** Due one after another at a constant rate, sent by whichever connection is free. */
+async function openLoop(
+  { perSecond = 1 }: Job,
+  connections: readonly Client[],
+  next: () => Request,
+  count: Count,
+  over: AbortSignal,
+): Promise<void> {
+  const free = [...connections];
+  const underWay = new Set<Promise<void>>();
+  const started = performance.now();
+  let due = 0;
+  while (!over.aborted) {
+    const now = performance.now();
+    for (; due < ((now - started) / 1000) * perSecond; due++) {
+      const dueAt = started + (due / perSecond) * 1000;
+      const connection = free.pop();
+      if (connection === undefined) {
+        if (now - dueAt <= patienceMillis) break;
+        count.unsent += 1;
+        continue;
+      }
+      const sending = send(connection, next(), count, dueAt).then(() => {
+        free.push(connection);
+        underWay.delete(sending);
+      });
+      underWay.add(sending);
+    }
+    await sleep(1);
+  }
+  await Promise.all(underWay);
+}
+
+/** Resolves with the answer's Retry-After, 0 without one. */
+function send(connection: Client, request: Request, count: Count, since: number): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  let status = 0;
+  let retryAfterSeconds = 0;
+  let surprise = '';
+  connection.dispatch(request, {
+    onRequestStart() {},
+    onResponseStart(_controller, statusCode, headers) {
+      status = statusCode;
+      retryAfterSeconds = Number(headers['retry-after'] ?? 0);
+    },
+    onResponseData(_controller, chunk) {
+      if (!count.expects(status)) surprise += chunk.toString();
+    },
+    onResponseEnd() {
+      count.add(status, performance.now() - since, surprise);
+      resolve(retryAfterSeconds);
+    },
+    onResponseError(_controller, error) {
+      count.add(0, performance.now() - since, error.message);
+      resolve(0);
+    },
+  });
+  return promise;
+}
+
+class Count {
+  readonly #wanted: number;
+  readonly #all = new Map<number, number>();
+  readonly #measured = new Map<number, number>();
+  readonly #times = createHistogram();
+  readonly #refused = createHistogram();
+  #measuring = false;
+  #startedAt = 0;
+  #surprise: string | null = null;
+  unsent = 0;
+
+  constructor(wantedStatus: number) {
+    this.#wanted = wantedStatus;
+  }
+
+  expects(status: number): boolean {
+    return status === this.#wanted || status === 503;
+  }
+
+  add(status: number, millis: number, surprise: string): void {
+    this.#all.set(status, (this.#all.get(status) ?? 0) + 1);
+    if (!this.expects(status)) this.#surprise ??= `${status} ${surprise}`;
+    if (!this.#measuring) return;
+    this.#measured.set(status, (this.#measured.get(status) ?? 0) + 1);
+    const micros = Math.max(1, Math.round(millis * 1000));
+    if (status === this.#wanted) this.#times.record(micros);
+    if (status === 503) this.#refused.record(micros);
+  }
+
+  start(): void {
+    this.unsent = 0;
+    this.#measuring = true;
+    this.#startedAt = performance.now();
+  }
+
+  stop(): Omit<JobResult, 'allStatuses'> {
+    this.#measuring = false;
+    const seconds = (performance.now() - this.#startedAt) / 1000;
+    const percentile = (of: RecordableHistogram, at: number) => of.percentile(at) / 1000;
+    const times = this.#times;
+    const refused = this.#refused;
+    return {
+      perSecond: (this.#measured.get(this.#wanted) ?? 0) / seconds,
+      statuses: Object.fromEntries(this.#measured),
+      millis: {
+        p50: percentile(times, 50),
+        p99: percentile(times, 99),
+        most: times.count > 0 ? times.max / 1000 : 0,
+      },
+      refusedMillis:
+        refused.count > 0 ? { p50: percentile(refused, 50), p99: percentile(refused, 99) } : null,
+      unsent: this.unsent,
+      surprise: this.#surprise,
+    };
+  }
+
+  all(): Record<string, number> {
+    return Object.fromEntries(this.#all);
+  }
+}
+
+/** One request after another, each on an account picked anew. */
+function requestsOf(job: Job): () => Request {
+  if (job.traffic === 'token') return tokenRequests(job);
+  const { people } = job;
+  if (people === null) throw new Error('whose requests?');
+  const bearers = people.tokens.map((token) => ['authorization', `Bearer ${token}`]);
+  const bearerOf = (member: number) =>
+    job.as === 'flood'
+      ? ['authorization', `Bearer ${people.floodToken}`]
+      : (bearers[member / people.step] as string[]);
+  const pick = pickSource(job, people.tokens.length * accountsPerMember);
+  const source = () => {
+    const picked = pick();
+    const member = Math.floor(picked / accountsPerMember) * people.step;
+    return { member, account: member * accountsPerMember + (picked % accountsPerMember) };
+  };
+  switch (job.traffic) {
+    case 'transfers':
+      return () => {
+        const { member, account } = source();
+        const other = (account + 1 + Math.floor(Math.random() * (people.accounts - 1))) % people.accounts;
+        requests += 1;
+        return {
+          method: 'POST',
+          path: '/digitalbanking/db-transfers/v1/transfers',
+          headers: [...bearerOf(member), 'content-type', 'application/json'],
+          body: `{"id":"${run}-${requests}","fromAccountId":"${accountId(account)}","toAccountId":"${accountId(other)}","amount":0.01}`,
+        };
+      };
+    case 'account':
+      return () => {
+        const { member, account } = source();
+        return {
+          method: 'GET',
+          path: `/digitalbanking/db-accounts/v1/accounts/${accountId(account)}`,
+          headers: bearerOf(member),
+        };
+      };
+    case 'profile':
+      return () => {
+        const { member } = source();
+        return {
+          method: 'GET',
+          path: `/digitalbanking/ux-users/v1/customers/${customerId(member)}/contact-methods`,
+          headers: bearerOf(member),
+        };
+      };
+    case 'page':
+      return () => {
+        const { member, account } = source();
+        return {
+          method: 'GET',
+          path: `/digitalbanking/db-accounts/v1/accounts/${accountId(account)}/transactions?limit=50`,
+          headers: bearerOf(member),
+        };
+      };
+  }
+}
+
+function tokenRequests({ credentials }: Job): () => Request {
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: credentials?.clientId ?? '',
+    client_secret: credentials?.clientSecret ?? '',
+  }).toString();
+  const headers = ['content-type', 'application/x-www-form-urlencoded'];
+  return () => ({ method: 'POST', path: '/auth/v2/token', headers, body });
+}
+
+function pickSource({ sources = 'uniform' }: Job, count: number): () => number {
+  if (sources === 'hot') return () => 0;
+  if (sources === 'uniform') return () => Math.floor(Math.random() * count);
+  // Zipf: the k-th most used is used k^-1.1 times as often as the first; which that is, is shuffled over all.
+  const shares = Float64Array.from({ length: count }, (_, rank) => (rank + 1) ** -1.1);
+  let sum = 0;
+  const upTo = shares.map((share) => {
+    sum += share;
+    return sum;
+  });
+  return () => {
+    const at = Math.random() * sum;
+    let [low, high] = [0, count - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((upTo[middle] as number) < at) low = middle + 1;
+      else high = middle;
+    }
+    return (low * 7919) % count;
+  };
+}

@@ -1,0 +1,364 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { createClient } from '../src/auth/index.ts';
+import { loadConfig } from '../src/config.ts';
+import { saveInstitution } from '../src/institutions/index.ts';
+import { migrate, type SocketConnection } from '../src/storage/index.ts';
+import { openStores } from '../src/stores.ts';
+import { accountId, accountsPerMember, customerId, type People } from './job.ts';
+
+/** What a database is filled with. Each member has ten accounts with money, a user, and one counted daily limit. */
+export interface Filling {
+  readonly members: number;
+  /** Transfers that each account has had before; each is one of two accounts'. */
+  readonly historyPerAccount: number;
+}
+
+export const clientCredentials = {
+  clientId: 'bench-app',
+  clientSecret: 'bench-app-secret-of-no-use-elsewhere',
+};
+const floodClientId = 'bench-flood';
+/** Members signed in: what one process remembers of verified tokens has room for them. */
+const signedIn = 10_000;
+const openingMinor = 100_000_000;
+const keysFrom = 1_000;
+const day = '2026-01-02 09:00:00+00';
+
+/** As whom the bench's own process and the service it starts speak to the database. */
+export function environmentOf({ host, user, database }: SocketConnection): Record<string, string> {
+  return {
+    DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    SECRET_KEY: '5c'.repeat(32),
+    PUBLIC_URL: 'http://bench.example',
+  };
+}
+
+/** Migrates the empty database, fills it, and answers who may ask for what. */
+export async function fill(connection: SocketConnection, filling: Filling): Promise<People> {
+  await migrate(connection);
+  const { config, secrets } = loadConfig(environmentOf(connection));
+  const stores = await openStores(config, secrets, 'own', () => {});
+  try {
+    const { institutionId } = await stores.database.directory((db) =>
+      saveInstitution(
+        db,
+        {
+          code: 'bench',
+          name: 'Bench Credit Union',
+          currency: 'USD',
+          timeZone: 'America/New_York',
+          enrollment: 'closed',
+          openingDepositMinor: 0n,
+          passwordMinLength: 15,
+          demo: false,
+        },
+        new Date(),
+      ),
+    );
+    const client = {
+      institutionId,
+      name: 'Bench',
+      scopes: ['account:read', 'institution-users:read', 'transfer:read', 'transfer:write'] as const,
+      grants: ['client_credentials', 'password'] as const,
+    };
+    await createClient(stores.auth, {
+      ...client,
+      clientId: clientCredentials.clientId,
+      secret: clientCredentials.clientSecret,
+    });
+    await createClient(stores.auth, { ...client, clientId: floodClientId });
+    await copyEverything(connection, institutionId, filling);
+
+    const { tokens } = stores.auth;
+    const lifetimeSeconds = 86_400;
+    const subject = { institutionId, scopes: client.scopes };
+    const step = Math.max(1, Math.floor(filling.members / signedIn));
+    const bearers: string[] = [];
+    for (let member = 0; member < filling.members && bearers.length < signedIn; member += step) {
+      bearers.push(
+        await tokens.issue(
+          {
+            ...subject,
+            clientId: clientCredentials.clientId,
+            use: 'member',
+            userId: customerId(member),
+            customerIds: [customerId(member)],
+          },
+          lifetimeSeconds,
+        ),
+      );
+    }
+    const floodToken = await tokens.issue(
+      { ...subject, clientId: floodClientId, use: 'client' },
+      lifetimeSeconds,
+    );
+    return { tokens: bearers, step, accounts: filling.members * accountsPerMember, floodToken };
+  } finally {
+    await stores.close();
+  }
+}
+
+/** By COPY, in key order, past triggers and policies: what they would check holds by construction. */
+async function copyEverything(
+  connection: SocketConnection,
+  institution: number,
+  { members, historyPerAccount }: Filling,
+): Promise<void> {
+  const accounts = members * accountsPerMember;
+  const keyOfMember = (member: number) => keysFrom + member;
+  const keyOfAccount = (account: number) => keysFrom + 1 + account;
+  const funding = keysFrom;
+  const perRound = accounts / 2;
+  const transfers = perRound * historyPerAccount;
+  /** Openings first, then the transfers round by round: in each, every account meets its neighbour once. */
+  const openingKey = (account: number) => 1 + account;
+  const transferKey = (round: number, account: number) => 1 + accounts + round * perRound + (account >> 1);
+  const pays = (round: number, account: number) => (account + round) % 2 === 0;
+
+  const client = new pg.Client({ ...connection });
+  await client.connect();
+  const copy = async (into: string, rows: Iterable<string>) => {
+    await pipeline(
+      Readable.from(inChunks(rows), { objectMode: false }),
+      client.query(copyFrom(`copy ${into} from stdin`)),
+    );
+  };
+  const perMember = (row: (member: number) => string) => each(members, row);
+  const perAccount = (row: (account: number) => string) => each(accounts, row);
+  try {
+    await client.query(`set session_replication_role = replica`);
+    await client.query(`set synchronous_commit = off`);
+    await copy(
+      'persons (institution_id, person_key, person_id, first_name, last_name, email)',
+      perMember((m) =>
+        row(institution, keyOfMember(m), `bench-${m}`, 'Ada', `Example${m}`, `ada.${m}@example.test`),
+      ),
+    );
+    await copy(
+      'customers (institution_id, customer_key, customer_id, member_number, member_type)',
+      perMember((m) => row(institution, keyOfMember(m), customerId(m), `B${m}`, 'RETAIL')),
+    );
+    await copy(
+      'customer_persons (institution_id, customer_key, person_key, role)',
+      perMember((m) => row(institution, keyOfMember(m), keyOfMember(m), 'PRIMARY')),
+    );
+    await copy(
+      'users (institution_id, user_key, user_id, person_key, email, created_at)',
+      perMember((m) =>
+        row(institution, keyOfMember(m), customerId(m), keyOfMember(m), `ada.${m}@example.test`, day),
+      ),
+    );
+    await copy(
+      'user_phones (institution_id, user_key, phone_type, phone_number)',
+      perMember((m) => row(institution, keyOfMember(m), 'MOBILE', '+12025550143')),
+    );
+    await copy(
+      'accounts (institution_id, account_key, account_id, purpose, account_number, di_account_type, category, description, currency)',
+      [
+        row(
+          institution,
+          funding,
+          'internal:funding:USD',
+          'FUNDING',
+          'internal',
+          'GENERAL_LEDGER_ACCOUNT',
+          'INTERNAL',
+          'FUNDING USD',
+          'USD',
+        ),
+      ],
+    );
+    await copy(
+      'accounts (institution_id, account_key, account_id, customer_key, account_number, di_account_type, category, description, currency)',
+      perAccount((a) =>
+        row(
+          institution,
+          keyOfAccount(a),
+          accountId(a),
+          keyOfMember(Math.floor(a / accountsPerMember)),
+          7_000_000 + a,
+          'CHECKING',
+          'DEPOSIT',
+          'Share Draft',
+          'USD',
+        ),
+      ),
+    );
+    await copy(
+      'holders (institution_id, account_key, person_key, role, may_pay)',
+      perAccount((a) =>
+        row(institution, keyOfAccount(a), keyOfMember(Math.floor(a / accountsPerMember)), 'PRIMARY', 't'),
+      ),
+    );
+
+    const balances =
+      'balances (institution_id, account_key, account_id, currency, posted, held_out, held_in, seq, last_at)';
+    const postedAfter = (account: number, rounds: number) =>
+      openingMinor + (rounds % 2 === 0 ? 0 : pays(0, account) ? -1 : 1);
+    await copy(balances, [
+      row(institution, funding, 'internal:funding:USD', 'USD', -openingMinor * accounts, 0, 0, accounts, day),
+    ]);
+    await copy(
+      balances,
+      perAccount((a) =>
+        row(
+          institution,
+          keyOfAccount(a),
+          accountId(a),
+          'USD',
+          postedAfter(a, historyPerAccount),
+          0,
+          0,
+          1 + historyPerAccount,
+          day,
+        ),
+      ),
+    );
+    const entries =
+      'entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, held_out_after, held_in_after, recorded_at)';
+    await copy(
+      entries,
+      perAccount((a) =>
+        row(
+          institution,
+          funding,
+          1 + a,
+          openingKey(a),
+          'OPENING',
+          -openingMinor,
+          -openingMinor * (a + 1),
+          0,
+          0,
+          day,
+        ),
+      ),
+    );
+    await copy(
+      entries,
+      perAccount((a) => {
+        let lines = row(
+          institution,
+          keyOfAccount(a),
+          1,
+          openingKey(a),
+          'OPENING',
+          openingMinor,
+          openingMinor,
+          0,
+          0,
+          day,
+        );
+        for (let round = 0; round < historyPerAccount; round++) {
+          lines += row(
+            institution,
+            keyOfAccount(a),
+            2 + round,
+            transferKey(round, a),
+            'TRANSFER',
+            pays(round, a) ? -1 : 1,
+            postedAfter(a, round + 1),
+            0,
+            0,
+            day,
+          );
+        }
+        return lines;
+      }),
+    );
+
+    const pairOf = (index: number) => {
+      const round = Math.floor(index / perRound);
+      const even = (index % perRound) * 2;
+      const [from, to] = pays(round, even) ? [even, even + 1] : [even + 1, even];
+      return { key: transferKey(round, even), round, from, to };
+    };
+    const past = (text: (transfer: ReturnType<typeof pairOf>) => string) =>
+      each(transfers, (index) => text(pairOf(index)));
+    await copy(
+      'transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id, from_key, to_key, amount, currency, status, client_id, user_key, created_at, settled_at)',
+      past(({ key, from, to }) =>
+        row(
+          institution,
+          key,
+          `past-${key}`,
+          'STANDARD',
+          accountId(from),
+          accountId(to),
+          keyOfAccount(from),
+          keyOfAccount(to),
+          1,
+          'USD',
+          'COMPLETED',
+          'bench-app',
+          keyOfMember(Math.floor(from / accountsPerMember)),
+          day,
+          day,
+        ),
+      ),
+    );
+    await copy(
+      'used_ids (institution_id, transfer_id, transfer_key)',
+      past(({ key }) => row(institution, `past-${key}`, key)),
+    );
+    await copy(
+      'outbox (institution_id, event_key, kind, subject_key, from_key, from_seq, to_key, to_seq, recorded_at)',
+      past(({ key, round, from, to }) =>
+        row(
+          institution,
+          key,
+          'transfer.completed',
+          key,
+          keyOfAccount(from),
+          round + 2,
+          keyOfAccount(to),
+          round + 2,
+          day,
+        ),
+      ),
+    );
+
+    await client.query(
+      `insert into transfer_limits (institution_id, limit_key, subject, currency, max_amount_per_day)
+                        values ($1, 1, 'CUSTOMER', 'USD', 1000000000)`,
+      [institution],
+    );
+    await client.query(`select setval('posting_keys', $1)`, [accounts + transfers + 1_000]);
+    for (const [table, column] of [
+      ['persons', 'person_key'],
+      ['customers', 'customer_key'],
+      ['users', 'user_key'],
+      ['accounts', 'account_key'],
+      ['outbox', 'event_key'],
+    ]) {
+      await client.query(
+        `select setval(pg_get_serial_sequence('${table}', '${column}'), (select coalesce(max(${column}), 1) from ${table}))`,
+      );
+    }
+    await client.query('vacuum (analyze)');
+    await client.query('checkpoint');
+  } finally {
+    await client.end();
+  }
+}
+
+function row(...values: (string | number)[]): string {
+  return `${values.join('\t')}\n`;
+}
+
+function* each(count: number, text: (index: number) => string): Iterable<string> {
+  for (let index = 0; index < count; index++) yield text(index);
+}
+
+function* inChunks(rows: Iterable<string>): Iterable<Buffer> {
+  let chunk = '';
+  for (const text of rows) {
+    chunk += text;
+    if (chunk.length < 128 * 1024) continue;
+    yield Buffer.from(chunk);
+    chunk = '';
+  }
+  yield Buffer.from(chunk);
+}

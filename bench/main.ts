@@ -1,0 +1,70 @@
+/*
+ * What the service costs and how fast it is, as ratios taken in one run, on the embedded database:
+ *
+ *   npm run bench                 the whole table, under ten minutes
+ *   npm run bench -- transfers    one row or several
+ *   npm run bench -- --quick      a second a measurement, one round: to see that the rows run, not for figures
+ *
+ * Results go into bench/results: latest.json and latest.svg for the table, ROW.json and ROW.svg for rows.
+ */
+import { parseArgs } from 'node:util';
+import type { Pace } from './measure.ts';
+import { asTable, describeSetting, type Measured, writeResults } from './report.ts';
+import { cost } from './rows/cost.ts';
+import { fairness, overload } from './rows/overload.ts';
+import { account, profile, token } from './rows/reads.ts';
+import { start } from './rows/start.ts';
+import { hot, large, latency, one, transfers, zipf } from './rows/transfers.ts';
+import { Stage } from './stage.ts';
+
+const rows = [
+  transfers,
+  hot,
+  zipf,
+  one,
+  latency,
+  cost,
+  overload,
+  fairness,
+  account,
+  profile,
+  token,
+  start,
+  large,
+];
+const { values, positionals } = parseArgs({
+  options: { quick: { type: 'boolean' } },
+  allowPositionals: true,
+});
+const unknown = positionals.filter((name) => !rows.some((row) => row.name === name));
+if (unknown.length > 0) {
+  console.error(`There is no row ${unknown.join(', ')}. Rows: ${rows.map((row) => row.name).join(', ')}.`);
+  process.exit(2);
+}
+const chosen = positionals.length === 0 ? rows : rows.filter((row) => positionals.includes(row.name));
+const pace: Pace = values.quick ? { seconds: 1, rounds: 1 } : { seconds: 4, rounds: 3 };
+
+const started = performance.now();
+const say = (what: string) => {
+  const seconds = Math.round((performance.now() - started) / 1000);
+  process.stderr.write(`${String(seconds).padStart(4)} s  ${what}\n`);
+};
+const measured: Measured[] = [];
+let setting: Awaited<ReturnType<typeof describeSetting>>;
+{
+  say('starting the database');
+  await using stage = await Stage.open(say);
+  const [server] = await stage.sql<{ version: string }>(
+    'postgres',
+    `select current_setting('server_version') as version`,
+  );
+  setting = await describeSetting(pace, server?.version ?? 'unknown');
+  for (const [index, row] of chosen.entries()) {
+    say(`${row.name} (${index + 1} of ${chosen.length}): ${row.title}`);
+    measured.push({ name: row.name, title: row.title, figures: await row.measure({ stage, pace }) });
+  }
+}
+console.log(`\n${asTable(setting, measured)}\n`);
+const name = chosen === rows ? 'latest' : chosen.map((row) => row.name).join('-');
+if (values.quick) console.log('Too short for figures: nothing was written.');
+else console.log(`Written to ${await writeResults(setting, measured, name)}.json and .svg`);

@@ -1,0 +1,224 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { type EmbeddedPostgres, ownEmbeddedPostgres, type SocketConnection } from '../src/storage/index.ts';
+import { environmentOf, type Filling, fill } from './fill.ts';
+import type { FromClient, Job, JobResult, People } from './job.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** A filled database, and a second one like it for those we are compared with. */
+export interface Ground {
+  readonly connection: SocketConnection;
+  readonly people: People;
+}
+
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** The embedded database, what runs on it, and the client: everything a row needs, stopped and removed at the end. */
+export class Stage implements AsyncDisposable {
+  readonly folder: string;
+  readonly #postgres: EmbeddedPostgres;
+  readonly #grounds = new Map<string, Promise<Ground>>();
+  readonly #servers = new Map<string, Promise<Server>>();
+  readonly #clients = new Map<number, ChildProcess>();
+  readonly say: (what: string) => void;
+
+  private constructor(folder: string, postgres: EmbeddedPostgres, say: (what: string) => void) {
+    this.folder = folder;
+    this.#postgres = postgres;
+    this.say = say;
+  }
+
+  static async open(say: (what: string) => void): Promise<Stage> {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-bench-'));
+    // Run as root, the database is another user, and must get through to its folder.
+    await chmod(folder, 0o755);
+    return new Stage(folder, await ownEmbeddedPostgres({ dataDir: folder, log: () => {} }), say);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const client of this.#clients.values()) client.kill();
+    for (const server of this.#servers.values()) await (await server).stop();
+    await this.#postgres.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** As superuser of the cluster, in the given database. */
+  async sql<Row extends object>(database: string, text: string): Promise<Row[]> {
+    const client = new pg.Client({ ...this.#postgres.connection, database });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Filled once; `copy` says which of several that are filled alike. */
+  ground(filling: Filling, copy = 'ours'): Promise<Ground> {
+    const name = `bench_${filling.members}_${filling.historyPerAccount}_${copy}`;
+    return once(this.#grounds, name, async () => {
+      this.say(
+        `filling a database: ${count(filling.members)} members, ${count(filling.members * 10)} accounts, ${count(filling.members * 5 * filling.historyPerAccount)} transfers`,
+      );
+      const connection = await this.emptyDatabase(name);
+      return { connection, people: await fill(connection, filling) };
+    });
+  }
+
+  async emptyDatabase(name: string): Promise<SocketConnection> {
+    await this.sql('postgres', `create database ${name}`);
+    return { ...this.#postgres.connection, database: name };
+  }
+
+  /** The service as it is started in production, on this ground; started once for the same settings. */
+  service(ground: Ground, settings: Readonly<Record<string, string>> = {}): Promise<Server> {
+    const name = `service ${ground.connection.database} ${JSON.stringify(settings)}`;
+    return once(this.#servers, name, async () => {
+      const port = await freePort();
+      const environment = {
+        ...environmentOf(ground.connection),
+        PORT: String(port),
+        LOG_LEVEL: 'warn',
+        ...settings,
+      };
+      return this.#start(['src/main.ts', 'serve'], environment, port, '/readyz');
+    });
+  }
+
+  /** One of bench/baselines, started once for the same settings. */
+  baseline(file: string, settings: Readonly<Record<string, string>>): Promise<Server> {
+    return once(this.#servers, `${file} ${JSON.stringify(settings)}`, async () => {
+      const port = await freePort();
+      return this.#start(
+        [path.join('bench', 'baselines', file)],
+        { ...settings, PORT: String(port) },
+        port,
+        '/ready',
+      );
+    });
+  }
+
+  async stop(server: Server): Promise<void> {
+    for (const [name, one] of this.#servers) {
+      if ((await one) === server) this.#servers.delete(name);
+    }
+    await server.stop();
+  }
+
+  async #start(
+    command: string[],
+    environment: Record<string, string>,
+    port: number,
+    ready: string,
+  ): Promise<Server> {
+    const log = path.join(this.folder, `${randomUUID()}.log`);
+    const output = openSync(log, 'w');
+    const child = spawn(process.execPath, command, {
+      cwd: root,
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ['ignore', output, output],
+    });
+    closeSync(output);
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    const url = `http://127.0.0.1:${port}`;
+    const deadline = Date.now() + 30_000;
+    while (!(await answers(`${url}${ready}`))) {
+      if (child.exitCode !== null || Date.now() > deadline) {
+        throw new Error(`${command.join(' ')} did not start:\n${await readFile(log, 'utf8')}`);
+      }
+      await sleep(20);
+    }
+    return {
+      url,
+      pid: child.pid as number,
+      stop: async () => {
+        child.kill('SIGTERM');
+        await ended;
+      },
+    };
+  }
+
+  /** Runs a job in a client process; jobs under way at once have each their own. `during` runs as measuring begins. */
+  async run(job: Job, during: () => Promise<void> = async () => {}, which = 0): Promise<JobResult> {
+    let client = this.#clients.get(which);
+    if (client === undefined) {
+      client = fork(path.join(root, 'bench', 'client.ts'), { serialization: 'advanced' });
+      this.#clients.set(which, client);
+    }
+    const running = client;
+    let meanwhile: Promise<void> = Promise.resolve();
+    const result = await new Promise<JobResult>((resolve, reject) => {
+      const hear = (message: FromClient) => {
+        if ('began' in message) {
+          meanwhile = during();
+          meanwhile.catch(reject);
+          return;
+        }
+        running.off('message', hear);
+        running.off('exit', died);
+        if ('ended' in message) resolve(message.ended);
+        else reject(new Error(`the client failed: ${message.failed}`));
+      };
+      const died = () => reject(new Error('the client died'));
+      running.on('message', hear);
+      running.on('exit', died);
+      running.send({ run: job });
+    });
+    await meanwhile;
+    if (result.surprise !== null) throw new Error(`${job.traffic}: answered ${result.surprise}`);
+    return result;
+  }
+
+  /** The server process of the embedded database. */
+  async databasePid(): Promise<number> {
+    const [line = ''] = (await readFile(path.join(this.folder, 'postgres', 'postmaster.pid'), 'utf8')).split(
+      '\n',
+    );
+    return Number(line);
+  }
+}
+
+function once<T>(kept: Map<string, Promise<T>>, name: string, make: () => Promise<T>): Promise<T> {
+  let one = kept.get(name);
+  if (one === undefined) {
+    one = make();
+    kept.set(name, one);
+  }
+  return one;
+}
+
+async function answers(url: string): Promise<boolean> {
+  return fetch(url).then(
+    async (answer) => {
+      await answer.arrayBuffer();
+      return answer.ok;
+    },
+    () => false,
+  );
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+export function count(number: number): string {
+  return Math.round(number).toLocaleString('en-US');
+}
