@@ -1,4 +1,4 @@
-import { AccessTokens, type AuthDeps, PasswordHasher, SigningKeys, Vault } from './auth/index.ts';
+import { AccessTokens, type AuthDeps, PasswordHasher, Providers, SigningKeys, Vault } from './auth/index.ts';
 import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
 import { PostingKeys } from './ledger/index.ts';
 import {
@@ -60,6 +60,7 @@ export async function openStores(
         keys,
         issuer: config.publicUrl,
         tokens: new AccessTokens({ keys, clock, issuer: config.publicUrl }),
+        providers: new Providers(database),
         passwords: new PasswordHasher(),
         accessTokenLifetimeSeconds: config.accessTokenLifetimeSeconds,
       },

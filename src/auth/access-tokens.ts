@@ -16,6 +16,8 @@ export interface TokenSubject {
   readonly userId?: string;
   /** For the reader's convenience; authority is read from the database at each request, never from here. */
   readonly customerIds?: readonly string[];
+  /** Who asserted the user, and in which generation: the token dies with it. */
+  readonly provider?: { readonly providerId: string; readonly generation: number };
 }
 
 export interface AccessTokenOptions {
@@ -63,6 +65,10 @@ export class AccessTokens {
         institution_id: subject.institutionId,
         token_use: subject.use,
         ...(subject.customerIds && { customer_ids: subject.customerIds }),
+        ...(subject.provider && {
+          provider_id: subject.provider.providerId,
+          provider_generation: subject.provider.generation,
+        }),
       },
     ]
       .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
@@ -128,6 +134,7 @@ export function invalidToken(cause?: unknown): Problem {
 
 function toSubject(payload: JWTPayload): TokenSubject {
   const { sub, client_id: clientId, scope, institution_id: institutionId, token_use: use } = payload;
+  const { provider_id: providerId, provider_generation: generation } = payload;
   const shapely =
     typeof clientId === 'string' &&
     typeof scope === 'string' &&
@@ -140,5 +147,6 @@ function toSubject(payload: JWTPayload): TokenSubject {
     scopes: scope.split(' ').flatMap((name) => parseScope(name) ?? []),
     use,
     ...(use === 'member' && { userId: sub }),
+    ...(typeof providerId === 'string' && { provider: { providerId, generation: Number(generation) } }),
   };
 }

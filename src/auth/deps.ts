@@ -1,6 +1,7 @@
 import type { Clock, Database } from '../storage/index.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { PasswordHasher } from './passwords.ts';
+import type { Providers } from './providers/providers.ts';
 import type { SigningKeys } from './signing-keys.ts';
 import type { Vault } from './vault.ts';
 
@@ -12,6 +13,7 @@ export interface AuthDeps {
   readonly tokens: AccessTokens;
   /** Our name as issuer and audience: PUBLIC_URL. */
   readonly issuer: string;
+  readonly providers: Providers;
   readonly passwords: PasswordHasher;
   readonly accessTokenLifetimeSeconds: number;
 }

@@ -15,7 +15,11 @@ export interface Caller {
  * else anyone could log members out with five guesses.) Problem `invalid_token`.
  */
 export async function identify(deps: AuthDeps, token: string): Promise<Caller> {
-  const { institutionId, clientId, use, userId, scopes } = await deps.tokens.verify(token);
+  const { institutionId, clientId, use, userId, scopes, provider } = await deps.tokens.verify(token);
+  if (provider !== undefined) {
+    const asserter = await deps.providers.find(institutionId, provider.providerId);
+    if (asserter?.generation !== provider.generation) throw invalidToken();
+  }
   const standing = await deps.database.read(institutionId, (db) =>
     selectStanding(db, institutionId, clientId, userId ?? null),
   );

@@ -40,6 +40,8 @@ export {
   ProviderRejected,
   providerKinds,
 } from './providers/provider.ts';
+export { Providers } from './providers/providers.ts';
+export { sweepSpentAssertions } from './providers/queries.ts';
 export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
 export { parseScope, type Scope, scopes } from './scopes.ts';
 export { jwksMaxAgeSeconds, type ListedKey, type Rotation, SigningKeys } from './signing-keys.ts';

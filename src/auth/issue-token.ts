@@ -25,9 +25,13 @@ export async function issueToken(deps: AuthDeps, raw: RawTokenRequest): Promise<
   if (!client.grants.includes(grantType)) {
     throw new OAuthError('unauthorized_client', 'The client may not use this grant.');
   }
-  const scopes = grantScopes(request.text('scope'), client.scopes);
-  const bearer = await grant.authorize(deps, client, request);
-  const lifetimeSeconds = client.tokenLifetimeSeconds ?? deps.accessTokenLifetimeSeconds;
+  const asked = grantScopes(request.text('scope'), client.scopes);
+  const { mostScopes, mostSeconds, ...bearer } = await grant.authorize(deps, client, request);
+  const scopes = asked.filter((scope) => mostScopes?.includes(scope) ?? true);
+  if (scopes.length < Math.min(asked.length, 1))
+    throw new OAuthError('invalid_scope', 'Nothing of the scope can be granted.');
+  const usualSeconds = client.tokenLifetimeSeconds ?? deps.accessTokenLifetimeSeconds;
+  const lifetimeSeconds = Math.min(usualSeconds, mostSeconds ?? usualSeconds);
   const { institutionId, clientId } = client;
   const accessToken = await deps.tokens.issue(
     { institutionId, clientId, scopes, ...bearer },

@@ -1,5 +1,6 @@
 import type { InstitutionId } from '../storage/index.ts';
 import type { AuthDeps } from './deps.ts';
+import { sweepSpentAssertions } from './providers/queries.ts';
 import { forgetClientAssertions } from './spent-client-assertions.ts';
 
 /** Now and then: signing keys are rotated in time, and what has run out is forgotten. */
@@ -11,5 +12,6 @@ export async function keepAuthHouse(
   const now = clock();
   for (const institutionId of institutionIds) {
     await database.read(institutionId, (db) => forgetClientAssertions(db, institutionId, now));
+    await database.read(institutionId, (db) => sweepSpentAssertions(db, institutionId, now));
   }
 }

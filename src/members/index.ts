@@ -4,6 +4,7 @@
  * Invariants: a person is registered once; a member sees and changes only themselves; every change of contact leaves an
  * event with the old and the new value.
  */
+export { findUser } from './find-user.ts';
 export { getProfile } from './get-profile.ts';
 export {
   type PhoneType,

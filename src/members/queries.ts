@@ -1,4 +1,5 @@
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import type { NamedUser } from './find-user.ts';
 import type { Membership, PhoneNumber, PhoneType, User, UserIdType } from './profile.ts';
 
 interface UserRow {
@@ -35,12 +36,20 @@ const inCustomer = (column: string) => `u.person_key in (
   join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
   where cp.institution_id = $1 and c.${column} = $2)`;
 
-const usersBy: Readonly<Record<UserIdType, ReturnType<typeof sql>>> = {
+const called = {
+  EMAIL: 'lower(u.email) = lower($2)',
+  LOGIN_ID: 'lower(u.username) = lower($2)',
+  USER_ID: 'u.user_id = $2',
+} as const;
+
+type StatementBy = Readonly<Record<UserIdType, ReturnType<typeof sql>>>;
+
+const usersBy: StatementBy = {
   CUSTOMER_ID: sql('members_by_customer_id', `${users} and ${inCustomer('customer_id')}`),
   MEMBER_NUMBER: sql('members_by_member_number', `${users} and ${inCustomer('member_number')}`),
-  EMAIL: sql('members_by_email', `${users} and lower(u.email) = lower($2)`),
-  LOGIN_ID: sql('members_by_login_id', `${users} and lower(u.username) = lower($2)`),
-  USER_ID: sql('members_by_user_id', `${users} and u.user_id = $2`),
+  EMAIL: sql('members_by_email', `${users} and ${called.EMAIL}`),
+  LOGIN_ID: sql('members_by_login_id', `${users} and ${called.LOGIN_ID}`),
+  USER_ID: sql('members_by_user_id', `${users} and ${called.USER_ID}`),
 };
 
 /** Every user that the id could mean: all of a membership's, all with an e-mail. */
@@ -51,6 +60,51 @@ export async function selectUsersBy(
   id: string,
 ): Promise<User[]> {
   return (await db.query<UserRow>(usersBy[idType], [institutionId, id])).rows.map(toUser);
+}
+
+const actors = `
+  select u.user_key, u.user_id, u.person_key, u.active and not u.locked_by_operator as may_act,
+         array(select c.customer_id from customer_persons cp
+               join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
+               where cp.institution_id = u.institution_id and cp.person_key = u.person_key
+               order by c.member_number) as customer_ids
+  from users u
+  where u.institution_id = $1`;
+
+const primaryOf = (column: string) => `u.person_key = (
+  select cp.person_key from customer_persons cp
+  join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
+  where cp.institution_id = $1 and c.${column} = $2 and cp.role = 'PRIMARY')`;
+
+const actorsBy: StatementBy = {
+  CUSTOMER_ID: sql('members_actor_by_customer_id', `${actors} and ${primaryOf('customer_id')}`),
+  MEMBER_NUMBER: sql('members_actor_by_member_number', `${actors} and ${primaryOf('member_number')}`),
+  EMAIL: sql('members_actor_by_email', `${actors} and ${called.EMAIL}`),
+  LOGIN_ID: sql('members_actor_by_login_id', `${actors} and ${called.LOGIN_ID}`),
+  USER_ID: sql('members_actor_by_user_id', `${actors} and ${called.USER_ID}`),
+};
+
+/** Every user that the id could mean, of a membership its PRIMARY, with no more than acting for them takes. */
+export async function selectActorsBy(
+  db: Queryable,
+  institutionId: InstitutionId,
+  idType: UserIdType,
+  id: string,
+): Promise<NamedUser[]> {
+  const { rows } = await db.query<{
+    user_key: bigint;
+    user_id: string;
+    person_key: bigint;
+    may_act: boolean;
+    customer_ids: string[];
+  }>(actorsBy[idType], [institutionId, id]);
+  return rows.map((row) => ({
+    userKey: row.user_key,
+    userId: row.user_id,
+    personKey: row.person_key,
+    mayAct: row.may_act,
+    customerIds: row.customer_ids,
+  }));
 }
 
 const lockUser = sql(

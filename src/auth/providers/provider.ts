@@ -35,7 +35,7 @@ export interface NewProvider extends ProviderSettings {
 /** An identity provider that an institution registered. */
 export interface Provider extends NewProvider {
   readonly institutionId: InstitutionId;
-  readonly generation: bigint;
+  readonly generation: number;
 }
 
 /** Why a provider cannot be registered as asked; one sentence for the operator. */

@@ -22,6 +22,24 @@ export async function insertIssuer(
   return (await tx.query(registerIssuer, [issuer, audience, institutionId, providerId])).rowCount === 1;
 }
 
+const byIssuer = sql(
+  'providers_by_issuer',
+  `select institution_id, provider_id from provider_directory where issuer = $1 and audience = any($2)`,
+);
+
+/** Who registered this issuer, under any of these audiences. */
+export async function selectByIssuer(
+  db: Queryable,
+  issuer: string,
+  audiences: readonly string[],
+): Promise<{ readonly institutionId: InstitutionId; readonly providerId: string }[]> {
+  const { rows } = await db.query<{ institution_id: InstitutionId; provider_id: string }>(byIssuer, [
+    issuer,
+    audiences,
+  ]);
+  return rows.map((row) => ({ institutionId: row.institution_id, providerId: row.provider_id }));
+}
+
 const forgetIssuer = sql(
   'providers_forget_issuer',
   'delete from provider_directory where institution_id = $1 and provider_id = $2',
@@ -51,7 +69,17 @@ const selection = `
   join provider_directory d on d.institution_id = p.institution_id and d.provider_id = p.provider_id
   where p.institution_id = $1`;
 
+const one = sql('providers_one', `${selection} and p.provider_id = $2`);
 const all = sql('providers_all', `${selection} order by p.provider_id`);
+
+export async function selectProvider(
+  db: Queryable,
+  institutionId: InstitutionId,
+  providerId: string,
+): Promise<Provider | undefined> {
+  const { rows } = await db.query<Row>(one, [institutionId, providerId]);
+  return rows.map((row) => toProvider(institutionId, row))[0];
+}
 
 export async function selectProviders(db: Queryable, institutionId: InstitutionId): Promise<Provider[]> {
   return (await db.query<Row>(all, [institutionId])).rows.map((row) => toProvider(institutionId, row));
@@ -146,6 +174,38 @@ function toProvider(institutionId: InstitutionId, row: Row): Provider {
     resourceTokens: row.resource_tokens,
     tokenType: row.token_type,
     active: row.active,
-    generation: row.generation,
+    generation: Number(row.generation),
   };
+}
+
+// ----- assertions that were used -----
+
+const spend = sql(
+  'providers_spend_assertion',
+  `insert into spent_assertions (institution_id, provider_id, id_hash, expires_at) values ($1, $2, $3, $4)
+   on conflict do nothing`,
+);
+
+/** False: it was used before, or is being used at the same time and that one comes first. */
+export async function spendAssertion(
+  db: Queryable,
+  institutionId: InstitutionId,
+  assertion: { readonly providerId: string; readonly idHash: Buffer; readonly expiresAt: Date },
+): Promise<boolean> {
+  const { providerId, idHash, expiresAt } = assertion;
+  return (await db.query(spend, [institutionId, providerId, idHash, expiresAt])).rowCount === 1;
+}
+
+const sweep = sql(
+  'providers_sweep_assertions',
+  'delete from spent_assertions where institution_id = $1 and expires_at <= $2',
+);
+
+/** Forgets the assertions that would be refused as expired anyway. */
+export async function sweepSpentAssertions(
+  db: Queryable,
+  institutionId: InstitutionId,
+  now: Date,
+): Promise<void> {
+  await db.query(sweep, [institutionId, now]);
 }

@@ -1,4 +1,5 @@
 import * as Type from 'typebox/type';
+import { grantTypes } from '../../auth/index.ts';
 import { operation } from '../operation.ts';
 import { OAuthErrorDocument } from '../schemas.ts';
 
@@ -6,7 +7,7 @@ const parameter = (description: string) => Type.Optional(Type.String({ descripti
 
 /** Only documents: what is wrong with a token request is for auth to say, in the words of RFC 6749. */
 const TokenRequest = Type.Object({
-  grant_type: Type.String({ description: '`client_credentials` or `password`.' }),
+  grant_type: Type.String({ description: `One of ${grantTypes.map((name) => `\`${name}\``).join(', ')}.` }),
   client_id: parameter('In the body or in HTTP Basic; with an assertion it may be left out.'),
   client_secret: parameter('In the body or in HTTP Basic, never in both.'),
   client_assertion_type: parameter(
@@ -20,6 +21,9 @@ const TokenRequest = Type.Object({
   ),
   username: parameter('Needed with `password`.'),
   password: parameter('Needed with `password`.'),
+  assertion: parameter(
+    'Needed with `urn:ietf:params:oauth:grant-type:jwt-bearer`: what a registered identity provider says of the member.',
+  ),
 });
 
 const TokenResponse = Type.Object({
@@ -38,7 +42,7 @@ export const issueToken = operation({
   tag: 'Token',
   summary: 'Member token',
   description:
-    'Issues an access token (RFC 6749): for the client itself with `client_credentials`, for one member with `password`. Takes JSON, and the form encoding that OAuth libraries send. Unknown parameters are ignored, empty ones count as left out, a repeated one is refused.',
+    'Issues an access token (RFC 6749): for the client itself with `client_credentials`, for one member with `password`, or with an assertion of an identity provider that the institution registered. Takes JSON, and the form encoding that OAuth libraries send. Unknown parameters are ignored, empty ones count as left out, a repeated one is refused.',
   token: 'none',
   oauth: true,
   body: {
@@ -62,6 +66,15 @@ export const issueToken = operation({
           client_secret: 'invented-secret-of-quill-app',
           username: 'wilhelmina.q',
           password: 'a feather falls on ink',
+        },
+      },
+      assertion: {
+        summary: 'A token for a member whom an identity provider has logged in (RFC 7523)',
+        value: {
+          grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+          client_id: 'quill-app',
+          client_secret: 'invented-secret-of-quill-app',
+          assertion: 'eyJhbGciOiJFUzI1NiJ9.e30.invented',
         },
       },
     },

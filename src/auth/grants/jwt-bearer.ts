@@ -1,0 +1,40 @@
+import {
+  type Assertion,
+  type AssertionFormat,
+  acceptAssertion,
+  furthestExpirySeconds,
+} from '../providers/assertion.ts';
+import { peekJwt, textClaim, verifyJwt } from '../providers/jwt.ts';
+import { NotBelieved } from '../providers/not-believed.ts';
+import type { Grant } from './grant.ts';
+
+/** A provider's access tokens and other JWTs are no assertions, though it signs them with the same key (RFC 8725 3.11). */
+const types = [undefined, 'jwt', 'authorization-grant+jwt'];
+
+const jwtAssertion: AssertionFormat = {
+  kind: 'jwt',
+  peek: (jwt) => {
+    const peeked = peekJwt(jwt);
+    // Meant for several, it could be carried from one to the next.
+    if (peeked.audiences.length === 1) return peeked;
+    throw new NotBelieved('The claim aud must name one audience.');
+  },
+  verify: async (_deps, provider, jwt, now): Promise<Assertion> => {
+    const requiredClaims = ['sub', 'jti', provider.subjectFrom];
+    const rules = { types, requiredClaims, now, furthestExpirySeconds };
+    const payload = await verifyJwt(provider, jwt, rules);
+    textClaim(payload, 'sub');
+    return {
+      id: textClaim(payload, 'jti'),
+      subject: textClaim(payload, provider.subjectFrom),
+      expiresAtMillis: payload.exp * 1000,
+    };
+  },
+};
+
+/** RFC 7523 section 2.1: a JWT by which a provider says who the member is. */
+export const jwtBearer: Grant = {
+  grantType: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+  authorize: (deps, client, request) =>
+    acceptAssertion(deps, client, jwtAssertion, request.require('assertion')),
+};

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { findUser } from '../../members/index.ts';
+import type { AuthenticatedClient } from '../client-authentication.ts';
+import type { AuthDeps } from '../deps.ts';
+import type { Bearer } from '../grants/grant.ts';
+import { OAuthError } from '../oauth-error.ts';
+import { clockSkewSeconds } from './jwt.ts';
+import { NotBelieved } from './not-believed.ts';
+import type { ProviderKind } from './provider.ts';
+import type { LiveProvider } from './providers.ts';
+import { spendAssertion } from './queries.ts';
+
+/** An assertion is for one login, soon: RFC 7523 section 3 and RFC 7522 section 3 let us refuse a far expiry. */
+export const furthestExpirySeconds = 600;
+/** RFC 7521 section 4.1: tokens for an assertion are reasonably short; who wants another brings another assertion. */
+const longestTokenSeconds = 1_800;
+
+/** What a verified assertion says. */
+export interface Assertion {
+  /** `jti`, or the ID of a SAML assertion: good once. */
+  readonly id: string;
+  /** Whom it names, in the way that its provider was registered with. */
+  readonly subject: string;
+  readonly expiresAtMillis: number;
+  /** When the provider ends the session that it speaks of. */
+  readonly sessionEndsAtMillis?: number;
+}
+
+/** How each kind of assertion is read: where it claims to come from, and what it says once that is proven. */
+export interface AssertionFormat {
+  readonly kind: ProviderKind;
+  /** NotBelieved. */
+  readonly peek: (text: string) => { readonly issuer: string; readonly audiences: readonly string[] };
+  /** NotBelieved. */
+  readonly verify: (deps: AuthDeps, provider: LiveProvider, text: string, now: Date) => Promise<Assertion>;
+}
+
+/**
+ * RFC 7521 section 4.1: a member's token for an assertion of a provider that the client's institution registered.
+ * OAuthError `invalid_grant` says why not; unknown, locked and inactive users are told alike.
+ */
+export async function acceptAssertion(
+  deps: AuthDeps,
+  { institutionId }: AuthenticatedClient,
+  format: AssertionFormat,
+  text: string,
+): Promise<Bearer> {
+  try {
+    const now = deps.clock();
+    const { issuer, audiences } = format.peek(text);
+    const provider = await deps.providers.findByIssuer(issuer, audiences);
+    if (provider?.institutionId !== institutionId || provider.kind !== format.kind) {
+      throw new NotBelieved('Its issuer is not registered here for its audience.');
+    }
+    const assertion = await format.verify(deps, provider, text, now);
+    return await bearerOf(deps, provider, assertion, now);
+  } catch (error) {
+    if (!(error instanceof NotBelieved)) throw error;
+    throw new OAuthError('invalid_grant', `The assertion is not accepted. ${error.message}`);
+  }
+}
+
+async function bearerOf(
+  deps: AuthDeps,
+  provider: LiveProvider,
+  assertion: Assertion,
+  now: Date,
+): Promise<Bearer> {
+  const { institutionId, providerId, userIdType, scopes, generation } = provider;
+  const sessionMillis = (assertion.sessionEndsAtMillis ?? Number.POSITIVE_INFINITY) - now.getTime();
+  const lifetimeSeconds = Math.min(longestTokenSeconds, Math.floor(sessionMillis / 1000));
+  if (lifetimeSeconds <= 0) throw new NotBelieved('The session that it speaks of has ended.');
+  const user = await deps.database.read(institutionId, (db) =>
+    findUser(db, institutionId, assertion.subject, userIdType),
+  );
+  if (user?.mayAct !== true) throw new NotBelieved('It names nobody who may log in.');
+
+  const spent = {
+    providerId,
+    idHash: createHash('sha256').update(assertion.id).digest(),
+    // Twice the skew: another process, whose clock is behind ours, believes the assertion longer.
+    expiresAt: new Date(assertion.expiresAtMillis + 2 * clockSkewSeconds * 1000),
+  };
+  const first = await deps.database.read(institutionId, (db) => spendAssertion(db, institutionId, spent));
+  if (!first) throw new NotBelieved('It was used already.');
+  return {
+    use: 'member',
+    userId: user.userId,
+    customerIds: user.customerIds,
+    provider: { providerId, generation },
+    mostScopes: scopes,
+    mostSeconds: lifetimeSeconds,
+  };
+}

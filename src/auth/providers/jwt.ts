@@ -1,0 +1,104 @@
+import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { NotBelieved } from './not-believed.ts';
+import type { LiveProvider } from './providers.ts';
+
+/** How far a provider's clock may be from ours. */
+export const clockSkewSeconds = 60;
+
+const maxCharacters = 16_384;
+const maxAudiences = 10;
+
+/** What a JWT says of where it comes from and whom it is for, before anything of it is believed. NotBelieved. */
+export function peekJwt(jwt: string): { readonly issuer: string; readonly audiences: readonly string[] } {
+  if (jwt.length > maxCharacters) throw malformed();
+  let payload: JWTPayload;
+  try {
+    payload = decodeJwt(jwt);
+  } catch (cause) {
+    throw malformed(cause);
+  }
+  const { iss: issuer, aud } = payload;
+  const audiences = Array.isArray(aud) ? aud : [aud];
+  const named = audiences.every(isName) && audiences.length >= 1 && audiences.length <= maxAudiences;
+  if (!named || !isName(issuer)) throw new NotBelieved('The claims iss and aud are missing or malformed.');
+  return { issuer, audiences };
+}
+
+/**
+ * The claims of a JWT that this provider signed, for its registered audience and valid now. The key is the provider's,
+ * chosen by `kid` (or the only one there is), and with it the algorithm: the header chooses neither. What its `crit`
+ * asks for is not understood here. NotBelieved.
+ */
+export async function verifyJwt(
+  provider: LiveProvider,
+  jwt: string,
+  rules: {
+    readonly types: readonly (string | undefined)[];
+    readonly requiredClaims: readonly string[];
+    readonly now: Date;
+    readonly furthestExpirySeconds: number;
+  },
+): Promise<JWTPayload & { readonly exp: number }> {
+  const { types, requiredClaims, now, furthestExpirySeconds } = rules;
+  const key: JWTVerifyGetKey = ({ alg, kid, crit }) => {
+    const { verificationKeys: keys } = provider;
+    const found =
+      kid === undefined && keys.length === 1
+        ? keys[0]
+        : keys.find((one) => kid !== undefined && one.kid === kid);
+    if (crit !== undefined || found === undefined || found.alg !== alg) throw new errors.JWKSNoMatchingKey();
+    return found.publicKey;
+  };
+  const { payload, protectedHeader } = await jwtVerify(jwt, key, {
+    issuer: provider.issuer,
+    audience: provider.audience,
+    requiredClaims: [...requiredClaims, 'exp'],
+    clockTolerance: clockSkewSeconds,
+    currentDate: now,
+  }).catch((error) => {
+    throw explain(error);
+  });
+
+  if (!types.includes(shortType(protectedHeader.typ)))
+    throw new NotBelieved('The typ of the JWT is not accepted.');
+  const { exp = 0, iat } = payload;
+  const latest = Math.floor(now.getTime() / 1000) + clockSkewSeconds;
+  if (exp > latest + furthestExpirySeconds) throw new NotBelieved('The claim exp is too far ahead.');
+  if (iat !== undefined && !(typeof iat === 'number' && iat <= latest)) throw wrongClaim('iat');
+  return { ...payload, exp };
+}
+
+/** A claim that must be a text. NotBelieved. */
+export function textClaim(payload: JWTPayload, name: string): string {
+  const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) throw wrongClaim(name);
+  return value;
+}
+
+/** RFC 7515 section 4.1.9: `application/` may be left out, and case does not count. */
+function shortType(typ: string | undefined): string | undefined {
+  return typ?.toLowerCase().replace(/^application\//, '');
+}
+
+function isName(value: unknown): value is string {
+  // What no database would take was registered by nobody.
+  return typeof value === 'string' && value !== '' && !value.includes('\0');
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof errors.JWTExpired) return new NotBelieved('It has expired.', { cause: error });
+  if (error instanceof errors.JWTClaimValidationFailed) return wrongClaim(error.claim, error);
+  if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey) {
+    return new NotBelieved('The signature is not by a key that the provider registered.', { cause: error });
+  }
+  if (error instanceof errors.JOSEError || error instanceof TypeError) return malformed(error);
+  return error;
+}
+
+function wrongClaim(claim: string, cause?: unknown): NotBelieved {
+  return new NotBelieved(`The claim ${claim} is missing or wrong.`, { cause });
+}
+
+function malformed(cause?: unknown): NotBelieved {
+  return new NotBelieved('It is not a JWT that is accepted here.', { cause });
+}

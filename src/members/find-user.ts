@@ -1,0 +1,31 @@
+import type { InstitutionId, Queryable } from '../storage/index.ts';
+import type { UserIdType } from './profile.ts';
+import { selectActorsBy } from './queries.ts';
+
+/** A user as somebody else named them. */
+export interface NamedUser {
+  readonly userKey: bigint;
+  readonly userId: string;
+  readonly personKey: bigint;
+  /** Active, and not locked by an operator. */
+  readonly mayAct: boolean;
+  /** By member number. */
+  readonly customerIds: readonly string[];
+}
+
+/**
+ * The one user that the id means, as for a profile: a membership means its PRIMARY. None also where an e-mail means
+ * several: nobody acts for one of them by chance.
+ */
+export async function findUser(
+  db: Queryable,
+  institutionId: InstitutionId,
+  id: string,
+  idType: UserIdType,
+): Promise<NamedUser | undefined> {
+  // PostgreSQL's text cannot hold NUL, so nobody is called so.
+  const named = id.includes('\0') ? [] : await selectActorsBy(db, institutionId, idType, id);
+  // Who was taken out of their last membership is no customer any more.
+  const [user, another] = named.filter(({ customerIds }) => customerIds.length > 0);
+  return another === undefined ? user : undefined;
+}

@@ -1,0 +1,559 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import * as oauth from 'oauth4webapi';
+import { changeProvider, readJwks, removeProvider, sweepSpentAssertions } from '../../src/auth/index.ts';
+import { type Answer, paths, send } from '../support/demo.ts';
+import { aBridge, aProvider, bring, institutionOf, jwtBearer } from '../support/identity.ts';
+import { base64url, goodClaims, signJwt } from '../support/jwt.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const issuer = 'https://login.lakeside.example';
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const keySet = (...keys: [kid: string, key: KeyObject, alg?: string][]) =>
+  readJwks(
+    JSON.stringify({
+      keys: keys.map(([kid, key, alg]) => ({ ...key.export({ format: 'jwk' }), kid, ...(alg && { alg }) })),
+    }),
+  );
+
+let service: TestService;
+let now = new Date('2026-03-02T12:00:00Z');
+let bridge: readonly [string, string];
+let harborBridge: readonly [string, string];
+before(async () => {
+  service = await startTestService({ clock: () => now });
+  bridge = await aBridge(service, 'lakeside', 'bridge', ['account:read', 'transfer:read']);
+  harborBridge = await aBridge(service, 'harbor', 'harbor-bridge', ['account:read']);
+  await aProvider(service, 'lakeside', {
+    providerId: 'web',
+    kind: 'jwt',
+    issuer,
+    keys: keySet(['e', ec.publicKey], ['r', rsa.publicKey]),
+  });
+});
+after(() => service.close());
+
+const header = { alg: 'ES256', kid: 'e' };
+const member = 'u-demo-member';
+const claims = (more: object = {}) => ({ ...goodClaims(now, issuer, member), ...more });
+const seconds = () => Math.floor(now.getTime() / 1000);
+const assertion = (more: object = {}, moreHeader: object = {}, key = ec.privateKey) =>
+  signJwt({ ...header, ...moreHeader }, claims(more), key);
+const without = (name: string) => {
+  const { [name]: _, ...rest } = claims() as Record<string, unknown>;
+  return signJwt(header, rest, ec.privateKey);
+};
+const lakeside = () => institutionOf(service, 'lakeside');
+
+async function accounts(token: string, at = service): Promise<Answer> {
+  return send(at.address, 'GET', paths.accounts, { headers: { authorization: `Bearer ${token}` } });
+}
+
+/** Other processes may know a provider as it was a second ago. */
+async function eventually(status: number, ask: () => Promise<Answer>): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while ((await ask()).status !== status) {
+    assert.ok(performance.now() < deadline, `it never became ${status}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe('200', () => {
+  test('a member’s token, within the scopes of client and provider both, and nothing to refresh it with', async () => {
+    const answer = await bring(service, bridge, jwtBearer, assertion());
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(Object.keys(answer.body), ['access_token', 'token_type', 'expires_in', 'scope']);
+    assert.equal(answer.body.scope, 'account:read transfer:read');
+    assert.equal(answer.body.expires_in, 1800);
+    const seen = await accounts(answer.body.access_token);
+    assert.equal(seen.status, 200);
+    const owners = seen.body.map((account: { accountId: string }) => account.accountId.slice(0, 7));
+    assert.deepEqual([...new Set(owners)], ['a-1001-']);
+  });
+
+  test('the scope asked for, when it is within both', async () => {
+    const answer = await bring(service, bridge, jwtBearer, assertion(), { scope: 'account:read' });
+    assert.equal(answer.body.scope, 'account:read');
+  });
+
+  const kinds = [
+    ['USER_ID', 'u-demo-member'],
+    ['LOGIN_ID', 'Demo.Member'],
+    ['EMAIL', 'Willow.Testerman@example.test'],
+    ['CUSTOMER_ID', 'c-1001'],
+    ['MEMBER_NUMBER', '1001'],
+  ] as const;
+  for (const [userIdType, subject] of kinds) {
+    test(`the member named as ${userIdType}, by a claim of the provider’s choice`, async () => {
+      const iss = `https://${userIdType}.example`;
+      await aProvider(service, 'lakeside', {
+        providerId: userIdType,
+        kind: 'jwt',
+        issuer: iss,
+        keys: keySet(['e', ec.publicKey]),
+        subjectFrom: 'customer',
+        userIdType,
+      });
+      const [number] = await service.db.superuser<{ member_number: string }>(
+        `select member_number from customers join institutions using (institution_id)
+         where customer_id = 'c-1001' and code = 'lakeside'`,
+      );
+      const named = userIdType === 'MEMBER_NUMBER' ? number?.member_number : subject;
+      const answer = await bring(
+        service,
+        bridge,
+        jwtBearer,
+        assertion({ iss, sub: 'opaque', customer: named }),
+      );
+      assert.equal(answer.status, 200, answer.text);
+      const [, payload = ''] = answer.body.access_token.split('.');
+      assert.equal(JSON.parse(Buffer.from(payload, 'base64url').toString()).sub, 'u-demo-member');
+    });
+  }
+
+  const algorithms: [string, { publicKey: KeyObject; privateKey: KeyObject }][] = [
+    ['ES384', generateKeyPairSync('ec', { namedCurve: 'P-384' })],
+    ['ES512', generateKeyPairSync('ec', { namedCurve: 'P-521' })],
+    ['RS256', rsa],
+    ['RS512', rsa],
+    ['PS256', rsa],
+    ['EdDSA', generateKeyPairSync('ed25519')],
+    ['Ed25519', generateKeyPairSync('ed25519')],
+  ];
+  for (const [alg, pair] of algorithms) {
+    test(`signed with ${alg}`, async () => {
+      const iss = `https://${alg}.example`;
+      const keys = keySet(['k', pair.publicKey, alg]);
+      await aProvider(service, 'lakeside', { providerId: alg, kind: 'jwt', issuer: iss, keys });
+      const jwt = signJwt({ alg }, claims({ iss }), pair.privateKey);
+      assert.equal((await bring(service, bridge, jwtBearer, jwt)).status, 200);
+    });
+  }
+
+  test('typ JWT and authorization-grant+jwt, with application/ before it or not', async () => {
+    for (const typ of ['JWT', 'authorization-grant+jwt', 'application/authorization-grant+jwt']) {
+      assert.equal((await bring(service, bridge, jwtBearer, assertion({}, { typ }))).status, 200, typ);
+    }
+  });
+
+  test('the clocks may be a minute apart, in either direction', async () => {
+    for (const more of [
+      { exp: seconds() - 59 },
+      { exp: seconds() + 660 },
+      { nbf: seconds() + 60 },
+      { iat: seconds() + 60 },
+    ]) {
+      const answer = await bring(service, bridge, jwtBearer, assertion(more));
+      assert.equal(answer.status, 200, answer.text);
+    }
+  });
+
+  test('also for who is locked by wrong passwords: nobody’s guesses keep them out of their bank’s own login', async () => {
+    const until = new Date(now.getTime() + 900_000);
+    await service.db.superuser(`update users set locked_until = $1 where user_id = 'u-juniper-two'`, [until]);
+    assert.equal((await bring(service, bridge, jwtBearer, assertion({ sub: 'u-juniper-two' }))).status, 200);
+  });
+
+  test('a standard OAuth library brings one, unpatched', async () => {
+    const server = { issuer: 'http://sharedraft.test', token_endpoint: service.address + paths.token };
+    const client = { client_id: bridge[0] };
+    const answer = await oauth.genericTokenEndpointRequest(
+      server,
+      client,
+      oauth.ClientSecretBasic(bridge[1]),
+      jwtBearer,
+      { assertion: assertion() },
+      { [oauth.allowInsecureRequests]: true },
+    );
+    const token = await oauth.processGenericTokenEndpointResponse(server, client, answer);
+    assert.equal(token.scope, 'account:read transfer:read');
+  });
+});
+
+describe('invalid_grant', () => {
+  const decoded = (jwt: string) => jwt.split('.') as [string, string, string];
+  const publicPem = () => ec.publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  const refused: [name: string, why: RegExp, make: () => string][] = [
+    // RFC 7523 section 3, by its numbers
+    ['no iss (7523 3 #1)', /iss/, () => without('iss')],
+    [
+      'an issuer nobody registered (7523 3 #1)',
+      /not registered/,
+      () => assertion({ iss: 'https://x.example' }),
+    ],
+    [
+      'an issuer in other letters (7519 4.1.1)',
+      /not registered/,
+      () => assertion({ iss: issuer.toUpperCase() }),
+    ],
+    ['an issuer with NUL', /iss/, () => assertion({ iss: `${issuer}\0` })],
+    ['an issuer that is no text', /iss/, () => assertion({ iss: [issuer] })],
+    ['no sub (7523 3 #2)', /claim sub/, () => without('sub')],
+    ['a sub that is no text (7519 4.1.2)', /claim sub/, () => assertion({ sub: 1001 })],
+    ['an empty sub (7523 3 #2)', /claim sub/, () => assertion({ sub: '' })],
+    ['a sub with NUL', /claim sub/, () => assertion({ sub: `${member}\0` })],
+    ['a sub of many (7519 4.1.2)', /claim sub/, () => assertion({ sub: [member] })],
+    ['no aud (7523 3 #3)', /aud/, () => without('aud')],
+    ['another audience (7523 3 #3)', /not registered/, () => assertion({ aud: 'https://other.example' })],
+    [
+      'the token endpoint, where the issuer is registered (7523 3 #3)',
+      /not registered/,
+      () => assertion({ aud: 'http://sharedraft.test/auth/v2/token' }),
+    ],
+    [
+      'two audiences, one of them us (7523 3 #3)',
+      /one audience/,
+      () => assertion({ aud: ['http://sharedraft.test', 'https://other.example'] }),
+    ],
+    ['no audiences at all (7523 3 #3)', /aud/, () => assertion({ aud: [] })],
+    ['an audience that is no text (7519 4.1.3)', /aud/, () => assertion({ aud: 7 })],
+    ['no exp (7523 3 #4)', /claim exp/, () => without('exp')],
+    ['an exp that is no number (7519 4.1.4)', /claim exp/, () => assertion({ exp: String(seconds() + 300) })],
+    ['expired beyond the skew (7523 3 #4)', /expired/, () => assertion({ exp: seconds() - 60 })],
+    ['an exp unreasonably far ahead (7523 3 #4)', /too far/, () => assertion({ exp: seconds() + 661 })],
+    ['not yet valid (7523 3 #5)', /claim nbf/, () => assertion({ nbf: seconds() + 61 })],
+    ['an nbf that is no number (7519 4.1.5)', /claim nbf/, () => assertion({ nbf: 'now' })],
+    ['issued in the future (7523 3 #6)', /claim iat/, () => assertion({ iat: seconds() + 61 })],
+    ['an iat that is no number (7519 4.1.6)', /claim iat/, () => assertion({ iat: 'now' })],
+    ['no jti (7523 3 #7)', /claim jti/, () => without('jti')],
+    ['a jti that is no text (7519 4.1.7)', /claim jti/, () => assertion({ jti: 7 })],
+    ['unsigned (7523 3 #9, 8725 3.1)', /signature/, () => assertion({}, { alg: 'none' })],
+    ['alg in other letters (7515 4.1.1)', /signature/, () => assertion({}, { alg: 'nOnE' })],
+    [
+      'the public key as an HMAC secret (8725 2.1)',
+      /signature/,
+      () => signJwt({ alg: 'HS256', kid: 'e' }, claims(), publicPem()),
+    ],
+    [
+      'another algorithm than the key’s: PS256 (8725 3.1)',
+      /signature/,
+      () => signJwt({ alg: 'PS256', kid: 'r' }, claims(), rsa.privateKey),
+    ],
+    [
+      'another algorithm than the key’s: RS512 (8725 3.1)',
+      /signature/,
+      () => signJwt({ alg: 'RS512', kid: 'r' }, claims(), rsa.privateKey),
+    ],
+    [
+      'an algorithm for another type of key (8725 2.1)',
+      /signature/,
+      () => signJwt({ alg: 'RS256', kid: 'e' }, claims(), rsa.privateKey),
+    ],
+    [
+      'signed by a stranger under the provider’s kid (7515 5.2)',
+      /signature/,
+      () => assertion({}, {}, other.privateKey),
+    ],
+    ['an unknown kid (7515 4.1.4)', /signature/, () => assertion({}, { kid: 'x' })],
+    ['no kid where there are two keys (7515 4.1.4)', /signature/, () => assertion({}, { kid: undefined })],
+    [
+      'a key that it brings itself: jwk (8725 3.10)',
+      /signature/,
+      () =>
+        assertion({}, { kid: undefined, jwk: other.publicKey.export({ format: 'jwk' }) }, other.privateKey),
+    ],
+    [
+      'a key to be fetched: jku (8725 3.10)',
+      /signature/,
+      () => assertion({}, { kid: 'j', jku: 'https://x.example/jwks' }, other.privateKey),
+    ],
+    [
+      'an extension that must be understood: crit (7515 4.1.11)',
+      /not a JWT/,
+      () => assertion({}, { crit: ['x'], x: 1 }),
+    ],
+    ['crit with b64 (7797 6)', /signature|not a JWT/, () => assertion({}, { crit: ['b64'], b64: true })],
+    [
+      'an unencoded payload: b64 (7797 7)',
+      /not a JWT|signature/,
+      () => assertion({}, { crit: ['b64'], b64: false }),
+    ],
+    ['an empty crit (7515 4.1.11)', /not a JWT/, () => assertion({}, { crit: [] })],
+    ['an access token as assertion (9068 5, 8725 3.11)', /typ/, () => assertion({}, { typ: 'at+jwt' })],
+    [
+      'a client’s authentication as assertion (8725 3.11)',
+      /typ/,
+      () => assertion({}, { typ: 'client-authentication+jwt' }),
+    ],
+    ['a log-out as assertion (8725 3.11)', /typ/, () => assertion({}, { typ: 'logout+jwt' })],
+    [
+      'other claims under the same signature (7515 5.2)',
+      /signature/,
+      () => {
+        const [head, , signature] = decoded(assertion());
+        return `${head}.${base64url(claims({ sub: 'u-wren-many' }))}.${signature}`;
+      },
+    ],
+    ['a signature cut short (7515 5.2)', /signature/, () => assertion().slice(0, -8)],
+    ['a signature cut off (7515 5.2)', /signature/, () => `${decoded(assertion()).slice(0, 2).join('.')}.`],
+    ['two parts (7519 7.2)', /not a JWT/, () => decoded(assertion()).slice(0, 2).join('.')],
+    ['five parts: encrypted (7519 7.2)', /not a JWT/, () => `${assertion()}.a.b`],
+    [
+      'JSON serialization (7519 3)',
+      /not a JWT/,
+      () => {
+        const [head, payload, signature] = decoded(assertion());
+        return JSON.stringify({ protected: head, payload, signature });
+      },
+    ],
+    ['claims that are no object (7519 7.2)', /not a JWT/, () => signJwt(header, ['x'], ec.privateKey)],
+    ['a header that is no JSON (7519 7.2)', /not a JWT/, () => `${base64url('{')}.${base64url(claims())}.AA`],
+    ['text', /not a JWT/, () => 'assertion'],
+    ['more than 16 KiB', /not a JWT/, () => assertion({ note: 'x'.repeat(16_384) })],
+    // whom it names
+    ['somebody unknown', /nobody/, () => assertion({ sub: 'u-nobody' })],
+    ['a member of another institution', /nobody/, () => assertion({ sub: 'u-demo-member-harbor' })],
+    ['who is locked by an operator', /nobody/, () => assertion({ sub: 'u-heath-locked' })],
+    ['who is inactive', /nobody/, () => assertion({ sub: 'u-moss-inactive' })],
+    ['by another kind of id than registered', /nobody/, () => assertion({ sub: 'demo.member' })],
+  ];
+  for (const [name, why, make] of refused) {
+    test(name, async () => {
+      const answer = await bring(service, bridge, jwtBearer, make());
+      assert.equal(answer.status, 400, answer.text);
+      assert.equal(answer.body.error, 'invalid_grant');
+      assert.match(answer.body.error_description, why);
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+    });
+  }
+
+  test('unknown, locked, inactive and foreign are told alike, to the letter', async () => {
+    const named = ['u-nobody', 'u-heath-locked', 'u-moss-inactive', 'u-demo-member-harbor'];
+    const answers = await Promise.all(
+      named.map((sub) => bring(service, bridge, jwtBearer, assertion({ sub }))),
+    );
+    assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
+  });
+
+  test('an e-mail that two members have names neither', async () => {
+    const iss = 'https://mail.example';
+    const keys = keySet(['e', ec.publicKey]);
+    await aProvider(service, 'lakeside', {
+      providerId: 'mail',
+      kind: 'jwt',
+      issuer: iss,
+      keys,
+      userIdType: 'EMAIL',
+    });
+    const answer = await bring(
+      service,
+      bridge,
+      jwtBearer,
+      assertion({ iss, sub: 'family@sharemail.example' }),
+    );
+    assert.equal(answer.body.error, 'invalid_grant');
+  });
+
+  test('a membership names its PRIMARY, not who else is in it', async () => {
+    const iss = 'https://membership.example';
+    const keys = keySet(['e', ec.publicKey]);
+    await aProvider(service, 'lakeside', {
+      providerId: 'm',
+      kind: 'jwt',
+      issuer: iss,
+      keys,
+      userIdType: 'CUSTOMER_ID',
+    });
+    const [joint] = await service.db.superuser<{ customer_id: string; user_id: string }>(
+      `select c.customer_id, u.user_id from customer_persons cp
+       join customers c using (institution_id, customer_key) join institutions i using (institution_id)
+       join users u using (institution_id, person_key) where cp.role = 'PRIMARY' and i.code = 'lakeside'
+       and exists (select from customer_persons j where j.institution_id = cp.institution_id
+                   and j.customer_key = cp.customer_key and j.role = 'JOINT') limit 1`,
+    );
+    const answer = await bring(service, bridge, jwtBearer, assertion({ iss, sub: joint?.customer_id }));
+    const [, payload = ''] = answer.body.access_token.split('.');
+    assert.equal(JSON.parse(Buffer.from(payload, 'base64url').toString()).sub, joint?.user_id);
+  });
+
+  test('of another institution’s provider: a client brings only its own institution’s', async () => {
+    assert.equal((await bring(service, harborBridge, jwtBearer, assertion())).body.error, 'invalid_grant');
+    const iss = 'https://login.harbor.example';
+    await aProvider(service, 'harbor', {
+      providerId: 'web',
+      kind: 'jwt',
+      issuer: iss,
+      keys: keySet(['e', ec.publicKey]),
+    });
+    const theirs = () => assertion({ iss });
+    assert.match(
+      (await bring(service, bridge, jwtBearer, theirs())).body.error_description,
+      /not registered/,
+    );
+    const foreign = await bring(service, harborBridge, jwtBearer, theirs());
+    assert.match(foreign.body.error_description, /nobody/, 'a user of lakeside does not exist in harbor');
+  });
+
+  test('of a SAML provider', async () => {
+    const iss = 'https://saml.example';
+    await aProvider(service, 'lakeside', {
+      providerId: 'saml',
+      kind: 'saml',
+      issuer: iss,
+      keys: keySet(['e', ec.publicKey]),
+    });
+    const answer = await bring(service, bridge, jwtBearer, assertion({ iss }));
+    assert.match(answer.body.error_description, /not registered/);
+  });
+});
+
+describe('other refusals', () => {
+  test('no assertion: invalid_request (7521 4.1)', async () => {
+    const answer = await bring(service, bridge, jwtBearer, '');
+    assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_request']);
+  });
+
+  test('a client that is not registered for the grant: unauthorized_client (6749 5.2)', async () => {
+    const answer = await bring(service, ['demo-app', 'demo-app-secret'], jwtBearer, assertion());
+    assert.deepEqual([answer.status, answer.body.error], [400, 'unauthorized_client']);
+  });
+
+  test('a client with a wrong secret: invalid_client (7521 4.1)', async () => {
+    const answer = await bring(service, [bridge[0], 'wrong'], jwtBearer, assertion());
+    assert.deepEqual([answer.status, answer.body.error], [401, 'invalid_client']);
+  });
+
+  test('a scope that the client does not have: invalid_scope (7521 4.1.1)', async () => {
+    const answer = await bring(service, bridge, jwtBearer, assertion(), { scope: 'transfer:write' });
+    assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_scope']);
+  });
+
+  test('a scope that the provider does not have is left out; nothing left is invalid_scope (7521 4.1.1)', async () => {
+    const iss = 'https://narrow.example';
+    const keys = keySet(['e', ec.publicKey]);
+    await aProvider(service, 'lakeside', {
+      providerId: 'narrow',
+      kind: 'jwt',
+      issuer: iss,
+      keys,
+      scopes: ['account:read'],
+    });
+    const both = await bring(service, bridge, jwtBearer, assertion({ iss }), {
+      scope: 'account:read transfer:read',
+    });
+    assert.equal(both.body.scope, 'account:read');
+    const none = await bring(service, bridge, jwtBearer, assertion({ iss }), { scope: 'transfer:read' });
+    assert.deepEqual([none.status, none.body.error], [400, 'invalid_scope']);
+  });
+});
+
+describe('an assertion is good for one token', () => {
+  test('twenty at once, at two processes: one wins (7523 3 #7)', async () => {
+    const second = await startTestService({ beside: service, clock: () => now });
+    try {
+      const once = assertion();
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => bring(n % 2 === 0 ? service : second, bridge, jwtBearer, once)),
+      );
+      assert.equal(answers.filter((answer) => answer.status === 200).length, 1);
+      const refusals = answers.filter((answer) => answer.status !== 200);
+      assert.ok(refusals.every((answer) => /used already/.test(answer.body.error_description)));
+    } finally {
+      await second.close();
+    }
+  });
+
+  test('a new signature over the same jti does not make it new', async () => {
+    const jti = randomUUID();
+    assert.equal((await bring(service, bridge, jwtBearer, assertion({ jti }))).status, 200);
+    const again = await bring(service, bridge, jwtBearer, assertion({ jti, exp: seconds() + 500 }));
+    assert.match(again.body.error_description, /used already/);
+  });
+
+  test('one that was refused is not used up', async () => {
+    const once = assertion();
+    assert.equal((await bring(service, harborBridge, jwtBearer, once)).status, 400);
+    assert.equal((await bring(service, bridge, jwtBearer, once)).status, 200);
+  });
+
+  test('it is remembered as long as any process may believe it, and no longer', async () => {
+    const { institutionId } = await lakeside();
+    const started = now;
+    const once = assertion();
+    assert.equal((await bring(service, bridge, jwtBearer, once)).status, 200);
+    const remembered = async (at: Date) => {
+      await service.db.database.read(institutionId, (db) => sweepSpentAssertions(db, institutionId, at));
+      return service.db.superuser(`select from spent_assertions where institution_id = $1`, [institutionId]);
+    };
+    const after = (later: number) => new Date(started.getTime() + later * 1000);
+    try {
+      now = after(359);
+      assert.ok((await remembered(after(419))).length > 0);
+      assert.match((await bring(service, bridge, jwtBearer, once)).body.error_description, /used already/);
+      now = after(360);
+      assert.match((await bring(service, bridge, jwtBearer, once)).body.error_description, /expired/);
+      assert.equal((await remembered(after(800))).length, 0);
+    } finally {
+      now = started;
+    }
+  });
+});
+
+describe('a token dies with the provider as it was', () => {
+  const iss = 'https://short-lived.example';
+  const keys = keySet(['e', ec.publicKey]);
+  const register = () =>
+    aProvider(service, 'lakeside', { providerId: 'short', kind: 'jwt', issuer: iss, keys });
+  const login = async () => {
+    const answer = await bring(service, bridge, jwtBearer, assertion({ iss }));
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.access_token as string;
+  };
+  const auth = () => service.service.stores.auth;
+
+  test('switched off: at every process within a second, and for good', async () => {
+    const second = await startTestService({ beside: service, clock: () => now });
+    try {
+      await register();
+      const { institutionId } = await lakeside();
+      const token = await login();
+      assert.equal((await accounts(token)).status, 200);
+      assert.equal((await accounts(token, second)).status, 200);
+      await changeProvider(auth(), institutionId, 'short', { active: false });
+      await eventually(401, () => accounts(token));
+      await eventually(401, () => accounts(token, second));
+      const refused = await bring(service, bridge, jwtBearer, assertion({ iss }));
+      assert.match(refused.body.error_description, /not registered/);
+
+      await changeProvider(auth(), institutionId, 'short', { active: true });
+      await eventually(200, () => bring(service, bridge, jwtBearer, assertion({ iss })));
+      assert.equal((await accounts(token)).status, 401, 'what died stays dead');
+    } finally {
+      await second.close();
+    }
+  });
+
+  test('changed, so that a key taken away takes its logins with it', async () => {
+    const { institutionId } = await lakeside();
+    const token = await login();
+    await changeProvider(auth(), institutionId, 'short', { keys: keySet(['n', other.publicKey]) });
+    await eventually(401, () => accounts(token));
+    assert.match(
+      (await bring(service, bridge, jwtBearer, assertion({ iss }))).body.error_description,
+      /signature/,
+    );
+    await changeProvider(auth(), institutionId, 'short', { keys });
+  });
+
+  test('removed, also when one of the same name is registered again', async () => {
+    const { institutionId } = await lakeside();
+    await eventually(200, () => bring(service, bridge, jwtBearer, assertion({ iss })));
+    const token = await login();
+    await removeProvider(auth(), institutionId, 'short');
+    await eventually(401, () => accounts(token));
+    await register();
+    await eventually(200, () => bring(service, bridge, jwtBearer, assertion({ iss })));
+    assert.equal((await accounts(token)).status, 401);
+  });
+
+  test('and with its user: an operator’s lock ends it at once', async () => {
+    const answer = await bring(service, bridge, jwtBearer, assertion({ sub: 'u-sage-card' }));
+    const token = answer.body.access_token;
+    assert.equal((await accounts(token)).status, 200);
+    await service.db.superuser(`update users set locked_by_operator = true where user_id = 'u-sage-card'`);
+    assert.equal((await accounts(token)).status, 401);
+  });
+});
