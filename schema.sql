@@ -407,6 +407,20 @@ create table transfers (
   user_key bigint,
   created_at timestamp with time zone not null,
   settled_at timestamp with time zone,
+  list_class smallint not null default (
+CASE status
+    WHEN 'PENDING'::text THEN 0
+    WHEN 'COMPLETED'::text THEN 10
+    ELSE 20
+END +
+CASE transfer_type
+    WHEN 'STANDARD'::text THEN 1
+    WHEN 'CROSS_MEMBER'::text THEN 2
+    WHEN 'IRA_CONTRIBUTION'::text THEN 3
+    WHEN 'LOAN_PAYMENT'::text THEN 4
+    WHEN 'INTRA_FI'::text THEN 5
+    ELSE 0
+END),
   constraint transfers_amount_check CHECK (amount > 0),
   constraint transfers_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint transfers_failure CHECK ((status = 'FAILED'::text) = (failure_code IS NOT NULL)),
@@ -474,6 +488,10 @@ CREATE INDEX holders_by_person ON public.holders USING btree (institution_id, pe
 CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
 CREATE INDEX spent_assertions_by_expiry ON public.spent_assertions USING btree (institution_id, expires_at);
 CREATE INDEX spent_client_assertions_by_expiry ON public.spent_client_assertions USING btree (institution_id, expires_at);
+CREATE INDEX transfers_by_destination ON public.transfers USING btree (institution_id, to_key, list_class, created_at, transfer_key) WHERE (to_key IS NOT NULL);
+CREATE INDEX transfers_by_source ON public.transfers USING btree (institution_id, from_key, list_class, created_at, transfer_key) WHERE (from_key IS NOT NULL);
+CREATE INDEX transfers_by_user ON public.transfers USING btree (institution_id, user_key, list_class, created_at, transfer_key) WHERE (user_key IS NOT NULL);
+CREATE INDEX transfers_listed ON public.transfers USING btree (institution_id, list_class, created_at, transfer_key);
 CREATE INDEX users_by_email ON public.users USING btree (institution_id, lower(email));
 CREATE UNIQUE INDEX users_by_username ON public.users USING btree (institution_id, lower(username));
 

@@ -20,6 +20,7 @@ import {
   deskSettings,
   getTransfer,
   initiateTransfer,
+  listTransfers,
   openTransferDesk,
   transferLanes,
 } from './transfers/index.ts';
@@ -112,7 +113,8 @@ function openLedger(stores: Stores): Database {
 
 function servicesOf(stores: Stores, ledger: Database): Services {
   const { auth, clock, database, postingKeys } = stores;
-  const desk = openTransferDesk(ledger, { clock, postingKeys, institution: rememberedInstitution(database) });
+  const institution = rememberedInstitution(database);
+  const desk = openTransferDesk(ledger, { clock, postingKeys, institution });
   const registration = {
     database,
     clock,
@@ -137,6 +139,7 @@ function servicesOf(stores: Stores, ledger: Database): Services {
     listCustomerAccounts: (actor, customerId) => listCustomerAccounts(database, actor, customerId),
     initiateTransfer: (actor, order) => initiateTransfer(desk, actor, order),
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
+    listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, filter, page),
     ready: async () => {
       await database.directory(listInstitutions);
     },

@@ -7,6 +7,7 @@
  */
 export type { Account } from './account.ts';
 export { accountTypes, type Category } from './account-types.ts';
+export { findAccount } from './find-account.ts';
 export { getAccount } from './get-account.ts';
 export { insertAccounts, type NewAccount } from './insert-accounts.ts';
 export { listAccounts, listCustomerAccounts } from './list-accounts.ts';

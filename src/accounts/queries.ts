@@ -1,6 +1,7 @@
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 import { type Account, accountBalances } from './account.ts';
 import type { Category } from './account-types.ts';
+import type { FoundAccount } from './find-account.ts';
 import type { NewAccount } from './insert-accounts.ts';
 
 /**
@@ -83,6 +84,27 @@ export async function selectHeldAccount(
   const values = [institutionId, personKey, accountId];
   const { rows } = await db.query<AccountRow>(selectHeldAccountStatement, values);
   return rows.map(toAccount)[0];
+}
+
+const selectAccountKeyStatement = sql(
+  'accounts_select_key',
+  `select a.account_key as "accountKey", a.category, a.currency, a.credit_limit as "creditLimit"
+   from accounts a
+   where a.institution_id = $1 and a.account_id = $3 and a.category <> 'INTERNAL'
+     and ($2::bigint is null or exists (
+       select from holders h
+       where h.institution_id = a.institution_id and h.account_key = a.account_key and h.person_key = $2))`,
+);
+
+/** `personKey` is who asks, and must hold the account; null for a client. */
+export async function selectAccountKey(
+  db: Queryable,
+  institutionId: InstitutionId,
+  personKey: bigint | null,
+  accountId: string,
+): Promise<FoundAccount | undefined> {
+  const values = [institutionId, personKey, accountId];
+  return (await db.query<FoundAccount>(selectAccountKeyStatement, values)).rows[0];
 }
 
 const selectHeldAccountsStatement = sql(

@@ -166,9 +166,11 @@ function describeAnswer({ description, headers, schema, examples }: AnswerDescri
     description,
     headers: {
       ...Object.fromEntries(
-        Object.entries(headers ?? {}).map(([name, text]) => [
+        Object.entries(headers ?? {}).map(([name, header]) => [
           name,
-          { description: text, schema: { type: 'string' } },
+          typeof header === 'string'
+            ? { description: header, schema: { type: 'string' } }
+            : { description: header.description, required: false, schema: { type: 'string' } },
         ]),
       ),
       transactionId: { $ref: '#/components/headers/transactionId' },

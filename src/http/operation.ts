@@ -26,6 +26,8 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
   readonly actor: ActorOf[Token];
   /** From where it was asked. */
   readonly origin: Origin;
+  /** What was asked for, as callers see it, without the query. */
+  readonly url: string;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -43,10 +45,17 @@ export type Answer = { readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly problem: Problem }
 );
 
+/** A header that not every such answer has. */
+export interface OptionalHeader {
+  readonly description: string;
+  readonly optional: true;
+}
+
 export interface AnswerDescription {
   readonly description: string;
   readonly schema: Type.TSchema;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Name to description. */
+  readonly headers?: Readonly<Record<string, string | OptionalHeader>>;
   readonly examples: Examples;
 }
 
@@ -60,7 +69,7 @@ interface Description<
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** As OpenAPI writes it: `/accounts/{accountId}`. */
   readonly path: string;
-  readonly tag: 'Token' | 'Members' | 'Accounts' | 'Transfers' | 'Service';
+  readonly tag: 'Token' | 'Members' | 'Accounts' | 'Transfers' | 'Events' | 'Service';
   readonly summary: string;
   readonly description: string;
   readonly token: Token;

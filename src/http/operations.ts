@@ -9,6 +9,7 @@ import { initiateTransfer } from './routes/initiate-transfer.ts';
 import { issueToken } from './routes/issue-token.ts';
 import { jwks } from './routes/jwks.ts';
 import { listAccounts } from './routes/list-accounts.ts';
+import { listTransfers } from './routes/list-transfers.ts';
 import { livez } from './routes/livez.ts';
 import { readyz } from './routes/readyz.ts';
 import { registerMember } from './routes/register-member.ts';
@@ -29,6 +30,7 @@ export const operations: readonly Operation[] = [
   getMemberAccounts,
   initiateTransfer,
   getTransfer,
+  listTransfers,
   livez,
   readyz,
   version,

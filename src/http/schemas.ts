@@ -28,6 +28,11 @@ export const TransferType = oneOf(
 );
 export const UserIdType = oneOf(userIdTypes, 'What kind of id stands in the path.');
 
+export const TransferStatus = oneOf(
+  ['PENDING', 'COMPLETED', 'FAILED'],
+  'COMPLETED and FAILED are final. While PENDING the amount is held on the source account.',
+);
+
 const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' });
 
 const Money = Type.Object({
@@ -83,10 +88,7 @@ export const Transfer = Type.Object(
     toAccountId: id('Destination account.'),
     amount: Type.Number({ exclusiveMinimum: 0, description: 'In major units of the currency.' }),
     currencyCode: CurrencyCode,
-    status: oneOf(
-      ['PENDING', 'COMPLETED', 'FAILED'],
-      'COMPLETED and FAILED are final. While PENDING the amount is held on the source account.',
-    ),
+    status: TransferStatus,
     createdAt: Type.String({ format: 'date-time' }),
     failureCode: Type.Optional(oneOf(failureCodes, 'Why; with FAILED only.')),
   },

@@ -86,7 +86,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   });
 
   app.removeAllContentTypeParsers();
-  for (const operation of operations) registerOperation(app, services, operation);
+  for (const operation of operations) registerOperation(app, services, operation, options.publicUrl);
   for (const page of pages) registerPage(app, page);
   answerOtherMethods(app, allowedOrigins);
   await app.ready();
@@ -203,7 +203,12 @@ function limitInFlight(app: FastifyInstance, most: number): void {
 }
 
 /** In a scope of its own, which knows the media types of its body and no others. */
-function registerOperation(app: FastifyInstance, services: Services, operation: Operation): void {
+function registerOperation(
+  app: FastifyInstance,
+  services: Services,
+  operation: Operation,
+  publicUrl: string,
+): void {
   app.register(async (scope) => {
     for (const mediaType of operation.body?.mediaTypes ?? []) {
       scope.addContentTypeParser(mediaType, { parseAs: 'buffer' }, bodyParsers[mediaType]);
@@ -215,6 +220,9 @@ function registerOperation(app: FastifyInstance, services: Services, operation: 
         });
       }
       requireAcceptable(request.headers.accept, 'application/json');
+    });
+    scope.addHook('preValidation', async (request) => {
+      request.query = readIntegers(request.query as Record<string, unknown>, operation.query);
     });
     scope.route({
       method: operation.method,
@@ -229,6 +237,7 @@ function registerOperation(app: FastifyInstance, services: Services, operation: 
         const answer = await operation.handle(services, {
           actor: request.caller?.actor as never,
           origin: { transactionId: request.id, address: plainAddress(request.socket.remoteAddress) },
+          url: `${publicUrl}${request.url.split('?', 1)[0]}`,
           params: request.params as Record<string, never>,
           query: request.query as Record<string, never>,
           body: request.body,
@@ -244,6 +253,17 @@ function registerOperation(app: FastifyInstance, services: Services, operation: 
 /** Unknown query parameters are refused by name, as unknown fields are. */
 function closed(query: Type.TObject | undefined): Type.TObject {
   return Type.Object(query?.properties ?? {}, { additionalProperties: false });
+}
+
+/** A query is text. Where the schema has an integer, its digits are read as one; other text is left to be refused. */
+function readIntegers(query: Record<string, unknown>, schema: Type.TObject | undefined): object {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => {
+      const { type } = (schema?.properties[name] ?? {}) as { readonly type?: string };
+      const digits = type === 'integer' && typeof value === 'string' && /^-?[0-9]{1,9}$/.test(value);
+      return [name, digits ? Number(value) : value];
+    }),
+  );
 }
 
 function registerPage(app: FastifyInstance, page: Page): void {

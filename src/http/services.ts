@@ -2,7 +2,8 @@ import type { Account } from '../accounts/index.ts';
 import type { AuthorizationServerMetadata, Caller, RawTokenRequest, TokenResponse } from '../auth/index.ts';
 import type { Actor, ClientActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
-import type { Outcome, Transfer, TransferOrder } from '../transfers/index.ts';
+import type { Page, PageRequest } from '../page.ts';
+import type { Outcome, Transfer, TransferFilter, TransferOrder } from '../transfers/index.ts';
 
 /**
  * What the HTTP edge asks of the rest: one function per use case, already bound to the database, clock and keys it
@@ -29,6 +30,7 @@ export interface Services {
 
   initiateTransfer(actor: Actor, order: TransferOrder): Promise<Outcome>;
   getTransfer(actor: Actor, transferId: string): Promise<Transfer>;
+  listTransfers(actor: Actor, filter: TransferFilter, page: PageRequest): Promise<Page<Transfer>>;
 
   /** Resolves when requests can be served, database included; else Problem `database_unavailable`. */
   ready(): Promise<void>;

@@ -47,6 +47,10 @@ function explain({ keyword, params, message }: FastifySchemaValidationError, pla
       return `Must have at least ${count(params.limit)}.`;
     case 'maxLength':
       return `Must have at most ${count(params.limit)}.`;
+    case 'minimum':
+      return `Must be at least ${params.limit}.`;
+    case 'maximum':
+      return `Must be at most ${params.limit}.`;
     case 'exclusiveMinimum':
       return `Must be greater than ${params.limit}.`;
     case 'not':

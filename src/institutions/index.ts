@@ -6,6 +6,7 @@
  */
 export type { Actor, ClientActor, MemberActor } from './actor.ts';
 export { isWeekend } from './calendar.ts';
+export { instantsOf, type Moment, type Period } from './period.ts';
 export {
   findInstitution,
   findInstitutionByCode,

@@ -14,6 +14,7 @@ export {
   type TransferDesk,
   transferLanes,
 } from './initiate-transfer.ts';
+export { listTransfers, type TransferFilter } from './list-transfers.ts';
 export {
   type FailureCode,
   failureCodes,

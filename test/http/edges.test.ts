@@ -154,7 +154,7 @@ describe('the edge', () => {
   it('answers OPTIONS with the methods of the path', async () => {
     const reply = await edge.client.request('OPTIONS', transfers);
     assert.equal(reply.status, 204);
-    assert.equal(reply.headers.get('allow'), 'POST, OPTIONS');
+    assert.equal(reply.headers.get('allow'), 'POST, GET, HEAD, OPTIONS');
   });
 
   it('answers HEAD as GET without the body', async () => {

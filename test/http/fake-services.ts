@@ -97,6 +97,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     getTransfer: async () => {
       throw new Problem('not_found', 'There is no such transfer.');
     },
+    listTransfers: async () => ({ items: [], next: null }),
     ready: async () => {},
     version: '1.2.3',
     ...replaced,

@@ -1,0 +1,30 @@
+import { Problem } from '../problem.ts';
+import { addDays, instantOf, type LocalDate } from './time-zone.ts';
+
+/** A whole day where the institution is, or an instant. */
+export type Moment = { readonly day: LocalDate } | { readonly at: Date };
+
+/** Both ends belong to it; null: open. */
+export interface Period {
+  readonly from: Moment | null;
+  readonly to: Moment | null;
+}
+
+/**
+ * The period as instants: from `start` on, before `end`; null: open. Milliseconds are the finest that time is kept in.
+ * Problem `invalid_request` when it ends before it starts.
+ */
+export function instantsOf(
+  { from, to }: Period,
+  timeZone: string,
+): { readonly start: Date | null; readonly end: Date | null } {
+  const start = from && ('day' in from ? instantOf(from.day, '00:00', timeZone) : from.at);
+  const end =
+    to && ('day' in to ? instantOf(addDays(to.day, 1), '00:00', timeZone) : new Date(to.at.getTime() + 1));
+  if (start !== null && end !== null && end <= start) {
+    throw new Problem('invalid_request', 'The period ends before it starts.', {
+      errors: [{ pointer: 'to', detail: 'Must not be before `from`.' }],
+    });
+  }
+  return { start, end };
+}

@@ -1,0 +1,28 @@
+/** Where a page ended and the next one goes on: the values of the list's order, all >= 0. Opaque text to callers. */
+export type Position = readonly bigint[];
+
+export interface PageRequest {
+  /** At most so many. */
+  readonly limit: number;
+  /** Null: from the beginning. */
+  readonly after: Position | null;
+}
+
+/** A page may hold fewer than its limit, even nothing, and still not be the last: the last has no `next`. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next: Position | null;
+}
+
+/** Of rows read with one more than the limit, which tells whether there is more. */
+export function pageOf<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  toItem: (row: Row) => Item,
+  positionOf: (row: Row) => Position,
+): Page<Item> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return { items: shown.map(toItem), next: more ? positionOf(last) : null };
+}

@@ -1,0 +1,95 @@
+import { findAccount } from '../accounts/index.ts';
+import { type Actor, type Institution, instantsOf, type Period } from '../institutions/index.ts';
+import { type Page, type PageRequest, type Position, pageOf } from '../page.ts';
+import type { Database, InstitutionId, Queryable } from '../storage/index.ts';
+import {
+  classesOf,
+  type ListedTransfer,
+  type ListWanted,
+  selectTransfersOfAccount,
+  selectTransfersOfInstitution,
+  selectTransfersOfMember,
+  selectTransfersOfMemberAndAccount,
+} from './list-queries.ts';
+import type { Transfer, TransferStatus, TransferType } from './transfer.ts';
+
+/** What is left out (null) filters nothing. */
+export interface TransferFilter {
+  /** Leaves it or reaches it. */
+  readonly accountId: string | null;
+  readonly transferType: TransferType | null;
+  readonly status: TransferStatus | null;
+  /** When it was ordered. */
+  readonly created: Period;
+}
+
+export interface ListDeps {
+  readonly database: Database;
+  readonly institution: (institutionId: InstitutionId) => Promise<Institution>;
+}
+
+/**
+ * The transfers that the caller may see, newest first: to a client its institution's, to a member what they ordered
+ * and, unless it failed, what leaves the accounts they hold. Of an account that is not there, or not the caller's to
+ * see, there are none. A page may be short where much of an account's is not the member's to see.
+ *
+ * The position is when a transfer was ordered, in milliseconds, and its key. Problem `invalid_request`: a period that
+ * ends before it starts.
+ */
+export async function listTransfers(
+  deps: ListDeps,
+  actor: Actor,
+  filter: TransferFilter,
+  { limit, after }: PageRequest,
+): Promise<Page<Transfer>> {
+  const { institutionId } = actor;
+  const { start, end } = instantsOf(filter.created, (await deps.institution(institutionId)).timeZone);
+  const [millis, key] = after ?? [];
+  const wanted: ListWanted = {
+    classes: classesOf(filter.status, filter.transferType),
+    start,
+    before:
+      millis !== undefined && key !== undefined
+        ? { at: new Date(Number(millis)), key }
+        : end && { at: end, key: 0n },
+    // One more tells whether there is a next page.
+    limit: limit + 1,
+  };
+  return deps.database.read(institutionId, (db) => selectPage(db, actor, filter.accountId, wanted, limit));
+}
+
+async function selectPage(
+  db: Queryable,
+  actor: Actor,
+  accountId: string | null,
+  wanted: ListWanted,
+  limit: number,
+): Promise<Page<Transfer>> {
+  const { institutionId } = actor;
+  const page = (rows: readonly ListedTransfer[]) => pageOf(rows, limit, (row) => row.transfer, positionOf);
+  if (accountId === null) {
+    return page(
+      actor.kind === 'client'
+        ? await selectTransfersOfInstitution(db, institutionId, wanted)
+        : await selectTransfersOfMember(db, institutionId, actor, wanted),
+    );
+  }
+  const account = await findAccount(db, actor, accountId);
+  if (account === undefined) return { items: [], next: null };
+  if (actor.kind === 'client') {
+    return page(await selectTransfersOfAccount(db, institutionId, account.accountKey, wanted));
+  }
+  const { seen, lookedUpTo } = await selectTransfersOfMemberAndAccount(
+    db,
+    institutionId,
+    actor,
+    account.accountKey,
+    wanted,
+  );
+  const { items, next } = page(seen);
+  return { items, next: next ?? (lookedUpTo && positionOf(lookedUpTo)) };
+}
+
+function positionOf({ transfer, transferKey }: ListedTransfer): Position {
+  return [BigInt(transfer.createdAt.getTime()), transferKey];
+}
