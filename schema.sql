@@ -327,6 +327,38 @@ create table provider_directory (
   constraint provider_directory_provider_id_check CHECK (provider_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text)
 );
 
+create table refresh_families (
+  institution_id integer not null,
+  family_id uuid not null,
+  client_id text collate "C" not null,
+  user_key bigint not null,
+  scopes text[] not null,
+  client_epoch integer not null,
+  user_epoch integer not null,
+  generation integer not null,
+  token_hash bytea not null,
+  rotated_at timestamp with time zone not null,
+  idle_until timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint refresh_families_generation_check CHECK (generation >= 0),
+  constraint refresh_families_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint refresh_families_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint refresh_families_lifetime CHECK (idle_until <= expires_at),
+  constraint refresh_families_pkey PRIMARY KEY (institution_id, family_id),
+  constraint refresh_families_scopes_check CHECK ('offline_access'::text = ANY (scopes)),
+  constraint refresh_families_token_hash_check CHECK (length(token_hash) = 32)
+) with (fillfactor=80);
+
+create table revocations (
+  institution_id integer not null,
+  revoked_id uuid not null,
+  expires_at timestamp with time zone not null,
+  constraint revocations_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint revocations_pkey PRIMARY KEY (institution_id, revoked_id)
+);
+
 create table schema_migrations (
   version integer not null,
   name text not null,
@@ -486,6 +518,8 @@ CREATE INDEX customer_persons_by_person ON public.customer_persons USING btree (
 CREATE UNIQUE INDEX customer_persons_one_primary ON public.customer_persons USING btree (institution_id, customer_key) WHERE (role = 'PRIMARY'::text);
 CREATE INDEX holders_by_person ON public.holders USING btree (institution_id, person_key);
 CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
+CREATE INDEX refresh_families_by_end ON public.refresh_families USING btree (institution_id, idle_until);
+CREATE INDEX revocations_by_expiry ON public.revocations USING btree (institution_id, expires_at);
 CREATE INDEX spent_assertions_by_expiry ON public.spent_assertions USING btree (institution_id, expires_at);
 CREATE INDEX spent_client_assertions_by_expiry ON public.spent_client_assertions USING btree (institution_id, expires_at);
 CREATE INDEX transfers_by_destination ON public.transfers USING btree (institution_id, to_key, list_class, created_at, transfer_key) WHERE (to_key IS NOT NULL);
@@ -591,6 +625,22 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.check_refresh_family()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.revoked_at is not null then
+    raise exception 'refresh family %: revoked is revoked', old.family_id using errcode = 'SD201';
+  end if;
+  if new.generation not in (old.generation, old.generation + 1)
+     or (new.generation = old.generation) <> (new.token_hash = old.token_hash) then
+    raise exception 'refresh family %: its tokens follow one another', old.family_id using errcode = 'SD202';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.check_transfer_transition()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -621,6 +671,7 @@ CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS
 CREATE TRIGGER clients_switched_off BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION end_tokens();
 CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
 CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
+CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
 CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
 
@@ -642,6 +693,8 @@ loan_payments (forced): institution using (institution_id = ( SELECT (current_se
 loans (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 outbox (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+refresh_families (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+revocations (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 spent_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 spent_client_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfer_limits (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -671,6 +724,8 @@ loans: insert, select, update (accrued_interest, fees_due)
 outbox: insert, select, update (secret, secret_expires_at)
 persons: insert, select, update (birth_date, email, first_name, last_name, phone_number, phone_type)
 provider_directory: delete, insert, select
+refresh_families: delete, insert, select, update (generation, idle_until, revoked_at, rotated_at, token_hash)
+revocations: delete, insert, select
 schema_migrations: select
 signing_keys: delete, insert, select, update (sealed_private_key)
 spent_assertions: delete, insert, select

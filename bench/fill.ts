@@ -74,7 +74,7 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
 
     const { tokens } = stores.auth;
     const lifetimeSeconds = 86_400;
-    const subject = { institutionId, scopes: client.scopes };
+    const subject = { institutionId, scopes: client.scopes, clientEpoch: 0 };
     const step = Math.max(1, Math.floor(filling.members / signedIn));
     const bearers: string[] = [];
     for (let member = 0; member < filling.members && bearers.length < signedIn; member += step) {
@@ -85,6 +85,7 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
             clientId: clientCredentials.clientId,
             use: 'member',
             userId: customerId(member),
+            userEpoch: 0,
             customerIds: [customerId(member)],
           },
           lifetimeSeconds,

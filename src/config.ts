@@ -17,6 +17,9 @@ export interface Config {
   readonly logLevel: (typeof logLevels)[number];
   readonly corsOrigins: readonly string[];
   readonly accessTokenLifetimeSeconds: number;
+  /** How long a login may be renewed in all, and how long it may go without. */
+  readonly refreshTokenLifetimeDays: number;
+  readonly refreshTokenIdleDays: number;
   /** How long a signing key signs before the next takes over. */
   readonly signingKeyDays: number;
   readonly requestTimeoutSeconds: number;
@@ -117,6 +120,8 @@ export function loadConfig(environment: Environment): { readonly config: Config;
       },
     ),
     accessTokenLifetimeSeconds: integer('ACCESS_TOKEN_LIFETIME_SECONDS', 1_800, 60, 86_400),
+    refreshTokenLifetimeDays: integer('REFRESH_TOKEN_LIFETIME_DAYS', 90, 1, 3_650),
+    refreshTokenIdleDays: integer('REFRESH_TOKEN_IDLE_DAYS', 14, 1, 3_650),
     signingKeyDays: integer('SIGNING_KEY_DAYS', 90, 1, 365),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 300),
     shutdownGraceSeconds: integer('SHUTDOWN_GRACE_SECONDS', 10, 0, 300),

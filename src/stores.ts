@@ -15,6 +15,8 @@ import {
 
 export type Log = (event: string, details?: object) => void;
 
+const dayMillis = 24 * 60 * 60_000;
+
 /** What the service and the operator's commands both stand on: a migrated database and what reads and writes it. */
 export interface Stores {
   readonly connection: string | SocketConnection;
@@ -63,6 +65,10 @@ export async function openStores(
         providers: new Providers(database),
         passwords: new PasswordHasher(),
         accessTokenLifetimeSeconds: config.accessTokenLifetimeSeconds,
+        refreshTokens: {
+          lifetimeMillis: config.refreshTokenLifetimeDays * dayMillis,
+          idleMillis: config.refreshTokenIdleDays * dayMillis,
+        },
       },
       close: async () => {
         await database.close();

@@ -14,10 +14,23 @@ export interface TokenSubject {
   readonly use: 'client' | 'member';
   /** The user's id with `member`. */
   readonly userId?: string;
+  /** What the client's and the user's were when it was issued; raised since, the token is dead. */
+  readonly clientEpoch: number;
+  readonly userEpoch?: number;
+  /** The refresh family that it came from. */
+  readonly familyId?: string;
   /** For the reader's convenience; authority is read from the database at each request, never from here. */
   readonly customerIds?: readonly string[];
   /** Who asserted the user, and in which generation: the token dies with it. */
   readonly provider?: { readonly providerId: string; readonly generation: number };
+}
+
+/** A token whose signature and time are good. Whether it still stands is for the database to say. */
+export interface VerifiedToken extends TokenSubject {
+  readonly tokenId: string;
+  /** In seconds, as the claims have it. */
+  readonly issuedAt: number;
+  readonly expiresAt: number;
 }
 
 export interface AccessTokenOptions {
@@ -29,8 +42,7 @@ export interface AccessTokenOptions {
 
 interface Verified {
   readonly kid: string;
-  readonly subject: TokenSubject;
-  readonly expiresAtMillis: number;
+  readonly token: VerifiedToken;
 }
 
 const maxRemembered = 20_000;
@@ -64,6 +76,9 @@ export class AccessTokens {
         jti: randomUUID(),
         institution_id: subject.institutionId,
         token_use: subject.use,
+        client_epoch: subject.clientEpoch,
+        ...(subject.userEpoch !== undefined && { user_epoch: subject.userEpoch }),
+        ...(subject.familyId !== undefined && { sid: subject.familyId }),
         ...(subject.customerIds && { customer_ids: subject.customerIds }),
         ...(subject.provider && {
           provider_id: subject.provider.providerId,
@@ -79,14 +94,14 @@ export class AccessTokens {
   }
 
   /** Problem `invalid_token` for anything but a living token of ours. */
-  async verify(token: string): Promise<TokenSubject> {
+  async verify(token: string): Promise<VerifiedToken> {
     const nowMillis = this.#options.clock().getTime();
     const name = createHash('sha256').update(token).digest('base64');
     const remembered = this.#verified.get(name);
-    if (remembered !== undefined && remembered.expiresAtMillis > nowMillis) {
+    if (remembered !== undefined && remembered.token.expiresAt * 1000 > nowMillis) {
       // What was verified stands only as long as its key does.
       if ((await this.#options.keys.find(remembered.kid)) === undefined) throw invalidToken();
-      return remembered.subject;
+      return remembered.token;
     }
 
     const verified = await this.#check(token, new Date(nowMillis));
@@ -98,7 +113,7 @@ export class AccessTokens {
       }
     }
     this.#verified.set(name, verified);
-    return verified.subject;
+    return verified.token;
   }
 
   async #check(token: string, currentDate: Date): Promise<Verified> {
@@ -112,7 +127,7 @@ export class AccessTokens {
         currentDate,
       });
       const { kid = '' } = protectedHeader;
-      return { kid, subject: toSubject(payload), expiresAtMillis: Number(payload.exp) * 1000 };
+      return { kid, token: toVerified(payload) };
     } catch (cause) {
       if (cause instanceof errors.JOSEError) throw invalidToken(cause);
       throw cause;
@@ -132,21 +147,38 @@ export function invalidToken(cause?: unknown): Problem {
   });
 }
 
-function toSubject(payload: JWTPayload): TokenSubject {
-  const { sub, client_id: clientId, scope, institution_id: institutionId, token_use: use } = payload;
+function toVerified(payload: JWTPayload): VerifiedToken {
+  const { sub, jti, iat, exp, client_id: clientId, scope, institution_id: institutionId, sid } = payload;
+  // Tokens of the release before say nothing of epochs, which began with 0.
+  const { token_use: use, client_epoch: clientEpoch = 0, user_epoch: userEpoch = 0 } = payload;
   const { provider_id: providerId, provider_generation: generation } = payload;
-  const shapely =
-    typeof clientId === 'string' &&
-    typeof scope === 'string' &&
-    typeof institutionId === 'number' &&
-    (use === 'client' || use === 'member');
-  if (!shapely || sub === undefined) throw new errors.JWTClaimValidationFailed('malformed claims', payload);
+  if (
+    sub === undefined ||
+    jti === undefined ||
+    iat === undefined ||
+    exp === undefined ||
+    typeof clientId !== 'string' ||
+    typeof scope !== 'string' ||
+    typeof institutionId !== 'number' ||
+    (use !== 'client' && use !== 'member') ||
+    typeof clientEpoch !== 'number' ||
+    typeof userEpoch !== 'number' ||
+    (sid !== undefined && typeof sid !== 'string') ||
+    (providerId !== undefined && typeof providerId !== 'string')
+  ) {
+    throw new errors.JWTClaimValidationFailed('malformed claims', payload);
+  }
   return {
+    tokenId: jti,
+    issuedAt: iat,
+    expiresAt: exp,
     institutionId: institutionId as InstitutionId,
     clientId,
+    clientEpoch,
     scopes: scope.split(' ').flatMap((name) => parseScope(name) ?? []),
     use,
-    ...(use === 'member' && { userId: sub }),
-    ...(typeof providerId === 'string' && { provider: { providerId, generation: Number(generation) } }),
+    ...(use === 'member' && { userId: sub, userEpoch }),
+    ...(sid !== undefined && { familyId: sid }),
+    ...(providerId !== undefined && { provider: { providerId, generation: Number(generation) } }),
   };
 }

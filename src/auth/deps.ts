@@ -16,4 +16,6 @@ export interface AuthDeps {
   readonly providers: Providers;
   readonly passwords: PasswordHasher;
   readonly accessTokenLifetimeSeconds: number;
+  /** How long a login may be renewed in all, and how long it waits for that. */
+  readonly refreshTokens: { readonly lifetimeMillis: number; readonly idleMillis: number };
 }

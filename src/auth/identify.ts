@@ -1,7 +1,7 @@
 import type { Actor } from '../institutions/index.ts';
 import { invalidToken } from './access-tokens.ts';
 import type { AuthDeps } from './deps.ts';
-import { selectStanding } from './queries.ts';
+import { livingToken } from './living-token.ts';
 import type { Scope } from './scopes.ts';
 
 export interface Caller {
@@ -9,25 +9,15 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/**
- * Who bears this token, and whether they still may: client and user are read from the database each time, so that
- * switching off, deactivating and an operator's lock end live tokens at once. (A lock by wrong passwords does not:
- * else anyone could log members out with five guesses.) Problem `invalid_token`.
- */
+/** Who bears this token, if it lives. Problem `invalid_token`. */
 export async function identify(deps: AuthDeps, token: string): Promise<Caller> {
-  const { institutionId, clientId, use, userId, scopes, provider } = await deps.tokens.verify(token);
-  if (provider !== undefined) {
-    const asserter = await deps.providers.find(institutionId, provider.providerId);
-    if (asserter?.generation !== provider.generation) throw invalidToken();
+  const living = await livingToken(deps, token);
+  if (living === undefined) throw invalidToken();
+  const { institutionId, clientId, userId } = living.token;
+  const scopes: ReadonlySet<Scope> = new Set(living.token.scopes);
+  if (living.user === undefined || userId === undefined) {
+    return { actor: { kind: 'client', institutionId, clientId }, scopes };
   }
-  const standing = await deps.database.read(institutionId, (db) =>
-    selectStanding(db, institutionId, clientId, userId ?? null),
-  );
-  if (standing?.clientActive !== true) throw invalidToken();
-  const granted: ReadonlySet<Scope> = new Set(scopes);
-  if (use === 'client') return { actor: { kind: 'client', institutionId, clientId }, scopes: granted };
-  const { user } = standing;
-  if (userId === undefined || user === undefined || !user.active) throw invalidToken();
-  const { userKey, personKey } = user;
-  return { actor: { kind: 'member', institutionId, clientId, userId, userKey, personKey }, scopes: granted };
+  const { userKey, personKey } = living.user;
+  return { actor: { kind: 'member', institutionId, clientId, userId, userKey, personKey }, scopes };
 }

@@ -1,8 +1,10 @@
-import { authenticateClient } from './client-authentication.ts';
+import { type AuthenticatedClient, authenticateClient } from './client-authentication.ts';
 import type { AuthDeps } from './deps.ts';
+import type { Bearer } from './grants/grant.ts';
 import { grants } from './grants/index.ts';
 import { OAuthError } from './oauth-error.ts';
-import { grantScopes } from './scopes.ts';
+import { beginRefreshFamily } from './refresh-families.ts';
+import { grantScopes, type Scope } from './scopes.ts';
 import { type RawTokenRequest, TokenRequest } from './token-request.ts';
 
 export interface TokenResponse {
@@ -10,6 +12,7 @@ export interface TokenResponse {
   readonly token_type: 'Bearer';
   readonly expires_in: number;
   readonly scope: string;
+  readonly refresh_token?: string;
 }
 
 /**
@@ -26,21 +29,57 @@ export async function issueToken(deps: AuthDeps, raw: RawTokenRequest): Promise<
     throw new OAuthError('unauthorized_client', 'The client may not use this grant.');
   }
   const asked = grantScopes(request.text('scope'), client.scopes);
-  const { mostScopes, mostSeconds, ...bearer } = await grant.authorize(deps, client, request);
-  const scopes = asked.filter((scope) => mostScopes?.includes(scope) ?? true);
+  const { scopes: own, mostScopes, mostSeconds, ...bearer } = await grant.authorize(deps, client, request);
+  const scopes = own ?? asked.filter((scope) => mostScopes?.includes(scope) ?? true);
   if (scopes.length < Math.min(asked.length, 1))
     throw new OAuthError('invalid_scope', 'Nothing of the scope can be granted.');
   const usualSeconds = client.tokenLifetimeSeconds ?? deps.accessTokenLifetimeSeconds;
   const lifetimeSeconds = Math.min(usualSeconds, mostSeconds ?? usualSeconds);
-  const { institutionId, clientId } = client;
+  return answer(deps, client, await withRefresh(deps, client, bearer, scopes), lifetimeSeconds);
+}
+
+interface Granted {
+  readonly bearer: Bearer;
+  readonly scopes: readonly Scope[];
+}
+
+/**
+ * Where `offline_access` was asked for and the client may, a member gets a refresh token; not for an assertion, which
+ * is had anew instead (RFC 7521 section 4.1). Where it was asked for in vain it is left out of what is granted (OpenID
+ * Connect Core 1.0 section 11).
+ */
+async function withRefresh(
+  deps: AuthDeps,
+  client: AuthenticatedClient,
+  bearer: Bearer,
+  scopes: readonly Scope[],
+): Promise<Granted> {
+  if (!scopes.includes('offline_access')) return { bearer, scopes };
+  const may = bearer.use === 'member' && bearer.provider === undefined;
+  if (!may || !client.grants.includes('refresh_token')) {
+    return { bearer, scopes: scopes.filter((scope) => scope !== 'offline_access') };
+  }
+  if (bearer.refreshToken !== undefined) return { bearer, scopes };
+  return { bearer: { ...bearer, ...(await beginRefreshFamily(deps, client, bearer, scopes)) }, scopes };
+}
+
+async function answer(
+  deps: AuthDeps,
+  client: AuthenticatedClient,
+  { bearer, scopes }: Granted,
+  lifetimeSeconds: number,
+): Promise<TokenResponse> {
+  const { institutionId, clientId, tokenEpoch: clientEpoch } = client;
   const accessToken = await deps.tokens.issue(
-    { institutionId, clientId, scopes, ...bearer },
+    { institutionId, clientId, clientEpoch, scopes, ...bearer },
     lifetimeSeconds,
   );
+  const refreshToken = bearer.use === 'member' ? bearer.refreshToken : undefined;
   return {
     access_token: accessToken,
     token_type: 'Bearer',
     expires_in: lifetimeSeconds,
     scope: scopes.join(' '),
+    ...(refreshToken !== undefined && { refresh_token: refreshToken }),
   };
 }

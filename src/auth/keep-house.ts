@@ -1,6 +1,7 @@
 import type { InstitutionId } from '../storage/index.ts';
 import type { AuthDeps } from './deps.ts';
 import { sweepSpentAssertions } from './providers/queries.ts';
+import { forgetEnded } from './refresh-queries.ts';
 import { forgetClientAssertions } from './spent-client-assertions.ts';
 
 /** Now and then: signing keys are rotated in time, and what has run out is forgotten. */
@@ -11,7 +12,10 @@ export async function keepAuthHouse(
   await keys.keep();
   const now = clock();
   for (const institutionId of institutionIds) {
-    await database.read(institutionId, (db) => forgetClientAssertions(db, institutionId, now));
-    await database.read(institutionId, (db) => sweepSpentAssertions(db, institutionId, now));
+    await database.read(institutionId, async (db) => {
+      await forgetClientAssertions(db, institutionId, now);
+      await sweepSpentAssertions(db, institutionId, now);
+      await forgetEnded(db, institutionId, now);
+    });
   }
 }

@@ -1,5 +1,5 @@
 /** The longest that a token may live: what clients.token_lifetime_seconds and the setting are bounded by. */
-const longestTokenSeconds = 86_400;
+export const longestTokenSeconds = 86_400;
 
 /** How far the clocks of two processes may be apart. */
 export const clockSkewMillis = 5 * 60_000;

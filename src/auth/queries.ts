@@ -24,6 +24,7 @@ export interface ClientRow {
   readonly grants: readonly string[];
   readonly tokenLifetimeSeconds: number | null;
   readonly active: boolean;
+  readonly tokenEpoch: number;
   /** It calls from where it may. */
   readonly fromItsNetworks: boolean;
   readonly secretHashes: readonly Buffer[];
@@ -32,7 +33,7 @@ export interface ClientRow {
 
 const client = sql(
   'auth_client',
-  `select c.client_id, c.scopes, c.grants, c.token_lifetime_seconds, c.active,
+  `select c.client_id, c.scopes, c.grants, c.token_lifetime_seconds, c.active, c.token_epoch,
           coalesce(c.networks is null or $4::inet <<= any (c.networks), false) as from_its_networks,
           array(select s.secret_hash from client_secrets s
                 where s.institution_id = c.institution_id and s.client_id = c.client_id
@@ -56,6 +57,7 @@ export async function selectClient(
     grants: string[];
     token_lifetime_seconds: number | null;
     active: boolean;
+    token_epoch: number;
     from_its_networks: boolean;
     secret_hashes: Buffer[];
     keys: ClientKey[];
@@ -66,6 +68,7 @@ export async function selectClient(
     grants: row.grants,
     tokenLifetimeSeconds: row.token_lifetime_seconds,
     active: row.active,
+    tokenEpoch: row.token_epoch,
     fromItsNetworks: row.from_its_networks,
     secretHashes: row.secret_hashes,
     keys: row.keys,
@@ -76,8 +79,10 @@ export async function selectClient(
 
 const standing = sql(
   'auth_standing',
-  `select c.active as client_active, u.user_key, u.person_key,
-          coalesce(u.active and not u.locked_by_operator, false) as user_active
+  `select c.active as client_active, c.token_epoch as client_epoch, u.user_key, u.person_key,
+          coalesce(u.active and not u.locked_by_operator, false) as user_active, u.token_epoch as user_epoch,
+          exists (select from revocations r
+                  where r.institution_id = $1 and r.revoked_id = any ($4::uuid[])) as revoked
    from clients c
    left join users u on u.institution_id = c.institution_id and u.user_id = $3
    where c.institution_id = $1 and c.client_id = $2`,
@@ -85,31 +90,47 @@ const standing = sql(
 
 export interface Standing {
   readonly clientActive: boolean;
+  readonly clientEpoch: number;
+  /** The token itself, or the refresh family that it came from. */
+  readonly revoked: boolean;
   readonly user:
-    | { readonly userKey: bigint; readonly personKey: bigint; readonly active: boolean }
+    | {
+        readonly userKey: bigint;
+        readonly personKey: bigint;
+        readonly active: boolean;
+        readonly tokenEpoch: number;
+      }
     | undefined;
 }
 
-/** How the client, and the user where there is one, stand right now. */
+/** How the client, the user where there is one, and the token of these ids (`jti`, `sid`) stand right now. */
 export async function selectStanding(
   db: Queryable,
   institutionId: InstitutionId,
   clientId: string,
   userId: string | null,
+  tokenIds: readonly string[],
 ): Promise<Standing | undefined> {
   const { rows } = await db.query<{
     client_active: boolean;
+    client_epoch: number;
+    revoked: boolean;
     user_key: bigint | null;
     person_key: bigint | null;
     user_active: boolean;
-  }>(standing, [institutionId, clientId, userId]);
+    user_epoch: number | null;
+  }>(standing, [institutionId, clientId, userId, tokenIds]);
   const row = rows[0];
   if (row === undefined) return undefined;
-  const { user_key: userKey, person_key: personKey } = row;
+  const { user_key: userKey, person_key: personKey, user_epoch: tokenEpoch } = row;
   return {
     clientActive: row.client_active,
+    clientEpoch: row.client_epoch,
+    revoked: row.revoked,
     user:
-      userKey === null || personKey === null ? undefined : { userKey, personKey, active: row.user_active },
+      userKey === null || personKey === null || tokenEpoch === null
+        ? undefined
+        : { userKey, personKey, active: row.user_active, tokenEpoch },
   };
 }
 
@@ -124,13 +145,14 @@ export interface LoginRow {
   readonly lockedByOperator: boolean;
   readonly lockedUntil: Date | null;
   readonly failedLogins: number;
+  readonly tokenEpoch: number;
   readonly customerIds: readonly string[];
 }
 
 const login = sql(
   'auth_login',
   `select u.user_key, u.user_id, u.person_key, u.password_hash, u.active, u.locked_by_operator, u.locked_until,
-          u.failed_logins,
+          u.failed_logins, u.token_epoch,
           array(select c.customer_id from customer_persons cp
                 join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                 where cp.institution_id = u.institution_id and cp.person_key = u.person_key
@@ -152,6 +174,7 @@ export async function selectLogin(
     locked_by_operator: boolean;
     locked_until: Date | null;
     failed_logins: number;
+    token_epoch: number;
     customer_ids: string[];
   }>(login, [institutionId, username]);
   return rows.map((row) => ({
@@ -163,6 +186,7 @@ export async function selectLogin(
     lockedByOperator: row.locked_by_operator,
     lockedUntil: row.locked_until,
     failedLogins: row.failed_logins,
+    tokenEpoch: row.token_epoch,
     customerIds: row.customer_ids,
   }))[0];
 }

@@ -7,6 +7,8 @@ export const scopes = [
   'transfer:read',
   'transfer:write',
   'events:read',
+  // Not a right of the token, but the wish for a refresh token beside it (OpenID Connect Core 1.0 section 11).
+  'offline_access',
 ] as const;
 export type Scope = (typeof scopes)[number];
 
@@ -25,12 +27,17 @@ export function parseScope(name: string): Scope | undefined {
   return spellings.get(name);
 }
 
+/** Those of ours among the names, in our order. */
+export function scopesIn(names: readonly string[]): Scope[] {
+  return scopes.filter((scope) => names.includes(scope));
+}
+
 /**
- * The scopes to grant: those asked for, or all that the client is registered for. OAuthError `invalid_scope` for one
+ * The scopes to grant: those asked for, or all that the client is registered for but `offline_access`. OAuthError `invalid_scope` for one
  * that does not exist or that the client does not have.
  */
 export function grantScopes(asked: string | undefined, registered: readonly string[]): Scope[] {
-  if (asked === undefined) return scopes.filter((scope) => registered.includes(scope));
+  if (asked === undefined) return scopesIn(registered).filter((scope) => scope !== 'offline_access');
   if (!grammar.test(asked)) throw new OAuthError('invalid_scope', 'The scope is malformed.');
   const wanted = new Set(asked.split(' ').map(parseScope));
   const granted = scopes.filter((scope) => wanted.has(scope) && registered.includes(scope));

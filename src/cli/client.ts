@@ -48,7 +48,10 @@ function create(): Command {
     .option(...whose)
     .option('--name <name>', 'for people; the client id when left out')
     .addOption(
-      new Option('--scopes <scopes>', 'space separated').argParser(readScopes).default([...scopes], 'all'),
+      new Option('--scopes <scopes>', 'space separated').argParser(readScopes).default(
+        scopes.filter((scope) => scope !== 'offline_access'),
+        'all but offline_access',
+      ),
     )
     .addOption(
       new Option('--grants <grants>', 'space separated')

@@ -65,7 +65,11 @@ export async function generateOpenApi(): Promise<object> {
           description: 'A token for the client itself, or for one member.',
           flows: {
             clientCredentials: { tokenUrl: '/auth/v2/token', scopes: scopeTexts },
-            password: { tokenUrl: '/auth/v2/token', scopes: scopeTexts },
+            password: {
+              tokenUrl: '/auth/v2/token',
+              refreshUrl: '/auth/v2/token',
+              scopes: scopeTexts,
+            },
           },
         },
         bearer: {
@@ -94,6 +98,7 @@ const scopeTexts: Readonly<Record<(typeof scopes)[number], string>> = {
   'transfer:read': 'Read transfers',
   'transfer:write': 'Initiate transfers',
   'events:read': 'Events',
+  offline_access: 'A refresh token beside a member’s',
 };
 
 function packageVersion(): string {

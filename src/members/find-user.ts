@@ -9,6 +9,8 @@ export interface NamedUser {
   readonly personKey: bigint;
   /** Active, and not locked by an operator. */
   readonly mayAct: boolean;
+  /** Stands in the user's tokens, and is raised to end them. */
+  readonly tokenEpoch: number;
   /** By member number. */
   readonly customerIds: readonly string[];
 }

@@ -64,6 +64,7 @@ export async function selectUsersBy(
 
 const actors = `
   select u.user_key, u.user_id, u.person_key, u.active and not u.locked_by_operator as may_act,
+         u.token_epoch,
          array(select c.customer_id from customer_persons cp
                join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                where cp.institution_id = u.institution_id and cp.person_key = u.person_key
@@ -96,6 +97,7 @@ export async function selectActorsBy(
     user_id: string;
     person_key: bigint;
     may_act: boolean;
+    token_epoch: number;
     customer_ids: string[];
   }>(actorsBy[idType], [institutionId, id]);
   return rows.map((row) => ({
@@ -103,6 +105,7 @@ export async function selectActorsBy(
     userId: row.user_id,
     personKey: row.person_key,
     mayAct: row.may_act,
+    tokenEpoch: row.token_epoch,
     customerIds: row.customer_ids,
   }));
 }

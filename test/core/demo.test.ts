@@ -177,14 +177,14 @@ describe('the demo', () => {
     }
   });
 
-  test('has demo-app with every scope and both grants, and a client of each lesser kind', async () => {
+  test('has demo-app with every scope and grant, and a client of each lesser kind', async () => {
     const clients = await db.superuser(
       `select code, client_id, cardinality(scopes) as scopes, grants from clients
          join institutions using (institution_id) order by client_id`,
     );
     const both = ['client_credentials', 'password'];
     assert.deepEqual(clients, [
-      { code: 'lakeside', client_id: 'demo-app', scopes: 6, grants: both },
+      { code: 'lakeside', client_id: 'demo-app', scopes: 7, grants: [...both, 'refresh_token'] },
       { code: 'lakeside', client_id: 'demo-backend', scopes: 5, grants: ['client_credentials'] },
       { code: 'lakeside', client_id: 'demo-reader', scopes: 3, grants: both },
       { code: 'harbor', client_id: 'harbor-app', scopes: 6, grants: both },

@@ -32,7 +32,8 @@ export const password: Grant = {
       );
       if (!cleared) throw wrongCredentials();
     }
-    return { use: 'member', userId: user.userId, customerIds: user.customerIds };
+    const { userId, userKey, tokenEpoch: userEpoch, customerIds } = user;
+    return { use: 'member', userId, userKey, userEpoch, customerIds };
   },
 };
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { findUser } from '../../members/index.ts';
 import type { AuthenticatedClient } from '../client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
-import type { Bearer } from '../grants/grant.ts';
+import type { Bearer, Bounds } from '../grants/grant.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { clockSkewSeconds } from './jwt.ts';
 import { NotBelieved } from './not-believed.ts';
@@ -44,7 +44,7 @@ export async function acceptAssertion(
   { institutionId }: AuthenticatedClient,
   format: AssertionFormat,
   text: string,
-): Promise<Bearer> {
+): Promise<Bearer & Bounds> {
   try {
     const now = deps.clock();
     const { issuer, audiences } = format.peek(text);
@@ -65,7 +65,7 @@ async function bearerOf(
   provider: LiveProvider,
   assertion: Assertion,
   now: Date,
-): Promise<Bearer> {
+): Promise<Bearer & Bounds> {
   const { institutionId, providerId, userIdType, scopes, generation } = provider;
   const sessionMillis = (assertion.sessionEndsAtMillis ?? Number.POSITIVE_INFINITY) - now.getTime();
   const lifetimeSeconds = Math.min(longestTokenSeconds, Math.floor(sessionMillis / 1000));
@@ -86,6 +86,8 @@ async function bearerOf(
   return {
     use: 'member',
     userId: user.userId,
+    userKey: user.userKey,
+    userEpoch: user.tokenEpoch,
     customerIds: user.customerIds,
     provider: { providerId, generation },
     mostScopes: scopes,

@@ -17,13 +17,14 @@ const TokenRequest = Type.Object({
     'A JWT signed with a key that the client is registered with (RFC 7523). `iss` and `sub` are the client id, `aud` our issuer as a single string, `exp` at most five minutes ahead, `jti` never used before.',
   ),
   scope: parameter(
-    'What is asked for, separated by spaces; left out, all that the client is registered for.',
+    'What is asked for, separated by spaces; left out, all that the client is registered for but `offline_access`. With `refresh_token`: some of what the login has; left out, all of it.',
   ),
   username: parameter('Needed with `password`.'),
   password: parameter('Needed with `password`.'),
   assertion: parameter(
     'Needed with `urn:ietf:params:oauth:grant-type:jwt-bearer`: what a registered identity provider says of the member.',
   ),
+  refresh_token: parameter('Needed with `refresh_token`.'),
 });
 
 const TokenResponse = Type.Object({
@@ -31,6 +32,12 @@ const TokenResponse = Type.Object({
   token_type: Type.Literal('Bearer'),
   expires_in: Type.Integer({ description: 'Lifetime in seconds.' }),
   scope: Type.String({ description: 'What was granted, separated by spaces.' }),
+  refresh_token: Type.Optional(
+    Type.String({
+      description:
+        'Good for one refresh. Only for a member, only where `offline_access` was asked for and the client may.',
+    }),
+  ),
 });
 
 const refusal = (error: string, error_description: string) => ({ value: { error, error_description } });
@@ -42,7 +49,7 @@ export const issueToken = operation({
   tag: 'Token',
   summary: 'Member token',
   description:
-    'Issues an access token (RFC 6749): for the client itself with `client_credentials`, for one member with `password`, or with an assertion of an identity provider that the institution registered. Takes JSON, and the form encoding that OAuth libraries send. Unknown parameters are ignored, empty ones count as left out, a repeated one is refused.',
+    'Issues an access token (RFC 6749): for the client itself with `client_credentials`, for one member with `password`, or with an assertion of an identity provider that the institution registered, and again for the same member with `refresh_token`. Takes JSON, and the form encoding that OAuth libraries send. Unknown parameters are ignored, empty ones count as left out, a repeated one is refused.',
   token: 'none',
   oauth: true,
   body: {
@@ -75,6 +82,15 @@ export const issueToken = operation({
           client_id: 'quill-app',
           client_secret: 'invented-secret-of-quill-app',
           assertion: 'eyJhbGciOiJFUzI1NiJ9.e30.invented',
+        },
+      },
+      refresh_token: {
+        summary: 'A login renewed',
+        value: {
+          grant_type: 'refresh_token',
+          client_id: 'quill-app',
+          client_secret: 'invented-secret-of-quill-app',
+          refresh_token: 'invented-refresh-token',
         },
       },
     },

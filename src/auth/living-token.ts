@@ -1,0 +1,31 @@
+import type { VerifiedToken } from './access-tokens.ts';
+import type { AuthDeps } from './deps.ts';
+import { type Standing, selectStanding } from './queries.ts';
+
+export interface LivingToken {
+  readonly token: VerifiedToken;
+  /** With a member's token. */
+  readonly user: Standing['user'];
+}
+
+/**
+ * The token, if it is ours and lives; undefined when it was revoked, or its client, its user or who asserted them was
+ * shut out since it was issued. That is read from the database at each use, so that it holds at once for all processes. (A lock by wrong
+ * passwords is no such reason: else anyone could log members out with five guesses.) Problem `invalid_token`.
+ */
+export async function livingToken(deps: AuthDeps, accessToken: string): Promise<LivingToken | undefined> {
+  const token = await deps.tokens.verify(accessToken);
+  const { institutionId, clientId, userId = null, tokenId, familyId = [], provider } = token;
+  if (provider !== undefined) {
+    const asserter = await deps.providers.find(institutionId, provider.providerId);
+    if (asserter?.generation !== provider.generation) return undefined;
+  }
+  const standing = await deps.database.read(institutionId, (db) =>
+    selectStanding(db, institutionId, clientId, userId, [tokenId].concat(familyId)),
+  );
+  if (standing === undefined || standing.revoked) return undefined;
+  if (!standing.clientActive || standing.clientEpoch !== token.clientEpoch) return undefined;
+  if (token.use === 'client') return { token, user: undefined };
+  const { user } = standing;
+  return user?.active && user.tokenEpoch === token.userEpoch ? { token, user } : undefined;
+}

@@ -1,0 +1,123 @@
+import { randomUUID, timingSafeEqual } from 'node:crypto';
+import type { InstitutionId } from '../storage/index.ts';
+import type { AuthenticatedClient } from './client-authentication.ts';
+import { decideRefresh } from './decide-refresh.ts';
+import type { AuthDeps } from './deps.ts';
+import { clockSkewMillis, longestTokenSeconds } from './key-states.ts';
+import {
+  insertRefreshFamily,
+  type RefreshFamilyRow,
+  revokeRefreshFamily,
+  rotateRefreshFamily,
+  selectRefreshFamily,
+} from './refresh-queries.ts';
+import {
+  firstRefreshToken,
+  nextRefreshToken,
+  type RefreshToken,
+  readRefreshToken,
+  refreshTokenHash,
+} from './refresh-token.ts';
+import type { Scope } from './scopes.ts';
+
+/** A login that may be renewed: answers its id, which its access tokens carry as `sid`, and its first refresh token. */
+export async function beginRefreshFamily(
+  deps: AuthDeps,
+  client: AuthenticatedClient,
+  user: { readonly userKey: bigint; readonly userEpoch: number },
+  scopes: readonly Scope[],
+): Promise<{ readonly familyId: string; readonly refreshToken: string }> {
+  const { institutionId, clientId } = client;
+  const familyId = randomUUID();
+  const token = firstRefreshToken(deps.vault, familyId);
+  const createdAt = deps.clock();
+  const expiresAt = new Date(createdAt.getTime() + deps.refreshTokens.lifetimeMillis);
+  await deps.database.read(institutionId, (db) =>
+    insertRefreshFamily(db, institutionId, {
+      familyId,
+      clientId,
+      ...user,
+      scopes,
+      clientEpoch: client.tokenEpoch,
+      tokenHash: refreshTokenHash(deps.vault, token),
+      createdAt,
+      expiresAt,
+      idleUntil: earlier(expiresAt, new Date(createdAt.getTime() + deps.refreshTokens.idleMillis)),
+    }),
+  );
+  return { familyId, refreshToken: token.text };
+}
+
+/** The family of a token that we made; undefined for anything else. */
+export async function findRefreshFamily(
+  deps: AuthDeps,
+  institutionId: InstitutionId,
+  text: string,
+): Promise<{ readonly token: RefreshToken; readonly family: RefreshFamilyRow } | undefined> {
+  const token = readRefreshToken(deps.vault, text);
+  if (token === undefined) return undefined;
+  const family = await deps.database.read(institutionId, (db) =>
+    selectRefreshFamily(db, institutionId, token.familyId),
+  );
+  return family && { token, family };
+}
+
+/** What becomes of it right now, for the client it was issued to. */
+export function standingOf(
+  deps: AuthDeps,
+  { token, family }: { readonly token: RefreshToken; readonly family: RefreshFamilyRow },
+  clientEpoch: number,
+): ReturnType<typeof decideRefresh> {
+  const { vault } = deps;
+  const now = deps.clock();
+  const { user } = family;
+  const userStands =
+    user.active &&
+    !user.lockedByOperator &&
+    (user.lockedUntil === null || user.lockedUntil <= now) &&
+    user.tokenEpoch === family.userEpoch &&
+    clientEpoch === family.clientEpoch;
+  const isHashed = (one: RefreshToken) => timingSafeEqual(refreshTokenHash(vault, one), family.tokenHash);
+  const presented = {
+    generation: token.generation,
+    isNewest: token.generation === family.generation && isHashed(token),
+    precedesNewest: token.generation + 1 === family.generation && isHashed(nextRefreshToken(vault, token)),
+  };
+  return decideRefresh({ ...family, userStands }, presented, now);
+}
+
+/** Makes the next token the newest; undefined when another request was faster. */
+export async function renewRefreshFamily(
+  deps: AuthDeps,
+  institutionId: InstitutionId,
+  token: RefreshToken,
+): Promise<RefreshToken | undefined> {
+  const next = nextRefreshToken(deps.vault, token);
+  const now = deps.clock();
+  const rotated = await deps.database.read(institutionId, (db) =>
+    rotateRefreshFamily(db, institutionId, token.familyId, {
+      generation: token.generation,
+      nextHash: refreshTokenHash(deps.vault, next),
+      now,
+      idleUntil: new Date(now.getTime() + deps.refreshTokens.idleMillis),
+    }),
+  );
+  return rotated ? next : undefined;
+}
+
+/** Ends the family and the access tokens that came from it. */
+export async function endRefreshFamily(
+  deps: AuthDeps,
+  institutionId: InstitutionId,
+  familyId: string,
+): Promise<void> {
+  const now = deps.clock();
+  const until = new Date(now.getTime() + longestTokenSeconds * 1000 + clockSkewMillis);
+  await deps.database.read(institutionId, (db) =>
+    revokeRefreshFamily(db, institutionId, familyId, now, until),
+  );
+}
+
+function earlier(one: Date, other: Date): Date {
+  return one < other ? one : other;
+}

@@ -1,0 +1,339 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { changeClient, createClient, keepAuthHouse, setPassword, setStanding } from '../../src/auth/index.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
+import { type Answer, paths, send } from '../support/demo.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { dumpTables } from '../support/tables.ts';
+
+const day = 24 * 60 * 60_000;
+let now = new Date('2026-03-02T12:00:00Z');
+let one: TestService;
+let two: TestService;
+let institutionId: InstitutionId;
+before(async () => {
+  one = await startTestService({ clock: () => now });
+  two = await startTestService({ clock: () => now, beside: one });
+  const [row] = await one.db.superuser<{ institution_id: InstitutionId }>(
+    `select institution_id from institutions where code = 'lakeside'`,
+  );
+  institutionId = row?.institution_id as InstitutionId;
+});
+after(async () => {
+  await two.close();
+  await one.close();
+});
+
+const app = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
+const demoMember = ['demo.member', 'demo-member-password'] as const;
+const deps = () => one.service.stores.auth;
+const later = (millis: number) => {
+  now = new Date(now.getTime() + millis);
+};
+
+function ask(body: object, at = one): Promise<Answer> {
+  return send(at.address, 'POST', paths.token, { body });
+}
+
+function login([username, password]: readonly [string, string] = demoMember, more: object = {}) {
+  const scope = 'account:read transfer:read offline_access';
+  return ask({ grant_type: 'password', ...app, username, password, scope, ...more });
+}
+
+function refresh(token: string, more: object = {}, at = one): Promise<Answer> {
+  return ask({ grant_type: 'refresh_token', ...app, refresh_token: token, ...more }, at);
+}
+
+async function lives(accessToken: string, at = one): Promise<boolean> {
+  const headers = { authorization: `Bearer ${accessToken}` };
+  const { status } = await send(at.address, 'GET', paths.accounts, { headers });
+  assert.ok(status === 200 || status === 401, String(status));
+  return status === 200;
+}
+
+const fields = ['access_token', 'token_type', 'expires_in', 'scope'];
+
+describe('who is given a refresh token', () => {
+  test('a member whose client asked for offline_access and may; nobody else’s answer has a fifth field', async () => {
+    const member = { grant_type: 'password', username: demoMember[0], password: demoMember[1] };
+    const granted = await ask({ ...member, ...app, scope: 'account:read offline_access' });
+    assert.deepEqual(Object.keys(granted.body), [...fields, 'refresh_token']);
+    assert.equal(granted.body.scope, 'account:read offline_access');
+    const refused: [string, object, string][] = [
+      ['without asking', { ...member, ...app }, 'account:read'],
+      [
+        'a client token',
+        { grant_type: 'client_credentials', ...app, scope: 'account:read offline_access' },
+        'account:read',
+      ],
+    ];
+    for (const [name, body, scope] of refused) {
+      const reply = await ask(body);
+      assert.equal(reply.status, 200, name);
+      assert.deepEqual(Object.keys(reply.body), fields, name);
+      assert.ok(reply.body.scope.startsWith(scope) && !reply.body.scope.includes('offline_access'), name);
+    }
+  });
+
+  test('not where the client lacks the grant or the scope', async () => {
+    const scopes = ['account:read', 'offline_access'] as const;
+    const secret = 'a-secret-of-a-test';
+    const base = { institutionId, name: 'x', secret, scopes };
+    await createClient(deps(), { ...base, clientId: 'no-grant', grants: ['password'] });
+    await createClient(deps(), {
+      ...base,
+      clientId: 'no-scope',
+      scopes: ['account:read'],
+      grants: ['password', 'refresh_token'],
+    });
+    const scope = 'account:read offline_access';
+    const withoutGrant = await login(demoMember, { client_id: 'no-grant', client_secret: secret, scope });
+    assert.deepEqual(Object.keys(withoutGrant.body), fields);
+    assert.equal(withoutGrant.body.scope, 'account:read');
+    const withoutScope = await login(demoMember, { client_id: 'no-scope', client_secret: secret, scope });
+    assert.equal(withoutScope.body.error, 'invalid_scope');
+    const unasked = await refresh('x', { client_id: 'no-grant', client_secret: secret });
+    assert.equal(unasked.body.error, 'unauthorized_client');
+  });
+});
+
+describe('a refresh', () => {
+  test('gives a new access token and the next refresh token, at whichever process', async () => {
+    const first = (await login()).body;
+    const second = (await refresh(first.refresh_token, {}, two)).body;
+    assert.deepEqual(Object.keys(second), [...fields, 'refresh_token']);
+    assert.notEqual(second.refresh_token, first.refresh_token);
+    assert.ok((await lives(first.access_token)) && (await lives(second.access_token)));
+    const third = (await refresh(second.refresh_token)).body;
+    assert.ok(await lives(third.access_token, two));
+  });
+
+  test('of fifty at once does what one does: all get the same successor, and the family goes on', async () => {
+    const { refresh_token: token } = (await login()).body;
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => refresh(token, {}, index % 2 === 0 ? one : two)),
+    );
+    assert.deepEqual(
+      [...new Set(replies.map(({ status }) => status))],
+      [200],
+      replies.map((r) => r.text).join(),
+    );
+    const successors = new Set(replies.map(({ body }) => body.refresh_token));
+    assert.equal(successors.size, 1);
+    const [next = ''] = successors;
+    assert.equal((await refresh(next)).status, 200);
+    const accessTokens = replies.map(({ body }) => body.access_token);
+    assert.equal(new Set(accessTokens).size, 50);
+    for (const accessToken of accessTokens.slice(0, 3)) assert.ok(await lives(accessToken));
+  });
+
+  test('whose answer was lost may be asked for again within ten seconds', async () => {
+    const { refresh_token: token } = (await login()).body;
+    const answered = (await refresh(token)).body;
+    later(10_000);
+    const again = (await refresh(token, {}, two)).body;
+    assert.equal(again.refresh_token, answered.refresh_token);
+    assert.equal((await refresh(again.refresh_token)).status, 200);
+  });
+
+  test('narrows the scope of its access token, never widens it, and the login keeps what it had', async () => {
+    const { refresh_token: token } = (await login()).body;
+    const narrow = (await refresh(token, { scope: 'account:read' })).body;
+    assert.equal(narrow.scope, 'account:read');
+    const wide = await refresh(narrow.refresh_token, { scope: 'account:read transfer:write' });
+    assert.equal(wide.body.error, 'invalid_scope');
+    const whole = (await refresh(narrow.refresh_token)).body;
+    assert.equal(whole.scope, 'account:read transfer:read offline_access', 'a refused scope spends nothing');
+  });
+
+  test('is for the client it was issued to', async () => {
+    await createClient(deps(), {
+      institutionId,
+      clientId: 'another',
+      name: 'another',
+      secret: 'another-secret-of-a-test',
+      scopes: ['account:read', 'offline_access'],
+      grants: ['refresh_token'],
+    });
+    const { refresh_token: token } = (await login()).body;
+    const reply = await refresh(token, { client_id: 'another', client_secret: 'another-secret-of-a-test' });
+    assert.equal(reply.body.error, 'invalid_grant');
+    assert.equal((await refresh(token)).status, 200, 'a stranger’s try ends nothing');
+  });
+});
+
+describe('a spent refresh token that comes back ends its family', () => {
+  async function assertEnded(tokens: { access_token: string; refresh_token: string }[]) {
+    for (const { access_token, refresh_token } of tokens) {
+      assert.equal((await refresh(refresh_token)).body.error, 'invalid_grant');
+      assert.equal(await lives(access_token), false);
+      assert.equal(await lives(access_token, two), false);
+    }
+  }
+
+  test('after the grace', async () => {
+    const bystander = (await login()).body;
+    const first = (await login()).body;
+    const second = (await refresh(first.refresh_token)).body;
+    later(10_001);
+    assert.equal((await refresh(first.refresh_token)).body.error, 'invalid_grant');
+    await assertEnded([first, second]);
+    assert.ok(await lives(bystander.access_token), 'another login of the same user goes on');
+    assert.equal((await refresh(bystander.refresh_token)).status, 200);
+  });
+
+  test('in the grace too, once its successor was used', async () => {
+    const first = (await login()).body;
+    const second = (await refresh(first.refresh_token)).body;
+    const third = (await refresh(second.refresh_token, {}, two)).body;
+    assert.equal((await refresh(first.refresh_token)).body.error, 'invalid_grant');
+    await assertEnded([first, second, third]);
+  });
+
+  test('and one of long ago is known as well', async () => {
+    const first = (await login()).body;
+    let { refresh_token: token } = first;
+    for (let round = 0; round < 5; round += 1) {
+      later(60_000);
+      token = (await refresh(token)).body.refresh_token;
+    }
+    assert.equal((await refresh(first.refresh_token)).body.error, 'invalid_grant');
+    assert.equal((await refresh(token)).body.error, 'invalid_grant');
+  });
+});
+
+describe('a login ends', () => {
+  test('when it goes unused for the idle time, each refresh beginning that again', async () => {
+    let { refresh_token: token } = (await login()).body;
+    later(14 * day - 1);
+    token = (await refresh(token)).body.refresh_token;
+    later(14 * day - 1);
+    token = (await refresh(token)).body.refresh_token;
+    later(14 * day);
+    assert.equal((await refresh(token)).body.error, 'invalid_grant');
+  });
+
+  test('when its whole lifetime is over, however busy it was', async () => {
+    let { refresh_token: token } = (await login()).body;
+    for (let passed = 0; passed < 81; passed += 9) {
+      later(9 * day);
+      token = (await refresh(token)).body.refresh_token;
+    }
+    later(9 * day - 1);
+    token = (await refresh(token)).body.refresh_token;
+    later(1);
+    assert.equal((await refresh(token)).body.error, 'invalid_grant');
+  });
+
+  const clover = ['clover.late', 'clover-late-lantern-10'] as const;
+  const shutOut: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
+    [
+      'when an operator locks the user, for good',
+      () => setStanding(deps(), institutionId, clover[0], { lockedByOperator: true }),
+      () => setStanding(deps(), institutionId, clover[0], { lockedByOperator: false }),
+    ],
+    [
+      'when the user is deactivated, for good',
+      () => setStanding(deps(), institutionId, clover[0], { active: false }),
+      () => setStanding(deps(), institutionId, clover[0], { active: true }),
+    ],
+    [
+      'when the password is changed, be it to the same',
+      () => setPassword(deps(), { institutionId, passwordMinLength: 15 }, ...clover),
+      async () => {},
+    ],
+    [
+      'when the client is switched off, for good',
+      () => changeClient(deps(), institutionId, 'demo-app', { active: false }),
+      () => changeClient(deps(), institutionId, 'demo-app', { active: true }),
+    ],
+  ];
+  for (const [name, shut, open] of shutOut) {
+    test(`${name}; so do its live tokens, in every process`, async () => {
+      const { refresh_token: token, access_token: accessToken } = (await login(clover)).body;
+      assert.ok((await lives(accessToken)) && (await lives(accessToken, two)));
+      await shut();
+      assert.notEqual((await refresh(token)).status, 200);
+      assert.equal(await lives(accessToken), false);
+      assert.equal(await lives(accessToken, two), false);
+      await open();
+      assert.equal((await refresh(token)).body.error, 'invalid_grant');
+      assert.equal(await lives(accessToken), false);
+      const again = (await login(clover)).body;
+      assert.ok(await lives(again.access_token, two), 'a new login is good');
+      assert.equal((await refresh(again.refresh_token)).status, 200);
+    });
+  }
+
+  test('but only pauses while wrong passwords lock the user, whose live tokens go on', async () => {
+    const { refresh_token: token, access_token: accessToken } = (await login(clover)).body;
+    for (let tries = 0; tries < 5; tries += 1) await login([clover[0], 'wrong']);
+    assert.equal((await refresh(token)).body.error, 'invalid_grant');
+    assert.ok(await lives(accessToken));
+    later(15 * 60_000);
+    assert.equal((await refresh(token)).status, 200);
+  });
+
+  test('when the client may no longer', async () => {
+    const { refresh_token: token } = (await login()).body;
+    const grants = ['client_credentials', 'password', 'refresh_token'];
+    await changeClient(deps(), institutionId, 'demo-app', { grants: ['password'] });
+    assert.equal((await refresh(token)).body.error, 'unauthorized_client');
+    const scopes = ['account:read', 'institution-users:read', 'transfer:read'];
+    await changeClient(deps(), institutionId, 'demo-app', { grants, scopes });
+    assert.equal((await refresh(token)).body.error, 'invalid_grant');
+    await changeClient(deps(), institutionId, 'demo-app', { scopes: ['account:read', 'offline_access'] });
+    assert.equal((await refresh(token)).body.scope, 'account:read offline_access');
+    await changeClient(deps(), institutionId, 'demo-app', { scopes: [...scopes, 'offline_access'] });
+  });
+});
+
+describe('what is kept of refresh tokens', () => {
+  test('is nothing that could be presented', async () => {
+    const first = (await login()).body.refresh_token;
+    const second = (await refresh(first)).body.refresh_token;
+    const dump = JSON.stringify(await dumpTables(one.db));
+    for (const token of [first, second]) {
+      const bytes = Buffer.from(token, 'base64url');
+      assert.ok(!dump.includes(token));
+      assert.ok(!dump.includes(bytes.subarray(20, 52).toString('hex')), 'nor its secret');
+    }
+  });
+
+  test('and one that we did not make ends nothing, whichever byte of it is changed', async () => {
+    const token = (await login()).body.refresh_token;
+    const bytes = Buffer.from(token, 'base64url');
+    for (let at = 0; at < bytes.length; at += 3) {
+      const forged = Buffer.from(bytes);
+      forged[at] = (forged[at] ?? 0) ^ 1;
+      const reply = await refresh(forged.toString('base64url'));
+      assert.equal(reply.body.error, 'invalid_grant', `byte ${at}`);
+    }
+    for (const text of [`${token}A`, token.slice(0, -1), `${token}=`, 'x', `${token}\u0000`]) {
+      assert.equal((await refresh(text)).status, 400);
+    }
+    assert.equal((await refresh(token)).status, 200);
+  });
+
+  test('the database lets no token be skipped, and no revoked family live again', async () => {
+    await login();
+    const change = (what: string) => one.db.superuser(`update refresh_families set ${what}`);
+    await assert.rejects(
+      change(`generation = generation + 2, token_hash = sha256('x')`),
+      /follow one another/,
+    );
+    await assert.rejects(change('generation = generation + 1'), /follow one another/);
+    await assert.rejects(change(`token_hash = sha256('x')`), /follow one another/);
+    await change('revoked_at = rotated_at where revoked_at is null');
+    await assert.rejects(change('revoked_at = null'), /revoked is revoked/);
+  });
+
+  test('goes when it has ended', async () => {
+    later(90 * day);
+    await keepAuthHouse(deps(), [institutionId]);
+    const left = await one.db.superuser(
+      'select family_id as id from refresh_families union all select revoked_id from revocations',
+    );
+    assert.deepEqual(left, []);
+  });
+});
