@@ -663,6 +663,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.entries_before(institution integer, account bigint, moment timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  low bigint := 0;
+  high bigint;
+  middle bigint;
+begin
+  select b.seq into high from balances b where b.institution_id = institution and b.account_key = account;
+  while low < high loop
+    middle := (low + high + 1) / 2;
+    if (select e.recorded_at < moment from entries e
+        where e.institution_id = institution and e.account_key = account and e.seq = middle) then
+      low := middle;
+    else
+      high := middle - 1;
+    end if;
+  end loop;
+  return low;
+end
+$function$;
+
 
 -- Triggers
 

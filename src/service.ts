@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { PinoPretty } from 'pino-pretty';
-import { getAccount, listAccounts, listCustomerAccounts } from './accounts/index.ts';
+import {
+  getAccount,
+  getBalances,
+  listAccounts,
+  listCustomerAccounts,
+  listTransactions,
+} from './accounts/index.ts';
 import {
   activateMember,
   authorizationServerMetadata,
@@ -137,6 +143,9 @@ function servicesOf(stores: Stores, ledger: Database): Services {
     getAccount: (actor, accountId) => getAccount(database, actor, accountId),
     listAccounts: (actor, customerId) => listAccounts(database, actor, customerId),
     listCustomerAccounts: (actor, customerId) => listCustomerAccounts(database, actor, customerId),
+    listTransactions: (actor, accountId, filter, page) =>
+      listTransactions({ database, institution }, actor, accountId, filter, page),
+    getBalances: (actor, accountId, asOf) => getBalances({ database, clock }, actor, accountId, asOf),
     initiateTransfer: (actor, order) => initiateTransfer(desk, actor, order),
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
     listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, filter, page),

@@ -43,3 +43,8 @@ export function accountBalances(figures: LedgerFigures): { currentMinor: bigint;
       return { currentMinor: -posted, availableMinor: creditLimit + posted - heldOut };
   }
 }
+
+/** An amount of the ledger, credit positive, as the holder of such an account sees it: what is owed is positive. */
+export function asShown(category: Category, minor: bigint): bigint {
+  return category === 'LOAN' || category === 'CREDIT' ? -minor : minor;
+}

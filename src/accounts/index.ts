@@ -9,5 +9,12 @@ export type { Account } from './account.ts';
 export { accountTypes, type Category } from './account-types.ts';
 export { findAccount } from './find-account.ts';
 export { getAccount } from './get-account.ts';
+export { type Balances, getBalances } from './get-balances.ts';
 export { insertAccounts, type NewAccount } from './insert-accounts.ts';
 export { listAccounts, listCustomerAccounts } from './list-accounts.ts';
+export {
+  listTransactions,
+  type Transaction,
+  type TransactionFilter,
+  transactionTypes,
+} from './list-transactions.ts';

@@ -56,3 +56,23 @@ export const declinedTransferExample = {
   status: 'FAILED',
   failureCode: 'insufficient_funds',
 } as const;
+
+export const postedTransactionExample = {
+  id: '48213',
+  transactionDate: '2026-11-20T15:04:05.678Z',
+  type: 'TRANSFER_DEBIT',
+  description: 'Transfer out',
+  amount: { amount: -105.25, currencyCode: 'USD' },
+  ledgerBalance: { amount: 1290.5, currencyCode: 'USD' },
+  isPending: false,
+  isCreditTransaction: false,
+  transferId: transferExample.id,
+} as const;
+
+const { ledgerBalance: _, ...unposted } = postedTransactionExample;
+export const pendingTransactionExample = {
+  ...unposted,
+  id: '48977',
+  isPending: true,
+  transferId: pendingTransferExample.id,
+} as const;

@@ -33,11 +33,13 @@ const dateTime =
   /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+\- ]([01]\d|2[0-3]):[0-5]\d)$/;
 
 /** Cut to milliseconds, the finest that time is kept in. */
-function readInstant(name: string, text: string): Date {
+export function readInstant(name: string, text: string): Date {
   const [, day] = dateTime.exec(text) ?? [];
   if (day === undefined || !isDay(day)) {
     throw new Problem('invalid_request', 'A part of the request is not valid.', {
-      errors: [{ pointer: name, detail: 'Must be a day or a date-time (RFC 3339) that exists.' }],
+      errors: [
+        { pointer: name, detail: 'Must be a date-time (RFC 3339) that exists, or where it may be a day.' },
+      ],
     });
   }
   return new Date(text.toUpperCase().replace(' ', '+'));

@@ -2,6 +2,7 @@ import type { Operation } from './operation.ts';
 import { activateMember } from './routes/activate-member.ts';
 import { authorizationServer } from './routes/authorization-server.ts';
 import { getAccount } from './routes/get-account.ts';
+import { getBalances } from './routes/get-balances.ts';
 import { getMemberAccounts } from './routes/get-member-accounts.ts';
 import { getMemberProfile } from './routes/get-member-profile.ts';
 import { getTransfer } from './routes/get-transfer.ts';
@@ -9,6 +10,7 @@ import { initiateTransfer } from './routes/initiate-transfer.ts';
 import { issueToken } from './routes/issue-token.ts';
 import { jwks } from './routes/jwks.ts';
 import { listAccounts } from './routes/list-accounts.ts';
+import { listTransactions } from './routes/list-transactions.ts';
 import { listTransfers } from './routes/list-transfers.ts';
 import { livez } from './routes/livez.ts';
 import { readyz } from './routes/readyz.ts';
@@ -28,6 +30,8 @@ export const operations: readonly Operation[] = [
   getAccount,
   listAccounts,
   getMemberAccounts,
+  listTransactions,
+  getBalances,
   initiateTransfer,
   getTransfer,
   listTransfers,

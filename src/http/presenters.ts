@@ -1,4 +1,4 @@
-import type { Account } from '../accounts/index.ts';
+import type { Account, Balances, Transaction } from '../accounts/index.ts';
 import type { Profile } from '../members/index.ts';
 import { formatMinor, type Transfer } from '../transfers/index.ts';
 
@@ -36,6 +36,32 @@ export function presentAccount(account: Account) {
       currentBalance: presentMoney(account.currentMinor, currency),
     },
     accountStatus: { open, closed, delinquent },
+  };
+}
+
+export function presentTransaction(transaction: Transaction) {
+  const { id, at, type, description, currency, balanceMinor, pending, credit, transferId } = transaction;
+  return {
+    id,
+    transactionDate: at.toISOString(),
+    type,
+    description,
+    amount: presentMoney(transaction.amountMinor, currency),
+    ...(balanceMinor !== null && { ledgerBalance: presentMoney(balanceMinor, currency) }),
+    isPending: pending,
+    isCreditTransaction: credit,
+    ...(transferId !== null && { transferId }),
+  };
+}
+
+export function presentBalances({ accountId, asOf, availableMinor, currentMinor, currency }: Balances) {
+  return {
+    accountId,
+    asOf: asOf.toISOString(),
+    balance: {
+      availableBalance: presentMoney(availableMinor, currency),
+      currentBalance: presentMoney(currentMinor, currency),
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import * as Type from 'typebox/type';
+import { transactionTypes } from '../accounts/index.ts';
 import { phoneTypes, userIdTypes, userRoles } from '../members/index.ts';
 import { failureCodes, transferTypes } from '../transfers/index.ts';
 import { problemCodes } from './problems.ts';
@@ -32,6 +33,8 @@ export const TransferStatus = oneOf(
   ['PENDING', 'COMPLETED', 'FAILED'],
   'COMPLETED and FAILED are final. While PENDING the amount is held on the source account.',
 );
+
+export const TransactionStatus = oneOf(['POSTED', 'PENDING'], 'Only these; both when left out.');
 
 const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' });
 
@@ -78,6 +81,46 @@ export const Account = Type.Object(
     accountStatus: Type.Object({ open: Type.Boolean(), closed: Type.Boolean(), delinquent: Type.Boolean() }),
   },
   { description: 'One account: identity, type, category, balances, status.' },
+);
+
+export const Transaction = Type.Object(
+  {
+    id: Type.String({
+      description:
+        'Unique on its account; of a transfer the same while it is pending and once it has posted.',
+    }),
+    transactionDate: Type.String({
+      format: 'date-time',
+      description: 'When it posted; while pending, when it was ordered.',
+    }),
+    type: oneOf(transactionTypes, 'PAYMENT is what was paid on a loan or credit line.'),
+    description: Type.String({ description: 'For people.' }),
+    amount: Type.Object(Money.properties, { description: 'What it adds to the balance.' }),
+    ledgerBalance: Type.Optional(
+      Type.Object(Money.properties, {
+        description:
+          'The balance after it; missing while pending. What is owed is positive; of a loan it is all that is owed, interest and fees included.',
+      }),
+    ),
+    isPending: Type.Boolean({ description: 'Held, not posted yet.' }),
+    isCreditTransaction: Type.Boolean({ description: 'Whether the account was credited.' }),
+    transferId: Type.Optional(
+      Type.String({ description: 'The transfer behind it, where the token may see that.' }),
+    ),
+  },
+  { description: 'What happened on an account. Its balance is the sum of the posted amounts.' },
+);
+
+export const Balances = Type.Object(
+  {
+    accountId: Type.String(),
+    asOf: Type.String({ format: 'date-time' }),
+    balance: Type.Object({ availableBalance: Money, currentBalance: Money }),
+  },
+  {
+    description:
+      'As on the account, at a moment. Of a loan current is all that was owed, interest and fees included; a credit line’s available is of today’s line.',
+  },
 );
 
 export const Transfer = Type.Object(
@@ -154,6 +197,8 @@ export const OAuthErrorDocument = Type.Object(
 export const namedSchemas = {
   Profile,
   Account,
+  Transaction,
+  Balances,
   Transfer,
   Problem: ProblemDocument,
   OutcomeUnknownProblem,

@@ -1,4 +1,4 @@
-import type { Account } from '../accounts/index.ts';
+import type { Account, Balances, Transaction, TransactionFilter } from '../accounts/index.ts';
 import type { AuthorizationServerMetadata, Caller, RawTokenRequest, TokenResponse } from '../auth/index.ts';
 import type { Actor, ClientActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
@@ -27,6 +27,14 @@ export interface Services {
   getAccount(actor: Actor, accountId: string): Promise<Account>;
   listAccounts(actor: Actor, customerId: string | undefined): Promise<Account[]>;
   listCustomerAccounts(actor: Actor, customerId: string): Promise<Account[]>;
+  listTransactions(
+    actor: Actor,
+    accountId: string,
+    filter: TransactionFilter,
+    page: PageRequest,
+  ): Promise<Page<Transaction>>;
+  /** `asOf` null: now. */
+  getBalances(actor: Actor, accountId: string, asOf: Date | null): Promise<Balances>;
 
   initiateTransfer(actor: Actor, order: TransferOrder): Promise<Outcome>;
   getTransfer(actor: Actor, transferId: string): Promise<Transfer>;

@@ -104,11 +104,16 @@ export class Book {
     );
   }
 
-  /** One statement. Throws (and the transaction must roll back) when fewer rows were written than sent. */
+  /**
+   * One statement. Throws (and the transaction must roll back) when fewer rows were written than sent. Never at a time
+   * before one that an account has seen: an account's entries are found by time in the order of their numbers.
+   */
   async write(at: Date): Promise<void> {
     if (this.#entries.length === 0) return;
     const states = [...this.#moved].map((accountId) => this.#require(accountId));
-    await insertEntriesAndMoveBalances(this.#tx, this.institutionId, states, this.#entries, at);
+    const latest = this.latestAt();
+    const when = latest !== undefined && latest > at ? latest : at;
+    await insertEntriesAndMoveBalances(this.#tx, this.institutionId, states, this.#entries, when);
   }
 
   #require(accountId: string): AccountState {

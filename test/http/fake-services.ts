@@ -79,6 +79,14 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     getAccount: async () => account,
     listAccounts: async () => [account],
     listCustomerAccounts: async () => [account],
+    listTransactions: async () => ({ items: [], next: null }),
+    getBalances: async (_actor, accountId, asOf) => ({
+      accountId,
+      asOf: asOf ?? new Date('2026-11-20T15:04:05.678Z'),
+      currency: 'USD',
+      currentMinor: 129_000n,
+      availableMinor: 124_050n,
+    }),
     initiateTransfer: async (_actor, { transferId, fromAccountId, toAccountId }) => ({
       kind: 'new',
       transfer: {

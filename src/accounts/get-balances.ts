@@ -1,0 +1,52 @@
+import type { Actor } from '../institutions/index.ts';
+import { Problem } from '../problem.ts';
+import type { Clock, Database } from '../storage/index.ts';
+import { accountBalances } from './account.ts';
+import { findAccount } from './find-account.ts';
+import { selectFiguresBefore } from './history-queries.ts';
+
+/** In minor units of `currency`, as an account shows them. */
+export interface Balances {
+  readonly accountId: string;
+  readonly asOf: Date;
+  readonly currency: string;
+  readonly currentMinor: bigint;
+  readonly availableMinor: bigint;
+}
+
+/**
+ * What an account's balances were at a moment, null for now: as its entries up to then left them. What the ledger does not
+ * remember is not guessed: of a loan current is all that was owed, interest and fees included, and a credit line's
+ * available is reckoned with the line of today.
+ *
+ * Problems: `not_found` for an account that is not there, or not the caller's to see; `invalid_request` for a moment in
+ * the future or before the account's first entry.
+ */
+export async function getBalances(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  actor: Actor,
+  accountId: string,
+  moment: Date | null,
+): Promise<Balances> {
+  const { institutionId } = actor;
+  return database.read(institutionId, async (db) => {
+    const account = await findAccount(db, actor, accountId);
+    if (account === undefined) throw new Problem('not_found', 'There is no such account.');
+    const now = clock();
+    if (moment !== null && moment > now) throw outside('Must not be in the future.');
+    const asOf = moment ?? now;
+    // Times are whole milliseconds, so that before the next one is up to this one. Now is whatever there is.
+    const before = new Date(moment === null ? 8_640_000_000_000_000 : asOf.getTime() + 1);
+    const figures = await selectFiguresBefore(db, institutionId, account.accountKey, before);
+    if (figures === undefined) throw outside('Must not be before the account’s first entry.');
+    const { category, currency, creditLimit } = account;
+    const balances = accountBalances({ ...figures, category, creditLimit, accruedInterest: 0n, feesDue: 0n });
+    return { accountId, asOf, currency, ...balances };
+  });
+}
+
+function outside(detail: string): Problem {
+  return new Problem('invalid_request', 'The account has no balance at that moment.', {
+    errors: [{ pointer: 'asOf', detail }],
+  });
+}

@@ -1,0 +1,134 @@
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+
+/** Which of an account's transactions a page wants; null: open, or not asked. */
+export interface HistoryWanted {
+  readonly accountKey: bigint;
+  /** Who asks; null for a client, who sees every transfer of the institution. */
+  readonly asking: { readonly personKey: bigint; readonly userKey: bigint } | null;
+  readonly start: Date | null;
+  readonly end: Date | null;
+  /** Pending ones older than this; null: none at all. */
+  readonly pending: { readonly at: Date | 'infinity'; readonly key: bigint } | null;
+  /** Posted ones of a lower number than this; null: none at all. */
+  readonly postedBelow: bigint | null;
+  readonly limit: number;
+}
+
+export interface HistoryRow {
+  readonly pending: boolean;
+  /** The transfer's key, where one is behind it: of a transfer the same while it is pending and when it has posted. */
+  readonly postingKey: bigint;
+  /** The number of the entry; 0 while pending. */
+  readonly seq: bigint;
+  readonly kind: 'OPENING' | 'ADJUSTMENT' | 'TRANSFER' | 'HOLD' | 'RELEASE';
+  /** Credit is positive. */
+  readonly amount: bigint;
+  readonly postedAfter: bigint | null;
+  readonly at: Date;
+  /** Only where the caller may see the transfer. */
+  readonly transferId: string | null;
+}
+
+/** So many entries are looked at for a page: those that only hold or release money are not transactions. */
+const mostCandidates = 1_000;
+
+/** As in transfers.list_class: PENDING, of each type. One branch each, as their index has them in order. */
+const pendingClasses = [1, 2, 3, 4, 5];
+const pendingBranches = pendingClasses
+  .map(
+    (code) => `
+     (select t.transfer_key, t.transfer_id, t.amount, t.created_at from transfers t
+      where t.institution_id = $1 and t.from_key = $2 and t.list_class = ${code} and $7::timestamptz is not null
+        and t.created_at >= $5 and t.created_at < $6 and (t.created_at, t.transfer_key) < ($7, $8)
+      order by t.created_at desc, t.transfer_key desc limit $10)`,
+  )
+  .join(' union all');
+
+// One statement and so one moment: what posts meanwhile is neither told twice nor left out of a page. The last of the
+// entries looked at is told as well, whatever it is, for the next page to go on from.
+const history = sql(
+  'accounts_history',
+  `select * from (
+     (select true as pending, t.transfer_key as "postingKey", 0::bigint as seq, 'HOLD' as kind, -t.amount as amount,
+             null::bigint as "postedAfter", t.created_at as at, t.transfer_id as "transferId", false as "isLast"
+      from (${pendingBranches}) t
+      order by t.created_at desc, t.transfer_key desc limit $10)
+     union all
+     (select false, e.posting_key, e.seq, e.kind, e.amount, e.posted_after, e.recorded_at, t.transfer_id,
+             e.place = $11
+      from (
+        select e.*, row_number() over (order by e.seq desc) as place
+        from entries e
+        where e.institution_id = $1 and e.account_key = $2 and e.seq < $9
+          and e.seq > (select case when $5 = '-infinity' then 0 else entries_before($1, $2, $5) end)
+          and e.seq <= (select case when $6 = 'infinity' then $9 else entries_before($1, $2, $6) end)
+        order by e.seq desc limit $11
+      ) e
+      left join lateral (
+        select t.transfer_id from transfers t
+        where t.institution_id = $1 and t.transfer_key = e.posting_key and e.kind = 'TRANSFER'
+          and ($3::bigint is null or t.user_key = $4 or (t.status <> 'FAILED' and exists (
+                select from holders h
+                where h.institution_id = $1 and h.account_key = t.from_key and h.person_key = $3)))
+        offset 0
+      ) t on true
+      where e.kind not in ('HOLD', 'RELEASE') or e.place = $11
+      order by e.seq desc limit $10)
+   ) history
+   order by pending desc, seq desc, at desc, "postingKey" desc limit $10`,
+);
+
+/** Pending ones, then posted ones, each newest first. `lookedUpTo`: where to look on when these do not fill the page. */
+export async function selectHistory(
+  db: Queryable,
+  institutionId: InstitutionId,
+  wanted: HistoryWanted,
+): Promise<{ readonly rows: HistoryRow[]; readonly lookedUpTo: HistoryRow | null }> {
+  const { rows } = await db.query<HistoryRow & { readonly isLast: boolean }>(history, [
+    institutionId,
+    wanted.accountKey,
+    wanted.asking?.personKey ?? null,
+    wanted.asking?.userKey ?? null,
+    wanted.start ?? '-infinity',
+    wanted.end ?? 'infinity',
+    wanted.pending?.at ?? null,
+    wanted.pending?.key ?? null,
+    wanted.postedBelow ?? 0n,
+    wanted.limit,
+    mostCandidates,
+  ]);
+  const last = rows.at(-1);
+  return {
+    rows: rows.filter((row) => row.pending || (row.kind !== 'HOLD' && row.kind !== 'RELEASE')),
+    lookedUpTo: last?.isLast === true ? last : null,
+  };
+}
+
+const figuresBefore = sql(
+  'accounts_figures_before',
+  `select b.seq, b.last_at as "lastAt", e.posted_after as posted, e.held_out_after as "heldOut"
+   from balances b
+   left join entries e on e.institution_id = b.institution_id and e.account_key = b.account_key
+     and e.seq = (select entries_before($1, $2, $3))
+   where b.institution_id = $1 and b.account_key = $2`,
+);
+
+/** What the account stood at just before the moment; undefined before its first entry. */
+export async function selectFiguresBefore(
+  db: Queryable,
+  institutionId: InstitutionId,
+  accountKey: bigint,
+  moment: Date,
+): Promise<{ readonly posted: bigint; readonly heldOut: bigint } | undefined> {
+  const { rows } = await db.query<{
+    readonly seq: bigint;
+    readonly lastAt: Date;
+    readonly posted: bigint | null;
+    readonly heldOut: bigint | null;
+  }>(figuresBefore, [institutionId, accountKey, moment]);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  if (row.posted !== null && row.heldOut !== null) return { posted: row.posted, heldOut: row.heldOut };
+  // An account that nothing ever moved stands at zero since it was opened.
+  return row.seq === 0n && row.lastAt < moment ? { posted: 0n, heldOut: 0n } : undefined;
+}

@@ -1,0 +1,123 @@
+import { type Actor, type Institution, instantsOf, type Period } from '../institutions/index.ts';
+import { type Page, type PageRequest, type Position, pageOf } from '../page.ts';
+import { Problem } from '../problem.ts';
+import type { Database, InstitutionId } from '../storage/index.ts';
+import { asShown } from './account.ts';
+import { type FoundAccount, findAccount } from './find-account.ts';
+import { type HistoryRow, selectHistory } from './history-queries.ts';
+
+export const transactionTypes = [
+  'OPENING_BALANCE',
+  'CREDIT_ADJUSTMENT',
+  'DEBIT_ADJUSTMENT',
+  'TRANSFER_CREDIT',
+  'TRANSFER_DEBIT',
+  'PAYMENT',
+] as const;
+type TransactionType = (typeof transactionTypes)[number];
+
+/** What happened on an account, as its holder sees it: amounts are minor units of `currency`, what is owed is positive. */
+export interface Transaction {
+  /** Of one account; the same while pending and once posted. */
+  readonly id: string;
+  readonly at: Date;
+  readonly type: TransactionType;
+  readonly description: string;
+  readonly currency: string;
+  /** What it adds to the balance. */
+  readonly amountMinor: bigint;
+  /** The balance after it; null while pending. */
+  readonly balanceMinor: bigint | null;
+  readonly pending: boolean;
+  readonly credit: boolean;
+  /** Null where there is none, or the caller may not see it. */
+  readonly transferId: string | null;
+}
+
+export interface TransactionFilter {
+  /** Null: both. */
+  readonly status: 'POSTED' | 'PENDING' | null;
+  readonly period: Period;
+}
+
+export interface HistoryDeps {
+  readonly database: Database;
+  readonly institution: (institutionId: InstitutionId) => Promise<Institution>;
+}
+
+/**
+ * What happened on an account: first what is held for pending transfers from it, then what was posted, each newest
+ * first. A transfer is there once: pending while it is, posted when it has, not at all when it failed. The position is
+ * 0, time in milliseconds and key of a pending one, or 1, the number of a posted one and 0.
+ *
+ * Problems: `not_found` for an account that is not there, or not the caller's to see; `invalid_request` for a period
+ * that ends before it starts.
+ */
+export async function listTransactions(
+  { database, institution }: HistoryDeps,
+  actor: Actor,
+  accountId: string,
+  { status, period }: TransactionFilter,
+  { limit, after }: PageRequest,
+): Promise<Page<Transaction>> {
+  const { institutionId } = actor;
+  const { start, end } = instantsOf(period, (await institution(institutionId)).timeZone);
+  const [phase, first = 0n, second = 0n] = after ?? [];
+  return database.read(institutionId, async (db) => {
+    const account = await findAccount(db, actor, accountId);
+    if (account === undefined) throw new Problem('not_found', 'There is no such account.');
+    const { rows, lookedUpTo } = await selectHistory(db, institutionId, {
+      accountKey: account.accountKey,
+      asking: actor.kind === 'member' ? actor : null,
+      start,
+      end,
+      pending:
+        status === 'POSTED' || phase === 1n
+          ? null
+          : phase === 0n
+            ? { at: new Date(Number(first)), key: second }
+            : { at: 'infinity', key: 0n },
+      postedBelow: status === 'PENDING' ? null : phase === 1n ? first : 2n ** 62n,
+      // One more tells whether there is a next page.
+      limit: limit + 1,
+    });
+    const { items, next } = pageOf(rows, limit, (row) => toTransaction(row, account), positionOf);
+    return { items, next: next ?? (lookedUpTo && positionOf(lookedUpTo)) };
+  });
+}
+
+function positionOf(row: HistoryRow): Position {
+  return row.pending ? [0n, BigInt(row.at.getTime()), row.postingKey] : [1n, row.seq, 0n];
+}
+
+function toTransaction(row: HistoryRow, { category, currency }: FoundAccount): Transaction {
+  const type = typeOf(row, category);
+  return {
+    id: String(row.postingKey),
+    at: row.at,
+    type,
+    description: descriptions[type],
+    currency,
+    amountMinor: asShown(category, row.amount),
+    balanceMinor: row.postedAfter === null ? null : asShown(category, row.postedAfter),
+    pending: row.pending,
+    credit: row.amount > 0n,
+    transferId: row.transferId,
+  };
+}
+
+function typeOf({ kind, amount }: HistoryRow, category: FoundAccount['category']): TransactionType {
+  if (kind === 'OPENING') return 'OPENING_BALANCE';
+  if (kind === 'ADJUSTMENT') return amount > 0n ? 'CREDIT_ADJUSTMENT' : 'DEBIT_ADJUSTMENT';
+  if (amount < 0n) return 'TRANSFER_DEBIT';
+  return category === 'LOAN' || category === 'CREDIT' ? 'PAYMENT' : 'TRANSFER_CREDIT';
+}
+
+const descriptions: Readonly<Record<TransactionType, string>> = {
+  OPENING_BALANCE: 'Opening balance',
+  CREDIT_ADJUSTMENT: 'Adjustment',
+  DEBIT_ADJUSTMENT: 'Adjustment',
+  TRANSFER_CREDIT: 'Transfer in',
+  TRANSFER_DEBIT: 'Transfer out',
+  PAYMENT: 'Payment',
+};
