@@ -4,7 +4,7 @@ import { type Answer, paths, send } from './demo.ts';
 import type { TestService } from './service.ts';
 
 export const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-const saml2Bearer = 'urn:ietf:params:oauth:grant-type:saml2-bearer';
+export const saml2Bearer = 'urn:ietf:params:oauth:grant-type:saml2-bearer';
 
 export async function institutionOf(service: TestService, code: string): Promise<Institution> {
   const institution = await service.db.database.directory((db) => findInstitutionByCode(db, code));

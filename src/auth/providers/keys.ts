@@ -53,7 +53,7 @@ export function readCertificates(text: string): ProviderKey[] {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   const keys = blocks.map((pem) => {
     const certificate = readCertificate(pem);
-    const jwk = certificate.publicKey.export({ format: 'jwk' });
+    const jwk = exportKey(certificate);
     const { alg: _, ...key } = toProviderKey({ ...jwk });
     if (key.kty !== 'RSA' && key.crv !== 'P-256') {
       throw new ProviderRejected('A certificate must hold an RSA key, or an EC key on P-256.');
@@ -113,6 +113,14 @@ function publicKeyOf(jwk: ProviderKey): KeyObject {
     return createPublicKey({ key: jwk as webcrypto.JsonWebKey, format: 'jwk' });
   } catch {
     throw damaged();
+  }
+}
+
+function exportKey(certificate: X509Certificate): object {
+  try {
+    return certificate.publicKey.export({ format: 'jwk' });
+  } catch {
+    throw new ProviderRejected('A certificate must hold an RSA key, or an EC key on P-256.');
   }
 }
 

@@ -22,7 +22,7 @@ const TokenRequest = Type.Object({
   username: parameter('Needed with `password`.'),
   password: parameter('Needed with `password`.'),
   assertion: parameter(
-    'Needed with `urn:ietf:params:oauth:grant-type:jwt-bearer`: what a registered identity provider says of the member.',
+    'Needed with the two grants of assertions: the JWT (RFC 7523), or the SAML 2.0 assertion in base64url (RFC 7522), by which a registered identity provider says who the member is.',
   ),
   refresh_token: parameter('Needed with `refresh_token`.'),
 });

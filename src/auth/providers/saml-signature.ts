@@ -1,0 +1,168 @@
+import { createHash, type KeyObject, verify } from 'node:crypto';
+import type { Element } from '@xmldom/xmldom';
+import { SignedXml } from 'xml-crypto';
+import type { VerificationKey } from './keys.ts';
+import { NotBelieved } from './not-believed.ts';
+import { allElements, attribute, childElements, isElement, malformed, onlyChild, parseXml } from './xml.ts';
+
+export const samlNamespace = 'urn:oasis:names:tc:SAML:2.0:assertion';
+const signatureNamespace = 'http://www.w3.org/2000/09/xmldsig#';
+const exclusiveNamespace = 'http://www.w3.org/2001/10/xml-exc-c14n#';
+const exclusive = exclusiveNamespace;
+const enveloped = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
+
+/** XML Signature 1.1: the algorithms that are still good. Nothing symmetric, nothing with SHA-1. */
+const signatureMethods: Readonly<Record<string, { readonly keyType: 'rsa' | 'ec'; readonly hash: string }>> =
+  {
+    'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256': { keyType: 'rsa', hash: 'sha256' },
+    'http://www.w3.org/2001/04/xmldsig-more#rsa-sha384': { keyType: 'rsa', hash: 'sha384' },
+    'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512': { keyType: 'rsa', hash: 'sha512' },
+    'http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256': { keyType: 'ec', hash: 'sha256' },
+  };
+const digestMethods: Readonly<Record<string, string>> = {
+  'http://www.w3.org/2001/04/xmlenc#sha256': 'sha256',
+  'http://www.w3.org/2001/04/xmldsig-more#sha384': 'sha384',
+  'http://www.w3.org/2001/04/xmlenc#sha512': 'sha512',
+};
+
+/** NCName, narrowed to what identity providers make. */
+const idGrammar = /^[A-Za-z_][A-Za-z0-9._-]{0,254}$/;
+
+/**
+ * The one Assertion that a document is (RFC 7522 section 2.1), before anything of it is believed, with its ID. The
+ * document's shape is what defeats wrapping: one Assertion, which is the root; one Signature, which is its child; and
+ * no second element of its ID. NotBelieved.
+ */
+export function loneAssertion(xml: string): { readonly root: Element; readonly id: string } {
+  const root = parseXml(xml);
+  if (!isElement(root, samlNamespace, 'Assertion')) throw malformed('it is not a SAML 2.0 Assertion');
+  const id = attribute(root, 'ID');
+  if (id === undefined || !idGrammar.test(id)) throw malformed('ID');
+  const elements = allElements(root);
+  const called = (name: string) => elements.filter((element) => element.localName === name).length;
+  if (called('Assertion') !== 1) throw malformed('more than one Assertion');
+  const sameId = elements
+    .flatMap((element) => Array.from(element.attributes))
+    .filter(({ value }) => value === id);
+  if (sameId.filter(({ localName }) => localName.toLowerCase() === 'id').length !== 1) throw malformed('ID');
+  return { root, id };
+}
+
+/**
+ * The assertion as it was signed, by one of these keys: parsed again from the very bytes that the signature is over,
+ * so that nothing can be read that was not signed. KeyInfo is not looked at. NotBelieved.
+ */
+export function signedAssertion(xml: string, keys: readonly VerificationKey[]): Element {
+  const { root, id } = loneAssertion(xml);
+  const signatures = allElements(root).filter((element) => element.localName === 'Signature');
+  if (signatures.length !== 1) throw new NotBelieved('It must carry one signature.');
+  const signature = onlyChild(root, signatureNamespace, 'Signature');
+  checkShape(signature, id);
+
+  const verifier = new SignedXml({ publicCert: '-' });
+  verifier.SignatureAlgorithms = Object.fromEntries(
+    Object.keys(signatureMethods).map((name) => [name, verifyWith(keys, name)]),
+  );
+  verifier.HashAlgorithms = Object.fromEntries(
+    Object.keys(digestMethods).map((name) => [name, digestWith(name)]),
+  );
+  const { [exclusive]: canonicalize, [enveloped]: envelop } = verifier.CanonicalizationAlgorithms;
+  if (canonicalize === undefined || envelop === undefined)
+    throw new Error('auth: xml-crypto has no exc-c14n');
+  verifier.CanonicalizationAlgorithms = { [exclusive]: canonicalize, [enveloped]: envelop };
+  try {
+    verifier.loadSignature(signature);
+    if (!verifier.checkSignature(xml)) throw wrongSignature();
+  } catch (error) {
+    throw error instanceof NotBelieved ? error : wrongSignature(error);
+  }
+  const [signed, another] = verifier.getSignedReferences();
+  if (signed === undefined || another !== undefined) throw wrongSignature();
+  const believed = loneAssertion(signed);
+  if (believed.id !== id) throw wrongSignature();
+  return believed.root;
+}
+
+/** SAML core section 5.4: one reference, to the assertion, with these two transforms and no others. */
+function checkShape(signature: Element, id: string): void {
+  const [signedInfo, value, keyInfo, more] = childElements(signature);
+  if (
+    !signedInfo ||
+    !value ||
+    !isSigned(signedInfo, 'SignedInfo') ||
+    !isSigned(value, 'SignatureValue') ||
+    (keyInfo && !isSigned(keyInfo, 'KeyInfo')) ||
+    more
+  ) {
+    throw malformed('Signature');
+  }
+  const [canonicalization, method, reference, second] = childElements(signedInfo);
+  if (!canonicalization || !method || !reference || second) throw malformed('SignedInfo');
+  checkAlgorithm(canonicalization, 'CanonicalizationMethod', [exclusive]);
+  checkAlgorithm(method, 'SignatureMethod', Object.keys(signatureMethods));
+  if (!isSigned(reference, 'Reference') || attribute(reference, 'URI') !== `#${id}`)
+    throw malformed('Reference');
+  const [transforms, digestMethod, digestValue, rest] = childElements(reference);
+  if (!transforms || !digestMethod || !digestValue || rest) throw malformed('Reference');
+  if (!isSigned(transforms, 'Transforms') || !isSigned(digestValue, 'DigestValue'))
+    throw malformed('Reference');
+  checkAlgorithm(digestMethod, 'DigestMethod', Object.keys(digestMethods));
+  const [first, last, third] = childElements(transforms);
+  if (!first || !last || third) throw malformed('Transforms');
+  checkAlgorithm(first, 'Transform', [enveloped]);
+  checkAlgorithm(last, 'Transform', [exclusive]);
+}
+
+function checkAlgorithm(element: Element, name: string, allowed: readonly string[]): void {
+  const algorithm = attribute(element, 'Algorithm') ?? '';
+  if (!isSigned(element, name) || !allowed.includes(algorithm)) {
+    throw new NotBelieved(`Its ${name} is not one that is accepted.`);
+  }
+  const inside = childElements(element);
+  const prefixes = inside.filter((child) => isElement(child, exclusiveNamespace, 'InclusiveNamespaces'));
+  const most = algorithm === exclusive ? 1 : 0;
+  if (inside.length !== prefixes.length || inside.length > most) throw malformed(name);
+}
+
+function isSigned(element: Element, name: string): boolean {
+  return isElement(element, signatureNamespace, name);
+}
+
+/** Any of the provider's keys of the method's type; what xml-crypto would pass as key is not used. */
+function verifyWith(keys: readonly VerificationKey[], name: string) {
+  return class {
+    getAlgorithmName = () => name;
+    getSignature = (): never => {
+      throw new Error('auth: assertions are not signed here');
+    };
+    verifySignature = (material: unknown, _key: unknown, value: unknown): boolean => {
+      const method = signatureMethods[name];
+      const signature = Buffer.from(String(value), 'base64');
+      const fits = ({ publicKey }: VerificationKey) => publicKey.asymmetricKeyType === method?.keyType;
+      return keys
+        .filter(fits)
+        .some(({ publicKey }) =>
+          isBy(publicKey, method?.hash ?? '', Buffer.from(String(material)), signature),
+        );
+    };
+  };
+}
+
+/** RFC 9231 section 2.3.6: an ECDSA signature is r and s, one after the other. */
+function isBy(key: KeyObject, hash: string, material: Buffer, signature: Buffer): boolean {
+  return verify(hash, material, { key, dsaEncoding: 'ieee-p1363' }, signature);
+}
+
+function digestWith(name: string) {
+  return class {
+    getAlgorithmName = () => name;
+    getHash = (xml: string): string =>
+      createHash(digestMethods[name] ?? '')
+        .update(xml)
+        .digest('base64');
+  };
+}
+
+function wrongSignature(cause?: unknown): NotBelieved {
+  return new NotBelieved('The signature is not by a key that the provider registered.', { cause });
+}

@@ -1,0 +1,135 @@
+import type { Element } from '@xmldom/xmldom';
+import type { Assertion } from './assertion.ts';
+import { furthestExpirySeconds } from './assertion.ts';
+import { clockSkewSeconds } from './jwt.ts';
+import { NotBelieved } from './not-believed.ts';
+import type { LiveProvider } from './providers.ts';
+import { loneAssertion, samlNamespace, signedAssertion } from './saml-signature.ts';
+import { attribute, childElements, childrenCalled, malformed, onlyChild, textOf } from './xml.ts';
+
+const maxBytes = 32_768;
+const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
+const entity = 'urn:oasis:names:tc:SAML:2.0:nameid-format:entity';
+const unspecified = 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified';
+const skewMillis = clockSkewSeconds * 1000;
+/** Those that are understood here: of any other an assertion's validity is unknown (SAML core 2.5.1.1). */
+const conditionNames = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'];
+
+/** RFC 7522 section 2.1: base64url without line breaks, padding or stray bits. NotBelieved. */
+export function decodeAssertion(parameter: string): string {
+  const bytes = Buffer.from(parameter, 'base64url');
+  if (bytes.toString('base64url') !== parameter)
+    throw malformed('it must be base64url (RFC 7522, section 2.1)');
+  if (bytes.length > maxBytes) throw malformed('more than 32 KiB');
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw malformed('it must be UTF-8');
+  }
+}
+
+/** Where an assertion claims to come from and whom for, before anything of it is believed. NotBelieved. */
+export function peekSaml(xml: string): { readonly issuer: string; readonly audiences: readonly string[] } {
+  const { root } = loneAssertion(xml);
+  return { issuer: issuerOf(root), audiences: [audienceOf(onlyChild(root, samlNamespace, 'Conditions'))] };
+}
+
+/**
+ * What a SAML 2.0 assertion says (RFC 7522 section 3), read from nothing but its signed bytes. `tokenEndpoint`: where
+ * it was brought to. NotBelieved.
+ */
+export function verifySaml(provider: LiveProvider, xml: string, tokenEndpoint: string, now: Date): Assertion {
+  const root = signedAssertion(xml, provider.verificationKeys);
+  if (attribute(root, 'Version') !== '2.0') throw malformed('Version');
+  if (issuerOf(root) !== provider.issuer) throw wrong('Issuer');
+  checkPast(instant(root, 'IssueInstant'), now, 'IssueInstant');
+
+  const conditions = onlyChild(root, samlNamespace, 'Conditions');
+  if (audienceOf(conditions) !== provider.audience) throw wrong('Audience');
+  if (!childElements(conditions).every(isUnderstood)) throw wrong('Conditions');
+  const validTo = endOf(conditions, now);
+
+  const subject = onlyChild(root, samlNamespace, 'Subject');
+  const nameId = onlyChild(subject, samlNamespace, 'NameID');
+  if ((attribute(nameId, 'Format') ?? unspecified) !== provider.subjectFrom) throw wrong('NameID Format');
+  const confirmedTo = confirmationEnd(subject, tokenEndpoint, now);
+  const expiresAtMillis = Math.min(validTo, confirmedTo);
+  if (expiresAtMillis > now.getTime() + skewMillis + furthestExpirySeconds * 1000) {
+    throw new NotBelieved('Its NotOnOrAfter is too far ahead.');
+  }
+
+  const sessionEnds = childrenCalled(root, samlNamespace, 'AuthnStatement').map((statement) => {
+    checkPast(instant(statement, 'AuthnInstant'), now, 'AuthnInstant');
+    return instantOr(statement, 'SessionNotOnOrAfter', Number.POSITIVE_INFINITY);
+  });
+  return {
+    id: attribute(root, 'ID') ?? '',
+    subject: textOf(nameId),
+    expiresAtMillis,
+    sessionEndsAtMillis: Math.min(Number.POSITIVE_INFINITY, ...sessionEnds),
+  };
+}
+
+function issuerOf(root: Element): string {
+  const issuer = onlyChild(root, samlNamespace, 'Issuer');
+  if ((attribute(issuer, 'Format') ?? entity) !== entity) throw wrong('Issuer');
+  return textOf(issuer);
+}
+
+/** Exactly one: restrictions all bind, and an audience beside us could carry the assertion from there to here. */
+function audienceOf(conditions: Element): string {
+  const restriction = onlyChild(conditions, samlNamespace, 'AudienceRestriction');
+  return textOf(onlyChild(restriction, samlNamespace, 'Audience'));
+}
+
+function isUnderstood(condition: Element): boolean {
+  return condition.namespaceURI === samlNamespace && conditionNames.includes(condition.localName);
+}
+
+/**
+ * RFC 7522 section 3, item 5: until when a bearer may bring it here. One suitable confirmation is enough (SAML core
+ * 2.4.1.1), the one that lasts longest.
+ */
+function confirmationEnd(subject: Element, tokenEndpoint: string, now: Date): number {
+  const confirmations = childrenCalled(subject, samlNamespace, 'SubjectConfirmation').filter(
+    (confirmation) => attribute(confirmation, 'Method') === bearer,
+  );
+  const suitable = confirmations
+    .map((confirmation) => onlyChild(confirmation, samlNamespace, 'SubjectConfirmationData'))
+    .filter((data) => attribute(data, 'Recipient') === tokenEndpoint);
+  if (suitable.length === 0) throw wrong('SubjectConfirmation: bearer, with our token endpoint as Recipient');
+  if (suitable.some((data) => attribute(data, 'NotOnOrAfter') === undefined)) throw wrong('NotOnOrAfter');
+  return Math.max(...suitable.map((data) => endOf(data, now)));
+}
+
+/** The end of the time that the element sets; now must be in it, give or take the clocks' difference. */
+function endOf(element: Element, now: Date): number {
+  const start = instantOr(element, 'NotBefore', Number.NEGATIVE_INFINITY);
+  const end = instantOr(element, 'NotOnOrAfter', Number.POSITIVE_INFINITY);
+  if (start >= end) throw wrong('NotBefore');
+  if (now.getTime() < start - skewMillis) throw new NotBelieved('It is not valid yet.');
+  if (now.getTime() >= end + skewMillis) throw new NotBelieved('It has expired.');
+  return end;
+}
+
+function checkPast(millis: number, now: Date, name: string): void {
+  if (millis > now.getTime() + skewMillis) throw wrong(name);
+}
+
+function instant(element: Element, name: string): number {
+  const value = attribute(element, name) ?? '';
+  // SAML core section 1.3.3: in UTC, and without a time zone but Z.
+  const millis = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/.test(value)
+    ? Date.parse(value)
+    : Number.NaN;
+  if (Number.isNaN(millis)) throw wrong(name);
+  return millis;
+}
+
+function instantOr(element: Element, name: string, fallback: number): number {
+  return attribute(element, name) === undefined ? fallback : instant(element, name);
+}
+
+function wrong(what: string): NotBelieved {
+  return new NotBelieved(`${what} is missing or wrong.`);
+}

@@ -1,0 +1,118 @@
+import { DOMParser, type Document, type Element, type Node } from '@xmldom/xmldom';
+import { NotBelieved } from './not-believed.ts';
+
+/**
+ * XML as SAML needs it and no more: elements, attributes, text. What opens a door is not understood but refused:
+ * declarations of any kind (and with them document types, entities, CDATA and comments), processing instructions,
+ * characters that are none, and documents that are deep or large.
+ */
+
+const maxDepth = 32;
+const maxNodes = 1_000;
+
+/** With nothing after it but what the document is. */
+const declaration =
+  /^<\?xml version=(["'])1\.0\1(?: encoding=(["'])utf-8\2)?(?: standalone=(["'])(?:yes|no)\3)? ?\?>/i;
+/** XML 1.0 section 2.2. */
+const noCharacter = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+const noReference = /&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});)/;
+const numericReference = /&#(?:x([0-9A-Fa-f]+)|([0-9]+));/g;
+
+/** The root element. NotBelieved. */
+export function parseXml(text: string): Element {
+  const body = text.replace(declaration, '').replaceAll(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
+  if (!body.startsWith('<')) throw malformed('XML');
+  // Between two elements nothing else starts with "<!", and in text and values "<" is not well-formed.
+  if (/<[!?]/.test(body)) throw malformed('a declaration, comment or instruction');
+  if (noCharacter.test(body) || noReference.test(body) || holdsNoCharacter(body))
+    throw malformed('a character');
+  const root = parse(body);
+  checkNodes(root);
+  return root;
+}
+
+export function childElements(element: Element): Element[] {
+  return Array.from(element.childNodes).filter(isElementNode);
+}
+
+function isElementNode(node: Node): node is Element {
+  return node.nodeType === 1;
+}
+
+export function isElement(element: Element, namespace: string, name: string): boolean {
+  return element.namespaceURI === namespace && element.localName === name;
+}
+
+export function childrenCalled(element: Element, namespace: string, name: string): Element[] {
+  return childElements(element).filter((child) => isElement(child, namespace, name));
+}
+
+/** The one child of this name. NotBelieved when there is none or a second. */
+export function onlyChild(element: Element, namespace: string, name: string): Element {
+  const [child, another] = childrenCalled(element, namespace, name);
+  if (child === undefined || another !== undefined) throw malformed(name);
+  return child;
+}
+
+/** Of an attribute without a namespace. */
+export function attribute(element: Element, name: string): string | undefined {
+  return element.hasAttribute(name) ? element.getAttribute(name) : undefined;
+}
+
+/** NotBelieved when there is anything but text in it, or nothing. */
+export function textOf(element: Element): string {
+  const nodes = Array.from(element.childNodes);
+  const text = nodes.map((node) => node.nodeValue ?? '').join('');
+  if (text === '' || nodes.some((node) => node.nodeType !== 3)) throw malformed(element.localName);
+  return text;
+}
+
+/** Every element below and including this one. */
+export function allElements(element: Element): Element[] {
+  return [element, ...childElements(element).flatMap(allElements)];
+}
+
+export function malformed(what: string): NotBelieved {
+  return new NotBelieved(`It is malformed: ${what}.`);
+}
+
+function parse(text: string): Element {
+  let complaint: unknown;
+  const parser = new DOMParser({
+    locator: {},
+    errorHandler: (_level: string, message: unknown) => {
+      complaint ??= message;
+    },
+  });
+  let document: Document | undefined;
+  try {
+    document = parser.parseFromString(text, 'text/xml');
+  } catch (error) {
+    complaint ??= error;
+  }
+  const root = document?.documentElement;
+  // What the parser would only have warned of, it would have repaired.
+  if (complaint !== undefined || !root || document?.childNodes.length !== 1) throw malformed('XML');
+  return root;
+}
+
+/** Without recursion: the document may be made to be deep. */
+function checkNodes(root: Element): void {
+  const waiting: [node: Node, depth: number][] = [[root, 1]];
+  let seen = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [node, depth] = next;
+    seen += 1 + (isElementNode(node) ? node.attributes.length : 0);
+    if (depth > maxDepth || seen > maxNodes) throw malformed('too deep or too large');
+    if (node.nodeType !== 1 && node.nodeType !== 3)
+      throw malformed('a node that is neither element nor text');
+    for (const child of Array.from(node.childNodes ?? [])) waiting.push([child, depth + 1]);
+  }
+}
+
+function holdsNoCharacter(text: string): boolean {
+  return Array.from(text.matchAll(numericReference)).some(([, hex, decimal]) => {
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return code > 0x10ffff || noCharacter.test(String.fromCodePoint(code));
+  });
+}
