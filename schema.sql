@@ -53,6 +53,34 @@ create table activations (
   constraint activations_secret_hash_check CHECK (length(secret_hash) = 32)
 );
 
+create table audit_entries (
+  institution_id integer not null,
+  audit_key bigint not null generated always as identity,
+  recorded_at timestamp with time zone not null,
+  action text not null,
+  outcome text not null,
+  reason text,
+  client_id text collate "C",
+  user_id text collate "C",
+  subject text collate "C",
+  name_hash bytea,
+  address inet,
+  operator text,
+  transaction_id text collate "C" not null,
+  times integer not null,
+  constraint audit_entries_action_check CHECK (action ~ '^[a-z_]{1,30}(\.[a-z_]{1,30})?$'::text),
+  constraint audit_entries_check CHECK (num_nonnulls(address, operator) <= 1),
+  constraint audit_entries_institution_id_check CHECK (institution_id >= 0),
+  constraint audit_entries_name_hash_check CHECK (length(name_hash) = 32),
+  constraint audit_entries_operator_check CHECK (length(operator) >= 1 AND length(operator) <= 128),
+  constraint audit_entries_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'refused'::text])),
+  constraint audit_entries_pkey PRIMARY KEY (institution_id, audit_key),
+  constraint audit_entries_reason_check CHECK (reason ~ '^[a-z][a-z0-9_:.-]{0,99}$'::text),
+  constraint audit_entries_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 256),
+  constraint audit_entries_times_check CHECK (times > 0),
+  constraint audit_entries_transaction_id_check CHECK (transaction_id ~ '^[!-~]{1,128}$'::text)
+);
+
 create table balances (
   institution_id integer not null,
   account_key bigint not null,
@@ -514,6 +542,7 @@ create table users (
 
 CREATE INDEX accounts_by_customer ON public.accounts USING btree (institution_id, customer_key);
 CREATE UNIQUE INDEX accounts_one_of_a_purpose ON public.accounts USING btree (institution_id, purpose, currency) WHERE (purpose IS NOT NULL);
+CREATE INDEX audit_entries_by_time ON public.audit_entries USING btree (institution_id, recorded_at, audit_key);
 CREATE INDEX customer_persons_by_person ON public.customer_persons USING btree (institution_id, person_key);
 CREATE UNIQUE INDEX customer_persons_one_primary ON public.customer_persons USING btree (institution_id, customer_key) WHERE (role = 'PRIMARY'::text);
 CREATE INDEX holders_by_person ON public.holders USING btree (institution_id, person_key);
@@ -687,6 +716,24 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.expire_audit_entries(before timestamp with time zone, most integer)
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  with gone as (
+    delete from public.audit_entries e
+    where e.institution_id = current_setting('sharedraft.institution')::integer
+      and e.audit_key = any (array(
+        select o.audit_key from public.audit_entries o
+        where o.institution_id = current_setting('sharedraft.institution')::integer
+          and o.recorded_at < least(before, now() - interval '90 days')
+        order by o.recorded_at limit most))
+    returning 1)
+  select count(*) from gone
+$function$;
+
 
 -- Triggers
 
@@ -703,6 +750,7 @@ CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON use
 
 accounts (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 activations (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+audit_entries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 balances (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 client_keys (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 client_secrets (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -731,6 +779,7 @@ users (forced): institution using (institution_id = ( SELECT (current_setting('s
 
 accounts: insert, select, update (account_number, closed, credit_limit, delinquent, description, overdraft_limit)
 activations: delete, insert, select, update
+audit_entries: insert, select
 balances: insert, select, update (held_in, held_out, last_at, posted, seq)
 client_directory: insert, select
 client_keys: delete, insert, select

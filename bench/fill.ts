@@ -4,6 +4,7 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { createClient } from '../src/auth/index.ts';
 import { loadConfig } from '../src/config.ts';
+import { ownOrigin } from '../src/events/index.ts';
 import { saveInstitution } from '../src/institutions/index.ts';
 import { migrate, type SocketConnection } from '../src/storage/index.ts';
 import { openStores } from '../src/stores.ts';
@@ -64,12 +65,16 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
       scopes: ['account:read', 'institution-users:read', 'transfer:read', 'transfer:write'] as const,
       grants: ['client_credentials', 'password'] as const,
     };
-    await createClient(stores.auth, {
-      ...client,
-      clientId: clientCredentials.clientId,
-      secret: clientCredentials.clientSecret,
-    });
-    await createClient(stores.auth, { ...client, clientId: floodClientId });
+    await createClient(
+      stores.auth,
+      {
+        ...client,
+        clientId: clientCredentials.clientId,
+        secret: clientCredentials.clientSecret,
+      },
+      ownOrigin(),
+    );
+    await createClient(stores.auth, { ...client, clientId: floodClientId }, ownOrigin());
     await copyEverything(connection, institutionId, filling);
 
     const { tokens } = stores.auth;

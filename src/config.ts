@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 
@@ -16,6 +17,9 @@ export interface Config {
   readonly publicUrl: string;
   readonly logLevel: (typeof logLevels)[number];
   readonly corsOrigins: readonly string[];
+  /** Networks in CIDR notation: only what comes from them may say for whom. */
+  readonly trustedProxies: readonly string[];
+  readonly auditRetentionDays: number;
   readonly accessTokenLifetimeSeconds: number;
   /** How long a login may be renewed in all, and how long it may go without. */
   readonly refreshTokenLifetimeDays: number;
@@ -119,6 +123,16 @@ export function loadConfig(environment: Environment): { readonly config: Config;
           : undefined;
       },
     ),
+    trustedProxies: read<string[]>(
+      'TRUSTED_PROXIES',
+      [],
+      'networks like 10.0.0.0/8 or 2001:db8::1, with commas between',
+      (text) => {
+        const networks = text.split(',').map((network) => network.trim());
+        return networks.every(isNetwork) ? networks : undefined;
+      },
+    ),
+    auditRetentionDays: integer('AUDIT_RETENTION_DAYS', 400, 90, 3_660),
     accessTokenLifetimeSeconds: integer('ACCESS_TOKEN_LIFETIME_SECONDS', 1_800, 60, 86_400),
     refreshTokenLifetimeDays: integer('REFRESH_TOKEN_LIFETIME_DAYS', 90, 1, 3_650),
     refreshTokenIdleDays: integer('REFRESH_TOKEN_IDLE_DAYS', 14, 1, 3_650),
@@ -168,6 +182,12 @@ function readKey(text: string): Uint8Array | undefined {
       ? Buffer.from(text, 'base64')
       : undefined;
   return bytes?.length === 32 ? new Uint8Array(bytes) : undefined;
+}
+
+function isNetwork(text: string): boolean {
+  const [, address = '', bits] = /^([^/]+)(?:\/([0-9]{1,3}))?$/.exec(text) ?? [];
+  const family = isIP(address);
+  return family !== 0 && Number(bits ?? 0) <= (family === 6 ? 128 : 32);
 }
 
 function isUrl(text: string, protocols: readonly string[]): boolean {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import { createClient, createLogin, parseScope } from './auth/index.ts';
 import { importExtract } from './core/index.ts';
+import { ownOrigin } from './events/index.ts';
 import { findInstitutionByCode, type Institution } from './institutions/index.ts';
 import { sql } from './storage/index.ts';
 import type { Stores } from './stores.ts';
@@ -64,14 +65,18 @@ async function addLogin(stores: Stores, line: LoginLine): Promise<void> {
 
 async function addClient(stores: Stores, line: ClientLine): Promise<void> {
   const { institutionId } = await institutionOf(stores, line.institution);
-  await createClient(stores.auth, {
-    institutionId,
-    clientId: line.client_id,
-    name: line.name,
-    secret: line.client_secret,
-    scopes: line.scopes.split(' ').flatMap((name) => parseScope(name) ?? []),
-    grants: line.grants.split(' '),
-  });
+  await createClient(
+    stores.auth,
+    {
+      institutionId,
+      clientId: line.client_id,
+      name: line.name,
+      secret: line.client_secret,
+      scopes: line.scopes.split(' ').flatMap((name) => parseScope(name) ?? []),
+      grants: line.grants.split(' '),
+    },
+    ownOrigin(),
+  );
 }
 
 async function institutionOf(stores: Stores, code: string): Promise<Institution> {

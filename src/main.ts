@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { ProviderRejected } from './auth/index.ts';
+import { auditCommand } from './cli/audit.ts';
 import { clientCommands } from './cli/client.ts';
 import { CommandFailed } from './cli/command.ts';
 import { importCommand } from './cli/import.ts';
@@ -48,6 +49,7 @@ program.addCommand(member);
 const provider = new Command('provider').description('Identity providers: who may assert members');
 for (const command of providerCommands()) provider.addCommand(command);
 program.addCommand(provider);
+program.addCommand(auditCommand());
 for (const command of allCommands(program))
   command.exitOverride(exitWithUsage).showHelpAfterError('(--help says what there is)');
 

@@ -16,10 +16,22 @@ import {
   keepAuthHouse,
 } from './auth/index.ts';
 import type { Config, Secrets } from './config.ts';
-import { wipeExpiredSecrets } from './events/index.ts';
+import {
+  type AuditTrail,
+  expireAudit,
+  type Origin,
+  wholeService,
+  wipeExpiredSecrets,
+} from './events/index.ts';
 import { createServer, type Services } from './http/index.ts';
-import { findInstitution, type Institution, listInstitutions } from './institutions/index.ts';
+import {
+  type ClientActor,
+  findInstitution,
+  type Institution,
+  listInstitutions,
+} from './institutions/index.ts';
 import { getProfile, registerMember, updateContact } from './members/index.ts';
+import { Problem } from './problem.ts';
 import { type Clock, Database, type InstitutionId } from './storage/index.ts';
 import { type Log, openStores, type Stores } from './stores.ts';
 import {
@@ -69,6 +81,7 @@ export async function startService(
     const server = await createServer(servicesOf(stores, ledger), {
       publicUrl: config.publicUrl,
       corsOrigins: config.corsOrigins,
+      trustedProxies: config.trustedProxies,
       logLevel: config.logLevel,
       requestTimeoutSeconds: config.requestTimeoutSeconds,
       // For people at a terminal; elsewhere a JSON document a line.
@@ -78,7 +91,9 @@ export async function startService(
       throw cannotListen(config, error);
     });
     const housekeeping = setInterval(() => {
-      keepHouse(stores).catch((error) => options.log('housekeeping_failed', { error }));
+      keepHouse(stores, config.auditRetentionDays).catch((error) =>
+        options.log('housekeeping_failed', { error }),
+      );
     }, housekeepingMillis);
 
     let closing: Promise<void> | undefined;
@@ -132,9 +147,14 @@ function servicesOf(stores: Stores, ledger: Database): Services {
     authorizationServer: authorizationServerMetadata(auth.issuer),
     publishedKeys: () => auth.keys.published(),
     identify: (token) => identify(auth, token),
-    registerMember: async (actor, member) => (await registerMember(registration, actor, member)).profile,
-    activateMember: async (actor, activation) => {
-      const { userId } = await activateMember(auth, actor, activation);
+    registerMember: async (actor, member, origin) => {
+      const registering = registerMember(registration, actor, member, origin);
+      const { profile } = await noteRefusal(auth.audit, 'user.registered', actor, origin, registering);
+      return profile;
+    },
+    activateMember: async (actor, activation, origin) => {
+      const activating = activateMember(auth, actor, activation, origin);
+      const { userId } = await noteRefusal(auth.audit, 'user.activated', actor, origin, activating);
       return getProfile(database, actor, userId, 'USER_ID', clock());
     },
     getProfile: (actor, id, idType) => getProfile(database, actor, id, idType, clock()),
@@ -154,6 +174,24 @@ function servicesOf(stores: Stores, ledger: Database): Services {
     },
     version,
   };
+}
+
+/** For the audit: who tries member numbers or activation codes is seen. */
+async function noteRefusal<T>(
+  audit: AuditTrail,
+  action: 'user.registered' | 'user.activated',
+  { institutionId, clientId }: ClientActor,
+  origin: Origin,
+  work: Promise<T>,
+): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Problem) {
+      audit.note(institutionId, { action, outcome: 'refused', reason: error.code, origin, clientId });
+    }
+    throw error;
+  }
 }
 
 /** A batch needs its institution's currency, which never changes, and time zone, which may be a second old. */
@@ -182,14 +220,19 @@ async function refusePublicDemo(config: Config, stores: Stores): Promise<void> {
   }
 }
 
-async function keepHouse(stores: Stores): Promise<void> {
-  const institutions = await stores.database.directory(listInstitutions);
+async function keepHouse(stores: Stores, auditRetentionDays: number): Promise<void> {
+  const { auth, clock, database } = stores;
+  const institutions = await database.directory(listInstitutions);
   await keepAuthHouse(
-    stores.auth,
+    auth,
     institutions.map(({ institutionId }) => institutionId),
   );
   for (const { institutionId } of institutions) {
-    await stores.database.read(institutionId, (db) => wipeExpiredSecrets(db, institutionId, stores.clock()));
+    await database.read(institutionId, (db) => wipeExpiredSecrets(db, institutionId, clock()));
+  }
+  const keptFrom = new Date(clock().getTime() - auditRetentionDays * 24 * 60 * 60_000);
+  for (const institutionId of [wholeService, ...institutions.map((one) => one.institutionId)]) {
+    await database.read(institutionId, (db) => expireAudit(db, keptFrom));
   }
 }
 

@@ -1,5 +1,6 @@
 import { AccessTokens, type AuthDeps, PasswordHasher, Providers, SigningKeys, Vault } from './auth/index.ts';
 import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
+import { AuditTrail } from './events/index.ts';
 import { PostingKeys } from './ledger/index.ts';
 import {
   borrowEmbeddedPostgres,
@@ -49,6 +50,11 @@ export async function openStores(
     });
     await refusePowerfulRole(database);
     const vault = new Vault(await keyEncryptionKey(config, secrets));
+    const audit = new AuditTrail({
+      database,
+      clock,
+      onError: (error) => log('audit_not_written', { error }),
+    });
     const keys = new SigningKeys(database, vault, clock, { rotationDays: config.signingKeyDays });
     return {
       connection,
@@ -64,6 +70,7 @@ export async function openStores(
         tokens: new AccessTokens({ keys, clock, issuer: config.publicUrl }),
         providers: new Providers(database),
         passwords: new PasswordHasher(),
+        audit,
         accessTokenLifetimeSeconds: config.accessTokenLifetimeSeconds,
         refreshTokens: {
           lifetimeMillis: config.refreshTokenLifetimeDays * dayMillis,
@@ -71,6 +78,7 @@ export async function openStores(
         },
       },
       close: async () => {
+        await audit.close();
         await database.close();
         await postgres?.stop();
       },

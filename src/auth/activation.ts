@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { appendEvents } from '../events/index.ts';
+import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
 import { type ClientActor, findInstitution } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import { type InstitutionId, isUniqueViolation, type Transaction } from '../storage/index.ts';
@@ -52,10 +52,16 @@ export async function reissueActivation(
   deps: AuthDeps,
   institutionId: InstitutionId,
   name: string,
+  origin: Origin,
 ): Promise<IssuedActivation | undefined> {
+  const at = deps.clock();
   return deps.database.transaction(institutionId, async (tx) => {
     const user = await selectUserByName(tx, institutionId, name);
-    return user && issueActivation(deps.vault, tx, user.userKey, deps.clock());
+    if (user === undefined) return undefined;
+    const { userId } = user;
+    const entry = { action: 'user.activation_code_issued', outcome: 'succeeded', userId, origin } as const;
+    await appendAudit(tx, institutionId, entry, at);
+    return issueActivation(deps.vault, tx, user.userKey, at);
   });
 }
 
@@ -67,6 +73,7 @@ export async function activateMember(
   deps: AuthDeps,
   actor: ClientActor,
   request: { readonly activationCode: string; readonly username: string; readonly password: string },
+  origin: Origin,
 ): Promise<{ readonly userId: string; readonly customerId: string }> {
   const { institutionId } = actor;
   const { selector, secret } = readCode(request.activationCode);
@@ -99,6 +106,10 @@ export async function activateMember(
       await updateCredentials(tx, institutionId, activation.userKey, request.username, passwordHash);
       const event = { kind: 'member.activated', subjectKey: activation.userKey } as const;
       await appendEvents(tx, institutionId, [event], at);
+      const { clientId } = actor;
+      const { userId } = activation;
+      const entry = { action: 'user.activated', outcome: 'succeeded', clientId, userId, origin } as const;
+      await appendAudit(tx, institutionId, entry, at);
     });
   } catch (error) {
     if (isUniqueViolation(error, 'users_by_username')) {

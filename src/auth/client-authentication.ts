@@ -1,5 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
+import { wholeService } from '../events/index.ts';
 import type { InstitutionId } from '../storage/index.ts';
+import { auditedNameHash } from './audited-name.ts';
 import { assertedClientId, clientAssertionType, verifyClientAssertion } from './client-assertion.ts';
 import type { AuthDeps } from './deps.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -30,25 +32,40 @@ export async function authenticateClient(
   const credentials = readCredentials(request);
   const { clientId } = credentials;
   const institutionId = await deps.database.directory((db) => selectInstitutionOfClient(db, clientId));
-  if (institutionId === undefined) throw wrongClient();
   const now = deps.clock();
+  const refuse = (reason: string, error = wrongClient()): OAuthError => {
+    const entry = { action: 'token_request', outcome: 'refused', reason, origin: request.origin } as const;
+    // What stands in the place of an unknown client's id may be anything, a secret too.
+    if (institutionId !== undefined) deps.audit.note(institutionId, { ...entry, clientId });
+    else deps.audit.note(wholeService, { ...entry, nameHash: auditedNameHash(deps.vault, clientId) });
+    return error;
+  };
+  if (institutionId === undefined) throw refuse('unknown_client');
   const client = await deps.database.read(institutionId, (db) =>
     selectClient(db, institutionId, clientId, now, request.origin.address),
   );
-  if (client === undefined || !client.active || !client.fromItsNetworks) throw wrongClient();
+  if (client === undefined) throw refuse('unknown_client');
+  if (!client.fromItsNetworks) throw refuse('foreign_network');
   if ('secret' in credentials) {
     const hash = deps.vault.hash(clientSecretPurpose, credentials.secret);
-    if (!client.secretHashes.some((known) => timingSafeEqual(known, hash))) throw wrongClient();
+    if (!client.secretHashes.some((known) => timingSafeEqual(known, hash))) throw refuse('wrong_secret');
   } else {
     const { keys } = client;
     const { issuer } = deps;
-    const spent = await verifyClientAssertion(credentials.assertion, { clientId, keys, issuer, now });
+    const verifying = verifyClientAssertion(credentials.assertion, { clientId, keys, issuer, now });
+    const spent = await verifying.catch((error) => {
+      throw error instanceof OAuthError ? refuse('wrong_assertion', error) : error;
+    });
     const hash = deps.vault.hash('client assertion', `${clientId}\0${spent.id}`);
     const first = await deps.database.read(institutionId, (db) =>
       spendClientAssertion(db, institutionId, hash, spent.expiresAt),
     );
-    if (!first) throw new OAuthError('invalid_client', 'The client assertion was used before.');
+    if (!first) {
+      const replayed = new OAuthError('invalid_client', 'The client assertion was used before.');
+      throw refuse('replayed_assertion', replayed);
+    }
   }
+  if (!client.active) throw refuse('client_inactive');
   return { ...client, institutionId };
 }
 

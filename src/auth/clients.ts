@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type AuditAction, appendAudit, type Origin } from '../events/index.ts';
 import type { InstitutionId, Transaction } from '../storage/index.ts';
 import { clientSecretPurpose } from './client-authentication.ts';
 import type { ClientKey } from './client-keys.ts';
@@ -45,6 +46,7 @@ export interface NewClient {
 export async function createClient(
   deps: ClientDeps,
   client: NewClient,
+  origin: Origin,
 ): Promise<{ readonly secret: string | undefined } | undefined> {
   const { institutionId, clientId, key } = client;
   const secret = client.secret ?? (key === undefined ? newSecret() : undefined);
@@ -62,6 +64,7 @@ export async function createClient(
     });
     if (secret !== undefined) await saveSecret(deps, tx, clientId, 1, secret);
     if (key !== undefined) await insertClientKey(tx, institutionId, clientId, key, createdAt);
+    await record(deps, tx, 'client.created', clientId, origin);
     return { secret };
   });
 }
@@ -76,8 +79,13 @@ export function changeClient(
   institutionId: InstitutionId,
   clientId: string,
   change: ClientChange,
+  origin: Origin,
 ): Promise<boolean> {
-  return deps.database.transaction(institutionId, (tx) => updateClient(tx, institutionId, clientId, change));
+  return deps.database.transaction(institutionId, async (tx) => {
+    const changed = await updateClient(tx, institutionId, clientId, change);
+    if (changed) await record(deps, tx, 'client.changed', clientId, origin);
+    return changed;
+  });
 }
 
 /**
@@ -89,6 +97,7 @@ export function rotateSecret(
   institutionId: InstitutionId,
   clientId: string,
   overlapMillis: number,
+  origin: Origin,
 ): Promise<{ readonly secret: string } | 'no_such_client' | 'two_already'> {
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, institutionId, clientId))) return 'no_such_client';
@@ -106,6 +115,7 @@ export function rotateSecret(
     await expireClientSecrets(tx, institutionId, clientId, new Date(now.getTime() + overlapMillis));
     const secret = newSecret();
     await saveSecret(deps, tx, clientId, valid[0]?.slot === 1 ? 2 : 1, secret);
+    await record(deps, tx, 'client.secret_added', clientId, origin);
     return { secret };
   });
 }
@@ -116,12 +126,14 @@ export function retireSecrets(
   institutionId: InstitutionId,
   clientId: string,
   which: 'older' | 'all',
+  origin: Origin,
 ): Promise<number | undefined> {
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, institutionId, clientId))) return undefined;
     const slots = (await selectClientSecrets(tx, institutionId, clientId)).map(({ slot }) => slot);
     if (which === 'older') slots.pop();
     await deleteClientSecrets(tx, institutionId, clientId, slots);
+    if (slots.length > 0) await record(deps, tx, 'client.secret_removed', clientId, origin);
     return slots.length;
   });
 }
@@ -132,10 +144,13 @@ export function addClientKey(
   institutionId: InstitutionId,
   clientId: string,
   key: ClientKey,
+  origin: Origin,
 ): Promise<'added' | 'no_such_client' | 'kid_taken'> {
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, institutionId, clientId))) return 'no_such_client';
-    return (await insertClientKey(tx, institutionId, clientId, key, deps.clock())) ? 'added' : 'kid_taken';
+    if (!(await insertClientKey(tx, institutionId, clientId, key, deps.clock()))) return 'kid_taken';
+    await record(deps, tx, 'client.key_added', clientId, origin, key.kid);
+    return 'added';
   });
 }
 
@@ -145,8 +160,25 @@ export function removeClientKey(
   institutionId: InstitutionId,
   clientId: string,
   kid: string,
+  origin: Origin,
 ): Promise<boolean> {
-  return deps.database.transaction(institutionId, (tx) => deleteClientKey(tx, institutionId, clientId, kid));
+  return deps.database.transaction(institutionId, async (tx) => {
+    const removed = await deleteClientKey(tx, institutionId, clientId, kid);
+    if (removed) await record(deps, tx, 'client.key_removed', clientId, origin, kid);
+    return removed;
+  });
+}
+
+function record(
+  { clock }: ClientDeps,
+  tx: Transaction,
+  action: AuditAction,
+  clientId: string,
+  origin: Origin,
+  subject?: string,
+): Promise<void> {
+  const entry = { action, outcome: 'succeeded', clientId, subject, origin } as const;
+  return appendAudit(tx, tx.institutionId, entry, clock());
 }
 
 function newSecret(): string {

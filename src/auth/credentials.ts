@@ -1,3 +1,4 @@
+import { type AuditAction, appendAudit, type Origin } from '../events/index.ts';
 import type { InstitutionId } from '../storage/index.ts';
 import type { AuthDeps } from './deps.ts';
 import { checkNewPassword } from './passwords.ts';
@@ -14,15 +15,19 @@ export async function setPassword(
   institution: { readonly institutionId: InstitutionId; readonly passwordMinLength: number },
   name: string,
   password: string,
+  origin: Origin,
 ): Promise<boolean> {
   const { institutionId, passwordMinLength: minLength } = institution;
   const user = await deps.database.read(institutionId, (db) => selectUserByName(db, institutionId, name));
   if (user === undefined || user.username === null) return false;
   await checkNewPassword(password, { username: user.username, minLength });
   const passwordHash = await deps.passwords.hash(password);
-  await deps.database.transaction(institutionId, (tx) =>
-    updateCredentials(tx, institutionId, user.userKey, null, passwordHash),
-  );
+  const { userId } = user;
+  await deps.database.transaction(institutionId, async (tx) => {
+    await updateCredentials(tx, institutionId, user.userKey, null, passwordHash);
+    const entry = { action: 'user.password_set', outcome: 'succeeded', userId, origin } as const;
+    await appendAudit(tx, institutionId, entry, deps.clock());
+  });
   return true;
 }
 
@@ -32,6 +37,7 @@ export async function setStanding(
   institutionId: InstitutionId,
   name: string,
   change: { readonly active?: boolean; readonly lockedByOperator?: boolean },
+  origin: Origin,
 ): Promise<boolean> {
   return deps.database.transaction(institutionId, async (tx) => {
     const user = await selectUserByName(tx, institutionId, name);
@@ -40,8 +46,25 @@ export async function setStanding(
       active: change.active ?? null,
       lockedByOperator: change.lockedByOperator ?? null,
     });
+    const { userId } = user;
+    for (const action of actionsOf(change)) {
+      await appendAudit(tx, institutionId, { action, outcome: 'succeeded', userId, origin }, deps.clock());
+    }
     return true;
   });
+}
+
+function actionsOf(change: {
+  readonly active?: boolean;
+  readonly lockedByOperator?: boolean;
+}): AuditAction[] {
+  const { active, lockedByOperator } = change;
+  return [
+    ...(active === undefined ? [] : ([active ? 'user.reactivated' : 'user.deactivated'] as const)),
+    ...(lockedByOperator === undefined
+      ? []
+      : ([lockedByOperator ? 'user.locked' : 'user.unlocked'] as const)),
+  ];
 }
 
 /** A login for a person the core knows, as it stands in an extract of logins. Nothing happens when there is one. */

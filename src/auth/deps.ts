@@ -1,3 +1,4 @@
+import type { AuditTrail } from '../events/index.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { PasswordHasher } from './passwords.ts';
@@ -15,6 +16,7 @@ export interface AuthDeps {
   readonly issuer: string;
   readonly providers: Providers;
   readonly passwords: PasswordHasher;
+  readonly audit: AuditTrail;
   readonly accessTokenLifetimeSeconds: number;
   /** How long a login may be renewed in all, and how long it waits for that. */
   readonly refreshTokens: { readonly lifetimeMillis: number; readonly idleMillis: number };

@@ -7,6 +7,7 @@
  */
 export { AccessTokens } from './access-tokens.ts';
 export { activateMember, issueActivation, reissueActivation } from './activation.ts';
+export { auditedNameHash } from './audited-name.ts';
 export {
   type ClientKey,
   type ClientKeyAlgorithm,

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../events/index.ts';
 import { type AuthenticatedClient, authenticateClient } from './client-authentication.ts';
 import type { AuthDeps } from './deps.ts';
 import type { Bearer } from './grants/grant.ts';
@@ -23,6 +24,29 @@ export async function issueToken(deps: AuthDeps, raw: RawTokenRequest): Promise<
   const request = new TokenRequest(raw);
   const grantType = request.require('grant_type');
   const client = await authenticateClient(deps, request);
+  try {
+    return await issueTo(deps, client, grantType, request);
+  } catch (error) {
+    if (error instanceof OAuthError) {
+      deps.audit.note(client.institutionId, {
+        action: grants.has(grantType) ? actionOf(grantType) : 'token_request',
+        outcome: 'refused',
+        reason: error.error,
+        origin: raw.origin,
+        clientId: client.clientId,
+        ...error.facts,
+      });
+    }
+    throw error;
+  }
+}
+
+async function issueTo(
+  deps: AuthDeps,
+  client: AuthenticatedClient,
+  grantType: string,
+  request: TokenRequest,
+): Promise<TokenResponse> {
   const grant = grants.get(grantType);
   if (grant === undefined) throw new OAuthError('unsupported_grant_type', 'There is no such grant.');
   if (!client.grants.includes(grantType)) {
@@ -35,6 +59,18 @@ export async function issueToken(deps: AuthDeps, raw: RawTokenRequest): Promise<
     throw new OAuthError('invalid_scope', 'Nothing of the scope can be granted.');
   const usualSeconds = client.tokenLifetimeSeconds ?? deps.accessTokenLifetimeSeconds;
   const lifetimeSeconds = Math.min(usualSeconds, mostSeconds ?? usualSeconds);
+  const { institutionId, clientId } = client;
+  // A login by password was written with the user's standing.
+  if (grantType !== 'password') {
+    deps.audit.note(institutionId, {
+      action: actionOf(grantType),
+      outcome: 'succeeded',
+      reason: grantType,
+      origin: request.origin,
+      clientId,
+      userId: bearer.use === 'member' ? bearer.userId : undefined,
+    });
+  }
   return answer(deps, client, await withRefresh(deps, client, bearer, scopes), lifetimeSeconds);
 }
 
@@ -82,4 +118,8 @@ async function answer(
     scope: scopes.join(' '),
     ...(refreshToken !== undefined && { refresh_token: refreshToken }),
   };
+}
+
+function actionOf(grantType: string): AuditAction {
+  return grantType === 'client_credentials' ? 'client_token' : 'login';
 }

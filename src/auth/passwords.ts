@@ -4,6 +4,7 @@ import { Problem } from '../problem.ts';
 
 /** argon2id with OWASP's parameters for one lane: 19 MiB, two passes. The encoded hash carries them. */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+const encodedParameters = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
 const maxWaiting = 256;
 const maxLength = 128;
 
@@ -31,6 +32,11 @@ export class PasswordHasher {
     const against = encoded ?? (await this.#nobodysHash);
     const matches = await this.#inTurn(() => verify(against, normalize(password)));
     return matches && encoded !== null;
+  }
+
+  /** The hash to keep of a password that has just matched: a new one where the old was made with other parameters. */
+  async upgrade(encoded: string | null, password: string): Promise<string | null> {
+    return encoded === null || encoded.startsWith(encodedParameters) ? encoded : this.hash(password);
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {

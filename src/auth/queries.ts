@@ -192,38 +192,60 @@ export async function selectLogin(
 }
 
 // One statement, so that wrong tries at the same time are each counted once. A user who is locked stays as they are:
-// further tries neither extend the lock nor count toward the next.
+// further tries neither extend the lock nor count toward the next. Where nobody is counted, a message in the log of the
+// database (read by nobody) makes the commit as durable, and so as slow, as where somebody is.
 const countFailure = sql(
   'auth_count_failed_login',
-  `update users
-   set failed_logins = case when locked_until is null then least(failed_logins + 1, $5) else 1 end,
-       locked_until = case when locked_until is null and failed_logins + 1 >= $5 then $4::timestamptz end
-   where institution_id = $1 and user_key = $2 and (locked_until is null or locked_until <= $3)`,
+  `with counted as (
+     update users
+     set failed_logins = case when locked_until is null then least(failed_logins + 1, $5) else 1 end,
+         locked_until = case when locked_until is null and failed_logins + 1 >= $5 then $4::timestamptz end
+     where institution_id = $1 and user_key = $2 and (locked_until is null or locked_until <= $3)
+     returning locked_until)
+   select (select locked_until is not null from counted) as locked,
+          case when not exists (select from counted)
+               then pg_logical_emit_message(true, 'sharedraft.login', 'refused') end as message`,
 );
 
+/** Whether this try locked the user. `userKey` null: nobody is counted, and it takes as long. */
 export async function countFailedLogin(
   db: Queryable,
   institutionId: InstitutionId,
-  userKey: bigint,
+  userKey: bigint | null,
   rule: { readonly now: Date; readonly lockUntil: Date; readonly triesInARow: number },
-): Promise<void> {
-  await db.query(countFailure, [institutionId, userKey, rule.now, rule.lockUntil, rule.triesInARow]);
+): Promise<boolean> {
+  const { rows } = await db.query<{ locked: boolean | null }>(countFailure, [
+    institutionId,
+    userKey,
+    rule.now,
+    rule.lockUntil,
+    rule.triesInARow,
+  ]);
+  return rows[0]?.locked === true;
 }
 
-const clearFailures = sql(
-  'auth_clear_failed_logins',
-  `update users set failed_logins = 0, locked_until = null
-   where institution_id = $1 and user_key = $2 and (locked_until is null or locked_until <= $3)`,
+const admit = sql(
+  'auth_admit_login',
+  `update users set failed_logins = 0, locked_until = null, password_hash = $5
+   where institution_id = $1 and user_key = $2 and password_hash = $4
+     and active and not locked_by_operator and (locked_until is null or locked_until <= $3)`,
 );
 
-/** False when the user was locked meanwhile. */
-export async function clearFailedLogins(
+/** False when the user was locked, deactivated or given another password since `user` was read. */
+export async function admitLogin(
   db: Queryable,
   institutionId: InstitutionId,
-  userKey: bigint,
-  now: Date,
+  user: LoginRow,
+  { now, passwordHash }: { readonly now: Date; readonly passwordHash: string | null },
 ): Promise<boolean> {
-  return (await db.query(clearFailures, [institutionId, userKey, now])).rowCount === 1;
+  const { rowCount } = await db.query(admit, [
+    institutionId,
+    user.userKey,
+    now,
+    user.passwordHash,
+    passwordHash,
+  ]);
+  return rowCount === 1;
 }
 
 const setCredentials = sql(
@@ -315,7 +337,7 @@ export async function insertLogin(
 
 const userByName = sql(
   'auth_user_by_name',
-  `select user_key, username from users
+  `select user_key, user_id, username from users
    where institution_id = $1 and (lower(username) = lower($2) or user_id = $2)`,
 );
 
@@ -324,12 +346,12 @@ export async function selectUserByName(
   db: Queryable,
   institutionId: InstitutionId,
   name: string,
-): Promise<{ userKey: bigint; username: string | null } | undefined> {
-  const { rows } = await db.query<{ user_key: bigint; username: string | null }>(userByName, [
-    institutionId,
-    name,
-  ]);
-  return rows.map((row) => ({ userKey: row.user_key, username: row.username }))[0];
+): Promise<{ userKey: bigint; userId: string; username: string | null } | undefined> {
+  const { rows } = await db.query<{ user_key: bigint; user_id: string; username: string | null }>(
+    userByName,
+    [institutionId, name],
+  );
+  return rows.map((row) => ({ userKey: row.user_key, userId: row.user_id, username: row.username }))[0];
 }
 
 // ----- activation -----

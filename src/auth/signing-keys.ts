@@ -7,6 +7,7 @@ import {
   type webcrypto,
 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { appendAudit, type Origin, ownOrigin, wholeService } from '../events/index.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import {
   deleteSigningKeys,
@@ -114,17 +115,25 @@ export class SigningKeys {
    * By command. `soon`: when every verifier's copy of the published keys has run out; `now`: when every process of
    * the service knows it; `compromised`: at once, and all other keys are thrown away with every token they signed.
    */
-  async rotate(how: Rotation): Promise<void> {
+  async rotate(how: Rotation, origin: Origin): Promise<void> {
     await this.#loadAgain();
-    const made = await this.#make(new Date(this.#clock().getTime() + leadMillis[how]));
+    const made = await this.#make(new Date(this.#clock().getTime() + leadMillis[how]), origin, how);
     if (how === 'compromised') {
       const others = this.#rows.filter((row) => row.kid !== made);
-      await this.#database.directory((db) =>
-        deleteSigningKeys(
-          db,
-          others.map(({ kid }) => kid),
-        ),
-      );
+      await this.#database.transaction(wholeService, async (tx) => {
+        const kids = others.map(({ kid }) => kid);
+        await deleteSigningKeys(tx, kids);
+        for (const subject of kids) {
+          const entry = {
+            action: 'key.retired',
+            outcome: 'succeeded',
+            reason: how,
+            subject,
+            origin,
+          } as const;
+          await appendAudit(tx, wholeService, entry, this.#clock());
+        }
+      });
     }
     await this.#loadAgain();
   }
@@ -135,7 +144,7 @@ export class SigningKeys {
     const now = this.#clock().getTime();
     const due = (this.#rows.at(-1)?.signsFrom.getTime() ?? now) + this.#rotationMillis;
     if (now >= due - leadMillis.scheduled) {
-      await this.#make(new Date(Math.max(due, now + leadMillis.scheduled)));
+      await this.#make(new Date(Math.max(due, now + leadMillis.scheduled)), ownOrigin(), 'scheduled');
     }
     const states = keyStates(this.#rows, new Date(now));
     const dead = this.#rows.filter((row) => states.get(row) === 'dead');
@@ -203,7 +212,7 @@ export class SigningKeys {
     const startedAt = performance.now();
     this.#rows = await this.#database.directory(selectSigningKeys);
     if (this.#rows.length === 0) {
-      await this.#make(this.#clock());
+      await this.#make(this.#clock(), ownOrigin(), 'first');
       this.#rows = await this.#database.directory(selectSigningKeys);
     }
     const whole = this.#rows.filter((row) => row.sealedPrivateKey !== null);
@@ -213,21 +222,24 @@ export class SigningKeys {
   }
 
   /** The next generation. When another process makes it at the same moment, that one's is it. */
-  async #make(signsFrom: Date): Promise<string> {
+  async #make(signsFrom: Date, origin: Origin, reason: keyof typeof leadMillis | 'first'): Promise<string> {
     const kid = randomUUID();
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const der = privateKey.export({ format: 'der', type: 'pkcs8' });
     const createdAt = this.#clock();
-    await this.#database.directory((db) =>
-      insertSigningKey(db, {
+    await this.#database.transaction(wholeService, async (tx) => {
+      const made = await insertSigningKey(tx, {
         kid,
         publicJwk: { ...publicKey.export({ format: 'jwk' }), kid, alg: 'ES256', use: 'sig' },
         sealedPrivateKey: this.#vault.seal(sealedFor(kid), der),
         generation: (this.#rows.at(-1)?.generation ?? 0) + 1,
         signsFrom: signsFrom > createdAt ? signsFrom : createdAt,
         createdAt,
-      }),
-    );
+      });
+      if (!made) return;
+      const entry = { action: 'key.created', outcome: 'succeeded', reason, subject: kid, origin } as const;
+      await appendAudit(tx, wholeService, entry, createdAt);
+    });
     return kid;
   }
 }

@@ -64,18 +64,22 @@ function create(): Command {
     .addOption(algorithmOption())
     .action(async (clientId: string, options: CreateOptions) => {
       const key = options.key === undefined ? undefined : await readKeyFile(options.key, options.algorithm);
-      await withStores(async (stores) => {
+      await withStores(async (stores, origin) => {
         const { institutionId } = await chooseInstitution(stores, options.institution);
-        const created = await createClient(stores.auth, {
-          institutionId,
-          clientId,
-          name: options.name ?? clientId,
-          scopes: options.scopes,
-          grants: options.grants,
-          ...(options.tokenLifetime !== undefined && { tokenLifetimeSeconds: options.tokenLifetime }),
-          ...(options.networks && { networks: options.networks }),
-          ...(key && { key }),
-        });
+        const created = await createClient(
+          stores.auth,
+          {
+            institutionId,
+            clientId,
+            name: options.name ?? clientId,
+            scopes: options.scopes,
+            grants: options.grants,
+            ...(options.tokenLifetime !== undefined && { tokenLifetimeSeconds: options.tokenLifetime }),
+            ...(options.networks && { networks: options.networks }),
+            ...(key && { key }),
+          },
+          origin,
+        );
         if (created === undefined) throw new CommandFailed('The client id is taken.');
         const proof = created.secret
           ? `client_secret: ${created.secret}`
@@ -146,9 +150,9 @@ function set(): Command {
         ...(networks && { networks: networks === 'any' ? null : networks }),
         ...((on || off) && { active: on === true }),
       };
-      await withStores(async (stores) => {
+      await withStores(async (stores, origin) => {
         const { institutionId } = await chooseInstitution(stores, options.institution);
-        if (!(await changeClient(stores.auth, institutionId, clientId, change))) throw noSuchClient();
+        if (!(await changeClient(stores.auth, institutionId, clientId, change, origin))) throw noSuchClient();
         say('Done.');
       });
     });
@@ -161,10 +165,10 @@ function rotate(): Command {
     .option(...whose)
     .option('--overlap-hours <hours>', 'how long the old one goes on', readHours, 24 * 7)
     .action(async (clientId: string, options: Institution & { readonly overlapHours: number }) => {
-      await withStores(async (stores) => {
+      await withStores(async (stores, origin) => {
         const { institutionId } = await chooseInstitution(stores, options.institution);
         const overlapMillis = options.overlapHours * 60 * 60_000;
-        const rotated = await rotateSecret(stores.auth, institutionId, clientId, overlapMillis);
+        const rotated = await rotateSecret(stores.auth, institutionId, clientId, overlapMillis, origin);
         if (rotated === 'no_such_client') throw noSuchClient();
         if (rotated === 'two_already') {
           throw new CommandFailed('Two secrets are valid already: retire the older one first.');
@@ -181,10 +185,10 @@ function retire(): Command {
     .option(...whose)
     .option('--all', 'end every secret: the client then authenticates with its keys alone')
     .action(async (clientId: string, options: Institution & { readonly all?: true }) => {
-      await withStores(async (stores) => {
+      await withStores(async (stores, origin) => {
         const { institutionId } = await chooseInstitution(stores, options.institution);
         const which = options.all ? 'all' : 'older';
-        const retired = await retireSecrets(stores.auth, institutionId, clientId, which);
+        const retired = await retireSecrets(stores.auth, institutionId, clientId, which, origin);
         if (retired === undefined) throw noSuchClient();
         say(retired === 0 ? 'There was none to retire.' : 'Retired.');
       });
@@ -205,9 +209,9 @@ function addKey(): Command {
         options: Institution & { readonly algorithm?: ClientKeyAlgorithm },
       ) => {
         const key = await readKeyFile(file, options.algorithm);
-        await withStores(async (stores) => {
+        await withStores(async (stores, origin) => {
           const { institutionId } = await chooseInstitution(stores, options.institution);
-          const added = await addClientKey(stores.auth, institutionId, clientId, key);
+          const added = await addClientKey(stores.auth, institutionId, clientId, key, origin);
           if (added === 'no_such_client') throw noSuchClient();
           if (added === 'kid_taken') throw new CommandFailed('The client has a key of this id.');
           say(`kid: ${key.kid}\nalg: ${key.algorithm}`);
@@ -223,9 +227,9 @@ function removeKey(): Command {
     .argument('<kid>')
     .option(...whose)
     .action(async (clientId: string, kid: string, options: Institution) => {
-      await withStores(async (stores) => {
+      await withStores(async (stores, origin) => {
         const { institutionId } = await chooseInstitution(stores, options.institution);
-        if (!(await removeClientKey(stores.auth, institutionId, clientId, kid))) {
+        if (!(await removeClientKey(stores.auth, institutionId, clientId, kid, origin))) {
           throw new CommandFailed('The client has no such key.');
         }
         say('Removed.');

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import os from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import { parseScope, type Scope, scopes } from '../auth/index.ts';
 import { loadConfig, readEnvironment } from '../config.ts';
+import type { Origin } from '../events/index.ts';
 import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
 import { openStores, type Stores } from '../stores.ts';
 
@@ -10,11 +13,12 @@ export class CommandFailed extends Error {
 }
 
 /** Runs an operator's command on the configured database, beside a running service or without one. */
-export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+export async function withStores<T>(work: (stores: Stores, origin: Origin) => Promise<T>): Promise<T> {
   const { config, secrets } = loadConfig(await readEnvironment());
   const stores = await openStores(config, secrets, 'borrow', () => {});
   try {
-    return await work(stores);
+    const operator = os.userInfo().username;
+    return await work(stores, { transactionId: randomUUID(), address: null, operator });
   } finally {
     await stores.close();
   }

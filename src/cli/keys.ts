@@ -26,7 +26,7 @@ export function rotateKeysCommand(): Command {
     )
     .action(async (options: { now?: true; compromised?: true }) => {
       const how: Rotation = options.compromised ? 'compromised' : options.now ? 'now' : 'soon';
-      await withStores(async ({ auth }) => auth.keys.rotate(how));
+      await withStores(async ({ auth }, origin) => auth.keys.rotate(how, origin));
       say('The next key is made.');
     });
 }

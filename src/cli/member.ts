@@ -17,9 +17,9 @@ export function setPasswordCommand(): Command {
     .action(async (user: string, options: Options) => {
       if (process.stdin.isTTY) process.stderr.write('New password, then Ctrl-D: ');
       const password = (await readAll(process.stdin)).replace(/\r?\n$/, '');
-      await withStores(async (stores) => {
+      await withStores(async (stores, origin) => {
         const institution = await chooseInstitution(stores, options.institution);
-        const set = await setPassword(stores.auth, institution, user, password);
+        const set = await setPassword(stores.auth, institution, user, password, origin);
         if (!set) throw noSuchUser();
         say('The password is set.');
       });
@@ -32,9 +32,9 @@ export function activationCodeCommand(): Command {
     .argument(...who)
     .option('--institution <code>', 'whose member it is')
     .action(async (user: string, options: Options) => {
-      await withStores(async (stores) => {
+      await withStores(async (stores, origin) => {
         const { institutionId } = await chooseInstitution(stores, options.institution);
-        const issued = await reissueActivation(stores.auth, institutionId, user);
+        const issued = await reissueActivation(stores.auth, institutionId, user, origin);
         if (issued === undefined) throw noSuchUser();
         say(`${issued.code}\nvalid until ${issued.expiresAt.toISOString()}`);
       });
@@ -55,9 +55,9 @@ export function standingCommands(): Command[] {
       .argument(...who)
       .option('--institution <code>', 'whose member it is')
       .action(async (user: string, options: Options) => {
-        await withStores(async (stores) => {
+        await withStores(async (stores, origin) => {
           const { institutionId } = await chooseInstitution(stores, options.institution);
-          if (!(await setStanding(stores.auth, institutionId, user, change))) throw noSuchUser();
+          if (!(await setStanding(stores.auth, institutionId, user, change, origin))) throw noSuchUser();
           say('Done.');
         });
       }),

@@ -84,9 +84,9 @@ export function providerCommands(): Command[] {
       .argument('<provider-id>', 'which one')
       .option('--institution <code>', 'whose it is')
       .action(async (providerId: string, options: Settings) => {
-        await withStores(async (stores) => {
+        await withStores(async (stores, origin) => {
           const { institutionId } = await chooseInstitution(stores, options.institution);
-          await removeProvider(stores.auth, institutionId, providerId);
+          await removeProvider(stores.auth, institutionId, providerId, origin);
           say('Removed.');
         });
       }),
@@ -127,11 +127,11 @@ async function add(providerId: string, options: AddOptions): Promise<void> {
   const { kind, issuer } = options;
   const keys = await readKeys(kind, options.keys);
   const subjectFrom = subjectOf(kind, options) ?? (kind === 'jwt' ? 'sub' : nameIdFormats.persistent);
-  await withStores(async (stores) => {
+  await withStores(async (stores, origin) => {
     const { institutionId } = await chooseInstitution(stores, options.institution);
     const audience = options.audience ?? stores.auth.issuer;
     if (issuer === stores.auth.issuer) throw new CommandFailed('That issuer is this service itself.');
-    await addProvider(stores.auth, institutionId, {
+    const provider = {
       providerId,
       kind,
       issuer,
@@ -143,13 +143,14 @@ async function add(providerId: string, options: AddOptions): Promise<void> {
       resourceTokens: options.resourceTokens ?? false,
       tokenType: options.tokenType ?? 'at+jwt',
       active: true,
-    });
+    };
+    await addProvider(stores.auth, institutionId, provider, origin);
     say(`Registered ${providerId}, for assertions of ${issuer} that are meant for ${audience}.`);
   });
 }
 
 async function set(providerId: string, options: Settings): Promise<void> {
-  await withStores(async (stores) => {
+  await withStores(async (stores, origin) => {
     const { institutionId } = await chooseInstitution(stores, options.institution);
     const known = await listProviders(stores.auth, institutionId);
     const kind = known.find((provider) => provider.providerId === providerId)?.kind ?? 'jwt';
@@ -165,7 +166,7 @@ async function set(providerId: string, options: Settings): Promise<void> {
       ...(tokenType !== undefined && { tokenType }),
     };
     if (Object.keys(change).length === 0) throw new CommandFailed('Say what to change: --help lists it.');
-    await changeProvider(stores.auth, institutionId, providerId, change);
+    await changeProvider(stores.auth, institutionId, providerId, change, origin);
     say('Changed.');
   });
 }
@@ -176,9 +177,9 @@ function switching(name: 'on' | 'off', description: string, active: boolean): Co
     .argument('<provider-id>', 'which one')
     .option('--institution <code>', 'whose it is')
     .action(async (providerId: string, options: Settings) => {
-      await withStores(async (stores) => {
+      await withStores(async (stores, origin) => {
         const { institutionId } = await chooseInstitution(stores, options.institution);
-        await changeProvider(stores.auth, institutionId, providerId, { active });
+        await changeProvider(stores.auth, institutionId, providerId, { active }, origin);
         say(`Switched ${name}.`);
       });
     });

@@ -1,10 +1,23 @@
 /**
  * Owns the outbox: what happened to transfers and members, written in the same transaction as the change itself,
- * so that an event exists exactly when its change does.
+ * so that an event exists exactly when its change does. And the audit: who came in or was refused, and who changed what
+ * of users, clients and keys, from where.
  *
  * Invariants: events are only ever added; nothing of one changes but its secret, which is wiped when it was
  * delivered or has expired. Keys are given out in order of insertion, which is not the order of commits: who
- * reads on from a position must stay below the oldest transaction still running.
+ * reads on from a position must stay below the oldest transaction still running. Audit entries are only ever added,
+ * and hold no secret, no token, and no name that nobody has.
  */
-export type { Origin } from './origin.ts';
+export {
+  type AuditAction,
+  type AuditEntry,
+  type AuditFilter,
+  appendAudit,
+  expireAudit,
+  type RecordedAuditEntry,
+  readAudit,
+  wholeService,
+} from './audit.ts';
+export { AuditTrail } from './audit-trail.ts';
+export { type Origin, ownOrigin } from './origin.ts';
 export { appendEvents, type NewEvent, wipeExpiredSecrets } from './outbox.ts';

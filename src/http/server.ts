@@ -11,9 +11,9 @@ import * as Type from 'typebox/type';
 import type { Caller } from '../auth/index.ts';
 import { Problem } from '../problem.ts';
 import { requireAcceptable } from './accept.ts';
-import { plainAddress } from './address.ts';
 import { authenticate } from './authenticate.ts';
 import { type BodyFacts, bodyParsers, noBodyFacts } from './body-parsers.ts';
+import { callerAddressReader } from './caller-address.ts';
 import { connectionErrors } from './connection-errors.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import type { Answer, Operation, Page } from './operation.ts';
@@ -42,6 +42,8 @@ export interface ServerOptions {
   readonly logStream?: { write(line: string): void };
   /** How long a whole request may take to arrive. */
   readonly requestTimeoutSeconds: number;
+  /** Networks (CIDR) of the proxies in front, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies?: readonly string[];
   /** Requests being served beyond which others are sent away at once. */
   readonly maxInFlight?: number;
 }
@@ -49,6 +51,8 @@ export interface ServerOptions {
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
+    /** Where the request comes from, whichever proxies are between. */
+    callerAddress: string | null;
     bodyFacts: BodyFacts | null;
     /** For the log. */
     problemCode: string | null;
@@ -66,8 +70,14 @@ export async function createServer(services: Services, options: ServerOptions): 
   const allowedOrigins = new Set(options.corsOrigins);
   const app = bareServer(options, headers);
   app.decorateRequest('caller', null);
+  app.decorateRequest('callerAddress', null);
   app.decorateRequest('bodyFacts', null);
   app.decorateRequest('problemCode', null);
+  const addressOf = callerAddressReader(options.trustedProxies ?? []);
+  app.addHook('onRequest', async (request) => {
+    const forwardedFor = request.headers['x-forwarded-for']?.toString();
+    request.callerAddress = addressOf(request.socket.remoteAddress, forwardedFor);
+  });
   observe(app);
   addHeaders(app, headers, allowedOrigins);
   limitInFlight(app, options.maxInFlight ?? 1_024);
@@ -176,6 +186,7 @@ function observe(app: FastifyInstance): void {
           code: request.problemCode ?? undefined,
           millis: Math.round(reply.elapsedTime * 10) / 10,
           clientId: request.caller?.actor.clientId,
+          address: request.callerAddress ?? undefined,
           // Whoever asked has gone, and does not know.
           unheard: reply.raw.writableFinished ? undefined : true,
         },
@@ -236,7 +247,7 @@ function registerOperation(
       handler: async (request, reply) => {
         const answer = await operation.handle(services, {
           actor: request.caller?.actor as never,
-          origin: { transactionId: request.id, address: plainAddress(request.socket.remoteAddress) },
+          origin: { transactionId: request.id, address: request.callerAddress },
           url: `${publicUrl}${request.url.split('?', 1)[0]}`,
           params: request.params as Record<string, never>,
           query: request.query as Record<string, never>,

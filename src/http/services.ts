@@ -1,5 +1,6 @@
 import type { Account, Balances, Transaction, TransactionFilter } from '../accounts/index.ts';
 import type { AuthorizationServerMetadata, Caller, RawTokenRequest, TokenResponse } from '../auth/index.ts';
+import type { Origin } from '../events/index.ts';
 import type { Actor, ClientActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
 import type { Page, PageRequest } from '../page.ts';
@@ -19,8 +20,8 @@ export interface Services {
   /** Problem `invalid_token`. */
   identify(token: string): Promise<Caller>;
 
-  registerMember(actor: ClientActor, registration: Registration): Promise<Profile>;
-  activateMember(actor: ClientActor, activation: Activation): Promise<Profile>;
+  registerMember(actor: ClientActor, registration: Registration, origin: Origin): Promise<Profile>;
+  activateMember(actor: ClientActor, activation: Activation, origin: Origin): Promise<Profile>;
   getProfile(actor: Actor, id: string, idType: UserIdType): Promise<Profile>;
   updateContact(actor: Actor, customerId: string, change: ContactChange): Promise<Profile>;
 

@@ -1,5 +1,5 @@
 import { findMembership, MembershipExists, openMembership } from '../core/index.ts';
-import { appendEvents } from '../events/index.ts';
+import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
 import { type ClientActor, findInstitution } from '../institutions/index.ts';
 import type { PostingKeys } from '../ledger/index.ts';
 import { Problem } from '../problem.ts';
@@ -35,6 +35,7 @@ export async function registerMember(
   deps: RegisterDeps,
   actor: ClientActor,
   registration: Registration,
+  origin: Origin,
 ): Promise<{ readonly profile: Profile; readonly customerId: string }> {
   const { institutionId } = actor;
   const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
@@ -58,6 +59,9 @@ export async function registerMember(
       const secret = { secret: sealedCode, secretExpiresAt: expiresAt };
       const event = { kind: 'member.registered', subjectKey: userKey, ...secret };
       await appendEvents(tx, institutionId, [event], at);
+      const { clientId } = actor;
+      const entry = { action: 'user.registered', outcome: 'succeeded', clientId, userId, origin } as const;
+      await appendAudit(tx, institutionId, entry, at);
       const { user } = await findAddressedUser(tx, actor, userId, 'USER_ID');
       const addressed = user.memberships.find(
         (membership) => membership.memberNumber === registration.memberNumber,

@@ -13,6 +13,7 @@ import {
   retireSecrets,
   rotateSecret,
 } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { clientOf, paths, send } from '../support/demo.ts';
 import { signJws } from '../support/jws.ts';
@@ -53,42 +54,46 @@ async function statusWith(clientId: string, secret: string): Promise<number> {
 
 async function aClient(options: Partial<Parameters<typeof createClient>[1]> = {}) {
   const clientId = `client-${randomUUID()}`;
-  const created = await createClient(deps(), {
-    institutionId,
-    clientId,
-    name: clientId,
-    scopes: ['account:read'],
-    grants: ['client_credentials'],
-    ...options,
-  });
+  const created = await createClient(
+    deps(),
+    {
+      institutionId,
+      clientId,
+      name: clientId,
+      scopes: ['account:read'],
+      grants: ['client_credentials'],
+      ...options,
+    },
+    ownOrigin(),
+  );
   return { clientId, secret: created?.secret ?? '' };
 }
 
 describe('secrets', () => {
   test('while one is replaced both are valid, until the old one’s time is over or it is retired', async () => {
     const { clientId, secret: first } = await aClient();
-    const rotated = await rotateSecret(deps(), institutionId, clientId, 2 * hour);
+    const rotated = await rotateSecret(deps(), institutionId, clientId, 2 * hour, ownOrigin());
     assert.ok(typeof rotated === 'object');
     assert.equal(await statusWith(clientId, first), 200);
     assert.equal(await statusWith(clientId, rotated.secret), 200);
-    assert.equal(await rotateSecret(deps(), institutionId, clientId, hour), 'two_already');
+    assert.equal(await rotateSecret(deps(), institutionId, clientId, hour, ownOrigin()), 'two_already');
     now = new Date(now.getTime() + 2 * hour);
     assert.equal(await statusWith(clientId, first), 401);
     assert.equal(await statusWith(clientId, rotated.secret), 200);
 
-    const again = await rotateSecret(deps(), institutionId, clientId, hour);
+    const again = await rotateSecret(deps(), institutionId, clientId, hour, ownOrigin());
     assert.ok(typeof again === 'object');
     now = new Date(now.getTime() + 1);
-    assert.equal(await retireSecrets(deps(), institutionId, clientId, 'older'), 1);
+    assert.equal(await retireSecrets(deps(), institutionId, clientId, 'older', ownOrigin()), 1);
     assert.equal(await statusWith(clientId, rotated.secret), 401);
     assert.equal(await statusWith(clientId, again.secret), 200);
-    assert.equal(await retireSecrets(deps(), institutionId, clientId, 'all'), 1);
+    assert.equal(await retireSecrets(deps(), institutionId, clientId, 'all', ownOrigin()), 1);
     assert.equal(await statusWith(clientId, again.secret), 401);
   });
 
   test('the database has room for two', async () => {
     const { clientId } = await aClient();
-    await rotateSecret(deps(), institutionId, clientId, hour);
+    await rotateSecret(deps(), institutionId, clientId, hour, ownOrigin());
     await assert.rejects(
       service.db.superuser(`insert into client_secrets values ($1, $2, sha256('x'), now(), null, 2)`, [
         institutionId,
@@ -110,16 +115,28 @@ describe('what a client may', () => {
   test('its grants, scopes and token lifetime, changed at once for all processes', async () => {
     const { clientId, secret } = await aClient();
     const credentials = { client_id: clientId, client_secret: secret };
-    await changeClient(deps(), institutionId, clientId, {
-      scopes: ['account:read', 'transfer:read'],
-      tokenLifetimeSeconds: 60,
-    });
+    await changeClient(
+      deps(),
+      institutionId,
+      clientId,
+      {
+        scopes: ['account:read', 'transfer:read'],
+        tokenLifetimeSeconds: 60,
+      },
+      ownOrigin(),
+    );
     const reply = await ask(credentials, {}, other);
     assert.equal(reply.body.scope, 'account:read transfer:read');
     assert.equal(reply.body.expires_in, 60);
-    await changeClient(deps(), institutionId, clientId, { grants: ['password'], tokenLifetimeSeconds: null });
+    await changeClient(
+      deps(),
+      institutionId,
+      clientId,
+      { grants: ['password'], tokenLifetimeSeconds: null },
+      ownOrigin(),
+    );
     assert.equal((await ask(credentials, {}, other)).body.error, 'unauthorized_client');
-    assert.equal(await changeClient(deps(), institutionId, 'nobody', { active: false }), false);
+    assert.equal(await changeClient(deps(), institutionId, 'nobody', { active: false }, ownOrigin()), false);
   });
 
   test('no password grant unless it was granted', async () => {
@@ -131,7 +148,7 @@ describe('what a client may', () => {
 
   test('switched off it is told what an unknown one is', async () => {
     const { clientId, secret } = await aClient();
-    await changeClient(deps(), institutionId, clientId, { active: false });
+    await changeClient(deps(), institutionId, clientId, { active: false }, ownOrigin());
     const off = await ask({ client_id: clientId, client_secret: secret });
     const unknown = await ask({ client_id: 'nobody', client_secret: secret });
     assert.equal(off.status, 401);
@@ -167,7 +184,13 @@ async function keyedClient(pair: Pair, algorithm: ClientKeyAlgorithm, kid?: stri
   const { clientId } = await aClient({ key: await readPublicKey(pem(pair), algorithm) });
   if (kid !== undefined) {
     const jwk = { ...pair.publicKey.export({ format: 'jwk' }), kid };
-    await addClientKey(deps(), institutionId, clientId, await readPublicKey(JSON.stringify(jwk), algorithm));
+    await addClientKey(
+      deps(),
+      institutionId,
+      clientId,
+      await readPublicKey(JSON.stringify(jwk), algorithm),
+      ownOrigin(),
+    );
   }
   return clientId;
 }
@@ -289,10 +312,10 @@ describe('private_key_jwt', () => {
     assert.equal((await ask(sign({ kid: 'second' }))).status, 200);
     assert.equal((await ask(sign({ kid }))).status, 200);
     assert.equal((await ask(sign({ kid: 'third' }))).status, 401);
-    assert.ok(await removeClientKey(deps(), institutionId, clientId, 'second'));
+    assert.ok(await removeClientKey(deps(), institutionId, clientId, 'second', ownOrigin()));
     assert.equal((await ask(sign({ kid: 'second' }))).status, 401);
     assert.equal((await ask(sign({}))).status, 200);
-    assert.ok(await removeClientKey(deps(), institutionId, clientId, kid));
+    assert.ok(await removeClientKey(deps(), institutionId, clientId, kid, ownOrigin()));
     assert.equal((await ask(sign({}))).status, 401);
   });
 

@@ -3,6 +3,7 @@ import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import * as oauth from 'oauth4webapi';
 import { changeProvider, readJwks, removeProvider, sweepSpentAssertions } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
 import { type Answer, paths, send } from '../support/demo.ts';
 import { aBridge, aProvider, bring, institutionOf, jwtBearer } from '../support/identity.ts';
 import { base64url, goodClaims, signJwt } from '../support/jwt.ts';
@@ -512,13 +513,13 @@ describe('a token dies with the provider as it was', () => {
       const token = await login();
       assert.equal((await accounts(token)).status, 200);
       assert.equal((await accounts(token, second)).status, 200);
-      await changeProvider(auth(), institutionId, 'short', { active: false });
+      await changeProvider(auth(), institutionId, 'short', { active: false }, ownOrigin());
       await eventually(401, () => accounts(token));
       await eventually(401, () => accounts(token, second));
       const refused = await bring(service, bridge, jwtBearer, assertion({ iss }));
       assert.match(refused.body.error_description, /not registered/);
 
-      await changeProvider(auth(), institutionId, 'short', { active: true });
+      await changeProvider(auth(), institutionId, 'short', { active: true }, ownOrigin());
       await eventually(200, () => bring(service, bridge, jwtBearer, assertion({ iss })));
       assert.equal((await accounts(token)).status, 401, 'what died stays dead');
     } finally {
@@ -529,20 +530,26 @@ describe('a token dies with the provider as it was', () => {
   test('changed, so that a key taken away takes its logins with it', async () => {
     const { institutionId } = await lakeside();
     const token = await login();
-    await changeProvider(auth(), institutionId, 'short', { keys: keySet(['n', other.publicKey]) });
+    await changeProvider(
+      auth(),
+      institutionId,
+      'short',
+      { keys: keySet(['n', other.publicKey]) },
+      ownOrigin(),
+    );
     await eventually(401, () => accounts(token));
     assert.match(
       (await bring(service, bridge, jwtBearer, assertion({ iss }))).body.error_description,
       /signature/,
     );
-    await changeProvider(auth(), institutionId, 'short', { keys });
+    await changeProvider(auth(), institutionId, 'short', { keys }, ownOrigin());
   });
 
   test('removed, also when one of the same name is registered again', async () => {
     const { institutionId } = await lakeside();
     await eventually(200, () => bring(service, bridge, jwtBearer, assertion({ iss })));
     const token = await login();
-    await removeProvider(auth(), institutionId, 'short');
+    await removeProvider(auth(), institutionId, 'short', ownOrigin());
     await eventually(401, () => accounts(token));
     await register();
     await eventually(200, () => bring(service, bridge, jwtBearer, assertion({ iss })));

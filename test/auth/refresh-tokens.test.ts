@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { changeClient, createClient, keepAuthHouse, setPassword, setStanding } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { type Answer, paths, send } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -79,13 +80,17 @@ describe('who is given a refresh token', () => {
     const scopes = ['account:read', 'offline_access'] as const;
     const secret = 'a-secret-of-a-test';
     const base = { institutionId, name: 'x', secret, scopes };
-    await createClient(deps(), { ...base, clientId: 'no-grant', grants: ['password'] });
-    await createClient(deps(), {
-      ...base,
-      clientId: 'no-scope',
-      scopes: ['account:read'],
-      grants: ['password', 'refresh_token'],
-    });
+    await createClient(deps(), { ...base, clientId: 'no-grant', grants: ['password'] }, ownOrigin());
+    await createClient(
+      deps(),
+      {
+        ...base,
+        clientId: 'no-scope',
+        scopes: ['account:read'],
+        grants: ['password', 'refresh_token'],
+      },
+      ownOrigin(),
+    );
     const scope = 'account:read offline_access';
     const withoutGrant = await login(demoMember, { client_id: 'no-grant', client_secret: secret, scope });
     assert.deepEqual(Object.keys(withoutGrant.body), fields);
@@ -147,14 +152,18 @@ describe('a refresh', () => {
   });
 
   test('is for the client it was issued to', async () => {
-    await createClient(deps(), {
-      institutionId,
-      clientId: 'another',
-      name: 'another',
-      secret: 'another-secret-of-a-test',
-      scopes: ['account:read', 'offline_access'],
-      grants: ['refresh_token'],
-    });
+    await createClient(
+      deps(),
+      {
+        institutionId,
+        clientId: 'another',
+        name: 'another',
+        secret: 'another-secret-of-a-test',
+        scopes: ['account:read', 'offline_access'],
+        grants: ['refresh_token'],
+      },
+      ownOrigin(),
+    );
     const { refresh_token: token } = (await login()).body;
     const reply = await refresh(token, { client_id: 'another', client_secret: 'another-secret-of-a-test' });
     assert.equal(reply.body.error, 'invalid_grant');
@@ -229,23 +238,23 @@ describe('a login ends', () => {
   const shutOut: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
     [
       'when an operator locks the user, for good',
-      () => setStanding(deps(), institutionId, clover[0], { lockedByOperator: true }),
-      () => setStanding(deps(), institutionId, clover[0], { lockedByOperator: false }),
+      () => setStanding(deps(), institutionId, clover[0], { lockedByOperator: true }, ownOrigin()),
+      () => setStanding(deps(), institutionId, clover[0], { lockedByOperator: false }, ownOrigin()),
     ],
     [
       'when the user is deactivated, for good',
-      () => setStanding(deps(), institutionId, clover[0], { active: false }),
-      () => setStanding(deps(), institutionId, clover[0], { active: true }),
+      () => setStanding(deps(), institutionId, clover[0], { active: false }, ownOrigin()),
+      () => setStanding(deps(), institutionId, clover[0], { active: true }, ownOrigin()),
     ],
     [
       'when the password is changed, be it to the same',
-      () => setPassword(deps(), { institutionId, passwordMinLength: 15 }, ...clover),
+      () => setPassword(deps(), { institutionId, passwordMinLength: 15 }, ...clover, ownOrigin()),
       async () => {},
     ],
     [
       'when the client is switched off, for good',
-      () => changeClient(deps(), institutionId, 'demo-app', { active: false }),
-      () => changeClient(deps(), institutionId, 'demo-app', { active: true }),
+      () => changeClient(deps(), institutionId, 'demo-app', { active: false }, ownOrigin()),
+      () => changeClient(deps(), institutionId, 'demo-app', { active: true }, ownOrigin()),
     ],
   ];
   for (const [name, shut, open] of shutOut) {
@@ -277,14 +286,26 @@ describe('a login ends', () => {
   test('when the client may no longer', async () => {
     const { refresh_token: token } = (await login()).body;
     const grants = ['client_credentials', 'password', 'refresh_token'];
-    await changeClient(deps(), institutionId, 'demo-app', { grants: ['password'] });
+    await changeClient(deps(), institutionId, 'demo-app', { grants: ['password'] }, ownOrigin());
     assert.equal((await refresh(token)).body.error, 'unauthorized_client');
     const scopes = ['account:read', 'institution-users:read', 'transfer:read'];
-    await changeClient(deps(), institutionId, 'demo-app', { grants, scopes });
+    await changeClient(deps(), institutionId, 'demo-app', { grants, scopes }, ownOrigin());
     assert.equal((await refresh(token)).body.error, 'invalid_grant');
-    await changeClient(deps(), institutionId, 'demo-app', { scopes: ['account:read', 'offline_access'] });
+    await changeClient(
+      deps(),
+      institutionId,
+      'demo-app',
+      { scopes: ['account:read', 'offline_access'] },
+      ownOrigin(),
+    );
     assert.equal((await refresh(token)).body.scope, 'account:read offline_access');
-    await changeClient(deps(), institutionId, 'demo-app', { scopes: [...scopes, 'offline_access'] });
+    await changeClient(
+      deps(),
+      institutionId,
+      'demo-app',
+      { scopes: [...scopes, 'offline_access'] },
+      ownOrigin(),
+    );
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { decodeProtectedHeader } from 'jose';
+import { ownOrigin } from '../../src/events/index.ts';
 import { Client } from '../support/client.ts';
 import { clientOf, paths, send } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -100,7 +101,7 @@ describe('the keys that sign tokens', () => {
         }
       };
       await step();
-      await keysOf(one).rotate(how);
+      await keysOf(one).rotate(how, ownOrigin());
       await step();
       later(how === 'now' ? 9_999 : 10 * minute - 1);
       await step();
@@ -118,7 +119,7 @@ describe('the keys that sign tokens', () => {
     const stranger = (await clientOf(one)).token.replace(/^[^.]+/, () =>
       Buffer.from('{"alg":"ES256","typ":"at+jwt","kid":"made-up"}').toString('base64url'),
     );
-    await keysOf(one).rotate('now');
+    await keysOf(one).rotate('now', ownOrigin());
     later(10_000);
     const { token } = await clientOf(one);
     const answers = await Promise.all([
@@ -137,7 +138,7 @@ describe('the keys that sign tokens', () => {
   test('when one is compromised all tokens die, in every process, also those just verified', async () => {
     const { token } = await clientOf(one);
     assert.ok((await accepts(one, token)) && (await accepts(two, token)));
-    await keysOf(one).rotate('compromised');
+    await keysOf(one).rotate('compromised', ownOrigin());
     assert.deepEqual(await statesOf(one), ['signing']);
     assert.equal(await accepts(one, token), false);
     const deadline = performance.now() + 30_000;

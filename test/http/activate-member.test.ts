@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { reissueActivation } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -26,7 +27,7 @@ async function aRegisteredMember(memberNumber: string, email: string) {
   const { auth, database } = service.service.stores;
   const institution = await database.directory((db) => findInstitutionByCode(db, 'lakeside'));
   assert.ok(institution);
-  const issued = await reissueActivation(auth, institution.institutionId, userId);
+  const issued = await reissueActivation(auth, institution.institutionId, userId, ownOrigin());
   assert.ok(issued);
   return { userId, profile: registered.text, activationCode: issued.code };
 }

@@ -25,8 +25,10 @@ describe('the edge of the token operation', () => {
         authorization: 'Basic eA==',
       },
     });
-    const { origin, ...said } = seen[0] as RawTokenRequest;
-    assert.deepEqual(said, {
+    const { origin, ...first } = seen[0] ?? assert.fail('nothing was handed over');
+    assert.match(origin.transactionId, /^[0-9a-f-]{36}$/);
+    assert.equal(origin.address, '127.0.0.1');
+    assert.deepEqual(first, {
       parameters: { grant_type: 'password', unknown: 1 },
       repeated: [],
       authorization: undefined,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { listAccounts } from '../../src/accounts/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
 import type { ClientActor, Institution, MemberActor } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { getProfile, type Profile, type Registration, registerMember } from '../../src/members/index.ts';
@@ -49,7 +50,7 @@ function register(
   }),
 ): Promise<Registered> {
   const deps = { database: db.database, clock: () => at, postingKeys, issueActivation };
-  return registerMember(deps, actor, registration);
+  return registerMember(deps, actor, registration, ownOrigin());
 }
 
 /** A membership that the core knows, with a PRIMARY who is not registered. */

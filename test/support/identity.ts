@@ -1,4 +1,5 @@
 import { addProvider, createClient, type Provider } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode, type Institution } from '../../src/institutions/index.ts';
 import { type Answer, paths, send } from './demo.ts';
 import type { TestService } from './service.ts';
@@ -21,13 +22,17 @@ export async function aBridge(
 ): Promise<readonly [id: string, secret: string]> {
   const { institutionId } = await institutionOf(service, code);
   const grants = [jwtBearer, saml2Bearer];
-  const created = await createClient(service.service.stores.auth, {
-    institutionId,
-    clientId,
-    name: clientId,
-    scopes,
-    grants,
-  });
+  const created = await createClient(
+    service.service.stores.auth,
+    {
+      institutionId,
+      clientId,
+      name: clientId,
+      scopes,
+      grants,
+    },
+    ownOrigin(),
+  );
   if (created?.secret === undefined) throw new Error(`the client ${clientId} is there already`);
   return [clientId, created.secret];
 }
@@ -38,16 +43,21 @@ export async function aProvider(
   provider: Pick<Provider, 'providerId' | 'kind' | 'issuer' | 'keys'> & Partial<Provider>,
 ): Promise<void> {
   const { institutionId } = await institutionOf(service, code);
-  await addProvider(service.service.stores.auth, institutionId, {
-    audience: 'http://sharedraft.test',
-    subjectFrom: 'sub',
-    userIdType: 'USER_ID',
-    scopes: ['account:read', 'transfer:read', 'transfer:write'],
-    resourceTokens: false,
-    tokenType: 'at+jwt',
-    active: true,
-    ...provider,
-  });
+  await addProvider(
+    service.service.stores.auth,
+    institutionId,
+    {
+      audience: 'http://sharedraft.test',
+      subjectFrom: 'sub',
+      userIdType: 'USER_ID',
+      scopes: ['account:read', 'transfer:read', 'transfer:write'],
+      resourceTokens: false,
+      tokenType: 'at+jwt',
+      active: true,
+      ...provider,
+    },
+    ownOrigin(),
+  );
 }
 
 /** Asks for a token with an assertion. */

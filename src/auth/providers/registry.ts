@@ -1,4 +1,5 @@
-import { type InstitutionId, isUniqueViolation } from '../../storage/index.ts';
+import { type AuditAction, appendAudit, type Origin } from '../../events/index.ts';
+import { type InstitutionId, isUniqueViolation, type Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import { type NewProvider, type Provider, ProviderRejected, type ProviderSettings } from './provider.ts';
 import { deleteProvider, insertIssuer, insertProvider, selectProviders, updateProvider } from './queries.ts';
@@ -10,6 +11,7 @@ export async function addProvider(
   deps: RegistryDeps,
   institutionId: InstitutionId,
   provider: NewProvider,
+  origin: Origin,
 ): Promise<void> {
   try {
     await deps.database.transaction(institutionId, async (tx) => {
@@ -17,6 +19,7 @@ export async function addProvider(
         throw new ProviderRejected('This issuer is registered already for this audience.');
       }
       await insertProvider(tx, institutionId, provider, deps.clock());
+      await record(deps, tx, 'provider.added', provider.providerId, origin);
     });
   } catch (error) {
     if (isUniqueViolation(error)) throw new ProviderRejected('The provider id is taken.', { cause: error });
@@ -33,11 +36,12 @@ export async function changeProvider(
   institutionId: InstitutionId,
   providerId: string,
   settings: Partial<ProviderSettings>,
+  origin: Origin,
 ): Promise<void> {
-  const changed = await deps.database.transaction(institutionId, (tx) =>
-    updateProvider(tx, institutionId, providerId, settings),
-  );
-  if (!changed) throw unknownProvider();
+  await deps.database.transaction(institutionId, async (tx) => {
+    if (!(await updateProvider(tx, institutionId, providerId, settings))) throw unknownProvider();
+    await record(deps, tx, 'provider.changed', providerId, origin);
+  });
 }
 
 /** Identities asserted by it end within a second. ProviderRejected when there is no such provider. */
@@ -45,15 +49,27 @@ export async function removeProvider(
   deps: RegistryDeps,
   institutionId: InstitutionId,
   providerId: string,
+  origin: Origin,
 ): Promise<void> {
-  const removed = await deps.database.transaction(institutionId, (tx) =>
-    deleteProvider(tx, institutionId, providerId),
-  );
-  if (!removed) throw unknownProvider();
+  await deps.database.transaction(institutionId, async (tx) => {
+    if (!(await deleteProvider(tx, institutionId, providerId))) throw unknownProvider();
+    await record(deps, tx, 'provider.removed', providerId, origin);
+  });
 }
 
 export async function listProviders(deps: RegistryDeps, institutionId: InstitutionId): Promise<Provider[]> {
   return deps.database.read(institutionId, (db) => selectProviders(db, institutionId));
+}
+
+function record(
+  { clock }: RegistryDeps,
+  tx: Transaction,
+  action: AuditAction,
+  subject: string,
+  origin: Origin,
+): Promise<void> {
+  const entry = { action, outcome: 'succeeded', subject, origin } as const;
+  return appendAudit(tx, tx.institutionId, entry, clock());
 }
 
 function unknownProvider(): ProviderRejected {

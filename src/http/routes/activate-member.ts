@@ -56,8 +56,8 @@ export const activateMember = operation({
     'username_taken',
     'outcome_unknown',
   ],
-  async handle(services, { actor, body }) {
-    const profile = await services.activateMember(actor, body);
+  async handle(services, { actor, body, origin }) {
+    const profile = await services.activateMember(actor, body, origin);
     return { status: 201, headers: { location: profileLocation(profile) }, body: presentProfile(profile) };
   },
 });

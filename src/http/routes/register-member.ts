@@ -49,8 +49,8 @@ export const registerMember = operation({
     },
   },
   problems: ['member_not_found', 'member_already_registered', 'identity_mismatch', 'outcome_unknown'],
-  async handle(services, { actor, body }) {
-    const profile = await services.registerMember(actor, body);
+  async handle(services, { actor, body, origin }) {
+    const profile = await services.registerMember(actor, body, origin);
     return { status: 201, headers: { location: profileLocation(profile) }, body: presentProfile(profile) };
   },
 });

@@ -1,0 +1,83 @@
+import { isIP } from 'node:net';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { auditedNameHash } from '../auth/index.ts';
+import { type AuditFilter, type RecordedAuditEntry, readAudit, wholeService } from '../events/index.ts';
+import { chooseInstitution, say, withStores } from './command.ts';
+
+interface Options {
+  readonly institution?: string;
+  readonly service?: true;
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly action?: string;
+  readonly outcome?: 'succeeded' | 'refused';
+  readonly client?: string;
+  readonly user?: string;
+  readonly name?: string;
+  readonly address?: string;
+  readonly transaction?: string;
+}
+
+export function auditCommand(): Command {
+  return new Command('audit')
+    .description('who came in, was refused, or changed what: a JSON document a line, oldest first')
+    .addOption(new Option('--institution <code>', 'whose entries').conflicts('service'))
+    .option('--service', 'those of the service as a whole: unknown clients, signing keys')
+    .option('--since <time>', 'an ISO date or time, or how long ago: 90m, 12h, 7d', readTime)
+    .option('--until <time>', 'likewise', readTime)
+    .option('--action <action>', 'for example login, user.locked')
+    .addOption(new Option('--outcome <outcome>').choices(['succeeded', 'refused']))
+    .option('--client <client-id>')
+    .option('--user <user-id>')
+    .option('--name <name>', 'a username or client id that nobody has, as it was typed')
+    .option('--address <network>', 'an address, or a network like 192.0.2.0/24', readNetwork)
+    .option('--transaction <id>', 'what an answer or a log line named as transactionId')
+    .action(async (options: Options) => {
+      await withStores(async (stores) => {
+        const { database, auth } = stores;
+        const institutionId = options.service
+          ? wholeService
+          : (await chooseInstitution(stores, options.institution)).institutionId;
+        const filter: AuditFilter = {
+          since: options.since,
+          until: options.until,
+          action: options.action,
+          outcome: options.outcome,
+          clientId: options.client,
+          userId: options.user,
+          nameHash: options.name === undefined ? undefined : auditedNameHash(auth.vault, options.name),
+          network: options.address,
+          transactionId: options.transaction,
+        };
+        for await (const entry of readAudit(database, institutionId, filter)) say(toLine(entry));
+      });
+    });
+}
+
+function toLine(entry: RecordedAuditEntry): string {
+  const { at, action, outcome, reason, clientId, userId, subject, nameHash, origin, times } = entry;
+  const { address, operator, transactionId } = origin;
+  return JSON.stringify({
+    ...{ at, action, outcome, reason, clientId, userId, subject },
+    nameHash: nameHash && Buffer.from(nameHash).toString('hex'),
+    ...{ address: address ?? undefined, operator, transactionId, times },
+  });
+}
+
+const unitMillis: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function readTime(text: string): Date {
+  const [, count, unit = ''] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? [];
+  const at = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (unitMillis[unit] ?? 0);
+  if (Number.isNaN(at)) throw new InvalidArgumentError('An ISO date or time, or 90m, 12h, 7d.');
+  return new Date(at);
+}
+
+function readNetwork(text: string): string {
+  const [address = '', bits = '0', ...rest] = text.split('/');
+  const most = isIP(address) === 6 ? 128 : 32;
+  if (isIP(address) === 0 || rest.length > 0 || !(Number(bits) <= most)) {
+    throw new InvalidArgumentError('An address, or a network like 192.0.2.0/24.');
+  }
+  return text;
+}

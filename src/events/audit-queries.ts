@@ -1,0 +1,121 @@
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import type { AuditAction, AuditFilter, RecordedAuditEntry, TimedAuditEntry } from './audit.ts';
+
+const columns =
+  'recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator, transaction_id, times';
+
+const insert = sql(
+  'events_insert_audit',
+  `insert into audit_entries (institution_id, ${columns})
+   select $1, ${columns}
+   from unnest($2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+               $9::bytea[], $10::inet[], $11::text[], $12::text[], $13::integer[])
+        with ordinality as entry (${columns}, place)
+   order by place`,
+);
+
+export async function insertAudit(
+  db: Queryable,
+  institutionId: InstitutionId,
+  entries: readonly TimedAuditEntry[],
+): Promise<number> {
+  const { rowCount } = await db.query(insert, [
+    institutionId,
+    entries.map(({ at }) => at),
+    entries.map(({ action }) => action),
+    entries.map(({ outcome }) => outcome),
+    entries.map(({ reason }) => reason ?? null),
+    entries.map(({ clientId }) => clientId ?? null),
+    entries.map(({ userId }) => userId ?? null),
+    entries.map(({ subject }) => subject ?? null),
+    entries.map(({ nameHash }) => nameHash ?? null),
+    entries.map(({ origin }) => origin.address),
+    entries.map(({ origin }) => origin.operator ?? null),
+    entries.map(({ origin }) => origin.transactionId),
+    entries.map(({ times }) => times),
+  ]);
+  return rowCount;
+}
+
+const page = sql(
+  'events_audit_page',
+  `select audit_key, ${columns} from audit_entries
+   where institution_id = $1
+     and ($2::timestamptz is null or (recorded_at, audit_key) > ($2, $3::bigint))
+     and ($4::timestamptz is null or recorded_at >= $4)
+     and ($5::timestamptz is null or recorded_at < $5)
+     and ($6::text is null or action = $6)
+     and ($7::text is null or outcome = $7)
+     and ($8::text is null or client_id = $8)
+     and ($9::text is null or user_id = $9)
+     and ($10::bytea is null or name_hash = $10)
+     and ($11::inet is null or address <<= $11)
+     and ($12::text is null or transaction_id = $12)
+   order by recorded_at, audit_key
+   limit $13`,
+);
+
+interface Row {
+  audit_key: bigint;
+  recorded_at: Date;
+  action: AuditAction;
+  outcome: 'succeeded' | 'refused';
+  reason: string | null;
+  client_id: string | null;
+  user_id: string | null;
+  subject: string | null;
+  name_hash: Buffer | null;
+  address: string | null;
+  operator: string | null;
+  transaction_id: string;
+  times: number;
+}
+
+/** The next entries after one, in order of time. */
+export async function selectAudit(
+  db: Queryable,
+  institutionId: InstitutionId,
+  filter: AuditFilter,
+  after: Pick<RecordedAuditEntry, 'at' | 'auditKey'> | undefined,
+  most: number,
+): Promise<RecordedAuditEntry[]> {
+  const { rows } = await db.query<Row>(page, [
+    institutionId,
+    after?.at ?? null,
+    after?.auditKey ?? null,
+    filter.since ?? null,
+    filter.until ?? null,
+    filter.action ?? null,
+    filter.outcome ?? null,
+    filter.clientId ?? null,
+    filter.userId ?? null,
+    filter.nameHash ?? null,
+    filter.network ?? null,
+    filter.transactionId ?? null,
+    most,
+  ]);
+  return rows.map((row) => ({
+    auditKey: row.audit_key,
+    at: row.recorded_at,
+    action: row.action,
+    outcome: row.outcome,
+    reason: row.reason ?? undefined,
+    clientId: row.client_id ?? undefined,
+    userId: row.user_id ?? undefined,
+    subject: row.subject ?? undefined,
+    nameHash: row.name_hash ?? undefined,
+    origin: {
+      transactionId: row.transaction_id,
+      address: row.address,
+      ...(row.operator !== null && { operator: row.operator }),
+    },
+    times: row.times,
+  }));
+}
+
+const expire = sql('events_expire_audit', 'select expire_audit_entries($1, $2) as gone');
+
+export async function deleteOldAudit(db: Queryable, before: Date, most: number): Promise<number> {
+  const { rows } = await db.query<{ gone: bigint }>(expire, [before, most]);
+  return Number(rows[0]?.gone ?? 0n);
+}

@@ -1,0 +1,137 @@
+import { Problem } from '../problem.ts';
+import type { Clock, Database, InstitutionId } from '../storage/index.ts';
+import { type AuditEntry, appendAuditEntries, type TimedAuditEntry } from './audit.ts';
+
+export interface AuditTrailOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Told when entries could not be written. */
+  readonly onError?: (error: unknown) => void;
+  /** Kinds that are told apart in a minute; what comes beyond is noted without who and from where. */
+  readonly mostKinds?: number;
+}
+
+interface Note {
+  readonly institutionId: InstitutionId;
+  readonly entry: TimedAuditEntry;
+}
+
+interface Kind {
+  readonly institutionId: InstitutionId;
+  last: AuditEntry;
+  /** How many came after the first. */
+  again: number;
+}
+
+const minuteMillis = 60_000;
+const mostWaiting = 10_000;
+const batchLength = 500;
+
+/**
+ * Notes what anybody can cause as often as they like, refusals above all. The first of a kind in a minute is written at
+ * once, those alike are counted and written as one when the minute is over: a flood leaves few rows. All of it behind
+ * the requests, which would otherwise tell by their time what was written of them. A crash loses at most a minute's
+ * count of repeats.
+ *
+ * What is changed on purpose is not noted but appended in the change's own transaction, by `appendAudit`.
+ */
+export class AuditTrail {
+  readonly #options: AuditTrailOptions;
+  readonly #kinds = new Map<string, Kind>();
+  readonly #timer: NodeJS.Timeout;
+  #waiting: Note[] = [];
+  #writing: Promise<void> | undefined;
+
+  constructor(options: AuditTrailOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.settle(), minuteMillis).unref();
+  }
+
+  note(institutionId: InstitutionId, entry: AuditEntry): void {
+    if (this.#countedAgain(institutionId, entry)) return;
+    if (this.#kinds.size < (this.#options.mostKinds ?? 1_000)) {
+      this.#begin(institutionId, entry);
+      return;
+    }
+    const { action, outcome, reason, origin } = entry;
+    const faceless = { action, outcome, reason, origin: { ...origin, address: null } };
+    if (!this.#countedAgain(institutionId, faceless)) this.#begin(institutionId, faceless);
+  }
+
+  /** Ends the minute: resolves when all that was noted is written, or could not be. */
+  async settle(): Promise<void> {
+    for (const { institutionId, last, again } of this.#kinds.values()) {
+      if (again > 0) this.#enqueue(institutionId, last, again);
+    }
+    this.#kinds.clear();
+    await this.#write();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.settle();
+  }
+
+  #countedAgain(institutionId: InstitutionId, entry: AuditEntry): boolean {
+    const kind = this.#kinds.get(kindOf(institutionId, entry));
+    if (kind === undefined) return false;
+    kind.last = entry;
+    kind.again += 1;
+    return true;
+  }
+
+  #begin(institutionId: InstitutionId, entry: AuditEntry): void {
+    this.#kinds.set(kindOf(institutionId, entry), { institutionId, last: entry, again: 0 });
+    this.#enqueue(institutionId, entry, 1);
+    this.#write();
+  }
+
+  #enqueue(institutionId: InstitutionId, entry: AuditEntry, times: number): void {
+    // Only without a database do so many wait: then the newest are the ones to do without.
+    if (this.#waiting.length >= mostWaiting) return;
+    this.#waiting.push({ institutionId, entry: { ...entry, at: this.#options.clock(), times } });
+  }
+
+  async #write(): Promise<void> {
+    if (this.#waiting.length > 0) this.#writing ??= this.#writeAll();
+    await this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      const { institutionId } = first;
+      const batch = this.#waiting
+        .filter((note) => note.institutionId === institutionId)
+        .slice(0, batchLength);
+      try {
+        const entries = batch.map(({ entry }) => entry);
+        await this.#options.database.read(institutionId, (db) =>
+          appendAuditEntries(db, institutionId, entries),
+        );
+      } catch (error) {
+        this.#options.onError?.(error);
+        // The database is away, and they wait for it. What it refused it would refuse again.
+        if (error instanceof Problem) break;
+      }
+      const done = new Set(batch);
+      this.#waiting = this.#waiting.filter((note) => !done.has(note));
+    }
+    this.#writing = undefined;
+  }
+}
+
+function kindOf(institutionId: InstitutionId, entry: AuditEntry): string {
+  const { action, outcome, reason, clientId, userId, subject, nameHash, origin } = entry;
+  const name = nameHash && Buffer.from(nameHash).toString('base64');
+  return JSON.stringify([
+    institutionId,
+    action,
+    outcome,
+    reason,
+    clientId,
+    userId,
+    subject,
+    name,
+    origin.address,
+  ]);
+}

@@ -1,0 +1,120 @@
+import type { Database, InstitutionId, Queryable } from '../storage/index.ts';
+import { deleteOldAudit, insertAudit, selectAudit } from './audit-queries.ts';
+import type { Origin } from './origin.ts';
+
+/** A thing that is audited: the noun, and what was done to it. */
+export type AuditAction =
+  | 'login'
+  | 'client_token'
+  | 'token_request'
+  | 'user.registered'
+  | 'user.activated'
+  | 'user.locked'
+  | 'user.unlocked'
+  | 'user.deactivated'
+  | 'user.reactivated'
+  | 'user.password_set'
+  | 'user.activation_code_issued'
+  | 'client.created'
+  | 'client.changed'
+  | 'client.secret_added'
+  | 'client.secret_removed'
+  | 'client.key_added'
+  | 'client.key_removed'
+  | 'key.created'
+  | 'key.retired'
+  | 'token.revoked'
+  | 'provider.added'
+  | 'provider.changed'
+  | 'provider.removed';
+
+/** Never a secret, a token, or anything that a caller typed and that was not found. */
+export interface AuditEntry {
+  readonly action: AuditAction;
+  readonly outcome: 'succeeded' | 'refused';
+  /** Why it was refused, or how it was done: a word of our own, never input. */
+  readonly reason?: string | undefined;
+  readonly origin: Origin;
+  readonly clientId?: string | undefined;
+  readonly userId?: string | undefined;
+  /** What it was done to, where that is neither client nor user: a key's or a token's id. */
+  readonly subject?: string | undefined;
+  /** Keyed hash, 32 bytes, of a name that nobody has: it may be a mistyped password. */
+  readonly nameHash?: Uint8Array | undefined;
+}
+
+export interface TimedAuditEntry extends AuditEntry {
+  readonly at: Date;
+  /** How many alike it stands for. */
+  readonly times: number;
+}
+
+/**
+ * Stands where an institution's id does, for entries of the service as a whole: what was refused before an institution
+ * was known, and what belongs to none. No institution has it.
+ */
+export const wholeService = 0 as InstitutionId;
+
+export interface RecordedAuditEntry extends TimedAuditEntry {
+  readonly auditKey: bigint;
+}
+
+export interface AuditFilter {
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  readonly action?: string | undefined;
+  readonly outcome?: 'succeeded' | 'refused' | undefined;
+  readonly clientId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly nameHash?: Uint8Array | undefined;
+  /** An address, or a network in CIDR notation. */
+  readonly network?: string | undefined;
+  readonly transactionId?: string | undefined;
+}
+
+/** Appends one entry for a change, in the change's own transaction: the one does not stand without the other. */
+export function appendAudit(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  entry: AuditEntry,
+  at: Date,
+): Promise<void> {
+  return appendAuditEntries(tx, institutionId, [{ ...entry, at, times: 1 }]);
+}
+
+/** Throws when not each of them was written. */
+export async function appendAuditEntries(
+  db: Queryable,
+  institutionId: InstitutionId,
+  entries: readonly TimedAuditEntry[],
+): Promise<void> {
+  const written = await insertAudit(db, institutionId, entries);
+  if (written !== entries.length)
+    throw new Error(`${written} of ${entries.length} audit entries were written`);
+}
+
+const pageLength = 1_000;
+
+/** What fits, oldest first, read a page at a time. */
+export async function* readAudit(
+  database: Database,
+  institutionId: InstitutionId,
+  filter: AuditFilter,
+): AsyncGenerator<RecordedAuditEntry> {
+  let after: RecordedAuditEntry | undefined;
+  for (;;) {
+    const page = await database.read(institutionId, (db) =>
+      selectAudit(db, institutionId, filter, after, pageLength),
+    );
+    yield* page;
+    after = page.at(-1);
+    if (page.length < pageLength) return;
+  }
+}
+
+const forgottenAtATime = 5_000;
+
+/** Forgets what is older than `before`, some thousands at a time, but nothing of the last 90 days. Answers how many. */
+export function expireAudit(db: Queryable, before: Date): Promise<number> {
+  return deleteOldAudit(db, before, forgottenAtATime);
+}

@@ -1,0 +1,350 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createClient, reissueActivation, setPassword, setStanding } from '../../src/auth/index.ts';
+import { type AuditEntry, AuditTrail, expireAudit, wholeService } from '../../src/events/index.ts';
+import { findInstitutionByCode, type Institution } from '../../src/institutions/index.ts';
+import { sql } from '../../src/storage/index.ts';
+import { clientOf, memberOf, paths, send } from '../support/demo.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const at = new Date('2026-03-02T12:00:00Z');
+const proxy = { 'x-forwarded-for': '198.51.100.7' };
+const app = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
+
+let service: TestService;
+let lakeside: Institution;
+before(async () => {
+  service = await startTestService({ clock: () => at, environment: { TRUSTED_PROXIES: '127.0.0.0/8' } });
+  lakeside = (await service.service.stores.database.directory((db) =>
+    findInstitutionByCode(db, 'lakeside'),
+  )) as Institution;
+});
+after(() => service.close());
+
+interface Row {
+  readonly institution_id: number;
+  readonly action: string;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly client_id: string | null;
+  readonly user_id: string | null;
+  readonly subject: string | null;
+  readonly name_hash: Buffer | null;
+  readonly address: string | null;
+  readonly operator: string | null;
+  readonly transaction_id: string;
+  readonly times: number;
+}
+
+/** What was audited of one request or command, repeats of the minute included. */
+async function entriesOf(transactionId: string): Promise<Row[]> {
+  await service.service.stores.auth.audit.settle();
+  return service.db.superuser<Row>(
+    'select * from audit_entries where transaction_id = $1 order by audit_key',
+    [transactionId],
+  );
+}
+
+let requests = 0;
+function ask(body: object, headers: Record<string, string> = {}) {
+  requests += 1;
+  const transactionId = `request-${requests}`;
+  const all = { ...proxy, transactionId, ...headers };
+  const asked = send(service.address, 'POST', paths.token, { body, headers: all });
+  return asked.then(async ({ status }) => ({ status, entries: await entriesOf(transactionId) }));
+}
+
+function told({ action, outcome, reason, client_id, user_id, address }: Row) {
+  return [action, outcome, reason, client_id, user_id, address].map(String).join(' ');
+}
+
+describe('a token request leaves who, from where, for what and with which outcome', () => {
+  const login = { grant_type: 'password', ...app };
+  const cases: [string, object, Record<string, string>, string][] = [
+    [
+      'a login',
+      { ...login, username: 'demo.member', password: 'demo-member-password' },
+      {},
+      'login succeeded password demo-app u-demo-member 198.51.100.7',
+    ],
+    [
+      'a wrong password',
+      { ...login, username: 'Demo.Member', password: 'hunter2' },
+      {},
+      'login refused wrong_password demo-app u-demo-member 198.51.100.7',
+    ],
+    [
+      'nobody',
+      { ...login, username: 'hunter2-typed-here', password: 'x' },
+      {},
+      'login refused unknown_user demo-app null 198.51.100.7',
+    ],
+    [
+      'a locked user',
+      { ...login, username: 'heath.locked', password: 'heath-lock-lantern-12' },
+      {},
+      'login refused locked demo-app u-heath-locked 198.51.100.7',
+    ],
+    [
+      'an inactive user',
+      { ...login, username: 'moss.inactive', password: 'moss-sleep-lantern-13' },
+      {},
+      'login refused inactive demo-app u-moss-inactive 198.51.100.7',
+    ],
+    [
+      'a client',
+      { grant_type: 'client_credentials', ...app },
+      {},
+      'client_token succeeded client_credentials demo-app null 198.51.100.7',
+    ],
+    [
+      'a grant that is not the client’s',
+      {
+        grant_type: 'password',
+        client_id: 'demo-backend',
+        client_secret: 'demo-backend-secret',
+        username: 'x',
+        password: 'y',
+      },
+      {},
+      'login refused unauthorized_client demo-backend null 198.51.100.7',
+    ],
+    [
+      'a scope that is not the client’s',
+      { grant_type: 'client_credentials', ...app, scope: 'hunter2' },
+      {},
+      'client_token refused invalid_scope demo-app null 198.51.100.7',
+    ],
+    [
+      'a wrong secret',
+      { grant_type: 'client_credentials', client_id: 'demo-app', client_secret: 'hunter2' },
+      {},
+      'token_request refused wrong_secret demo-app null 198.51.100.7',
+    ],
+    [
+      'nobody’s client',
+      { grant_type: 'client_credentials', client_id: 'hunter2', client_secret: 'hunter2' },
+      {},
+      'token_request refused unknown_client null null 198.51.100.7',
+    ],
+  ];
+  for (const [name, body, headers, expected] of cases) {
+    test(name, async () => {
+      const { entries } = await ask(body, headers);
+      assert.deepEqual(entries.map(told), [expected]);
+      assert.equal(entries[0]?.name_hash?.length, expected.includes(' unknown_') ? 32 : undefined);
+      const ofService = expected.includes('unknown_client');
+      assert.equal(entries[0]?.institution_id, ofService ? wholeService : lakeside.institutionId);
+    });
+  }
+
+  test('and none of what was typed wrong stands anywhere in it', async () => {
+    await service.service.stores.auth.audit.settle();
+    const rows = await service.db.superuser<{ row: string }>('select t::text as row from audit_entries t');
+    assert.ok(rows.length >= cases.length);
+    assert.deepEqual(
+      rows.filter(({ row }) => /hunter2|lantern|-secret|eyJ|member-password/.test(row)),
+      [],
+    );
+  });
+});
+
+test('the fifth wrong password leaves the lock too', async () => {
+  const body = { grant_type: 'password', ...app, username: 'wren.many', password: 'wrong' };
+  for (let tries = 1; tries <= 4; tries += 1) {
+    const { entries } = await ask(body);
+    assert.deepEqual(
+      entries.map((entry) => entry.action),
+      ['login'],
+      `try ${tries}`,
+    );
+  }
+  const { entries } = await ask(body);
+  assert.deepEqual(entries.map((entry) => `${entry.action} ${entry.user_id}`).toSorted(), [
+    'login u-wren-many',
+    'user.locked u-wren-many',
+  ]);
+  const after = await ask({ ...body, password: 'wren-many-lantern-18' });
+  assert.deepEqual(
+    after.entries.map((entry) => entry.reason),
+    ['locked'],
+  );
+});
+
+test('registering and activating leave the user and the client, also when refused', async () => {
+  const client = await clientOf(service);
+  const call = async (path: string, body: object, transactionId: string) => {
+    const reply = await client.post(path, body, { transactionId, ...proxy });
+    return { reply, entries: (await entriesOf(transactionId)).map(told) };
+  };
+  const member = { memberNumber: '100016', email: 'poppy.newcomer@example.test' };
+  const registered = await call(paths.register, member, 'register-1');
+  const { userId } = registered.reply.body;
+  assert.deepEqual(registered.entries, [`user.registered succeeded null demo-app ${userId} 198.51.100.7`]);
+  const again = await call(paths.register, member, 'register-2');
+  assert.deepEqual(again.entries, [
+    'user.registered refused member_already_registered demo-app null 198.51.100.7',
+  ]);
+
+  const { auth } = service.service.stores;
+  const operator = { transactionId: 'command-1', address: null, operator: 'olga' };
+  const issued = await reissueActivation(auth, lakeside.institutionId, userId, operator);
+  const activation = { username: 'poppy.new', password: 'seven lanterns by the lake' };
+  const wrong = await call(paths.activate, { ...activation, activationCode: 'wrong' }, 'activate-1');
+  assert.deepEqual(wrong.entries, [
+    'user.activated refused activation_code_invalid demo-app null 198.51.100.7',
+  ]);
+  const right = await call(
+    paths.activate,
+    { ...activation, activationCode: issued?.code ?? '' },
+    'activate-2',
+  );
+  assert.deepEqual(right.entries, [`user.activated succeeded null demo-app ${userId} 198.51.100.7`]);
+});
+
+test("an operator's commands leave whose they were and whom they concerned", async () => {
+  const { auth } = service.service.stores;
+  const { institutionId } = lakeside;
+  const by = (transactionId: string) => ({ transactionId, address: null, operator: 'olga' });
+  const name = 'olive.euro';
+  await setStanding(auth, institutionId, name, { lockedByOperator: true }, by('op-1'));
+  await setStanding(auth, institutionId, name, { lockedByOperator: false }, by('op-2'));
+  await setStanding(auth, institutionId, name, { active: false }, by('op-3'));
+  await setStanding(auth, institutionId, name, { active: true }, by('op-4'));
+  await setPassword(auth, lakeside, name, 'nine lanterns by the lake', by('op-5'));
+  await reissueActivation(auth, institutionId, name, by('op-6'));
+  await createClient(
+    auth,
+    { institutionId, clientId: 'audited-app', name: 'x', scopes: [], grants: ['client_credentials'] },
+    by('op-7'),
+  );
+  await auth.keys.rotate('soon', by('op-8'));
+  const entries = (await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map((n) => entriesOf(`op-${n}`)))).flat();
+  assert.deepEqual(
+    entries.map((entry) => [entry.action, entry.operator, entry.user_id ?? entry.client_id].join(' ')),
+    [
+      'user.locked olga u-olive-euro',
+      'user.unlocked olga u-olive-euro',
+      'user.deactivated olga u-olive-euro',
+      'user.reactivated olga u-olive-euro',
+      'user.password_set olga u-olive-euro',
+      'user.activation_code_issued olga u-olive-euro',
+      'client.created olga audited-app',
+      'key.created olga ',
+    ],
+  );
+  assert.match(entries.at(-1)?.subject ?? '', /^[0-9a-f-]{36}$/);
+});
+
+describe('a flood of refusals', () => {
+  const refusal = (n: number): AuditEntry => ({
+    action: 'login',
+    outcome: 'refused',
+    reason: 'unknown_user',
+    origin: { transactionId: `flood-${n}`, address: `2001:db8::${n.toString(16)}` },
+    nameHash: Buffer.alloc(32, n),
+  });
+  const rows = () =>
+    service.db.superuser<{ rows: bigint; times: bigint }>(
+      "select count(*) as rows, sum(times) as times from audit_entries where transaction_id like 'flood-%'",
+    );
+
+  test('of one kind leaves two rows a minute that say how many there were', async () => {
+    const { database } = service.service.stores;
+    const trail = new AuditTrail({ database, clock: () => at });
+    for (let n = 0; n < 2_000; n += 1) trail.note(lakeside.institutionId, refusal(1));
+    await trail.close();
+    assert.deepEqual(await rows(), [{ rows: 2n, times: 2_000n }]);
+  });
+
+  test('of ever other names and addresses is told apart up to a number, and counted beyond it', async () => {
+    await service.db.superuser("delete from audit_entries where transaction_id like 'flood-%'");
+    const { database } = service.service.stores;
+    const trail = new AuditTrail({ database, clock: () => at, mostKinds: 50 });
+    for (let n = 0; n < 2_000; n += 1) trail.note(lakeside.institutionId, refusal(n));
+    await trail.close();
+    const [found] = await rows();
+    assert.equal(found?.times, 2_000n);
+    assert.equal(found?.rows, 52n);
+  });
+
+  test('that the database refuses does not stop what comes after', async () => {
+    const { database } = service.service.stores;
+    const failures: unknown[] = [];
+    const trail = new AuditTrail({ database, clock: () => at, onError: (error) => failures.push(error) });
+    trail.note(lakeside.institutionId, { ...refusal(1), reason: 'NOT A WORD OF OURS' });
+    await trail.settle();
+    trail.note(lakeside.institutionId, {
+      ...refusal(2),
+      origin: { transactionId: 'after-1', address: null },
+    });
+    await trail.close();
+    assert.equal(failures.length, 1);
+    assert.equal((await entriesOf('after-1')).length, 1);
+  });
+});
+
+describe('what is audited', () => {
+  const run = (text: string) =>
+    service.service.stores.database.read(lakeside.institutionId, (db) => db.query(sql('', text)));
+
+  test('cannot be changed or deleted by the service', async () => {
+    for (const text of [
+      'update audit_entries set times = 2',
+      'delete from audit_entries',
+      'truncate audit_entries',
+    ]) {
+      await assert.rejects(run(text), /permission denied/, text);
+    }
+  });
+
+  test('cannot be seen or written by another institution', async () => {
+    const harbor = await service.service.stores.database.directory((db) =>
+      findInstitutionByCode(db, 'harbor'),
+    );
+    const { database } = service.service.stores;
+    const seen = await database.read(harbor?.institutionId as never, (db) =>
+      db.query(sql('', `select from audit_entries where institution_id = ${lakeside.institutionId}`)),
+    );
+    assert.equal(seen.rowCount, 0);
+    await assert.rejects(
+      run(
+        `insert into audit_entries (institution_id, recorded_at, action, outcome, transaction_id, times)
+         values (0, '2026-03-02Z', 'login', 'refused', 'x', 1)`,
+      ),
+      /row-level security/,
+    );
+  });
+
+  test('is forgotten after its time, and never within 90 days', async () => {
+    const { database } = service.service.stores;
+    await service.db.superuser(
+      `insert into audit_entries (institution_id, recorded_at, action, outcome, transaction_id, times)
+       select $1, now() - make_interval(days => age), 'login', 'refused', 'aged-' || age, 1
+       from unnest(array[500, 100, 80]) age`,
+      [lakeside.institutionId],
+    );
+    const expire = (before: Date) => database.read(lakeside.institutionId, (db) => expireAudit(db, before));
+    const left = async () =>
+      (
+        await service.db.superuser<{ id: string }>(
+          "select transaction_id as id from audit_entries where transaction_id like 'aged-%' order by recorded_at",
+        )
+      ).map(({ id }) => id);
+    const days = (n: number) => new Date(Date.now() - n * 24 * 60 * 60_000);
+    await database.read(wholeService, (db) => expireAudit(db, days(0)));
+    assert.deepEqual(await left(), ['aged-500', 'aged-100', 'aged-80']);
+    await expire(days(400));
+    assert.deepEqual(await left(), ['aged-100', 'aged-80']);
+    await expire(new Date('2999-01-01Z'));
+    assert.deepEqual(await left(), ['aged-80']);
+  });
+});
+
+test('a login is in the audit before its token is out, as the login of one user', async () => {
+  await memberOf(service, 'demo.member', 'demo-member-password');
+  const [last] = await service.db.superuser<Row>(
+    "select * from audit_entries where action = 'login' and outcome = 'succeeded' order by audit_key desc limit 1",
+  );
+  assert.equal(last?.user_id, 'u-demo-member');
+});
