@@ -22,6 +22,7 @@ create table accounts (
   delinquent boolean not null default false,
   overdraft_limit bigint not null default 0,
   credit_limit bigint not null default 0,
+  transfer_restriction text,
   constraint accounts_account_id_check CHECK (account_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
   constraint accounts_category_check CHECK (category = ANY (ARRAY['DEPOSIT'::text, 'LOAN'::text, 'CREDIT'::text, 'INVESTMENT'::text, 'INTERNAL'::text])),
   constraint accounts_check CHECK ((customer_key IS NULL) = (purpose IS NOT NULL)),
@@ -36,7 +37,8 @@ create table accounts (
   constraint accounts_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint accounts_overdraft_limit_check CHECK (overdraft_limit >= 0),
   constraint accounts_pkey PRIMARY KEY (institution_id, account_key),
-  constraint accounts_purpose_check CHECK (purpose = ANY (ARRAY['FUNDING'::text, 'CORE_SETTLEMENT'::text, 'SUSPENSE'::text]))
+  constraint accounts_purpose_check CHECK (purpose = ANY (ARRAY['FUNDING'::text, 'CORE_SETTLEMENT'::text, 'SUSPENSE'::text])),
+  constraint accounts_transfer_restriction_check CHECK (transfer_restriction = ANY (ARRAY['EXCLUDE_ALL'::text, 'EXCLUDE_AS_FROM'::text, 'EXCLUDE_AS_TO'::text]))
 );
 
 create table activations (
@@ -98,6 +100,14 @@ create table balances (
   constraint balances_seq_check CHECK (seq >= 0)
 ) with (fillfactor=80);
 
+create table business_days (
+  institution_id integer not null,
+  day date not null,
+  open boolean not null,
+  constraint business_days_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint business_days_pkey PRIMARY KEY (institution_id, day)
+);
+
 create table client_directory (
   client_id text collate "C" not null,
   institution_id integer not null,
@@ -152,6 +162,18 @@ create table clients (
   constraint clients_pkey PRIMARY KEY (institution_id, client_id),
   constraint clients_token_epoch_check CHECK (token_epoch >= 0),
   constraint clients_token_lifetime_seconds_check CHECK (token_lifetime_seconds >= 60 AND token_lifetime_seconds <= 86400)
+);
+
+create table contribution_limits (
+  institution_id integer not null,
+  tax_year smallint not null,
+  base bigint not null,
+  catch_up bigint not null,
+  constraint contribution_limits_base_check CHECK (base >= 0),
+  constraint contribution_limits_catch_up_check CHECK (catch_up >= 0),
+  constraint contribution_limits_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint contribution_limits_pkey PRIMARY KEY (institution_id, tax_year),
+  constraint contribution_limits_tax_year_check CHECK (tax_year >= 1975 AND tax_year <= 2999)
 );
 
 create table customer_persons (
@@ -269,17 +291,28 @@ create table limit_counters (
   institution_id integer not null,
   limit_key integer not null,
   subject_key bigint not null,
-  day date not null,
+  period_start date not null,
   amount bigint not null,
   transfers integer not null,
   max_amount bigint,
   max_transfers integer,
   constraint limit_counters_amount CHECK (max_amount IS NULL OR amount <= max_amount),
   constraint limit_counters_amount_check CHECK (amount >= 0),
-  constraint limit_counters_pkey PRIMARY KEY (institution_id, limit_key, subject_key, day),
+  constraint limit_counters_pkey PRIMARY KEY (institution_id, limit_key, subject_key, period_start),
   constraint limit_counters_transfers CHECK (max_transfers IS NULL OR transfers <= max_transfers),
   constraint limit_counters_transfers_check CHECK (transfers >= 0)
 ) with (fillfactor=80);
+
+create table limit_uses (
+  institution_id integer not null,
+  transfer_key bigint not null,
+  limit_key integer not null,
+  subject_key bigint not null,
+  period_start date not null,
+  amount bigint not null,
+  constraint limit_uses_amount_check CHECK (amount > 0),
+  constraint limit_uses_pkey PRIMARY KEY (institution_id, transfer_key, limit_key, subject_key)
+);
 
 create table loan_payments (
   institution_id integer not null,
@@ -288,10 +321,9 @@ create table loan_payments (
   to_fees bigint not null,
   to_interest bigint not null,
   to_principal bigint not null,
-  constraint loan_payments_pkey PRIMARY KEY (institution_id, account_key, seq),
-  constraint loan_payments_to_fees_check CHECK (to_fees >= 0),
-  constraint loan_payments_to_interest_check CHECK (to_interest >= 0),
-  constraint loan_payments_to_principal_check CHECK (to_principal >= 0)
+  to_due bigint not null,
+  constraint loan_payments_check CHECK (to_fees >= 0 AND to_interest >= 0 AND to_principal >= 0 AND to_due >= 0 OR to_fees <= 0 AND to_interest <= 0 AND to_principal <= 0 AND to_due <= 0),
+  constraint loan_payments_pkey PRIMARY KEY (institution_id, account_key, seq)
 );
 
 create table loans (
@@ -299,7 +331,9 @@ create table loans (
   account_key bigint not null,
   accrued_interest bigint not null,
   fees_due bigint not null,
+  amount_due bigint not null default 0,
   constraint loans_accrued_interest_check CHECK (accrued_interest >= 0),
+  constraint loans_amount_due_check CHECK (amount_due >= 0),
   constraint loans_fees_due_check CHECK (fees_due >= 0),
   constraint loans_institution_id_account_key_fkey FOREIGN KEY (institution_id, account_key) REFERENCES accounts(institution_id, account_key),
   constraint loans_pkey PRIMARY KEY (institution_id, account_key)
@@ -320,6 +354,22 @@ create table outbox (
   secret_expires_at timestamp with time zone,
   recorded_at timestamp with time zone not null,
   constraint outbox_pkey PRIMARY KEY (institution_id, event_key)
+);
+
+create table pending_transfers (
+  institution_id integer not null,
+  transfer_key bigint not null,
+  held_for text not null,
+  due_at timestamp with time zone not null,
+  when_due text not null,
+  approvals_needed smallint not null,
+  not_before timestamp with time zone,
+  constraint pending_transfers_approvals_needed_check CHECK (approvals_needed >= 0 AND approvals_needed <= 2),
+  constraint pending_transfers_check CHECK (held_for = 'REVIEW'::text OR approvals_needed = 0 AND when_due = 'POST'::text),
+  constraint pending_transfers_check1 CHECK (when_due = 'EXPIRE'::text OR not_before IS NULL OR due_at >= not_before),
+  constraint pending_transfers_held_for_check CHECK (held_for = ANY (ARRAY['REVIEW'::text, 'CUT_OFF'::text])),
+  constraint pending_transfers_pkey PRIMARY KEY (institution_id, transfer_key),
+  constraint pending_transfers_when_due_check CHECK (when_due = ANY (ARRAY['POST'::text, 'EXPIRE'::text]))
 );
 
 create table persons (
@@ -429,6 +479,15 @@ create table spent_client_assertions (
   constraint spent_client_assertions_pkey PRIMARY KEY (institution_id, assertion_hash)
 );
 
+create table transfer_approvals (
+  institution_id integer not null,
+  transfer_key bigint not null,
+  operator text not null,
+  approved_at timestamp with time zone not null,
+  constraint transfer_approvals_operator_check CHECK (operator <> ''::text),
+  constraint transfer_approvals_pkey PRIMARY KEY (institution_id, transfer_key, operator)
+);
+
 create table transfer_limits (
   institution_id integer not null,
   limit_key integer not null,
@@ -436,17 +495,44 @@ create table transfer_limits (
   transfer_type text,
   currency text collate "C" not null,
   max_per_transfer bigint,
-  max_amount_per_day bigint,
-  max_count_per_day integer,
-  constraint transfer_limits_check CHECK (num_nonnulls(max_per_transfer, max_amount_per_day, max_count_per_day) > 0),
+  max_amount bigint,
+  max_count integer,
+  period text not null,
+  source_type text,
+  constraint transfer_limits_check CHECK (num_nonnulls(max_per_transfer, max_amount, max_count) > 0),
   constraint transfer_limits_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint transfer_limits_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint transfer_limits_max_amount_per_day_check CHECK (max_amount_per_day >= 0),
-  constraint transfer_limits_max_count_per_day_check CHECK (max_count_per_day >= 0),
+  constraint transfer_limits_limit_key_check CHECK (limit_key > 0),
+  constraint transfer_limits_max_amount_per_day_check CHECK (max_amount >= 0),
+  constraint transfer_limits_max_count_per_day_check CHECK (max_count >= 0),
   constraint transfer_limits_max_per_transfer_check CHECK (max_per_transfer >= 0),
+  constraint transfer_limits_period_check CHECK (period = ANY (ARRAY['DAY'::text, 'MONTH'::text])),
   constraint transfer_limits_pkey PRIMARY KEY (institution_id, limit_key),
-  constraint transfer_limits_subject_check CHECK (subject = ANY (ARRAY['USER'::text, 'CUSTOMER'::text])),
+  constraint transfer_limits_subject_check CHECK (subject = ANY (ARRAY['USER'::text, 'CUSTOMER'::text, 'ACCOUNT'::text])),
   constraint transfer_limits_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
+);
+
+create table transfer_policies (
+  institution_id integer not null,
+  transfer_type text not null,
+  currency text collate "C" not null,
+  review_above bigint,
+  second_approval_above bigint,
+  review_seconds integer,
+  unreviewed text,
+  cut_off time(0) without time zone,
+  payment_options text[] not null,
+  constraint transfer_policies_check CHECK (second_approval_above >= review_above),
+  constraint transfer_policies_check1 CHECK (num_nonnulls(review_above, review_seconds, unreviewed) = ANY (ARRAY[0, 3])),
+  constraint transfer_policies_check2 CHECK (second_approval_above IS NULL OR review_above IS NOT NULL),
+  constraint transfer_policies_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint transfer_policies_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint transfer_policies_payment_options_check CHECK (payment_options <@ ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text] AND ('DEFAULT'::text = ANY (payment_options))),
+  constraint transfer_policies_pkey PRIMARY KEY (institution_id, transfer_type, currency),
+  constraint transfer_policies_review_above_check CHECK (review_above >= 0),
+  constraint transfer_policies_review_seconds_check CHECK (review_seconds >= 1 AND review_seconds <= 2592000),
+  constraint transfer_policies_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text])),
+  constraint transfer_policies_unreviewed_check CHECK (unreviewed = ANY (ARRAY['POST'::text, 'EXPIRE'::text]))
 );
 
 create table transfers (
@@ -481,10 +567,16 @@ CASE transfer_type
     WHEN 'INTRA_FI'::text THEN 5
     ELSE 0
 END),
+  payment_option text,
+  previous_year_contribution boolean,
+  reverses_key bigint,
+  operator text,
   constraint transfers_amount_check CHECK (amount > 0),
   constraint transfers_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint transfers_failure CHECK ((status = 'FAILED'::text) = (failure_code IS NOT NULL)),
   constraint transfers_failure_detail CHECK ((failure_code IS NULL) = (failure_detail IS NULL)),
+  constraint transfers_operator_check CHECK (operator <> ''::text),
+  constraint transfers_payment_option_check CHECK (payment_option = ANY (ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text])),
   constraint transfers_pkey PRIMARY KEY (institution_id, transfer_key),
   constraint transfers_resolved CHECK (status = 'FAILED'::text OR from_key IS NOT NULL AND to_key IS NOT NULL AND from_key <> to_key AND transfer_type IS NOT NULL),
   constraint transfers_settled CHECK ((status = 'PENDING'::text) = (settled_at IS NULL)),
@@ -547,6 +639,7 @@ CREATE INDEX customer_persons_by_person ON public.customer_persons USING btree (
 CREATE UNIQUE INDEX customer_persons_one_primary ON public.customer_persons USING btree (institution_id, customer_key) WHERE (role = 'PRIMARY'::text);
 CREATE INDEX holders_by_person ON public.holders USING btree (institution_id, person_key);
 CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
+CREATE INDEX pending_transfers_due ON public.pending_transfers USING btree (institution_id, due_at);
 CREATE INDEX refresh_families_by_end ON public.refresh_families USING btree (institution_id, idle_until);
 CREATE INDEX revocations_by_expiry ON public.revocations USING btree (institution_id, expires_at);
 CREATE INDEX spent_assertions_by_expiry ON public.spent_assertions USING btree (institution_id, expires_at);
@@ -555,6 +648,7 @@ CREATE INDEX transfers_by_destination ON public.transfers USING btree (instituti
 CREATE INDEX transfers_by_source ON public.transfers USING btree (institution_id, from_key, list_class, created_at, transfer_key) WHERE (from_key IS NOT NULL);
 CREATE INDEX transfers_by_user ON public.transfers USING btree (institution_id, user_key, list_class, created_at, transfer_key) WHERE (user_key IS NOT NULL);
 CREATE INDEX transfers_listed ON public.transfers USING btree (institution_id, list_class, created_at, transfer_key);
+CREATE UNIQUE INDEX transfers_reversed_once ON public.transfers USING btree (institution_id, reverses_key) WHERE ((reverses_key IS NOT NULL) AND (status <> 'FAILED'::text));
 CREATE INDEX users_by_email ON public.users USING btree (institution_id, lower(email));
 CREATE UNIQUE INDEX users_by_username ON public.users USING btree (institution_id, lower(username));
 
@@ -620,6 +714,27 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.check_loan_payments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if exists (
+    select from written p
+    left join lateral (
+      select e.amount from entries e
+      where e.institution_id = p.institution_id and e.account_key = p.account_key and e.seq = p.seq
+      offset 0
+    ) e on true
+    where e.amount is distinct from p.to_fees + p.to_interest + p.to_principal
+  ) then
+    raise exception 'loans: the parts of a payment do not add up to it' using errcode = 'SD008';
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.check_new_balances()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -637,6 +752,39 @@ begin
        or (a.account_id, a.currency) is distinct from (b.account_id, b.currency)
   ) then
     raise exception 'ledger: a new balance starts at zero, for an account that exists' using errcode = 'SD004';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_pending()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  -- Each waits with its amount held on both accounts, by entries of its own.
+  if exists (
+    select from written p
+    left join lateral (
+      select t.status, t.amount, t.from_key, t.to_key from transfers t
+      where t.institution_id = p.institution_id and t.transfer_key = p.transfer_key
+      offset 0
+    ) t on true
+    left join lateral (
+      select e.held_out_after - coalesce(before.held_out_after, 0) as held
+      from entries e
+      left join entries before on before.institution_id = e.institution_id and before.account_key = e.account_key
+        and before.seq = e.seq - 1
+      where e.institution_id = p.institution_id and e.account_key = t.from_key and e.posting_key = p.transfer_key
+        and e.kind = 'HOLD'
+        and e.seq > (select b.seq - 2000 from balances b
+                     where b.institution_id = p.institution_id and b.account_key = t.from_key)
+      offset 0
+    ) o on true
+    where t.status is distinct from 'PENDING' or o.held is distinct from t.amount
+  ) then
+    raise exception 'transfers: a pending transfer does not hold its amount' using errcode = 'SD006';
   end if;
   return null;
 end
@@ -677,6 +825,18 @@ AS $function$
 begin
   if old.status <> 'PENDING' then
     raise exception 'transfer % is final', old.transfer_id using errcode = 'SD005';
+  end if;
+  if new.status = 'COMPLETED' and not exists (
+    select from pending_transfers p
+    where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key
+      and ((p.when_due = 'POST' and p.due_at <= new.settled_at)
+        or (p.held_for = 'REVIEW'
+            and (p.not_before is null or p.not_before <= new.settled_at)
+            and p.approvals_needed <= (
+              select count(*) from transfer_approvals a
+              where a.institution_id = p.institution_id and a.transfer_key = p.transfer_key)))
+  ) then
+    raise exception 'transfer % is neither due nor approved', old.transfer_id using errcode = 'SD007';
   end if;
   return new;
 end
@@ -742,6 +902,8 @@ CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS
 CREATE TRIGGER clients_switched_off BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION end_tokens();
 CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
 CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
+CREATE TRIGGER loan_payments_written AFTER INSERT ON loan_payments REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_loan_payments();
+CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending();
 CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
 CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
@@ -752,24 +914,30 @@ accounts (forced): institution using (institution_id = ( SELECT (current_setting
 activations (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 audit_entries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 balances (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+business_days (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 client_keys (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 client_secrets (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 clients (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+contribution_limits (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 customer_persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 customers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 entries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 holders (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 identity_providers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 limit_counters (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+limit_uses (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 loan_payments (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 loans (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 outbox (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+pending_transfers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 refresh_families (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 revocations (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 spent_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 spent_client_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+transfer_approvals (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfer_limits (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+transfer_policies (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 used_ids (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 user_phones (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -777,14 +945,16 @@ users (forced): institution using (institution_id = ( SELECT (current_setting('s
 
 -- What the service may
 
-accounts: insert, select, update (account_number, closed, credit_limit, delinquent, description, overdraft_limit)
+accounts: insert, select, update (account_number, closed, credit_limit, delinquent, description, overdraft_limit, transfer_restriction)
 activations: delete, insert, select, update
 audit_entries: insert, select
 balances: insert, select, update (held_in, held_out, last_at, posted, seq)
+business_days: delete, insert, select, update
 client_directory: insert, select
 client_keys: delete, insert, select
 client_secrets: delete, insert, select, update (expires_at)
 clients: insert, select, update (active, grants, name, networks, scopes, token_lifetime_seconds)
+contribution_limits: delete, insert, select, update
 customer_persons: delete, insert, select, update (role)
 customers: insert, select
 entries: insert, select
@@ -792,9 +962,11 @@ holders: delete, insert, select, update
 identity_providers: delete, insert, select, update (active, generation, keys, resource_tokens, scopes, subject_from, token_type, user_id_type)
 institutions: insert, select, update (enrollment, name, opening_deposit_minor, password_min_length, time_zone)
 limit_counters: insert, select, update (amount, max_amount, max_transfers, transfers)
+limit_uses: delete, insert, select
 loan_payments: insert, select
-loans: insert, select, update (accrued_interest, fees_due)
+loans: insert, select, update (accrued_interest, amount_due, fees_due)
 outbox: insert, select, update (secret, secret_expires_at)
+pending_transfers: delete, insert, select, update (due_at, when_due)
 persons: insert, select, update (birth_date, email, first_name, last_name, phone_number, phone_type)
 provider_directory: delete, insert, select
 refresh_families: delete, insert, select, update (generation, idle_until, revoked_at, rotated_at, token_hash)
@@ -803,8 +975,10 @@ schema_migrations: select
 signing_keys: delete, insert, select, update (sealed_private_key)
 spent_assertions: delete, insert, select
 spent_client_assertions: delete, insert, select
+transfer_approvals: insert, select
 transfer_limits: delete, insert, select, update
-transfers: insert, select, update (failure_code, failure_detail, settled_at, status)
+transfer_policies: delete, insert, select, update
+transfers: insert, select, update (failure_code, failure_detail, operator, settled_at, status)
 used_ids: insert, select
 user_phones: delete, insert, select, update
 users: insert, select, update (active, email, failed_logins, locked_by_operator, locked_until, password_hash, token_epoch, username)

@@ -10,7 +10,13 @@ import pg from 'pg';
 import { findInstitutionByCode } from '../src/institutions/index.ts';
 import { PostingKeys } from '../src/ledger/index.ts';
 import { Database } from '../src/storage/index.ts';
-import { deskSettings, initiateTransfer, openTransferDesk, transferLanes } from '../src/transfers/index.ts';
+import {
+  deskSettings,
+  initiateTransfer,
+  openTransferDesk,
+  rememberSettings,
+  transferLanes,
+} from '../src/transfers/index.ts';
 import { startTestService } from '../test/support/service.ts';
 
 const orders = Number(process.argv[2] ?? 6_000);
@@ -33,7 +39,7 @@ const ledger = new Database({
 const desk = openTransferDesk(ledger, {
   clock: () => new Date(),
   postingKeys: new PostingKeys(database),
-  institution: async () => institution,
+  settings: rememberSettings(database),
 });
 
 let nextId = 0;
@@ -84,6 +90,8 @@ async function ours(callers: number): Promise<void> {
         amount: { digits: 1n, decimals: 2 },
         currencyCode: null,
         transferType: null,
+        paymentOption: null,
+        previousYearContribution: null,
       });
       if (outcome.kind !== 'new' || outcome.transfer.status !== 'COMPLETED')
         throw new Error(JSON.stringify(outcome.kind));
@@ -200,9 +208,12 @@ async function plant(): Promise<void> {
     'update accounts set overdraft_limit = 1000000 where institution_id = $1 and account_id like $2',
     [institutionId, 'bench-%'],
   );
+  for (const table of ['transfer_limits', 'transfer_policies']) {
+    await superuser(`delete from ${table} where institution_id = $1`, [institutionId]);
+  }
   await superuser(
-    `insert into transfer_limits (institution_id, limit_key, subject, currency, max_amount_per_day)
-     values ($1, 1, 'CUSTOMER', 'USD', 1000000000)`,
+    `insert into transfer_limits (institution_id, limit_key, subject, period, currency, max_amount)
+     values ($1, 1, 'CUSTOMER', 'DAY', 'USD', 1000000000)`,
     [institutionId],
   );
 }

@@ -8,6 +8,8 @@ import { ownOrigin } from './events/index.ts';
 import { findInstitutionByCode, type Institution } from './institutions/index.ts';
 import { sql } from './storage/index.ts';
 import type { Stores } from './stores.ts';
+import { readTransferRules } from './transfer-rules.ts';
+import { saveTransferRules } from './transfers/index.ts';
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url));
 /** The folders of extracts; the first is the one that the README's calls speak to. */
@@ -44,7 +46,11 @@ export async function loadDemoWhenEmpty(stores: Stores): Promise<boolean> {
   );
   if (standing.rows[0]?.others !== 0n || standing.rows[0].last !== 0n) return false;
 
-  for (const folder of extracts) await importExtract(stores, path.join(examples, folder));
+  for (const folder of extracts) {
+    const { institution } = await importExtract(stores, path.join(examples, folder));
+    const rules = await readTransferRules(path.join(examples, folder));
+    await saveTransferRules(stores.database, institution.institutionId, rules);
+  }
   const logins = await readLines<LoginLine>('logins.csv');
   await Promise.all(logins.map((line) => addLogin(stores, line)));
   for (const line of clients) await addClient(stores, line);

@@ -9,6 +9,7 @@ import { activationCodeCommand, setPasswordCommand, standingCommands } from './c
 import { migrateCommand } from './cli/migrate.ts';
 import { providerCommands } from './cli/provider.ts';
 import { serveCommand } from './cli/serve.ts';
+import { transferCommands } from './cli/transfer.ts';
 import { ConfigError } from './config.ts';
 import { ExtractRejected } from './core/index.ts';
 import { Problem } from './problem.ts';
@@ -46,6 +47,9 @@ for (const command of [setPasswordCommand(), activationCodeCommand(), ...standin
   member.addCommand(command);
 }
 program.addCommand(member);
+const transfer = new Command('transfer').description('Transfers: review, reversal, rules');
+for (const command of transferCommands()) transfer.addCommand(command);
+program.addCommand(transfer);
 const provider = new Command('provider').description('Identity providers: who may assert members');
 for (const command of providerCommands()) provider.addCommand(command);
 program.addCommand(provider);

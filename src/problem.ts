@@ -42,6 +42,11 @@ export type ProblemCode =
   | 'exceeds_payoff'
   | 'exceeds_contribution_limit'
   | 'insufficient_funds'
+  // a transfer that was pending, and ended without being posted
+  | 'transfer_cancelled'
+  | 'transfer_declined'
+  | 'transfer_expired'
+  | 'transfer_final'
   // the service itself
   | 'internal_error'
   | 'overloaded'

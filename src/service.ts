@@ -24,22 +24,23 @@ import {
   wipeExpiredSecrets,
 } from './events/index.ts';
 import { createServer, type Services } from './http/index.ts';
-import {
-  type ClientActor,
-  findInstitution,
-  type Institution,
-  listInstitutions,
-} from './institutions/index.ts';
+import { type ClientActor, listInstitutions } from './institutions/index.ts';
 import { getProfile, registerMember, updateContact } from './members/index.ts';
 import { Problem } from './problem.ts';
 import { type Clock, Database, type InstitutionId } from './storage/index.ts';
 import { type Log, openStores, type Stores } from './stores.ts';
 import {
+  cancelTransfer,
   deskSettings,
+  explainTransfer,
   getTransfer,
   initiateTransfer,
+  listTransferOptions,
   listTransfers,
   openTransferDesk,
+  rememberSettings,
+  settleDue,
+  type TransferDesk,
   transferLanes,
 } from './transfers/index.ts';
 
@@ -61,7 +62,7 @@ export const version: string = JSON.parse(
 ).version;
 
 const housekeepingMillis = 60_000;
-const settingsAgeMillis = 1_000;
+const sweepMillis = 500;
 
 /** The composition root: the only place that builds everything and passes it on. */
 export async function startService(
@@ -75,10 +76,11 @@ export async function startService(
 ): Promise<Service> {
   const stores = await openStores(config, secrets, 'own', options.log, options.clock);
   const ledger = openLedger(stores);
+  const desk = openDesk(stores, ledger);
   try {
     await options.beforeListening?.(stores);
     await refusePublicDemo(config, stores);
-    const server = await createServer(servicesOf(stores, ledger), {
+    const server = await createServer(servicesOf(stores, desk), {
       publicUrl: config.publicUrl,
       corsOrigins: config.corsOrigins,
       trustedProxies: config.trustedProxies,
@@ -96,15 +98,19 @@ export async function startService(
       );
     }, housekeepingMillis);
 
+    const sweeper = startSweeping(stores, desk, options.log);
+
     let closing: Promise<void> | undefined;
     const close = async () => {
       clearInterval(housekeeping);
+      const swept = sweeper.stop();
       const patience = setTimeout(
         () => server.server.closeAllConnections(),
         config.shutdownGraceSeconds * 1000,
       );
       await server.close();
       clearTimeout(patience);
+      await swept;
       await ledger.close();
       await stores.close();
     };
@@ -132,10 +138,14 @@ function openLedger(stores: Stores): Database {
   });
 }
 
-function servicesOf(stores: Stores, ledger: Database): Services {
+function openDesk({ clock, postingKeys, database }: Stores, ledger: Database): TransferDesk {
+  return openTransferDesk(ledger, { clock, postingKeys, settings: rememberSettings(database) });
+}
+
+function servicesOf(stores: Stores, desk: TransferDesk): Services {
   const { auth, clock, database, postingKeys } = stores;
-  const institution = rememberedInstitution(database);
-  const desk = openTransferDesk(ledger, { clock, postingKeys, institution });
+  const institution = async (institutionId: InstitutionId) =>
+    (await desk.deps.settings(institutionId)).institution;
   const registration = {
     database,
     clock,
@@ -167,6 +177,9 @@ function servicesOf(stores: Stores, ledger: Database): Services {
       listTransactions({ database, institution }, actor, accountId, filter, page),
     getBalances: (actor, accountId, asOf) => getBalances({ database, clock }, actor, accountId, asOf),
     initiateTransfer: (actor, order) => initiateTransfer(desk, actor, order),
+    explainTransfer: (actor, order) => explainTransfer(desk, database, actor, order),
+    listTransferOptions: (actor, fromAccountId) => listTransferOptions(desk, database, actor, fromAccountId),
+    cancelTransfer: (actor, transferId) => cancelTransfer(desk, database, actor, transferId),
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
     listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, filter, page),
     ready: async () => {
@@ -194,16 +207,33 @@ async function noteRefusal<T>(
   }
 }
 
-/** A batch needs its institution's currency, which never changes, and time zone, which may be a second old. */
-function rememberedInstitution(database: Database): (institutionId: InstitutionId) => Promise<Institution> {
-  const remembered = new Map<InstitutionId, { readonly institution: Institution; readonly readAt: number }>();
-  return async (institutionId) => {
-    const known = remembered.get(institutionId);
-    if (known !== undefined && performance.now() - known.readAt < settingsAgeMillis) return known.institution;
-    const institution = await database.directory((db) => findInstitution(db, institutionId));
-    if (institution === undefined) throw new Error('an order for an institution that does not exist');
-    remembered.set(institutionId, { institution, readAt: performance.now() });
-    return institution;
+/** Pending transfers whose time has come are settled by whichever process looks first, one sweep after the other. */
+function startSweeping(stores: Stores, desk: TransferDesk, log: Log): { stop(): Promise<void> } {
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let sweeping = Promise.resolve();
+  const sweep = async () => {
+    try {
+      for (const { institutionId } of await stores.database.directory(listInstitutions)) {
+        await settleDue(desk, stores.database, institutionId);
+      }
+    } catch (error) {
+      log('sweep_failed', { error });
+    }
+    if (!stopped) schedule();
+  };
+  const schedule = () => {
+    timer = setTimeout(() => {
+      sweeping = sweep();
+    }, sweepMillis);
+  };
+  schedule();
+  return {
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await sweeping;
+    },
   };
 }
 

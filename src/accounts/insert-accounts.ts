@@ -22,6 +22,10 @@ export interface NewAccount {
   /** LOAN only: what part of the debt is not principal. */
   readonly accruedInterest: bigint;
   readonly feesDue: bigint;
+  /** Of a loan: what must be paid for it to be in good standing. */
+  readonly amountDue?: bigint;
+  /** EXCLUDE_ALL, EXCLUDE_AS_FROM or EXCLUDE_AS_TO: what transfers the account takes no part in. */
+  readonly transferRestriction?: string | null;
 }
 
 /**

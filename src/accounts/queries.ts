@@ -185,13 +185,15 @@ export async function selectHeldCustomerAccounts(
 const insertAccountRowsStatement = sql(
   'accounts_insert',
   `insert into accounts (institution_id, account_id, customer_key, purpose, account_number, di_account_type,
-                         category, description, currency, closed, delinquent, overdraft_limit, credit_limit)
+                         category, description, currency, closed, delinquent, overdraft_limit, credit_limit,
+                         transfer_restriction)
    select $1, account_id, customer_key, purpose, account_number, di_account_type,
-          category, description, currency, closed, delinquent, overdraft_limit, credit_limit
+          category, description, currency, closed, delinquent, overdraft_limit, credit_limit, transfer_restriction
    from unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-               $9::text[], $10::boolean[], $11::boolean[], $12::bigint[], $13::bigint[])
+               $9::text[], $10::boolean[], $11::boolean[], $12::bigint[], $13::bigint[], $14::text[])
         with ordinality as given (account_id, customer_key, purpose, account_number, di_account_type, category,
-                                  description, currency, closed, delinquent, overdraft_limit, credit_limit, place)
+                                  description, currency, closed, delinquent, overdraft_limit, credit_limit,
+                                  transfer_restriction, place)
    order by place
    returning account_id as "accountId", account_key as "accountKey"`,
 );
@@ -215,6 +217,7 @@ export async function insertAccountRows(
     accounts.map((account) => account.delinquent),
     accounts.map((account) => account.overdraftLimit),
     accounts.map((account) => account.creditLimit),
+    accounts.map((account) => account.transferRestriction ?? null),
   ]);
   return new Map(rows.map(({ accountId, accountKey }) => [accountId, accountKey]));
 }
@@ -239,9 +242,10 @@ export async function insertZeroBalances(
 
 const insertLoansStatement = sql(
   'accounts_insert_loans',
-  `insert into loans (institution_id, account_key, accrued_interest, fees_due)
-   select $1, a.account_key, given.accrued_interest, given.fees_due
-   from unnest($2::text[], $3::bigint[], $4::bigint[]) as given (account_id, accrued_interest, fees_due)
+  `insert into loans (institution_id, account_key, accrued_interest, fees_due, amount_due)
+   select $1, a.account_key, given.accrued_interest, given.fees_due, given.amount_due
+   from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+     as given (account_id, accrued_interest, fees_due, amount_due)
    join accounts a on a.institution_id = $1 and a.account_id = given.account_id`,
 );
 
@@ -255,6 +259,7 @@ export async function insertLoans(
     loans.map((loan) => loan.accountId),
     loans.map((loan) => loan.accruedInterest),
     loans.map((loan) => loan.feesDue),
+    loans.map((loan) => loan.amountDue ?? 0n),
   ]);
   return rowCount;
 }

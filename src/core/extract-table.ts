@@ -91,14 +91,15 @@ interface Line {
 }
 
 /**
- * The rows of a CSV file (RFC 4180) in UTF-8 with exactly these columns, in any order. What it is not is added to
- * `errors`, and the rows are then not to be trusted.
+ * The rows of a CSV file (RFC 4180) in UTF-8 with exactly these columns, in any order, and the `optional` ones where it
+ * has them. What it is not is added to `errors`, and the rows are then not to be trusted.
  */
 export async function readTable(
   folder: string,
   file: string,
   columns: readonly string[],
   errors: string[],
+  optional: readonly string[] = [],
 ): Promise<Row[]> {
   let bytes: Buffer;
   try {
@@ -123,12 +124,14 @@ export async function readTable(
     return [];
   }
   const header = lines[0]?.record.map((name) => name.trim()) ?? [];
-  for (const column of columns) {
+  const all = [...columns, ...optional];
+  for (const column of all) {
     const times = header.filter((name) => name === column).length;
-    if (times !== 1) errors.push(`${file}:1: expected one column ${column}, found ${times}`);
+    const fits = times === 1 || (times === 0 && optional.includes(column));
+    if (!fits) errors.push(`${file}:1: expected one column ${column}, found ${times}`);
   }
-  const unknown = header.filter((name) => !columns.includes(name));
-  if (unknown.length > 0) errors.push(`${file}:1: expected no columns but ${columns.join(', ')}`);
+  const unknown = header.filter((name) => !all.includes(name));
+  if (unknown.length > 0) errors.push(`${file}:1: expected no columns but ${all.join(', ')}`);
 
   return lines.slice(1).map(({ record, info }) => {
     if (record.length !== header.length) {

@@ -48,6 +48,9 @@ export interface AccountRecord {
   readonly creditLimit: bigint;
   readonly accruedInterest: bigint;
   readonly feesDue: bigint;
+  /** What must be paid for the loan to be in good standing. */
+  readonly amountDue: bigint;
+  readonly transferRestriction: string | null;
   readonly holders: readonly HolderRecord[];
 }
 
@@ -75,7 +78,7 @@ export async function readExtract(folder: string): Promise<Extract> {
   const personRows = await table('persons.csv', personColumns);
   const memberRows = await table('members.csv', memberColumns);
   const memberPersonRows = await table('member-persons.csv', memberPersonColumns);
-  const accountRows = await table('accounts.csv', accountColumns);
+  const accountRows = await readTable(folder, 'accounts.csv', accountColumns, errors, optionalAccountColumns);
   const holderRows = await table('holders.csv', holderColumns);
   // What refers to a file that could not be read would only hide the error that matters.
   if (errors.length > 0) throw new ExtractRejected(errors);
@@ -235,6 +238,9 @@ const accountColumns = [
   'accrued_interest',
   'fees_due',
 ];
+/** Came later: extracts without them are as good as before. */
+const optionalAccountColumns = ['amount_due', 'transfer_restriction'];
+const restrictions = ['EXCLUDE_ALL', 'EXCLUDE_AS_FROM', 'EXCLUDE_AS_TO'];
 
 function readAccount(row: Row): Draft<AccountRecord> {
   const diAccountType = row.text('type');
@@ -272,6 +278,12 @@ function readAccount(row: Row): Draft<AccountRecord> {
     creditLimit: onlyOn('CREDIT', 'credit_limit'),
     accruedInterest,
     feesDue,
+    amountDue: onlyOn('LOAN', 'amount_due'),
+    transferRestriction: row.optional(
+      'transfer_restriction',
+      (text) => restrictions.includes(text),
+      restrictions.join(' or '),
+    ),
     holders: [],
   };
 }

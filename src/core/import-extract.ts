@@ -288,6 +288,7 @@ async function bringBalances(
         accountKey: accountKey(loan),
         accruedInterest: loan.accruedInterest,
         feesDue: loan.feesDue,
+        amountDue: loan.amountDue,
       })),
     );
   }

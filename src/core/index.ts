@@ -6,6 +6,7 @@
  * opens with one posting against the institution's own accounts, so that the ledger sums to zero from the first row.
  */
 export { ExtractRejected } from './extract.ts';
+export { expectUnique, type Row, readTable } from './extract-table.ts';
 export { type ImportDeps, type ImportReport, importExtract } from './import-extract.ts';
 export { MembershipExists, openMembership } from './open-membership.ts';
 export { findMembership, type MembershipPerson } from './queries.ts';

@@ -262,9 +262,11 @@ const describeAccounts = sql(
   'core_describe_accounts',
   `update accounts a
    set account_number = v.account_number, description = v.description, closed = v.closed,
-       delinquent = v.delinquent, overdraft_limit = v.overdraft_limit, credit_limit = v.credit_limit
-   from unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::boolean[], $7::bigint[], $8::bigint[])
-     as v (account_id, account_number, description, closed, delinquent, overdraft_limit, credit_limit)
+       delinquent = v.delinquent, overdraft_limit = v.overdraft_limit, credit_limit = v.credit_limit,
+       transfer_restriction = v.transfer_restriction
+   from unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::boolean[], $7::bigint[], $8::bigint[], $9::text[])
+     as v (account_id, account_number, description, closed, delinquent, overdraft_limit, credit_limit,
+           transfer_restriction)
    where a.institution_id = $1 and a.account_id = v.account_id`,
 );
 
@@ -282,14 +284,17 @@ export async function updateDescriptions(
     accounts.map((account) => account.delinquent),
     accounts.map((account) => account.overdraftLimit),
     accounts.map((account) => account.creditLimit),
+    accounts.map((account) => account.transferRestriction),
   ]);
   expectWritten('accounts', rowCount, accounts.length);
 }
 
 const setLoans = sql(
   'core_set_loans',
-  `update loans l set accrued_interest = v.accrued_interest, fees_due = v.fees_due
-   from unnest($2::bigint[], $3::bigint[], $4::bigint[]) as v (account_key, accrued_interest, fees_due)
+  `update loans l
+   set accrued_interest = v.accrued_interest, fees_due = v.fees_due, amount_due = v.amount_due
+   from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
+     as v (account_key, accrued_interest, fees_due, amount_due)
    where l.institution_id = $1 and l.account_key = v.account_key`,
 );
 
@@ -300,6 +305,7 @@ export async function updateLoans(
     readonly accountKey: bigint;
     readonly accruedInterest: bigint;
     readonly feesDue: bigint;
+    readonly amountDue: bigint;
   }[],
 ): Promise<void> {
   const { rowCount } = await tx.query(setLoans, [
@@ -307,6 +313,7 @@ export async function updateLoans(
     rows.map((row) => row.accountKey),
     rows.map((row) => row.accruedInterest),
     rows.map((row) => row.feesDue),
+    rows.map((row) => row.amountDue),
   ]);
   expectWritten('loans', rowCount, rows.length);
 }

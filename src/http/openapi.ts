@@ -138,7 +138,7 @@ function describe(operation: Operation): object {
     ],
     ...(body && {
       requestBody: {
-        required: true,
+        required: body.optional !== true,
         content: Object.fromEntries(
           body.mediaTypes.map((type) => [type, { schema: copySchema(body.schema), examples: body.examples }]),
         ),

@@ -83,6 +83,8 @@ interface Description<
     readonly schema: Body;
     readonly mediaTypes: readonly MediaType[];
     readonly examples: Examples;
+    /** None at all is as good as an empty object. */
+    readonly optional?: true;
   };
   readonly answers: Readonly<Record<number, AnswerDescription>>;
   /** Codes it may answer beside those of its kind (see commonProblems in openapi.ts). */

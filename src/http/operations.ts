@@ -1,11 +1,13 @@
 import type { Operation } from './operation.ts';
 import { activateMember } from './routes/activate-member.ts';
 import { authorizationServer } from './routes/authorization-server.ts';
+import { cancelTransfer } from './routes/cancel-transfer.ts';
 import { getAccount } from './routes/get-account.ts';
 import { getBalances } from './routes/get-balances.ts';
 import { getMemberAccounts } from './routes/get-member-accounts.ts';
 import { getMemberProfile } from './routes/get-member-profile.ts';
 import { getTransfer } from './routes/get-transfer.ts';
+import { getTransferOptions } from './routes/get-transfer-options.ts';
 import { initiateTransfer } from './routes/initiate-transfer.ts';
 import { issueToken } from './routes/issue-token.ts';
 import { jwks } from './routes/jwks.ts';
@@ -33,8 +35,10 @@ export const operations: readonly Operation[] = [
   listTransactions,
   getBalances,
   initiateTransfer,
+  getTransferOptions,
   getTransfer,
   listTransfers,
+  cancelTransfer,
   livez,
   readyz,
   version,

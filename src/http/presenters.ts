@@ -1,6 +1,6 @@
 import type { Account, Balances, Transaction } from '../accounts/index.ts';
 import type { Profile } from '../members/index.ts';
-import { formatMinor, type Transfer } from '../transfers/index.ts';
+import { type Decision, formatMinor, type Transfer, type TransferOptions } from '../transfers/index.ts';
 
 declare global {
   interface JSON {
@@ -77,6 +77,35 @@ export function presentTransfer(transfer: Transfer) {
     status,
     createdAt: transfer.createdAt.toISOString(),
     ...(failureCode !== undefined && { failureCode }),
+  };
+}
+
+export function presentDecision({ transfer, reasons }: Decision) {
+  return {
+    transfer: presentTransfer(transfer),
+    reasons: reasons.map(({ code, detail }) => ({ code, detail })),
+  };
+}
+
+export function presentTransferOptions({ fromAccountId, currencyCode, options }: TransferOptions) {
+  const amount = (minor: bigint) => exactNumber(minor, currencyCode);
+  return {
+    fromAccountId,
+    currencyCode,
+    options: options.map((option) => {
+      const { toAccountId, transferType, paymentOption, previousYearContribution, refusal } = option;
+      const { maximumMinor, reviewAboveMinor } = option;
+      return {
+        ...(toAccountId !== null && { toAccountId }),
+        ...(transferType !== null && { transferType }),
+        ...(paymentOption !== null && { paymentOption }),
+        ...(previousYearContribution !== null && { previousYearContribution }),
+        allowed: refusal === null,
+        ...(maximumMinor !== null && { maximumAmount: amount(maximumMinor) }),
+        ...(reviewAboveMinor !== null && { reviewAbove: amount(reviewAboveMinor) }),
+        ...(refusal !== null && { reason: { code: refusal.code, detail: refusal.detail } }),
+      };
+    }),
   };
 }
 

@@ -52,6 +52,10 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   exceeds_payoff: { status: 422, title: 'Payment exceeds payoff' },
   exceeds_contribution_limit: { status: 422, title: 'Contribution exceeds limit' },
   insufficient_funds: { status: 422, title: 'Insufficient funds' },
+  transfer_cancelled: { status: 422, title: 'Transfer cancelled' },
+  transfer_declined: { status: 422, title: 'Transfer declined' },
+  transfer_expired: { status: 422, title: 'Transfer expired' },
+  transfer_final: { status: 409, title: 'Transfer is final' },
 
   internal_error: { status: 500, title: 'Internal error' },
   overloaded: { status: 503, title: 'Overloaded' },

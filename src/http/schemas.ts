@@ -1,7 +1,7 @@
 import * as Type from 'typebox/type';
 import { transactionTypes } from '../accounts/index.ts';
 import { phoneTypes, userIdTypes, userRoles } from '../members/index.ts';
-import { failureCodes, transferTypes } from '../transfers/index.ts';
+import { failureCodes, loanPaymentOptions, transferTypes } from '../transfers/index.ts';
 import { problemCodes } from './problems.ts';
 
 /** The shapes that several operations share; each stands in openapi.json once, under its name here. */
@@ -32,6 +32,10 @@ export const UserIdType = oneOf(userIdTypes, 'What kind of id stands in the path
 export const TransferStatus = oneOf(
   ['PENDING', 'COMPLETED', 'FAILED'],
   'COMPLETED and FAILED are final. While PENDING the amount is held on the source account.',
+);
+export const PaymentOption = oneOf(
+  loanPaymentOptions,
+  'Of a LOAN_PAYMENT: what it pays first. DEFAULT is fees, interest, principal; the others are taken where the institution says so.',
 );
 
 export const TransactionStatus = oneOf(['POSTED', 'PENDING'], 'Only these; both when left out.');
@@ -141,6 +145,51 @@ export const Transfer = Type.Object(
   },
 );
 
+const Reason = Type.Object({
+  code: oneOf([...failureCodes, 'review', 'cut_off'], 'For programs.'),
+  detail: Type.String({ description: 'For people.' }),
+});
+
+export const TransferDecision = Type.Object(
+  {
+    transfer: Transfer,
+    reasons: Type.Array(Reason, {
+      description: 'Why it would fail, or be held; empty where it would post at once.',
+    }),
+  },
+  { description: 'What a dry run answers: the transfer as it would stand. Nothing was moved or stored.' },
+);
+
+export const TransferOptions = Type.Object(
+  {
+    fromAccountId: id('Source account.'),
+    currencyCode: CurrencyCode,
+    options: Type.Array(
+      Type.Object({
+        toAccountId: Type.Optional(
+          id(
+            'Destination account. Left out of the last option: any other deposit account of the institution.',
+          ),
+        ),
+        transferType: Type.Optional(TransferType),
+        paymentOption: Type.Optional(PaymentOption),
+        previousYearContribution: Type.Optional(
+          Type.Boolean({ description: 'For which year a contribution to an IRA counts.' }),
+        ),
+        allowed: Type.Boolean(),
+        maximumAmount: Type.Optional(
+          Type.Number({ minimum: 0, description: 'The most that may be moved now, in major units.' }),
+        ),
+        reviewAbove: Type.Optional(
+          Type.Number({ minimum: 0, description: 'More than this is held for review.' }),
+        ),
+        reason: Type.Optional(Reason),
+      }),
+    ),
+  },
+  { description: 'Where money may be moved from an account, and why not elsewhere.' },
+);
+
 const problemMembers = {
   type: Type.String({ format: 'uri-reference', description: 'Opens the page about the code.' }),
   title: Type.String({ description: 'The same for every occurrence of the code.' }),
@@ -200,6 +249,8 @@ export const namedSchemas = {
   Transaction,
   Balances,
   Transfer,
+  TransferDecision,
+  TransferOptions,
   Problem: ProblemDocument,
   OutcomeUnknownProblem,
   DeclinedTransferProblem,

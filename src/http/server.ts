@@ -235,6 +235,11 @@ function registerOperation(
     scope.addHook('preValidation', async (request) => {
       request.query = readIntegers(request.query as Record<string, unknown>, operation.query);
     });
+    if (operation.body?.optional) {
+      scope.addHook('preValidation', async (request) => {
+        request.body ??= {};
+      });
+    }
     scope.route({
       method: operation.method,
       url: toPattern(operation.path),

@@ -4,7 +4,14 @@ import type { Origin } from '../events/index.ts';
 import type { Actor, ClientActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
 import type { Page, PageRequest } from '../page.ts';
-import type { Outcome, Transfer, TransferFilter, TransferOrder } from '../transfers/index.ts';
+import type {
+  Decision,
+  Outcome,
+  Transfer,
+  TransferFilter,
+  TransferOptions,
+  TransferOrder,
+} from '../transfers/index.ts';
 
 /**
  * What the HTTP edge asks of the rest: one function per use case, already bound to the database, clock and keys it
@@ -38,6 +45,10 @@ export interface Services {
   getBalances(actor: Actor, accountId: string, asOf: Date | null): Promise<Balances>;
 
   initiateTransfer(actor: Actor, order: TransferOrder): Promise<Outcome>;
+  /** The dry run of `initiateTransfer`. */
+  explainTransfer(actor: Actor, order: TransferOrder): Promise<Decision | Outcome>;
+  listTransferOptions(actor: Actor, fromAccountId: string): Promise<TransferOptions>;
+  cancelTransfer(actor: Actor, transferId: string): Promise<Transfer>;
   getTransfer(actor: Actor, transferId: string): Promise<Transfer>;
   listTransfers(actor: Actor, filter: TransferFilter, page: PageRequest): Promise<Page<Transfer>>;
 

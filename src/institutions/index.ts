@@ -5,14 +5,17 @@
  * security, because the institution must be known before anything of it can be read.
  */
 export type { Actor, ClientActor, MemberActor } from './actor.ts';
-export { isWeekend } from './calendar.ts';
+export { type BusinessCalendar, cutOff, isWeekend } from './calendar.ts';
 export { instantsOf, type Moment, type Period } from './period.ts';
 export {
+  type BusinessDay,
   findInstitution,
   findInstitutionByCode,
   type Institution,
   type InstitutionSettings,
   listInstitutions,
+  replaceBusinessDays,
   saveInstitution,
+  selectBusinessDays,
 } from './queries.ts';
 export { addDays, type LocalDate, localDate as businessDay, localDate } from './time-zone.ts';

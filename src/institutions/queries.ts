@@ -97,3 +97,42 @@ function toInstitution(row: Row): Institution {
     demo: row.demo,
   };
 }
+
+/** A day on which the institution differs from the holiday calendar. */
+export interface BusinessDay {
+  /** YYYY-MM-DD */
+  readonly day: string;
+  readonly open: boolean;
+}
+
+const businessDays = sql(
+  'institutions_business_days',
+  'select day, open from business_days where institution_id = $1 order by day',
+);
+
+export async function selectBusinessDays(
+  db: Queryable,
+  institutionId: InstitutionId,
+): Promise<BusinessDay[]> {
+  return (await db.query<BusinessDay>(businessDays, [institutionId])).rows;
+}
+
+const removeBusinessDays = sql(
+  'institutions_remove_business_days',
+  'delete from business_days where institution_id = $1',
+);
+const addBusinessDays = sql(
+  'institutions_add_business_days',
+  `insert into business_days (institution_id, day, open)
+   select $1, v.* from unnest($2::date[], $3::boolean[]) as v`,
+);
+
+/** Exactly these. */
+export async function replaceBusinessDays(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  days: readonly BusinessDay[],
+): Promise<void> {
+  await tx.query(removeBusinessDays, [institutionId]);
+  await tx.query(addBusinessDays, [institutionId, days.map((row) => row.day), days.map((row) => row.open)]);
+}

@@ -3,6 +3,7 @@ import {
   type Entry,
   type EntryKind,
   insertEntriesAndMoveBalances,
+  selectBalances,
   selectBalancesForUpdate,
   selectExistingAccountIds,
   selectFreeBalancesForUpdate,
@@ -35,6 +36,11 @@ export class Book {
     this.#states = new Map(states.map((state) => [state.accountId, state]));
   }
 
+  /** Without locks, to judge what an order would become; such a book must not be written. */
+  static async look(tx: Transaction, accountIds: readonly string[]): Promise<Book> {
+    return new Book(tx, await selectBalances(tx, tx.institutionId, accountIds));
+  }
+
   /** Locks in key order and waits for each account, up to the connection's lock_timeout. */
   static async lock(tx: Transaction, accountIds: readonly string[]): Promise<Book> {
     return new Book(tx, await selectBalancesForUpdate(tx, tx.institutionId, accountIds));
@@ -61,6 +67,13 @@ export class Book {
     return this.#states.get(accountId);
   }
 
+  /** The same of an account that must be here. */
+  require(accountId: string): AccountState {
+    const state = this.#states.get(accountId);
+    if (state === undefined) throw new Error('ledger: an account was not locked before it was moved');
+    return state;
+  }
+
   /** The newest moment any of the accounts has seen: time never runs backward on an account. */
   latestAt(): Date | undefined {
     let latest: Date | undefined;
@@ -75,9 +88,9 @@ export class Book {
    * applied. The amounts of the two sides must cancel out; accounts that are not in the book are an error.
    */
   apply(postingKey: bigint, kind: EntryKind, from: Side, to: Side): Refusal | null {
-    const incoming = move(this.#require(to.accountId), to.change, to.bounds);
+    const incoming = move(this.require(to.accountId), to.change, to.bounds);
     if (incoming.refused !== null) return incoming.refused;
-    const outgoing = move(this.#require(from.accountId), from.change, from.bounds);
+    const outgoing = move(this.require(from.accountId), from.change, from.bounds);
     if (outgoing.refused !== null) return outgoing.refused;
     if ((from.change.posted ?? 0n) + (to.change.posted ?? 0n) !== 0n || from.accountId === to.accountId) {
       throw new Error('ledger: the two sides of a posting must cancel out');
@@ -85,6 +98,12 @@ export class Book {
     this.#enter(postingKey, kind, outgoing.state, from.change, outgoing.decidedBy);
     this.#enter(postingKey, kind, incoming.state, to.change, incoming.decidedBy);
     return null;
+  }
+
+  /** The same for who has judged it before: a refusal is then a defect, and nothing may be written. */
+  move(postingKey: bigint, kind: EntryKind, from: Side, to: Side): void {
+    const refusal = this.apply(postingKey, kind, from, to);
+    if (refusal !== null) throw new Error(`ledger: a posting that was judged sound is refused: ${refusal}`);
   }
 
   /** A fact, bound by nothing: an opening balance or the core's correction. Moves from debit to credit. */
@@ -110,16 +129,10 @@ export class Book {
    */
   async write(at: Date): Promise<void> {
     if (this.#entries.length === 0) return;
-    const states = [...this.#moved].map((accountId) => this.#require(accountId));
+    const states = [...this.#moved].map((accountId) => this.require(accountId));
     const latest = this.latestAt();
     const when = latest !== undefined && latest > at ? latest : at;
     await insertEntriesAndMoveBalances(this.#tx, this.institutionId, states, this.#entries, when);
-  }
-
-  #require(accountId: string): AccountState {
-    const state = this.#states.get(accountId);
-    if (state === undefined) throw new Error('ledger: an account was not locked before it was moved');
-    return state;
   }
 
   #enter(postingKey: bigint, kind: EntryKind, state: AccountState, change: Change, decidedBy: Bounds): void {

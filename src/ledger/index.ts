@@ -7,6 +7,19 @@
  */
 export { Book, type Refusal, type Side } from './book.ts';
 export { currencyDecimals } from './currencies.ts';
+export {
+  allotLoanPayment,
+  type LoanPaymentOption,
+  type LoanPaymentParts,
+  loanPaymentOptions,
+} from './loan-payment.ts';
 export { type DecimalAmount, formatMinor, parseDecimalAmount, toMinor } from './money.ts';
 export { PostingKeys } from './posting-keys.ts';
-export { type AccountState, type Bounds, splitLoanPayment, unbounded } from './rules.ts';
+export {
+  type AccountState,
+  type Bounds,
+  type Change,
+  roomIn,
+  roomOut,
+  unbounded,
+} from './rules.ts';

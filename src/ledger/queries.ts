@@ -28,15 +28,24 @@ interface BalanceRow {
 }
 
 // Nothing is joined: a row that waited for its lock is read again, the rows joined to it are not.
-const lockedColumns = `
+const states = `
   select account_key, account_id, currency, posted, held_out, held_in, seq, last_at
   from balances
   where institution_id = $1 and account_id = any ($2::text[])
-  order by account_key
-  for no key update`;
+  order by account_key`;
+const lockedColumns = `${states} for no key update`;
 
+const readBalances = sql('ledger_read_balances', states);
 const lockBalances = sql('ledger_lock_balances', lockedColumns);
 const lockFreeBalances = sql('ledger_lock_free_balances', `${lockedColumns} skip locked`);
+
+export async function selectBalances(
+  db: Queryable,
+  institutionId: InstitutionId,
+  accountIds: readonly string[],
+): Promise<AccountState[]> {
+  return (await db.query<BalanceRow>(readBalances, [institutionId, accountIds])).rows.map(toState);
+}
 
 /** In key order, always, by every writer. Waits up to the connection's lock_timeout (SQLSTATE 55P03). */
 export async function selectBalancesForUpdate(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { type AccountState, type Bounds, type Change, move, splitLoanPayment, unbounded } from './rules.ts';
+import { type AccountState, type Bounds, type Change, move, roomIn, roomOut, unbounded } from './rules.ts';
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
@@ -169,41 +169,33 @@ test('move agrees with a model that counts one cent at a time', (context) => {
   assert.deepEqual([...seen].sort(), ['above_ceiling', 'below_floor', 'moved']);
 });
 
-const splits: readonly (readonly [
-  amount: bigint,
-  fees: bigint,
-  interest: bigint,
-  parts: readonly [bigint, bigint, bigint],
-])[] = [
-  [100n, 0n, 0n, [0n, 0n, 100n]],
-  [100n, 30n, 0n, [30n, 0n, 70n]],
-  [100n, 0n, 30n, [0n, 30n, 70n]],
-  [100n, 30n, 30n, [30n, 30n, 40n]],
-  [60n, 30n, 30n, [30n, 30n, 0n]],
-  [59n, 30n, 30n, [30n, 29n, 0n]],
-  [30n, 30n, 30n, [30n, 0n, 0n]],
-  [1n, 30n, 30n, [1n, 0n, 0n]],
-];
-
-for (const [amount, fees, interest, [toFees, toInterest, toPrincipal]] of splits) {
-  test(`a payment of ${amount} on ${fees} of fees and ${interest} of interest goes to them in this order`, () => {
-    assert.deepEqual(splitLoanPayment(amount, { fees, interest }), { toFees, toInterest, toPrincipal });
-  });
-}
-
-test('the parts of any payment add up to it, and none is negative or more than is due', (context) => {
+test('the room on a side is the most that the rule lets through, to the cent', (context) => {
   context.diagnostic(`SEED=${seed}`);
-  const money = fc.bigInt({ min: 0n, max: 10n ** 15n });
+  const money = fc.bigInt({ min: -1_000n, max: 1_000n });
+  const held = fc.bigInt({ min: 0n, max: 500n });
   fc.assert(
-    fc.property(money, money, money, (amount, fees, interest) => {
-      const { toFees, toInterest, toPrincipal } = splitLoanPayment(amount, { fees, interest });
-      assert.equal(toFees + toInterest + toPrincipal, amount);
-      assert.ok(toFees >= 0n && toFees <= fees);
-      assert.ok(toInterest >= 0n && toInterest <= interest);
-      assert.ok(toPrincipal >= 0n);
-      if (toInterest > 0n) assert.equal(toFees, fees, 'interest only when the fees are paid');
-      if (toPrincipal > 0n) assert.equal(toInterest, interest, 'principal only when the interest is paid');
+    fc.property(money, held, held, money, money, (posted, heldOut, heldIn, floor, ceiling) => {
+      const state: AccountState = {
+        accountKey: 1n,
+        accountId: 'a',
+        currency: 'USD',
+        posted,
+        heldOut,
+        heldIn,
+        seq: 0n,
+        lastAt: new Date(0),
+      };
+      const bounds: Bounds = { floor, ceiling };
+      const out = roomOut(state, bounds) ?? 0n;
+      const into = roomIn(state, bounds) ?? 0n;
+      if (out > 0n) assert.equal(move(state, { posted: -out }, bounds).refused, null);
+      assert.equal(move(state, { posted: -out - 1n }, bounds).refused, 'below_floor');
+      if (into > 0n) assert.equal(move(state, { heldIn: into }, bounds).refused, null);
+      assert.equal(move(state, { heldIn: into + 1n }, bounds).refused, 'above_ceiling');
     }),
-    { seed },
+    { seed, numRuns: 2_000 },
   );
+  const state = { posted: 0n, heldOut: 0n, heldIn: 0n } as AccountState;
+  assert.equal(roomOut(state, unbounded), null);
+  assert.equal(roomIn(state, unbounded), null);
 });

@@ -62,16 +62,16 @@ export function move(state: AccountState, change: Change, bounds: Bounds): Moved
   };
 }
 
-/** How a payment on a loan is split: fees, then interest, then principal. The parts add up to the payment. */
-export function splitLoanPayment(
-  amount: bigint,
-  due: { readonly fees: bigint; readonly interest: bigint },
-): { readonly toFees: bigint; readonly toInterest: bigint; readonly toPrincipal: bigint } {
-  const toFees = least(amount, due.fees);
-  const toInterest = least(amount - toFees, due.interest);
-  return { toFees, toInterest, toPrincipal: amount - toFees - toInterest };
+/** The most that may still leave an account, never negative; null: no bound. As `move` would have it. */
+export function roomOut(state: AccountState, bounds: Bounds): bigint | null {
+  return bounds.floor === null ? null : fromZero(state.posted - state.heldOut - bounds.floor);
 }
 
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
+/** The most that may still reach an account. */
+export function roomIn(state: AccountState, bounds: Bounds): bigint | null {
+  return bounds.ceiling === null ? null : fromZero(bounds.ceiling - state.posted - state.heldIn);
+}
+
+function fromZero(amount: bigint): bigint {
+  return amount > 0n ? amount : 0n;
 }

@@ -67,6 +67,7 @@ types.setTypeParser(1082, (text: string) => text); // date: a business day, not 
 
 const setInstitution = sql('set_institution', `select set_config('sharedraft.institution', $1, false)`);
 const begin: Statement = { name: '', text: 'begin' };
+const beginSnapshot: Statement = { name: '', text: 'begin isolation level repeatable read, read only' };
 const commit: Statement = { name: '', text: 'commit' };
 const rollback: Statement = { name: '', text: 'rollback' };
 
@@ -106,9 +107,9 @@ export class Connection implements Queryable {
     });
   }
 
-  begin(): Promise<unknown> {
+  begin(how: Statement = begin): Promise<unknown> {
     this.#firstFailure = undefined;
-    return quiet(this.query(begin));
+    return quiet(this.query(how));
   }
 
   /** Of pipelined statements each after the failed one fails as well, and may be heard of first: what was the cause. */
@@ -178,10 +179,23 @@ export class Database {
    * READ COMMITTED. `work` throwing rolls back; its error comes through, but for a lock that was not to be had in
    * time, which is Problem `overloaded`.
    */
-  async transaction<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  transaction<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#transaction(institutionId, begin, work);
+  }
+
+  /** Several statements that see one and the same moment, and can write nothing. */
+  snapshot<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#transaction(institutionId, beginSnapshot, work);
+  }
+
+  #transaction<T>(
+    institutionId: InstitutionId,
+    how: Statement,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
     return this.#with(async (connection) => {
       connection.enter(institutionId);
-      const begun = connection.begin();
+      const begun = connection.begin(how);
       let result: T;
       try {
         const tx: Transaction = { institutionId, query: (s, v) => connection.query(s, v) };

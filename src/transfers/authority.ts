@@ -30,7 +30,12 @@ export function visibleDestination(actor: Actor, accountId: string, facts: Facts
 
 const payingTypes: ReadonlySet<string> = new Set(['SAVINGS', 'CHECKING', 'MONEY_MARKET']);
 
-/** Only these pay out at all, whoever orders it. */
-export function paysOut(account: AccountFacts): boolean {
-  return payingTypes.has(account.diAccountType);
+/** Only these pay out at all, whoever orders it, and only where the core has not restricted them. */
+export function paysOut({ diAccountType, transferRestriction }: AccountFacts): boolean {
+  const excluded = transferRestriction === 'EXCLUDE_ALL' || transferRestriction === 'EXCLUDE_AS_FROM';
+  return payingTypes.has(diAccountType) && !excluded;
+}
+
+export function mayReceive({ transferRestriction }: AccountFacts): boolean {
+  return transferRestriction !== 'EXCLUDE_ALL' && transferRestriction !== 'EXCLUDE_AS_TO';
 }

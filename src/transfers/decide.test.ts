@@ -3,10 +3,12 @@ import { test } from 'node:test';
 import type { ClientActor, MemberActor } from '../institutions/index.ts';
 import { Book } from '../ledger/index.ts';
 import type { InstitutionId } from '../storage/index.ts';
-import { type Decision, decide } from './decide.ts';
+import { apply, type Judgement, judge } from './decide.ts';
 import type { Facts } from './facts.ts';
-import { DayCounters } from './limits.ts';
-import type { AccountFacts, LimitRow } from './queries.ts';
+import type { LimitRow } from './limit-queries.ts';
+import { Counters } from './limits.ts';
+import type { LoanPayment } from './loan-queries.ts';
+import type { AccountFacts } from './queries.ts';
 import { type FailureCode, failureCodes, type SubmittedOrder } from './transfer.ts';
 
 /* A member pays 100.00 from checking on a loan of their own, and nothing speaks against it; then rules are broken. */
@@ -22,6 +24,8 @@ interface World {
   /** The one limit there is, and what its counter has seen today. */
   readonly limit: LimitRow;
   readonly counted: { readonly amount: bigint; readonly transfers: number };
+  /** What the owner of an IRA has contributed for the year. */
+  readonly contributed: { readonly amount: bigint };
 }
 type Change = { readonly [Part in keyof World]?: Partial<World[Part]> | null };
 
@@ -44,9 +48,13 @@ const source: AccountFacts = {
   category: 'DEPOSIT',
   currency: 'USD',
   closed: false,
+  delinquent: false,
   overdraftLimit: 0n,
+  transferRestriction: null,
   loan: null,
+  owner: null,
 };
+const at = new Date('2026-03-02T17:00:00Z');
 const untroubled: World = {
   order: {
     transferId: 'order-1',
@@ -55,6 +63,8 @@ const untroubled: World = {
     amount: { digits: 100n, decimals: 0 },
     currencyCode: null,
     transferType: null,
+    paymentOption: null,
+    previousYearContribution: null,
     actor: member,
   },
   source,
@@ -64,20 +74,23 @@ const untroubled: World = {
     accountId: 'loan',
     diAccountType: 'AUTOMOBILE_LOAN',
     category: 'LOAN',
-    loan: { fees: 10_00n, interest: 20_00n },
+    loan: { fees: 10_00n, interest: 20_00n, amountDue: 50_00n },
   },
   holding: { mayPay: true },
   posted: { source: 500_00n, destination: -900_00n },
   limit: {
     limitKey: 1,
     subject: 'USER',
+    period: 'DAY',
     transferType: null,
+    sourceType: null,
     currency: 'USD',
     maxPerTransfer: 1_000_00n,
-    maxAmountPerDay: 1_000_00n,
-    maxCountPerDay: 10,
+    maxAmount: 1_000_00n,
+    maxCount: 10,
   },
   counted: { amount: 0n, transfers: 0 },
+  contributed: { amount: 0n },
 };
 
 /** The untroubled world with these changes in it, the later over the earlier. */
@@ -90,10 +103,13 @@ function changed(...changes: readonly Change[]): World {
   return Object.fromEntries(parts);
 }
 
-/** The decision, what is posted on source and destination afterwards, and how many counters have changed. */
-async function decided(
-  world: World,
-): Promise<{ decision: Decision; after: readonly [source: bigint, destination: bigint, counters: number] }> {
+/**
+ * The judgement, what is posted on source and destination once it is applied, and how many counters have changed.
+ */
+async function decided(world: World): Promise<{
+  decision: Judgement & { readonly loanPayment: LoanPayment | null };
+  after: readonly [source: bigint, destination: bigint, counters: number];
+}> {
   const accounts = [world.source, world.destination];
   const balances = accounts.map((account) => ({
     account_key: account.accountKey,
@@ -108,7 +124,24 @@ async function decided(
   const answer = async () => ({ rows: balances as never[], rowCount: balances.length, command: 'SELECT' });
   const book = await Book.lock({ institutionId, query: answer }, []);
   const facts: Facts = {
-    defaultCurrency: 'USD',
+    settings: {
+      institution: {
+        institutionId,
+        code: 'fictional',
+        name: 'Fictional Credit Union',
+        currency: 'USD',
+        timeZone: 'America/New_York',
+        enrollment: 'closed',
+        openingDepositMinor: 0n,
+        passwordMinLength: 15,
+        demo: false,
+      },
+      policies: [],
+      calendar: { timeZone: 'America/New_York', opensAt: '00:00', exceptions: new Map() },
+      contributionLimits: [],
+    },
+    at,
+    day: '2026-03-02',
     limits: [world.limit],
     account: (accountId) => accounts.find((account) => account.accountId === accountId),
     holding: (accountKey) => (accountKey === 1n ? (world.holding ?? undefined) : { mayPay: true }),
@@ -116,11 +149,22 @@ async function decided(
   };
   const { limitKey, subject } = world.limit;
   const subjectKey = subject === 'USER' ? member.userKey : world.source.customerKey;
-  const counters = new DayCounters([
-    { limitKey, subjectKey, day: '2026-03-02', ...world.counted, maxAmount: null, maxTransfers: null },
+  const unlimited = { maxAmount: null, maxTransfers: null };
+  const counters = new Counters([
+    { limitKey, subjectKey, periodStart: '2026-03-02', ...world.counted, ...unlimited },
+    {
+      limitKey: 0,
+      subjectKey: 70n,
+      periodStart: '2026-01-01',
+      transfers: 1,
+      ...world.contributed,
+      ...unlimited,
+    },
   ]);
-  const decision = decide(world.order, 900n, facts, book, counters);
-  assert.ok(!('malformed' in decision), 'well formed');
+  const judgement = judge(world.order, facts, book, counters);
+  assert.ok(!('malformed' in judgement), 'well formed');
+  const loanPayment = judgement.failure === null ? apply(judgement, 900n, book, counters) : null;
+  const decision = { ...judgement, loanPayment };
   const posted = (accountId: string) => book.state(accountId)?.posted as bigint;
   return {
     decision,
@@ -138,22 +182,38 @@ const rules: readonly (readonly [FailureCode, Change])[] = [
   ['transfer_type_mismatch', { order: { transferType: 'INTRA_FI' } }],
   ['limit_exceeded', { limit: { maxPerTransfer: 99_99n } }],
   ['exceeds_payoff', { posted: { destination: -99_99n } }],
+  [
+    'exceeds_contribution_limit',
+    {
+      destination: {
+        diAccountType: 'RETIREMENT_IRA',
+        category: 'DEPOSIT',
+        loan: null,
+        owner: { personKey: 70n, birthDate: '1990-05-05' },
+      },
+      contributed: { amount: 7_400_01n },
+    },
+  ],
   ['insufficient_funds', { posted: { source: 99_99n } }],
 ];
 
-/** What no rule refuses yet. */
-const notYet: readonly FailureCode[] = ['exceeds_contribution_limit'];
+/** These end what was pending, and refuse no order. */
+const ends: readonly FailureCode[] = ['transfer_cancelled', 'transfer_declined', 'transfer_expired'];
 
 test('each failure code has its row here, in order of precedence', () => {
   assert.deepEqual(
     rules.map(([code]) => code),
-    failureCodes.filter((code) => !notYet.includes(code)),
+    failureCodes.filter((code) => !ends.includes(code)),
   );
 });
 
 for (const [index, [code]] of rules.entries()) {
   test(`${code} is told before all that stand below it`, async () => {
-    const world = changed(...rules.slice(index).map(([, change]) => change));
+    // A destination is a loan or an IRA, so that only one of these two can be broken at a time.
+    const below = rules
+      .slice(index)
+      .filter(([other]) => code !== 'exceeds_payoff' || other !== 'exceeds_contribution_limit');
+    const world = changed(...below.map(([, change]) => change));
     const { decision, after } = await decided(world);
     assert.equal(decision.failure?.code, code);
     assert.equal(decision.loanPayment, null);
@@ -172,6 +232,7 @@ test('with no rule broken the money moves, is split on the loan, and is counted'
     toFees: 10_00n,
     toInterest: 20_00n,
     toPrincipal: 70_00n,
+    toDue: 50_00n,
   });
   assert.deepEqual(after, [400_00n, -800_00n, 1]);
 });

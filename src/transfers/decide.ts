@@ -1,51 +1,74 @@
 import type { Actor } from '../institutions/index.ts';
 import {
   type Book,
-  type Bounds,
   currencyDecimals,
-  type Refusal,
-  splitLoanPayment,
+  type LoanPaymentOption,
+  roomIn,
+  roomOut,
   toMinor,
   unbounded,
 } from '../ledger/index.ts';
-import { mayPayFrom, paysOut, visibleDestination, visibleSource } from './authority.ts';
+import { mayPayFrom, mayReceive, paysOut, visibleDestination, visibleSource } from './authority.ts';
+import { contributionLimitCents, contributionYear } from './contributions.ts';
 import type { Facts } from './facts.ts';
-import { type DayCounters, limitsFor } from './limits.ts';
-import type { AccountFacts, LoanPayment } from './queries.ts';
+import { type Counters, contributionKey, least, type Use, usesOf } from './limits.ts';
+import type { LoanPayment } from './loan-queries.ts';
+import { boundsOf, optionRoom, splitPayment } from './loans.ts';
+import { holdTerms, type PendingTerms, paymentOptionsOf, policyFor } from './policies.ts';
+import type { AccountFacts } from './queries.ts';
 import type { FailureCode, SubmittedOrder, TransferType } from './transfer.ts';
 import { deriveTransferType } from './transfer-type.ts';
 
-export interface Decision {
+export interface Judgement {
   readonly amountMinor: bigint;
   readonly currency: string;
   readonly transferType: TransferType | undefined;
   /** The accounts, where the caller may see them. */
   readonly from: AccountFacts | undefined;
   readonly to: AccountFacts | undefined;
-  readonly failure: { readonly code: FailureCode; readonly detail: string } | null;
-  readonly loanPayment: LoanPayment | null;
+  readonly paymentOption: LoanPaymentOption | null;
+  readonly previousYearContribution: boolean | null;
+  readonly failure: Failure | null;
+  /** What it counts against; nothing when it failed. */
+  readonly uses: readonly Use[];
+  /** Null: it posts at once. */
+  readonly pending: PendingTerms | null;
+}
+
+export interface Failure {
+  readonly code: FailureCode;
+  readonly detail: string;
 }
 
 export type Malformed = { readonly malformed: true; readonly pointer: string; readonly detail: string };
 
+/** A way that money can take, whatever the amount: two accounts, a type, and what binds an amount on it. */
+export interface Way {
+  readonly from: AccountFacts;
+  readonly to: AccountFacts;
+  readonly transferType: TransferType;
+  readonly paymentOption: LoanPaymentOption | null;
+  readonly previousYearContribution: boolean | null;
+  readonly uses: readonly Use[];
+}
+
 /**
  * One order against the accounts as the orders before it left them. The checks stand in their documented order of
- * precedence; when none refuses, the posting is applied to the book and counted against its limits.
+ * precedence. Changes nothing, so that a dry run can ask the same; `apply` does it.
  *
- * Needs the accounts locked and the facts read after the locks. No I/O, no clock.
+ * Needs the accounts in the book and the facts read after the locks. No I/O, no clock.
  */
-export function decide(
+export function judge(
   order: SubmittedOrder,
-  postingKey: bigint,
   facts: Facts,
   book: Book,
-  counters: DayCounters,
-): Decision | Malformed {
+  counters: Counters,
+): Judgement | Malformed {
   const { actor } = order;
   const from = visibleSource(actor, order.fromAccountId, facts);
   const to = visibleDestination(actor, order.toAccountId, facts);
 
-  const currency = order.currencyCode ?? from?.currency ?? facts.defaultCurrency;
+  const currency = order.currencyCode ?? from?.currency ?? facts.settings.institution.currency;
   if (currencyDecimals(currency) === undefined) {
     return { malformed: true, pointer: '/currencyCode', detail: 'Must be an ISO 4217 currency code.' };
   }
@@ -54,18 +77,45 @@ export function decide(
     return { malformed: true, pointer: '/amount', detail: amountMinor.invalid };
   }
 
-  const derived = from && to ? deriveTransferType(actor, from, to, facts) : undefined;
-  const refused = (code: FailureCode, detail: string): Decision => ({
-    amountMinor,
-    currency,
-    transferType: order.transferType ?? derived,
-    from,
-    to,
-    failure: { code, detail },
-    loanPayment: null,
-  });
+  const way = findWay({ ...order, currency }, from, to, facts);
+  const resolved = { amountMinor, currency, from, to };
+  if ('code' in way) {
+    return {
+      ...resolved,
+      transferType: order.transferType ?? (from && to && deriveTransferType(actor, from, to, facts)),
+      paymentOption: order.paymentOption,
+      previousYearContribution: order.previousYearContribution,
+      failure: way,
+      uses: [],
+      pending: null,
+    };
+  }
+  const bound = boundsOn(way, book, counters).find(({ room }) => room !== null && amountMinor > room);
+  const { transferType, paymentOption, previousYearContribution } = way;
+  const policy = policyFor(facts.settings.policies, transferType, currency);
+  return {
+    ...resolved,
+    transferType,
+    paymentOption,
+    previousYearContribution,
+    failure: bound ? { code: bound.code, detail: bound.detail } : null,
+    uses: bound ? [] : way.uses,
+    pending: bound ? null : holdTerms(policy, amountMinor, facts.at, facts.settings.calendar),
+  };
+}
 
-  if (from === undefined || to === undefined || derived === undefined) {
+/** The way between two accounts, or the first reason why there is none. */
+export function findWay(
+  asked: Pick<SubmittedOrder, 'actor' | 'transferType' | 'paymentOption' | 'previousYearContribution'> & {
+    readonly currency: string;
+  },
+  from: AccountFacts | undefined,
+  to: AccountFacts | undefined,
+  facts: Facts,
+): Way | Failure {
+  const { actor, currency } = asked;
+  const refused = (code: FailureCode, detail: string): Failure => ({ code, detail });
+  if (from === undefined || to === undefined) {
     return refused('account_not_found', 'The source or the destination account does not exist.');
   }
   if (from.accountKey === to.accountKey) {
@@ -77,71 +127,187 @@ export function decide(
   if (!paysOut(from) || !mayPayFrom(actor, from, facts)) {
     return refused('account_restricted', 'The source account does not allow this payment.');
   }
+  if (!mayReceive(to)) {
+    return refused('account_restricted', 'The destination account does not allow this payment.');
+  }
   if (from.currency !== currency || to.currency !== currency) {
     return refused('currency_mismatch', 'Source, destination and order must agree on the currency.');
   }
-  if (order.transferType !== null && order.transferType !== derived) {
-    return refused('transfer_type_mismatch', `Between these accounts a transfer is of type ${derived}.`);
+  const transferType = deriveTransferType(actor, from, to, facts);
+  if (asked.transferType !== null && asked.transferType !== transferType) {
+    return refused('transfer_type_mismatch', `Between these accounts a transfer is of type ${transferType}.`);
   }
-  const limits = limitsFor(facts.limits, {
-    actor,
-    sourceCustomerKey: from.customerKey,
-    transferType: derived,
-    currency,
-  });
-  if (!limits.every(({ limit, subjectKey }) => counters.allows(limit, subjectKey, amountMinor))) {
-    return refused('limit_exceeded', 'The transfer would exceed a limit of the institution.');
+  if (asked.paymentOption !== null && transferType !== 'LOAN_PAYMENT') {
+    return refused('transfer_type_mismatch', `A ${transferType} has no paymentOption.`);
   }
-  const refusal = post(book, postingKey, from, to, amountMinor);
-  if (refusal !== null) return refused(...declineOf[refusal]);
+  if (asked.previousYearContribution === true && transferType !== 'IRA_CONTRIBUTION') {
+    return refused('transfer_type_mismatch', `A ${transferType} counts for no year.`);
+  }
 
-  for (const { limit, subjectKey } of limits) counters.count(limit, subjectKey, amountMinor);
+  const paymentOption = transferType === 'LOAN_PAYMENT' ? (asked.paymentOption ?? 'DEFAULT') : null;
+  const policy = policyFor(facts.settings.policies, transferType, currency);
+  const offered = to.loan === null ? ['DEFAULT'] : paymentOptionsOf(policy);
+  if (paymentOption !== null && !offered.includes(paymentOption)) {
+    return refused('account_restricted', `The destination account does not take ${paymentOption}.`);
+  }
+  const previousYearContribution =
+    transferType === 'IRA_CONTRIBUTION' ? (asked.previousYearContribution ?? false) : null;
+  const uses = usesOf(facts.limits, { actor, from, transferType, currency, day: facts.day });
+  if (previousYearContribution !== null && currency === 'USD') {
+    uses.push(contributionUse(to, previousYearContribution, facts));
+  }
+  return { from, to, transferType, paymentOption, previousYearContribution, uses };
+}
+
+/** Everything that binds an amount on a way, in order of precedence. `room` is the most that it may be; null: no bound. */
+export function boundsOn(
+  way: Way,
+  book: Book,
+  counters: Counters,
+): (Failure & { readonly room: bigint | null })[] {
+  const { from, to, paymentOption, uses } = way;
+  const [source, destination] = [book.require(from.accountId), book.require(to.accountId)];
+  const room = (some: readonly Use[]) => some.map((use) => counters.room(use)).reduce(least, null);
+  const isContribution = (use: Use) => use.limitKey === contributionKey;
+  const option = paymentOption ?? 'DEFAULT';
+  return [
+    {
+      code: 'limit_exceeded',
+      detail: 'The transfer would exceed a limit of the institution.',
+      room: room(uses.filter((use) => !isContribution(use))),
+    },
+    {
+      code: 'exceeds_payoff',
+      detail: 'The amount is more than what is owed on the destination account.',
+      room: least(roomIn(destination, boundsOf(to, option)), optionRoom(to, option)),
+    },
+    {
+      code: 'exceeds_contribution_limit',
+      detail: 'The contribution is more than may still be made for that year.',
+      room: room(uses.filter(isContribution)),
+    },
+    {
+      code: 'insufficient_funds',
+      detail: 'The source account has less available than the amount.',
+      room: roomOut(source, boundsOf(from)),
+    },
+  ];
+}
+
+/** The yearly limit across all of the owner's IRAs; nothing may be contributed where nobody is the owner. */
+function contributionUse({ owner }: AccountFacts, previousYear: boolean, facts: Facts): Use {
+  const { contributionLimits, calendar } = facts.settings;
+  const year = contributionYear(facts.at, calendar.timeZone, previousYear);
+  const limit =
+    year === null || owner === null ? 0n : contributionLimitCents(year, owner.birthDate, contributionLimits);
   return {
-    amountMinor,
-    currency,
-    transferType: derived,
-    from,
-    to,
-    failure: null,
-    loanPayment: payLoan(to, amountMinor, book),
+    limitKey: contributionKey,
+    subjectKey: owner?.personKey ?? 0n,
+    periodStart: taxYearStart(facts.day, previousYear),
+    maxPerTransfer: null,
+    maxAmount: limit,
+    maxCount: null,
   };
 }
 
-const declineOf: Record<Refusal, [FailureCode, string]> = {
-  above_ceiling: ['exceeds_payoff', 'The amount is more than what is owed on the destination account.'],
-  below_floor: ['insufficient_funds', 'The source account has less available than the amount.'],
-};
+/** The first day of the year that a contribution on a day counts for. */
+export function taxYearStart(day: string, previousYear: boolean): string {
+  return `${Number(day.slice(0, 4)) - (previousYear ? 1 : 0)}-01-01`;
+}
 
-function post(
-  book: Book,
+/** Does to the book and the counters what a judgement without a failure says; answers how a loan was paid by it. */
+export function apply(
+  { amountMinor, from, to, uses, pending, paymentOption }: Judgement,
   postingKey: bigint,
+  book: Book,
+  counters: Counters,
+): LoanPayment | null {
+  if (from === undefined || to === undefined)
+    throw new Error('transfers: what has no accounts cannot be applied');
+  for (const use of uses) counters.count(use, amountMinor);
+  const option = paymentOption ?? 'DEFAULT';
+  const [out, into] =
+    pending === null
+      ? [{ posted: -amountMinor }, { posted: amountMinor }]
+      : [{ heldOut: amountMinor }, { heldIn: amountMinor }];
+  const parts = pending === null ? loanParts(to, amountMinor, option, book) : null;
+  book.move(
+    postingKey,
+    pending === null ? 'TRANSFER' : 'HOLD',
+    { accountId: from.accountId, change: out, bounds: boundsOf(from) },
+    { accountId: to.accountId, change: into, bounds: boundsOf(to, option) },
+  );
+  return parts && takeOff(to, parts, book);
+}
+
+/** Posts what was held. It was decided when it was held: no bound binds it now. */
+export function postHeld(
+  transfer: { readonly amountMinor: bigint; readonly paymentOption: LoanPaymentOption | null },
   from: AccountFacts,
   to: AccountFacts,
-  amountMinor: bigint,
-): Refusal | null {
-  return book.apply(
+  postingKey: bigint,
+  book: Book,
+): LoanPayment | null {
+  const { amountMinor, paymentOption } = transfer;
+  const parts = loanParts(to, amountMinor, paymentOption ?? 'DEFAULT', book);
+  book.move(
     postingKey,
     'TRANSFER',
-    { accountId: from.accountId, change: { posted: -amountMinor }, bounds: boundsOf(from) },
-    { accountId: to.accountId, change: { posted: amountMinor }, bounds: boundsOf(to) },
+    {
+      accountId: from.accountId,
+      change: { posted: -amountMinor, heldOut: -amountMinor },
+      bounds: unbounded,
+    },
+    { accountId: to.accountId, change: { posted: amountMinor, heldIn: -amountMinor }, bounds: unbounded },
+  );
+  return parts && takeOff(to, parts, book);
+}
+
+export function releaseHeld(
+  amountMinor: bigint,
+  fromAccountId: string,
+  toAccountId: string,
+  postingKey: bigint,
+  book: Book,
+): void {
+  book.move(
+    postingKey,
+    'RELEASE',
+    { accountId: fromAccountId, change: { heldOut: -amountMinor }, bounds: unbounded },
+    { accountId: toAccountId, change: { heldIn: -amountMinor }, bounds: unbounded },
   );
 }
 
-/** A deposit stops at its overdraft line, a debt at zero: its balance is minus the payoff. */
-function boundsOf(account: AccountFacts): Bounds {
-  if (account.category === 'LOAN' || account.category === 'CREDIT') return { ...unbounded, ceiling: 0n };
-  return { ...unbounded, floor: -account.overdraftLimit };
+function loanParts(to: AccountFacts, amountMinor: bigint, option: LoanPaymentOption, book: Book) {
+  return to.loan && splitPayment(amountMinor, option, to.loan, book.require(to.accountId));
 }
 
-/** Takes the payment's parts off what is due, so that the next order of the batch sees the rest. */
-function payLoan(to: AccountFacts, amountMinor: bigint, book: Book): LoanPayment | null {
-  if (to.loan === null) return null;
-  const parts = splitLoanPayment(amountMinor, to.loan);
-  to.loan.fees -= parts.toFees;
-  to.loan.interest -= parts.toInterest;
-  const seq = book.state(to.accountId)?.seq;
-  if (seq === undefined) throw new Error('transfers: a loan was paid outside the book');
-  return { accountKey: to.accountKey, seq, ...parts };
+/** Takes a payment's parts off what is due, so that the next order of the batch sees the rest. */
+function takeOff(
+  to: AccountFacts,
+  parts: NonNullable<ReturnType<typeof loanParts>>,
+  book: Book,
+): LoanPayment {
+  return changeDues(to, book, {
+    toFees: parts.toFeesMinor,
+    toInterest: parts.toInterestMinor,
+    toPrincipal: parts.toPrincipalMinor,
+    toDue: parts.toAmountDueMinor,
+  });
+}
+
+/** Changes what is due on a loan by a payment's parts, negative where a reversal gives them back. */
+export function changeDues(
+  account: AccountFacts,
+  book: Book,
+  parts: Omit<LoanPayment, 'accountKey' | 'seq'>,
+): LoanPayment {
+  const { loan } = account;
+  if (loan === null) throw new Error('transfers: only a loan has dues');
+  loan.fees -= parts.toFees;
+  loan.interest -= parts.toInterest;
+  loan.amountDue -= parts.toDue;
+  return { accountKey: account.accountKey, seq: book.require(account.accountId).seq, ...parts };
 }
 
 /** The fields in which an order differs from the transfer that has its id; a field left out never differs. */
@@ -153,17 +319,22 @@ export function differences(
     readonly amountMinor: bigint;
     readonly currencyCode: string;
     readonly transferType: TransferType | undefined;
+    readonly paymentOption: LoanPaymentOption | null;
+    readonly previousYearContribution: boolean | null;
   },
 ): string[] {
-  const differing: string[] = [];
-  if (order.fromAccountId !== first.fromAccountId) differing.push('fromAccountId');
-  if (order.toAccountId !== first.toAccountId) differing.push('toAccountId');
-  if (toMinor(order.amount, first.currencyCode) !== first.amountMinor) differing.push('amount');
-  if (order.currencyCode !== null && order.currencyCode !== first.currencyCode)
-    differing.push('currencyCode');
-  if (order.transferType !== null && order.transferType !== first.transferType)
-    differing.push('transferType');
-  return differing;
+  const differs: Readonly<Record<string, boolean>> = {
+    fromAccountId: order.fromAccountId !== first.fromAccountId,
+    toAccountId: order.toAccountId !== first.toAccountId,
+    amount: toMinor(order.amount, first.currencyCode) !== first.amountMinor,
+    currencyCode: order.currencyCode !== null && order.currencyCode !== first.currencyCode,
+    transferType: order.transferType !== null && order.transferType !== first.transferType,
+    paymentOption: order.paymentOption !== null && order.paymentOption !== first.paymentOption,
+    previousYearContribution:
+      order.previousYearContribution !== null &&
+      order.previousYearContribution !== (first.previousYearContribution ?? false),
+  };
+  return Object.keys(differs).filter((field) => differs[field]);
 }
 
 /** Who sees a transfer: who ordered it and, unless it failed, the holders of its source; a client all of them. */

@@ -1,8 +1,13 @@
-import type { AccountFacts, LimitRow } from './queries.ts';
+import type { LimitRow } from './limit-queries.ts';
+import type { AccountFacts } from './queries.ts';
+import type { TransferSettings } from './settings.ts';
 
-/** What a batch read about its accounts, people and limits after the locks were taken. */
+/** What a batch read about its accounts, people and limits after the locks were taken, and the batch's time. */
 export interface Facts {
-  readonly defaultCurrency: string;
+  readonly settings: TransferSettings;
+  readonly at: Date;
+  /** The day of `at` where the institution is. */
+  readonly day: string;
   account(accountId: string): AccountFacts | undefined;
   /** The person's holder record on the account, if any. */
   holding(accountKey: bigint, personKey: bigint): { readonly mayPay: boolean } | undefined;

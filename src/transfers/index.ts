@@ -1,21 +1,43 @@
 /**
- * Transfers: initiate, types, limits, settle (the batch). Owns the tables transfers, used_ids, transfer_limits,
- * limit_counters and loan_payments.
+ * Transfers: initiate, explain, review, types, limits, settle (the batch). Owns the tables transfers, used_ids,
+ * pending_transfers, transfer_approvals, transfer_policies, transfer_limits, limit_counters, limit_uses,
+ * contribution_limits and loan_payments.
  *
  * Invariants: an id means one order, for ever; money moves in the same transaction that uses up the id, counts the
- * limits and appends the event; authority and limits are read after the locks; COMPLETED and FAILED are final.
+ * limits and appends the event; authority and limits are read after the locks; COMPLETED and FAILED are final; what is
+ * PENDING is held on both accounts, and posts only when it is due or approved.
  */
-export { type DecimalAmount, formatMinor, parseDecimalAmount } from '../ledger/index.ts';
+export {
+  currencyDecimals,
+  type DecimalAmount,
+  formatMinor,
+  type LoanPaymentOption,
+  loanPaymentOptions,
+  parseDecimalAmount,
+} from '../ledger/index.ts';
+export {
+  cancelTransfer,
+  listPending,
+  reverseTransfer,
+  reviewTransfer,
+  settleDue,
+} from './act-on-transfer.ts';
+export {
+  type Decision,
+  explainTransfer,
+  listTransferOptions,
+  type TransferOption,
+  type TransferOptions,
+} from './explain-transfer.ts';
 export { getTransfer } from './get-transfer.ts';
-export {
-  deskSettings,
-  initiateTransfer,
-  openTransferDesk,
-  type TransferDesk,
-  transferLanes,
-} from './initiate-transfer.ts';
+export { initiateTransfer } from './initiate-transfer.ts';
+export type { LimitRow } from './limit-queries.ts';
 export { listTransfers, type TransferFilter } from './list-transfers.ts';
+export { saveTransferRules, type TransferRules } from './save-transfer-rules.ts';
+export type { Policy } from './setting-queries.ts';
+export { rememberSettings } from './settings.ts';
 export {
+  type ActOutcome,
   type FailureCode,
   failureCodes,
   type Outcome,
@@ -25,3 +47,4 @@ export {
   type TransferType,
   transferTypes,
 } from './transfer.ts';
+export { deskSettings, openTransferDesk, type TransferDesk, transferLanes } from './transfer-desk.ts';

@@ -1,29 +1,60 @@
 import type { Actor } from '../institutions/index.ts';
-import type { CounterRow, LimitRow } from './queries.ts';
+import type { CounterRow, LimitRow, LimitUse } from './limit-queries.ts';
+import type { AccountFacts } from './queries.ts';
 import type { TransferType } from './transfer.ts';
 
-/** Limits of an order: those of its user, and those of the membership it pays from. */
-export function limitsFor(
+/** One limit as it binds one order: what counts for whom, from when, and up to where; null is no bound. */
+export interface Use {
+  readonly limitKey: number;
+  readonly subjectKey: bigint;
+  /** The first day of the period. */
+  readonly periodStart: string;
+  readonly maxPerTransfer: bigint | null;
+  readonly maxAmount: bigint | null;
+  readonly maxCount: number | null;
+}
+
+/** The key under which the yearly limit on IRA contributions is counted; its subject is the owner. */
+export const contributionKey = 0;
+
+/**
+ * The limits that bind an order: those of its user, those of the membership and of the account it pays from. A client
+ * token has no user: it counts against the source's membership.
+ */
+export function usesOf(
   limits: readonly LimitRow[],
   order: {
     readonly actor: Actor;
-    readonly sourceCustomerKey: bigint;
+    readonly from: AccountFacts;
     readonly transferType: TransferType;
     readonly currency: string;
+    /** The institution's day, YYYY-MM-DD. */
+    readonly day: string;
   },
-): { readonly limit: LimitRow; readonly subjectKey: bigint }[] {
+): Use[] {
+  const { actor, from, transferType, currency, day } = order;
+  const subjectKeys = {
+    USER: actor.kind === 'member' ? actor.userKey : null,
+    CUSTOMER: from.customerKey,
+    ACCOUNT: from.accountKey,
+  };
   return limits.flatMap((limit) => {
-    const applies =
-      limit.currency === order.currency &&
-      (limit.transferType === null || limit.transferType === order.transferType);
-    if (!applies) return [];
-    if (limit.subject === 'CUSTOMER') return [{ limit, subjectKey: order.sourceCustomerKey }];
-    return order.actor.kind === 'member' ? [{ limit, subjectKey: order.actor.userKey }] : [];
+    const subjectKey = subjectKeys[limit.subject];
+    const binds =
+      subjectKey !== null &&
+      limit.currency === currency &&
+      (limit.transferType === null || limit.transferType === transferType) &&
+      (limit.sourceType === null || limit.sourceType === from.diAccountType);
+    return binds ? [{ ...limit, subjectKey, periodStart: periodStart(limit.period, day) }] : [];
   });
 }
 
-/** The day's counters of a batch, locked, and what its orders add to them. */
-export class DayCounters {
+function periodStart(period: LimitRow['period'], day: string): string {
+  return period === 'DAY' ? day : `${day.slice(0, 7)}-01`;
+}
+
+/** The counters of a batch, locked, and what its orders add to them and give back. */
+export class Counters {
   readonly #counters: Map<string, CounterRow>;
   readonly #changed = new Set<string>();
 
@@ -31,43 +62,69 @@ export class DayCounters {
     this.#counters = new Map(rows.map((row) => [nameOf(row), row]));
   }
 
-  /** Whether one more order of this amount stays within the limit; changes nothing. */
-  allows(limit: LimitRow, subjectKey: bigint, amountMinor: bigint): boolean {
-    if (limit.maxPerTransfer !== null && amountMinor > limit.maxPerTransfer) return false;
-    if (!countsByDay(limit)) return true;
-    const counter = this.#require(limit, subjectKey);
-    if (limit.maxAmountPerDay !== null && counter.amount + amountMinor > limit.maxAmountPerDay) return false;
-    return limit.maxCountPerDay === null || counter.transfers < limit.maxCountPerDay;
+  /** The most that one more order may move within the limit; null: no bound. Changes nothing. */
+  room(use: Use): bigint | null {
+    const { amount, transfers } = this.#counted(use);
+    if (use.maxCount !== null && transfers >= use.maxCount) return 0n;
+    const left = use.maxAmount === null ? null : use.maxAmount > amount ? use.maxAmount - amount : 0n;
+    return least(use.maxPerTransfer, left);
   }
 
-  count(limit: LimitRow, subjectKey: bigint, amountMinor: bigint): void {
-    if (!countsByDay(limit)) return;
-    const counter = this.#require(limit, subjectKey);
-    this.#counters.set(nameOf(counter), {
+  /** Whether it has to be remembered what an order counted here. */
+  static counts(use: Use): boolean {
+    return use.maxAmount !== null || use.maxCount !== null;
+  }
+
+  count(use: Use, amountMinor: bigint): void {
+    if (!Counters.counts(use)) return;
+    const counter = this.#locked(use);
+    this.#change({
       ...counter,
       amount: counter.amount + amountMinor,
       transfers: counter.transfers + 1,
-      maxAmount: limit.maxAmountPerDay,
-      maxTransfers: limit.maxCountPerDay,
+      maxAmount: use.maxAmount,
+      maxTransfers: use.maxCount,
     });
-    this.#changed.add(nameOf(counter));
+  }
+
+  giveBack(use: LimitUse): void {
+    const counter = this.#locked(use);
+    this.#change({ ...counter, amount: counter.amount - use.amount, transfers: counter.transfers - 1 });
   }
 
   changed(): CounterRow[] {
     return [...this.#changed].map((name) => this.#counters.get(name) as CounterRow);
   }
 
-  #require(limit: LimitRow, subjectKey: bigint): CounterRow {
-    const counter = this.#counters.get(nameOf({ limitKey: limit.limitKey, subjectKey }));
+  #change(counter: CounterRow): void {
+    this.#counters.set(nameOf(counter), counter);
+    this.#changed.add(nameOf(counter));
+  }
+
+  /** Where nothing was counted yet there may be no counter, if nobody means to write. */
+  #counted(use: Use): { readonly amount: bigint; readonly transfers: number } {
+    return this.#counters.get(nameOf(use)) ?? { amount: 0n, transfers: 0 };
+  }
+
+  #locked(name: CounterName): CounterRow {
+    const counter = this.#counters.get(nameOf(name));
     if (counter === undefined) throw new Error('transfers: a limit counter was not locked');
     return counter;
   }
 }
 
-function countsByDay(limit: LimitRow): boolean {
-  return limit.maxAmountPerDay !== null || limit.maxCountPerDay !== null;
+interface CounterName {
+  readonly limitKey: number;
+  readonly subjectKey: bigint;
+  readonly periodStart: string;
 }
 
-function nameOf(row: { readonly limitKey: number; readonly subjectKey: bigint }): string {
-  return `${row.limitKey}/${row.subjectKey}`;
+function nameOf({ limitKey, subjectKey, periodStart: start }: CounterName): string {
+  return `${limitKey}/${subjectKey}/${start}`;
+}
+
+/** The smaller bound, where null is none. */
+export function least(a: bigint | null, b: bigint | null): bigint | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
 }

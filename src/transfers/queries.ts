@@ -1,3 +1,4 @@
+import type { LoanPaymentOption } from '../ledger/index.ts';
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 import type { FailureCode, Transfer, TransferStatus, TransferType } from './transfer.ts';
 
@@ -10,17 +11,35 @@ export interface AccountFacts {
   readonly category: string;
   readonly currency: string;
   readonly closed: boolean;
+  readonly delinquent: boolean;
   readonly overdraftLimit: bigint;
-  /** What of a loan's debt is not principal; a batch takes its payments off. */
-  readonly loan: { fees: bigint; interest: bigint } | null;
+  readonly transferRestriction: 'EXCLUDE_ALL' | 'EXCLUDE_AS_FROM' | 'EXCLUDE_AS_TO' | null;
+  readonly loan: LoanDues | null;
+  /** Whose yearly limit a contribution counts against: an IRA's holder of record. */
+  readonly owner: { readonly personKey: bigint; readonly birthDate: string | null } | null;
+}
+
+/** What of a loan's debt is not principal, and what is asked for now; a batch takes its payments off. */
+export interface LoanDues {
+  fees: bigint;
+  interest: bigint;
+  amountDue: bigint;
 }
 
 const accountFacts = sql(
   'transfers_account_facts',
   `select a.account_key, a.account_id, a.customer_key, a.di_account_type, a.category, a.currency, a.closed,
-          a.overdraft_limit, l.fees_due, l.accrued_interest
+          a.delinquent, a.overdraft_limit, a.transfer_restriction, l.fees_due, l.accrued_interest, l.amount_due,
+          o.person_key as owner_key, o.birth_date
    from accounts a
    left join loans l on l.institution_id = a.institution_id and l.account_key = a.account_key
+   left join lateral (
+     select h.person_key, p.birth_date
+     from holders h
+     join persons p on p.institution_id = h.institution_id and p.person_key = h.person_key
+     where a.di_account_type = 'RETIREMENT_IRA'
+       and h.institution_id = $1 and h.account_key = a.account_key and h.role = 'PRIMARY'
+     order by h.person_key limit 1) o on true
    where a.institution_id = $1 and a.account_id = any ($2::text[]) and a.customer_key is not null`,
 );
 
@@ -37,9 +56,14 @@ export async function selectAccountFacts(
     category: string;
     currency: string;
     closed: boolean;
+    delinquent: boolean;
     overdraft_limit: bigint;
+    transfer_restriction: AccountFacts['transferRestriction'];
     fees_due: bigint | null;
     accrued_interest: bigint | null;
+    amount_due: bigint | null;
+    owner_key: bigint | null;
+    birth_date: string | null;
   }>(accountFacts, [institutionId, accountIds]);
   return rows.map((row) => ({
     accountKey: row.account_key,
@@ -49,12 +73,60 @@ export async function selectAccountFacts(
     category: row.category,
     currency: row.currency,
     closed: row.closed,
+    delinquent: row.delinquent,
     overdraftLimit: row.overdraft_limit,
+    transferRestriction: row.transfer_restriction,
     loan:
-      row.fees_due === null || row.accrued_interest === null
+      row.fees_due === null || row.accrued_interest === null || row.amount_due === null
         ? null
-        : { fees: row.fees_due, interest: row.accrued_interest },
+        : { fees: row.fees_due, interest: row.accrued_interest, amountDue: row.amount_due },
+    owner: row.owner_key === null ? null : { personKey: row.owner_key, birthDate: row.birth_date },
   }));
+}
+
+const heldAccountIds = sql(
+  'transfers_held_account_ids',
+  `select a.account_id
+   from holders h
+   join accounts a on a.institution_id = h.institution_id and a.account_key = h.account_key
+   where h.institution_id = $1 and h.person_key = $2 and a.customer_key is not null
+   order by a.account_id`,
+);
+
+/** The accounts that a person holds. */
+export async function selectHeldAccountIds(
+  db: Queryable,
+  institutionId: InstitutionId,
+  personKey: bigint,
+): Promise<string[]> {
+  const { rows } = await db.query<{ account_id: string }>(heldAccountIds, [institutionId, personKey]);
+  return rows.map((row) => row.account_id);
+}
+
+const neighbourAccountIds = sql(
+  'transfers_neighbour_account_ids',
+  `select a.account_id
+   from accounts a
+   where a.institution_id = $1 and a.customer_key in (
+     select f.customer_key from accounts f where f.institution_id = $1 and f.account_id = $2
+     union
+     select other.customer_key
+     from accounts f
+     join customer_persons mine on mine.institution_id = $1 and mine.customer_key = f.customer_key
+     join users u on u.institution_id = $1 and u.person_key = mine.person_key
+     join customer_persons other on other.institution_id = $1 and other.person_key = mine.person_key
+     where f.institution_id = $1 and f.account_id = $2)
+   order by a.account_id`,
+);
+
+/** The accounts of an account's membership, and of the other memberships of its users. */
+export async function selectNeighbourAccountIds(
+  db: Queryable,
+  institutionId: InstitutionId,
+  accountId: string,
+): Promise<string[]> {
+  const { rows } = await db.query<{ account_id: string }>(neighbourAccountIds, [institutionId, accountId]);
+  return rows.map((row) => row.account_id);
 }
 
 export interface HoldingRow {
@@ -112,146 +184,6 @@ export async function selectUsersOfCustomers(
   return rows.map((row) => ({ customerKey: row.customer_key, personKey: row.person_key }));
 }
 
-export interface LimitRow {
-  readonly limitKey: number;
-  readonly subject: 'USER' | 'CUSTOMER';
-  readonly transferType: TransferType | null;
-  readonly currency: string;
-  readonly maxPerTransfer: bigint | null;
-  readonly maxAmountPerDay: bigint | null;
-  readonly maxCountPerDay: number | null;
-}
-
-const limits = sql(
-  'transfers_limits',
-  `select limit_key, subject, transfer_type, currency, max_per_transfer, max_amount_per_day, max_count_per_day
-   from transfer_limits where institution_id = $1 order by limit_key`,
-);
-
-export async function selectLimits(tx: Queryable, institutionId: InstitutionId): Promise<LimitRow[]> {
-  const { rows } = await tx.query<{
-    limit_key: number;
-    subject: 'USER' | 'CUSTOMER';
-    transfer_type: TransferType | null;
-    currency: string;
-    max_per_transfer: bigint | null;
-    max_amount_per_day: bigint | null;
-    max_count_per_day: number | null;
-  }>(limits, [institutionId]);
-  return rows.map((row) => ({
-    limitKey: row.limit_key,
-    subject: row.subject,
-    transferType: row.transfer_type,
-    currency: row.currency,
-    maxPerTransfer: row.max_per_transfer,
-    maxAmountPerDay: row.max_amount_per_day,
-    maxCountPerDay: row.max_count_per_day,
-  }));
-}
-
-export interface CounterRow {
-  readonly limitKey: number;
-  readonly subjectKey: bigint;
-  readonly day: string;
-  readonly amount: bigint;
-  readonly transfers: number;
-  readonly maxAmount: bigint | null;
-  readonly maxTransfers: number | null;
-}
-
-// Every counter that one of the orders could need: which limits bind an order is known only after its accounts are.
-const subjects = `
-  select 'USER' as subject, user_key as subject_key from unnest($3::bigint[]) as u (user_key)
-  union
-  select 'CUSTOMER', a.customer_key
-  from accounts a
-  where a.institution_id = $1 and a.account_id = any ($4::text[]) and a.customer_key is not null`;
-
-const openCounters = sql(
-  'transfers_open_counters',
-  `insert into limit_counters (institution_id, limit_key, subject_key, day, amount, transfers)
-   select $1, l.limit_key, s.subject_key, $2::date, 0, 0
-   from (${subjects}) s
-   join transfer_limits l on l.institution_id = $1 and l.subject = s.subject
-     and (l.max_amount_per_day is not null or l.max_count_per_day is not null)
-   order by l.limit_key, s.subject_key
-   on conflict do nothing`,
-);
-
-// Here and below "= any" says again what the joins say: each table is read by its keys, whatever the planner believes
-// of its size (a join planned on an empty table read all counters and ids: 450 transfers a second instead of 1,700).
-const lockCounters = sql(
-  'transfers_lock_counters',
-  `select c.limit_key, c.subject_key, c.day, c.amount, c.transfers, c.max_amount, c.max_transfers
-   from limit_counters c
-   where c.institution_id = $1 and c.day = $2::date
-     and c.limit_key = any (array(select l.limit_key from transfer_limits l where l.institution_id = $1))
-     and c.subject_key = any (array(select s.subject_key from (${subjects}) s))
-   order by c.limit_key, c.subject_key
-   for no key update`,
-);
-
-/** A row that does not exist cannot be locked: the missing ones are inserted first. In key order, after accounts. */
-export async function selectCountersForUpdate(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  day: string,
-  userKeys: readonly bigint[],
-  sourceAccountIds: readonly string[],
-): Promise<CounterRow[]> {
-  const values = [institutionId, day, userKeys, sourceAccountIds];
-  const [, { rows }] = await Promise.all([
-    tx.query(openCounters, values),
-    tx.query<{
-      limit_key: number;
-      subject_key: bigint;
-      day: string;
-      amount: bigint;
-      transfers: number;
-      max_amount: bigint | null;
-      max_transfers: number | null;
-    }>(lockCounters, values),
-  ]);
-  return rows.map((row) => ({
-    limitKey: row.limit_key,
-    subjectKey: row.subject_key,
-    day: row.day,
-    amount: row.amount,
-    transfers: row.transfers,
-    maxAmount: row.max_amount,
-    maxTransfers: row.max_transfers,
-  }));
-}
-
-const writeCounters = sql(
-  'transfers_write_counters',
-  `update limit_counters c
-   set amount = v.amount, transfers = v.transfers, max_amount = v.max_amount, max_transfers = v.max_transfers
-   from unnest($2::integer[], $3::bigint[], $4::date[], $5::bigint[], $6::integer[], $7::bigint[], $8::integer[])
-     as v (limit_key, subject_key, day, amount, transfers, max_amount, max_transfers)
-   where c.institution_id = $1 and c.limit_key = v.limit_key and c.subject_key = v.subject_key and c.day = v.day
-     and c.limit_key = any ($2::integer[]) and c.subject_key = any ($3::bigint[])`,
-);
-
-export async function updateCounters(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  rows: readonly CounterRow[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  const { rowCount } = await tx.query(writeCounters, [
-    institutionId,
-    rows.map((row) => row.limitKey),
-    rows.map((row) => row.subjectKey),
-    rows.map((row) => row.day),
-    rows.map((row) => row.amount),
-    rows.map((row) => row.transfers),
-    rows.map((row) => row.maxAmount),
-    rows.map((row) => row.maxTransfers),
-  ]);
-  expectRows('limit_counters', rowCount, rows.length);
-}
-
 /** A transfer as it is kept: with the keys behind its public ids, and who ordered it. */
 export interface TransferRow extends Transfer {
   readonly transferKey: bigint;
@@ -260,6 +192,12 @@ export interface TransferRow extends Transfer {
   readonly clientId: string;
   readonly userKey: bigint | null;
   readonly settledAt: Date | null;
+  readonly paymentOption: LoanPaymentOption | null;
+  readonly previousYearContribution: boolean | null;
+  /** The transfer that this one takes back. */
+  readonly reversesKey: bigint | null;
+  /** Who at the institution gave the last order about it. */
+  readonly operator: string | null;
 }
 
 export interface SeenTransferRow extends TransferRow {
@@ -271,7 +209,7 @@ const transfersById = sql(
   'transfers_by_id',
   `select t.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.from_key, t.to_key,
           t.amount, t.currency, t.status, t.failure_code, t.failure_detail, t.client_id, t.user_key, t.created_at,
-          t.settled_at, asked.person_key,
+          t.settled_at, t.payment_option, t.previous_year_contribution, t.reverses_key, t.operator, asked.person_key,
           exists (select from holders h where h.institution_id = t.institution_id
                   and h.account_key = t.from_key and h.person_key = asked.person_key) as source_held
    from unnest($2::text[], $3::bigint[]) as asked (transfer_id, person_key)
@@ -303,6 +241,10 @@ export async function selectTransfersById(
     user_key: bigint | null;
     created_at: Date;
     settled_at: Date | null;
+    payment_option: LoanPaymentOption | null;
+    previous_year_contribution: boolean | null;
+    reverses_key: bigint | null;
+    operator: string | null;
     person_key: bigint | null;
     source_held: boolean;
   }>(transfersById, [institutionId, asked.map((one) => one.transferId), asked.map((one) => one.personKey)]);
@@ -323,9 +265,32 @@ export async function selectTransfersById(
     userKey: row.user_key,
     createdAt: row.created_at,
     settledAt: row.settled_at,
+    paymentOption: row.payment_option,
+    previousYearContribution: row.previous_year_contribution,
+    reversesKey: row.reverses_key,
+    operator: row.operator,
     personKey: row.person_key,
     sourceHeld: row.source_held,
   }));
+}
+
+const reversedKeys = sql(
+  'transfers_reversed_keys',
+  `select r.reverses_key
+   from used_ids i
+   join transfers r on r.institution_id = $1 and r.reverses_key = i.transfer_key
+     and r.reverses_key is not null and r.status <> 'FAILED'
+   where i.institution_id = $1 and i.transfer_id = any ($2::text[])`,
+);
+
+/** Which of these transfers have been reversed. */
+export async function selectReversedKeys(
+  db: Queryable,
+  institutionId: InstitutionId,
+  transferIds: readonly string[],
+): Promise<ReadonlySet<bigint>> {
+  const { rows } = await db.query<{ reverses_key: bigint }>(reversedKeys, [institutionId, transferIds]);
+  return new Set(rows.map((row) => row.reverses_key));
 }
 
 const writeIds = sql(
@@ -338,12 +303,15 @@ const writeTransfers = sql(
   'transfers_write',
   `insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
                           from_key, to_key, amount, currency, status, failure_code, failure_detail, client_id,
-                          user_key, created_at, settled_at)
+                          user_key, payment_option, previous_year_contribution, reverses_key, operator,
+                          created_at, settled_at)
    select $1, v.*, $2, case when v.status <> 'PENDING' then $2::timestamptz end
    from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
-               $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint[])
+               $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint[],
+               $17::text[], $18::boolean[], $19::bigint[], $20::text[])
      as v (transfer_key, transfer_id, transfer_type, from_account_id, to_account_id, from_key, to_key, amount,
-           currency, status, failure_code, failure_detail, client_id, user_key)`,
+           currency, status, failure_code, failure_detail, client_id, user_key, payment_option,
+           previous_year_contribution, reverses_key, operator)`,
 );
 
 /** The id and its transfer, together. A unique violation: another process used the id meanwhile. */
@@ -375,65 +343,58 @@ export async function insertTransfers(
       rows.map((row) => row.failureDetail ?? null),
       rows.map((row) => row.clientId),
       rows.map((row) => row.userKey),
+      rows.map((row) => row.paymentOption),
+      rows.map((row) => row.previousYearContribution),
+      rows.map((row) => row.reversesKey),
+      rows.map((row) => row.operator),
     ]),
   ]);
   expectRows('used_ids', ids.rowCount, rows.length);
   expectRows('transfers', transfers.rowCount, rows.length);
 }
 
-export interface LoanPayment {
-  readonly accountKey: bigint;
-  readonly seq: bigint;
-  readonly toFees: bigint;
-  readonly toInterest: bigint;
-  readonly toPrincipal: bigint;
-}
-
-const writeLoanPayments = sql(
-  'transfers_write_loan_payments',
-  `insert into loan_payments (institution_id, account_key, seq, to_fees, to_interest, to_principal)
-   select $1, v.* from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) as v`,
+const changeStatus = sql(
+  'transfers_change_status',
+  `update transfers t
+   set status = v.status, failure_code = v.failure_code, failure_detail = v.failure_detail, settled_at = $2,
+       operator = coalesce(v.operator, t.operator)
+   from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
+     as v (transfer_key, status, failure_code, failure_detail, operator)
+   where t.institution_id = $1 and t.transfer_key = v.transfer_key and t.status = 'PENDING'
+     and t.transfer_key = any ($3::bigint[])`,
 );
 
-const payLoans = sql(
-  'transfers_pay_loans',
-  `update loans l
-   set fees_due = l.fees_due - v.fees, accrued_interest = l.accrued_interest - v.interest
-   from (select account_key, sum(fees) as fees, sum(interest) as interest
-         from unnest($2::bigint[], $3::bigint[], $4::bigint[]) as p (account_key, fees, interest)
-         group by account_key) v
-   where l.institution_id = $1 and l.account_key = v.account_key`,
+const endPending = sql(
+  'transfers_end_pending',
+  `delete from pending_transfers where institution_id = $1 and transfer_key = any ($2::bigint[])`,
 );
 
-/** The payments' parts, and what is left due. The account's balance row is locked by the batch. */
-export async function insertLoanPayments(
+/** Ends what was pending. Each must still be: the accounts are locked, so nobody else can have ended it. */
+export async function finishTransfers(
   tx: Queryable,
   institutionId: InstitutionId,
-  payments: readonly LoanPayment[],
+  rows: readonly TransferRow[],
+  at: Date,
 ): Promise<void> {
-  if (payments.length === 0) return;
-  const keys = payments.map((payment) => payment.accountKey);
-  const [written, paid] = await Promise.all([
-    tx.query(writeLoanPayments, [
+  if (rows.length === 0) return;
+  const keys = rows.map((row) => row.transferKey);
+  const [changed, ended] = await Promise.all([
+    tx.query(changeStatus, [
       institutionId,
+      at,
       keys,
-      payments.map((payment) => payment.seq),
-      payments.map((payment) => payment.toFees),
-      payments.map((payment) => payment.toInterest),
-      payments.map((payment) => payment.toPrincipal),
+      rows.map((row) => row.status),
+      rows.map((row) => row.failureCode ?? null),
+      rows.map((row) => row.failureDetail ?? null),
+      rows.map((row) => row.operator),
     ]),
-    tx.query(payLoans, [
-      institutionId,
-      keys,
-      payments.map((payment) => payment.toFees),
-      payments.map((payment) => payment.toInterest),
-    ]),
+    tx.query(endPending, [institutionId, keys]),
   ]);
-  expectRows('loan_payments', written.rowCount, payments.length);
-  expectRows('loans', paid.rowCount, new Set(keys).size);
+  expectRows('transfers', changed.rowCount, rows.length);
+  expectRows('pending_transfers', ended.rowCount, rows.length);
 }
 
 /** A write hidden by a policy touches fewer rows and raises no error: then the whole batch must not stand. */
-function expectRows(table: string, written: number, sent: number): void {
+export function expectRows(table: string, written: number, sent: number): void {
   if (written !== sent) throw new Error(`transfers: ${written} rows of ${table} were written, ${sent} sent`);
 }

@@ -1,32 +1,74 @@
 import { appendEvents, type NewEvent } from '../events/index.ts';
-import { businessDay, type Institution } from '../institutions/index.ts';
+import { type Actor, businessDay } from '../institutions/index.ts';
 import { Book, type PostingKeys } from '../ledger/index.ts';
-import type { Clock, InstitutionId, Transaction } from '../storage/index.ts';
-import { type Decision, decide, differences, maySee } from './decide.ts';
-import type { Facts } from './facts.ts';
-import { DayCounters } from './limits.ts';
+import type { Clock, Transaction } from '../storage/index.ts';
 import {
-  insertLoanPayments,
+  apply,
+  changeDues,
+  differences,
+  type Judgement,
+  judge,
+  maySee,
+  postHeld,
+  releaseHeld,
+  taxYearStart,
+} from './decide.ts';
+import type { Facts } from './facts.ts';
+import {
+  type CounterScope,
+  deleteLimitUses,
+  insertLimitUses,
+  type LimitUse,
+  selectCounters,
+  selectCountersForUpdate,
+  selectLimits,
+  selectLimitUses,
+  updateCounters,
+} from './limit-queries.ts';
+import { Counters, contributionKey } from './limits.ts';
+import { insertLoanPayments, type LoanPayment, selectLoanPayments } from './loan-queries.ts';
+import { boundsOf } from './loans.ts';
+import {
+  type Approval,
+  insertApprovals,
+  insertPending,
+  type PendingRow,
+  selectPending,
+  updatePending,
+} from './pending-queries.ts';
+import type { PendingTerms } from './policies.ts';
+import {
+  finishTransfers,
   insertTransfers,
-  type LoanPayment,
   type SeenTransferRow,
   selectAccountFacts,
-  selectCountersForUpdate,
   selectHoldings,
-  selectLimits,
+  selectReversedKeys,
   selectTransfersById,
   selectUsersOfCustomers,
   type TransferRow,
-  updateCounters,
 } from './queries.ts';
-import type { Outcome, SubmittedOrder } from './transfer.ts';
+import type { ReadSettings, TransferSettings } from './settings.ts';
+import type {
+  ActOutcome,
+  DeskOrder,
+  Outcome,
+  SubmittedOrder,
+  TransferStatus,
+  Unchanged,
+} from './transfer.ts';
+import { transitionOf } from './transition.ts';
 
 export interface SettleDeps {
   readonly clock: Clock;
   readonly postingKeys: PostingKeys;
-  /** Settings that rarely change; may be a moment old. */
-  readonly institution: (institutionId: InstitutionId) => Promise<Institution>;
+  /** May be a moment old. */
+  readonly settings: ReadSettings;
 }
+
+type Initiation = Extract<DeskOrder, { kind: 'initiate' }>;
+type TransitionOrder = Extract<DeskOrder, { kind: 'transition' }>;
+type Reversal = Extract<DeskOrder, { kind: 'reverse' }>;
 
 /**
  * A batch of one institution's orders, in the caller's transaction. In this order, always: lock the accounts, lock
@@ -38,123 +80,439 @@ export interface SettleDeps {
 export async function settle(
   deps: SettleDeps,
   tx: Transaction,
-  orders: readonly SubmittedOrder[],
+  orders: readonly DeskOrder[],
   patient: boolean,
-): Promise<Outcome[]> {
-  const institution = await deps.institution(tx.institutionId);
+): Promise<(Outcome | ActOutcome)[]> {
+  const settings = await deps.settings(tx.institutionId);
   const postingKeys = await deps.postingKeys.take(orders.length);
-  const batch = await lockAndRead(deps, tx, orders, institution, patient);
-  const { book, counters, facts, used } = batch;
+  const batch = new Batch(await lockAndRead(deps, tx, orders, settings, patient));
+  const outcomes = orders.map((order, index) => batch.take(order, postingKeys[index] as bigint));
+  await batch.write(tx);
+  return outcomes;
+}
 
-  const outcomes: Outcome[] = [];
-  const transfers: TransferRow[] = [];
-  const loanPayments: LoanPayment[] = [];
-  const events: NewEvent[] = [];
-  for (const [index, order] of orders.entries()) {
-    const first = used(order);
-    if (first !== undefined) {
-      outcomes.push(repeated(order, first));
-      continue;
-    }
-    const postingKey = postingKeys[index] as bigint;
-    const decision = decide(order, postingKey, facts, book, counters);
-    if ('malformed' in decision) {
-      outcomes.push({ kind: 'malformed', pointer: decision.pointer, detail: decision.detail });
-      continue;
-    }
-    const transfer = toTransfer(order, postingKey, decision, batch.at);
-    batch.remember(transfer);
-    transfers.push(transfer);
-    if (decision.loanPayment !== null) loanPayments.push(decision.loanPayment);
-    events.push(toEvent(transfer, book));
-    outcomes.push({ kind: 'new', transfer });
+/**
+ * Everything that a judgement needs, as it stands now: for who only wants to know what would be. Nothing is locked and
+ * nothing is written.
+ */
+export async function look(
+  deps: SettleDeps,
+  tx: Transaction,
+  asked: {
+    readonly actor: Actor;
+    readonly transferId: string | null;
+    readonly fromAccountId: string;
+    readonly toAccountIds: readonly string[];
+  },
+) {
+  const settings = await deps.settings(tx.institutionId);
+  const now = deps.clock();
+  const day = businessDay(now, settings.institution.timeZone);
+  const { actor, transferId, fromAccountId, toAccountIds } = asked;
+  const accountIds = [...new Set([fromAccountId, ...toAccountIds])];
+  const years = [false, true].flatMap((previousYear) =>
+    toAccountIds.map((accountId) => ({ accountId, start: taxYearStart(day, previousYear) })),
+  );
+  const [book, counters, read] = await Promise.all([
+    Book.look(tx, accountIds),
+    selectCounters(tx, tx.institutionId, {
+      day,
+      userKeys: actor.kind === 'member' ? [actor.userKey] : [],
+      sourceIds: [fromAccountId],
+      destinationIds: years.map(({ accountId }) => accountId),
+      taxYearStarts: years.map(({ start }) => start),
+      changingIds: [],
+    }),
+    readFacts(
+      tx,
+      accountIds,
+      [actor],
+      transferId === null ? [] : [{ transferId, personKey: personOf(actor) }],
+    ),
+  ]);
+  return {
+    book,
+    counters: new Counters(counters),
+    facts: factsOf(settings, batchTime(now, book), read),
+    existing: read.existing[0],
+  };
+}
+
+type Ground = Awaited<ReturnType<typeof lockAndRead>>;
+
+/** What the orders of one transaction do, one after the other, until it is all written at once. */
+class Batch {
+  readonly #ground: Ground;
+  /** As this batch leaves them, by id. */
+  readonly #transfers: Map<string, TransferRow>;
+  readonly #pending: Map<bigint, PendingRow>;
+  readonly #added: TransferRow[] = [];
+  readonly #finished: TransferRow[] = [];
+  readonly #held: (PendingTerms & { readonly transferKey: bigint })[] = [];
+  readonly #postponed = new Map<bigint, PendingRow>();
+  readonly #approvals: Approval[] = [];
+  readonly #loanPayments: LoanPayment[] = [];
+  readonly #usesAdded: LimitUse[] = [];
+  readonly #usesGivenBack: LimitUse[] = [];
+  readonly #events: NewEvent[] = [];
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+    this.#transfers = new Map(ground.existing.map((row) => [row.id, row]));
+    this.#pending = new Map(ground.pending.map((row) => [row.transferKey, row]));
   }
 
-  await Promise.all([
-    book.write(batch.at),
-    insertTransfers(tx, tx.institutionId, transfers, batch.at),
-    insertLoanPayments(tx, tx.institutionId, loanPayments),
-    updateCounters(tx, tx.institutionId, counters.changed()),
-    appendEvents(tx, tx.institutionId, events, batch.at),
-  ]);
-  return outcomes;
+  take(order: DeskOrder, postingKey: bigint): Outcome | ActOutcome {
+    switch (order.kind) {
+      case 'initiate':
+        return this.#initiate(order, postingKey);
+      case 'transition':
+        return this.#change(order);
+      case 'reverse':
+        return this.#reverse(order, postingKey);
+    }
+  }
+
+  #initiate(order: Initiation, postingKey: bigint): Outcome {
+    const { facts, book, counters } = this.#ground;
+    const first = this.#seen(order.transferId, order.actor);
+    if (first !== undefined) return repeated(order, first);
+    const judgement = judge(order, facts, book, counters);
+    if ('malformed' in judgement) {
+      return { kind: 'malformed', pointer: judgement.pointer, detail: judgement.detail };
+    }
+    const transfer = toTransfer(order, postingKey, judgement, facts.at);
+    if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);
+    this.#add(transfer);
+    return { kind: 'new', transfer };
+  }
+
+  #perform(transfer: TransferRow, judgement: Judgement, postingKey: bigint): void {
+    const { book, counters } = this.#ground;
+    const { pending, uses, amountMinor } = judgement;
+    const payment = apply(judgement, postingKey, book, counters);
+    if (payment !== null) this.#loanPayments.push(payment);
+    if (pending !== null) this.#held.push({ transferKey: postingKey, ...pending });
+    for (const use of uses) {
+      const mayBeGivenBack = pending !== null || use.limitKey === contributionKey;
+      if (!mayBeGivenBack || !Counters.counts(use)) continue;
+      const { limitKey, subjectKey, periodStart } = use;
+      this.#usesAdded.push({
+        transferKey: transfer.transferKey,
+        limitKey,
+        subjectKey,
+        periodStart,
+        amount: amountMinor,
+      });
+    }
+  }
+
+  #change(order: TransitionOrder): ActOutcome {
+    const { facts } = this.#ground;
+    const { act } = order;
+    const operator = act.kind === 'approve' || act.kind === 'decline' ? act.operator : null;
+    const transfer = this.#seen(order.transferId, act.kind === 'cancel' ? act.actor : null);
+    if (transfer === undefined) return { kind: 'unknown' };
+    const unchanged = (why: Unchanged): ActOutcome => ({ kind: 'unchanged', why, transfer });
+    if (act.kind === 'cancel') {
+      if (!maySee(act.actor, transfer)) return { kind: 'unknown' };
+      if (!this.#mayCancel(act.actor, transfer)) return unchanged('not_allowed');
+    }
+    const terms = this.#pending.get(transfer.transferKey);
+    if (transfer.status !== 'PENDING' || terms === undefined) return unchanged('final');
+
+    const transition = transitionOf(act, terms, terms.approvedBy, facts.at);
+    if (transition.to === 'nothing') return unchanged(transition.why);
+    if (act.kind === 'approve') this.#approve(terms, act.operator);
+    if (transition.to === 'pending') {
+      this.#wait({ ...terms, ...transition.terms });
+      return unchanged('waits');
+    }
+    const failure = transition.to === 'failed' ? transition.failure : this.#closedMeanwhile(transfer);
+    const finished: TransferRow = {
+      ...transfer,
+      status: failure === null ? 'COMPLETED' : 'FAILED',
+      failureCode: failure?.code,
+      failureDetail: failure?.detail,
+      settledAt: facts.at,
+      operator,
+    };
+    this.#finish(finished);
+    return { kind: 'changed', transfer: finished };
+  }
+
+  /** Who ordered it, and who may pay from its source; a client acts for its institution. */
+  #mayCancel(actor: Actor, transfer: TransferRow): boolean {
+    if (actor.kind === 'client' || transfer.userKey === actor.userKey) return true;
+    const { fromKey } = transfer;
+    return fromKey !== null && this.#ground.facts.holding(fromKey, actor.personKey)?.mayPay === true;
+  }
+
+  /** An account that was closed while money waited for it takes and gives none. */
+  #closedMeanwhile({ fromAccountId, toAccountId }: TransferRow) {
+    const { facts } = this.#ground;
+    const closed = [fromAccountId, toAccountId].some((id) => facts.account(id)?.closed !== false);
+    return closed
+      ? ({ code: 'account_closed', detail: 'An account was closed while the transfer was pending.' } as const)
+      : null;
+  }
+
+  #approve(terms: PendingRow, operator: string): void {
+    this.#approvals.push({ transferKey: terms.transferKey, operator });
+    const approvedBy = new Set([...terms.approvedBy, operator]);
+    this.#pending.set(terms.transferKey, { ...terms, approvedBy });
+  }
+
+  #wait(terms: PendingRow): void {
+    const { approvedBy } = this.#pending.get(terms.transferKey) ?? terms;
+    const now = { ...terms, approvedBy };
+    this.#pending.set(terms.transferKey, now);
+    this.#postponed.set(terms.transferKey, now);
+  }
+
+  #finish(transfer: TransferRow): void {
+    const { book, facts, counters, uses } = this.#ground;
+    const { transferKey, amountMinor, fromAccountId, toAccountId } = transfer;
+    const mine = uses.filter((use) => use.transferKey === transferKey);
+    if (transfer.status === 'COMPLETED') {
+      const from = facts.account(fromAccountId);
+      const to = facts.account(toAccountId);
+      if (from === undefined || to === undefined)
+        throw new Error('transfers: a pending one without accounts');
+      const payment = postHeld(transfer, from, to, transferKey, book);
+      if (payment !== null) this.#loanPayments.push(payment);
+      // It has counted for good; a contribution can still be reversed.
+      this.#usesGivenBack.push(...mine.filter((use) => use.limitKey !== contributionKey));
+    } else {
+      releaseHeld(amountMinor, fromAccountId, toAccountId, transferKey, book);
+      for (const use of mine) counters.giveBack(use);
+      this.#usesGivenBack.push(...mine);
+    }
+    this.#finished.push(transfer);
+    this.#postponed.delete(transferKey);
+    this.#transfers.set(transfer.id, transfer);
+    this.#events.push(toEvent(transfer, book, true));
+  }
+
+  /**
+   * Takes a completed transfer back, by a new one in the other direction. It is an order of the institution: no limits
+   * and no review, but whoever was paid must still have the money. Once at most.
+   */
+  #reverse(order: Reversal, postingKey: bigint): Outcome | ActOutcome {
+    const { facts, book, counters, uses, paymentsOf } = this.#ground;
+    const original = this.#transfers.get(order.originalId);
+    if (original === undefined) return { kind: 'unknown' };
+    const used = this.#transfers.get(order.transferId);
+    if (used !== undefined) {
+      return used.reversesKey === original.transferKey
+        ? { kind: 'replayed', transfer: used }
+        : { kind: 'id_reused', differs: null };
+    }
+    if (original.status !== 'COMPLETED' || original.reversesKey !== null || this.#isReversed(original)) {
+      return { kind: 'unchanged', why: 'not_reversible', transfer: original };
+    }
+    const from = facts.account(original.toAccountId);
+    const to = facts.account(original.fromAccountId);
+    if (from === undefined || to === undefined)
+      throw new Error('transfers: a completed one without accounts');
+
+    const { amountMinor } = original;
+    const refusal =
+      from.closed || to.closed
+        ? ({ code: 'account_closed', detail: 'An account of the transfer is closed.' } as const)
+        : book.apply(
+              postingKey,
+              'TRANSFER',
+              { accountId: from.accountId, change: { posted: -amountMinor }, bounds: boundsOf(from) },
+              {
+                accountId: to.accountId,
+                change: { posted: amountMinor },
+                bounds: { floor: null, ceiling: null },
+              },
+            ) === null
+          ? null
+          : ({ code: 'insufficient_funds', detail: 'Whoever was paid has less available now.' } as const);
+    const transfer: TransferRow = {
+      ...original,
+      transferKey: postingKey,
+      id: order.transferId,
+      fromAccountId: from.accountId,
+      toAccountId: to.accountId,
+      fromKey: from.accountKey,
+      toKey: to.accountKey,
+      status: refusal === null ? 'COMPLETED' : 'FAILED',
+      failureCode: refusal?.code,
+      failureDetail: refusal?.detail,
+      createdAt: facts.at,
+      settledAt: facts.at,
+      reversesKey: original.transferKey,
+      operator: order.operator,
+    };
+    if (refusal === null) {
+      const payment = paymentsOf.get(original.id);
+      if (payment !== undefined && from.loan !== null) {
+        const { toFees, toInterest, toPrincipal, toDue } = payment;
+        const back = { toFees: -toFees, toInterest: -toInterest, toPrincipal: -toPrincipal, toDue: -toDue };
+        this.#loanPayments.push(changeDues(from, book, back));
+      }
+      for (const use of uses) {
+        if (use.transferKey !== original.transferKey || use.limitKey !== contributionKey) continue;
+        counters.giveBack(use);
+        this.#usesGivenBack.push(use);
+      }
+    }
+    this.#add(transfer);
+    return { kind: 'new', transfer };
+  }
+
+  #isReversed(original: TransferRow): boolean {
+    const here = this.#added.some(
+      (row) => row.reversesKey === original.transferKey && row.status !== 'FAILED',
+    );
+    return here || this.#ground.reversedKeys.has(original.transferKey);
+  }
+
+  #add(transfer: TransferRow): void {
+    this.#added.push(transfer);
+    this.#transfers.set(transfer.id, transfer);
+    this.#events.push(toEvent(transfer, this.#ground.book, false));
+  }
+
+  /** The transfer that has the id, from before or from earlier in this batch, as the caller may see it. */
+  #seen(transferId: string, actor: Actor | null): SeenTransferRow | undefined {
+    const transfer = this.#transfers.get(transferId);
+    if (transfer === undefined) return undefined;
+    const personKey = actor === null ? null : personOf(actor);
+    const { fromKey } = transfer;
+    // Read for its own source account, which an order under a used id need not name.
+    const before = this.#ground.existing.find((row) => row.id === transferId && row.personKey === personKey);
+    const holds = fromKey !== null && personKey !== null && this.#ground.facts.holding(fromKey, personKey);
+    return { ...transfer, sourceHeld: before?.sourceHeld ?? Boolean(holds) };
+  }
+
+  async write(tx: Transaction): Promise<void> {
+    const { book, counters, facts } = this.#ground;
+    const { institutionId } = tx;
+    // Sent together, run in this order: what a trigger looks for stands before the row that it is looked for from.
+    await Promise.all([
+      book.write(facts.at),
+      insertTransfers(tx, institutionId, this.#added, facts.at),
+      insertPending(tx, institutionId, this.#held),
+      insertApprovals(tx, institutionId, this.#approvals, facts.at),
+      updatePending(tx, institutionId, [...this.#postponed.values()]),
+      finishTransfers(tx, institutionId, this.#finished, facts.at),
+      insertLoanPayments(tx, institutionId, this.#loanPayments),
+      updateCounters(tx, institutionId, counters.changed()),
+      insertLimitUses(tx, institutionId, this.#usesAdded),
+      deleteLimitUses(tx, institutionId, this.#usesGivenBack),
+      appendEvents(tx, institutionId, this.#events, facts.at),
+    ]);
+  }
 }
 
 async function lockAndRead(
   deps: SettleDeps,
   tx: Transaction,
-  orders: readonly SubmittedOrder[],
-  institution: Institution,
+  orders: readonly DeskOrder[],
+  settings: TransferSettings,
   patient: boolean,
 ) {
-  const sources = [...new Set(orders.map((order) => order.fromAccountId))];
-  const accountIds = [...new Set([...sources, ...orders.map((order) => order.toAccountId)])];
-  const userKeys = new Set<bigint>();
-  const personKeys = new Set<bigint>();
-  for (const { actor } of orders) {
-    if (actor.kind !== 'member') continue;
-    userKeys.add(actor.userKey);
-    personKeys.add(actor.personKey);
-  }
-  const asked = orders.map(({ transferId, actor }) => ({ transferId, personKey: personOf(actor) }));
-  const lockCounters = (day: string) =>
-    selectCountersForUpdate(tx, tx.institutionId, day, [...userKeys], sources);
+  const accountIds = [...new Set(orders.flatMap((order) => [order.fromAccountId, order.toAccountId]))];
+  const initiations = orders.filter((order) => order.kind === 'initiate');
+  const actors = orders.flatMap((order) => actorOf(order) ?? []);
+  const changingIds = orders.flatMap((order) => {
+    if (order.kind === 'initiate') return [];
+    return order.kind === 'transition' ? [order.transferId] : [order.originalId];
+  });
+  const asked = orders.flatMap((order) => {
+    const personKey = personOf(actorOf(order));
+    const ids = order.kind === 'reverse' ? [order.transferId, order.originalId] : [order.transferId];
+    return ids.map((transferId) => ({ transferId, personKey }));
+  });
+  const scopeOf = (day: string): CounterScope => ({
+    day,
+    userKeys: [...new Set(actors.flatMap((actor) => (actor.kind === 'member' ? [actor.userKey] : [])))],
+    sourceIds: [...new Set(initiations.map((order) => order.fromAccountId))],
+    destinationIds: initiations.map((order) => order.toAccountId),
+    taxYearStarts: initiations.map((order) => taxYearStart(day, order.previousYearContribution === true)),
+    changingIds,
+  });
+  const { timeZone } = settings.institution;
+  const lockCounters = (day: string) => selectCountersForUpdate(tx, tx.institutionId, scopeOf(day));
 
   // Sent together, run in this order: each statement has a snapshot of its own, taken when the one before is done.
-  let day = businessDay(deps.clock(), institution.timeZone);
-  const [book, counterRows, accounts, holdings, users, limits, existing] = await Promise.all([
+  let day = businessDay(deps.clock(), timeZone);
+  const [book, counterRows, read, changing] = await Promise.all([
     patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),
     lockCounters(day),
+    readFacts(tx, accountIds, actors, asked),
+    changingIds.length > 0 ? readChanging(tx, changingIds) : nothingChanging,
+  ]);
+
+  // The batch's time: after the locks, and never before what its accounts have seen.
+  let at = batchTime(deps.clock(), book);
+  let counters = counterRows;
+  while (businessDay(at, timeZone) !== day) {
+    day = businessDay(at, timeZone);
+    counters = await lockCounters(day);
+    at = batchTime(deps.clock(), book);
+  }
+  return {
+    book,
+    counters: new Counters(counters),
+    facts: factsOf(settings, at, read),
+    existing: read.existing,
+    ...changing,
+  };
+}
+
+/** What only acts on earlier transfers need. */
+async function readChanging(tx: Transaction, changingIds: readonly string[]) {
+  const [pending, uses, paymentsOf, reversedKeys] = await Promise.all([
+    selectPending(tx, tx.institutionId, changingIds),
+    selectLimitUses(tx, tx.institutionId, changingIds),
+    selectLoanPayments(tx, tx.institutionId, changingIds),
+    selectReversedKeys(tx, tx.institutionId, changingIds),
+  ]);
+  return { pending, uses, paymentsOf, reversedKeys };
+}
+
+const nothingChanging: Awaited<ReturnType<typeof readChanging>> = {
+  pending: [],
+  uses: [],
+  paymentsOf: new Map(),
+  reversedKeys: new Set(),
+};
+
+async function readFacts(
+  tx: Transaction,
+  accountIds: readonly string[],
+  actors: readonly Actor[],
+  asked: readonly { readonly transferId: string; readonly personKey: bigint | null }[],
+) {
+  const personKeys = [...new Set(actors.flatMap((actor) => personOf(actor) ?? []))];
+  const [accounts, holdings, users, limits, existing] = await Promise.all([
     selectAccountFacts(tx, tx.institutionId, accountIds),
-    selectHoldings(tx, tx.institutionId, accountIds, [...personKeys]),
+    selectHoldings(tx, tx.institutionId, accountIds, personKeys),
     selectUsersOfCustomers(tx, tx.institutionId, accountIds),
     selectLimits(tx, tx.institutionId),
     selectTransfersById(tx, tx.institutionId, asked),
   ]);
-
-  // The batch's time: after the locks, and never before what its accounts have seen.
-  let at = batchTime(deps.clock, book);
-  let counters = counterRows;
-  while (businessDay(at, institution.timeZone) !== day) {
-    day = businessDay(at, institution.timeZone);
-    counters = await lockCounters(day);
-    at = batchTime(deps.clock, book);
-  }
-
-  const usedIds = new Map(existing.map((row) => [usedName(row.id, row.personKey), row]));
-  const fresh = new Map<string, TransferRow>();
-  const facts = factsOf(institution.currency, accounts, holdings, users, limits);
-  return {
-    at,
-    book,
-    counters: new DayCounters(counters),
-    facts,
-    remember: (transfer: TransferRow) => fresh.set(transfer.id, transfer),
-    /** The transfer that has the order's id already, from before or from earlier in this batch. */
-    used: (order: SubmittedOrder): SeenTransferRow | undefined => {
-      const personKey = personOf(order.actor);
-      const before = usedIds.get(usedName(order.transferId, personKey));
-      if (before !== undefined) return before;
-      const now = fresh.get(order.transferId);
-      if (now === undefined) return undefined;
-      const held = now.fromKey !== null && personKey !== null && facts.holding(now.fromKey, personKey);
-      return { ...now, sourceHeld: Boolean(held) };
-    },
-  };
+  return { accounts, holdings, users, limits, existing };
 }
 
 function factsOf(
-  defaultCurrency: string,
-  accounts: Awaited<ReturnType<typeof selectAccountFacts>>,
-  holdings: Awaited<ReturnType<typeof selectHoldings>>,
-  users: Awaited<ReturnType<typeof selectUsersOfCustomers>>,
-  limits: Facts['limits'],
+  settings: TransferSettings,
+  at: Date,
+  { accounts, holdings, users, limits }: Awaited<ReturnType<typeof readFacts>>,
 ): Facts {
   const accountsById = new Map(accounts.map((account) => [account.accountId, account]));
   const holdingsByName = new Map(holdings.map((row) => [`${row.accountKey}/${row.personKey}`, row]));
   const usersByCustomer = Map.groupBy(users, (row) => row.customerKey);
   return {
-    defaultCurrency,
+    settings,
+    at,
+    day: businessDay(at, settings.institution.timeZone),
     limits,
     account: (accountId) => accountsById.get(accountId),
     holding: (accountKey, personKey) => holdingsByName.get(`${accountKey}/${personKey}`),
@@ -162,43 +520,55 @@ function factsOf(
   };
 }
 
-function repeated(order: SubmittedOrder, first: SeenTransferRow): Outcome {
+/** What is answered to an order whose id is used. */
+export function repeated(order: SubmittedOrder, first: SeenTransferRow): Outcome {
   if (!maySee(order.actor, first)) return { kind: 'id_reused', differs: null };
   const differs = differences(order, first);
   return differs.length > 0 ? { kind: 'id_reused', differs } : { kind: 'replayed', transfer: first };
 }
 
-function toTransfer(order: SubmittedOrder, transferKey: bigint, decision: Decision, at: Date): TransferRow {
-  const failed = decision.failure !== null;
+/** An order as the transfer that it becomes by a judgement. */
+export function toTransfer(
+  order: SubmittedOrder,
+  transferKey: bigint,
+  judgement: Judgement,
+  at: Date,
+): TransferRow {
+  const { failure, pending } = judgement;
+  const status: TransferStatus = failure !== null ? 'FAILED' : pending !== null ? 'PENDING' : 'COMPLETED';
   return {
     transferKey,
     id: order.transferId,
-    transferType: decision.transferType,
+    transferType: judgement.transferType,
     fromAccountId: order.fromAccountId,
     toAccountId: order.toAccountId,
-    fromKey: decision.from?.accountKey ?? null,
-    toKey: decision.to?.accountKey ?? null,
-    amountMinor: decision.amountMinor,
-    currencyCode: decision.currency,
-    status: failed ? 'FAILED' : 'COMPLETED',
-    failureCode: decision.failure?.code,
-    failureDetail: decision.failure?.detail,
+    fromKey: judgement.from?.accountKey ?? null,
+    toKey: judgement.to?.accountKey ?? null,
+    amountMinor: judgement.amountMinor,
+    currencyCode: judgement.currency,
+    status,
+    failureCode: failure?.code,
+    failureDetail: failure?.detail,
     clientId: order.actor.clientId,
     userKey: order.actor.kind === 'member' ? order.actor.userKey : null,
     createdAt: at,
-    settledAt: at,
+    settledAt: status === 'PENDING' ? null : at,
+    paymentOption: judgement.paymentOption,
+    previousYearContribution: judgement.previousYearContribution,
+    reversesKey: null,
+    operator: null,
   };
 }
 
 /** Numbered by the entries it made, so that a reader of one account's events sees no gap. */
-function toEvent(transfer: TransferRow, book: Book): NewEvent {
-  if (transfer.status === 'FAILED') return { kind: 'transfer.failed', subjectKey: transfer.transferKey };
-  const from = book.state(transfer.fromAccountId);
-  const to = book.state(transfer.toAccountId);
-  if (from === undefined || to === undefined) throw new Error('transfers: a transfer outside the book');
+function toEvent(transfer: TransferRow, book: Book, wasPending: boolean): NewEvent {
+  const { transferKey: subjectKey, status } = transfer;
+  if (status === 'FAILED' && !wasPending) return { kind: 'transfer.failed', subjectKey };
+  const from = book.require(transfer.fromAccountId);
+  const to = book.require(transfer.toAccountId);
   return {
-    kind: 'transfer.completed',
-    subjectKey: transfer.transferKey,
+    kind: `transfer.${status.toLowerCase()}`,
+    subjectKey,
     fromKey: from.accountKey,
     fromSeq: from.seq,
     toKey: to.accountKey,
@@ -206,16 +576,16 @@ function toEvent(transfer: TransferRow, book: Book): NewEvent {
   };
 }
 
-function batchTime(clock: Clock, book: Book): Date {
-  const now = clock();
+function batchTime(now: Date, book: Book): Date {
   const latest = book.latestAt();
   return latest !== undefined && latest > now ? latest : now;
 }
 
-function personOf(actor: SubmittedOrder['actor']): bigint | null {
-  return actor.kind === 'member' ? actor.personKey : null;
+function actorOf(order: DeskOrder): Actor | undefined {
+  if (order.kind === 'initiate') return order.actor;
+  return order.kind === 'transition' && order.act.kind === 'cancel' ? order.act.actor : undefined;
 }
 
-function usedName(transferId: string, personKey: bigint | null): string {
-  return `${transferId}/${personKey}`;
+function personOf(actor: Actor | undefined): bigint | null {
+  return actor?.kind === 'member' ? actor.personKey : null;
 }

@@ -1,5 +1,5 @@
 import type { Actor } from '../institutions/index.ts';
-import type { DecimalAmount } from '../ledger/index.ts';
+import type { DecimalAmount, LoanPaymentOption } from '../ledger/index.ts';
 
 export const transferTypes = [
   'STANDARD',
@@ -12,7 +12,7 @@ export type TransferType = (typeof transferTypes)[number];
 
 export type TransferStatus = 'PENDING' | 'COMPLETED' | 'FAILED';
 
-/** Why a transfer was declined, in order of precedence: of two reasons the first is told. */
+/** Why a transfer failed. An order is declined for the first that applies, in this order. */
 export const failureCodes = [
   'account_not_found',
   'same_account',
@@ -24,6 +24,10 @@ export const failureCodes = [
   'exceeds_payoff',
   'exceeds_contribution_limit',
   'insufficient_funds',
+  // These end a pending transfer, and are never a reason to refuse an order.
+  'transfer_cancelled',
+  'transfer_declined',
+  'transfer_expired',
 ] as const;
 export type FailureCode = (typeof failureCodes)[number];
 
@@ -37,12 +41,44 @@ export interface TransferOrder {
   readonly currencyCode: string | null;
   /** Null: derived from the accounts. */
   readonly transferType: TransferType | null;
+  /** For a LOAN_PAYMENT; null: DEFAULT. */
+  readonly paymentOption: LoanPaymentOption | null;
+  /** For an IRA_CONTRIBUTION; null: it counts for the current year. */
+  readonly previousYearContribution: boolean | null;
 }
 
-/** An order and who gave it, as it waits for its batch. */
+/** An order and who gave it. */
 export interface SubmittedOrder extends TransferOrder {
   readonly actor: Actor;
 }
+
+/** What may happen to a transfer that is pending. */
+export type Act =
+  | { readonly kind: 'cancel'; readonly actor: Actor }
+  | { readonly kind: 'approve'; readonly operator: string }
+  | { readonly kind: 'decline'; readonly operator: string }
+  /** Its time has come: it is posted or expires, as was laid down when it was held. */
+  | { readonly kind: 'due' };
+
+/** What waits for a batch. The accounts, which never change, say what must be locked. */
+export type DeskOrder =
+  | ({ readonly kind: 'initiate' } & SubmittedOrder)
+  | {
+      readonly kind: 'transition';
+      readonly transferId: string;
+      readonly fromAccountId: string;
+      readonly toAccountId: string;
+      readonly act: Act;
+    }
+  | {
+      readonly kind: 'reverse';
+      /** The new transfer's. */
+      readonly transferId: string;
+      readonly originalId: string;
+      readonly fromAccountId: string;
+      readonly toAccountId: string;
+      readonly operator: string;
+    };
 
 export interface Transfer {
   readonly id: string;
@@ -68,3 +104,25 @@ export type Outcome =
   | { readonly kind: 'id_reused'; readonly differs: readonly string[] | null }
   /** The amount or currency cannot be; the id is not used up. */
   | { readonly kind: 'malformed'; readonly pointer: string; readonly detail: string };
+
+/** What became of an act on a pending transfer, or of a reversal. */
+export type ActOutcome =
+  | { readonly kind: 'changed'; readonly transfer: Transfer }
+  /** Nothing happened: why, and the transfer as it stands. */
+  | { readonly kind: 'unchanged'; readonly why: Unchanged; readonly transfer: Transfer }
+  /** There is none, or it is not this caller's to see. */
+  | { readonly kind: 'unknown' };
+
+export type Unchanged =
+  /** COMPLETED or FAILED already. */
+  | 'final'
+  /** Its time has not come. */
+  | 'not_due'
+  /** This person has approved it already; another one must. */
+  | 'approved_before'
+  /** Approved by one of two, or until its processing time: it waits on. */
+  | 'waits'
+  /** Who may see it, but may not pay from its source. */
+  | 'not_allowed'
+  /** Only a completed transfer that is no reversal, and has none, can be reversed. */
+  | 'not_reversible';

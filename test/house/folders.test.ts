@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const composition = ['service', 'stores', 'config', 'demo', 'cli'];
+const composition = ['service', 'stores', 'config', 'demo', 'transfer-rules', 'cli'];
 const modules = [
   'http',
   'transfers',
@@ -24,7 +24,8 @@ const leaves = ['page', 'problem', 'uuid'];
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: [...composition, ...modules],
   cli: [...composition, ...modules],
-  demo: ['stores', ...modules],
+  demo: ['stores', 'transfer-rules', ...modules],
+  'transfer-rules': ['core', 'transfers'],
   service: ['stores', 'config', ...modules],
   stores: ['config', ...modules],
   config: [],

@@ -102,6 +102,17 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
         failureDetail: undefined,
       },
     }),
+    explainTransfer: async () => {
+      throw new Problem('not_found', 'There is no such account.');
+    },
+    listTransferOptions: async (_actor, fromAccountId) => ({
+      fromAccountId,
+      currencyCode: 'USD',
+      options: [],
+    }),
+    cancelTransfer: async () => {
+      throw new Problem('not_found', 'There is no such transfer.');
+    },
     getTransfer: async () => {
       throw new Problem('not_found', 'There is no such transfer.');
     },

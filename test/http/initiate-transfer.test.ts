@@ -188,8 +188,8 @@ describe('409', () => {
 describe('422', () => {
   test('of several reasons the first in their order is told, and nothing moves', async () => {
     await service.db.superuser(
-      `insert into transfer_limits (institution_id, limit_key, subject, currency, max_per_transfer)
-       select institution_id, 1, 'CUSTOMER', 'USD', 500000000 from institutions where code = 'lakeside'`,
+      `insert into transfer_limits (institution_id, limit_key, subject, period, currency, max_per_transfer)
+       select institution_id, 1, 'CUSTOMER', 'DAY', 'USD', 500000000 from institutions where code = 'lakeside'`,
     );
     const checking = 'a-1001-checking';
     const cases: [string, object][] = [

@@ -4,7 +4,7 @@ import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { Problem } from '../../src/problem.ts';
 import { Database } from '../../src/storage/index.ts';
-import { initiateTransfer, openTransferDesk } from '../../src/transfers/index.ts';
+import { initiateTransfer, openTransferDesk, rememberSettings } from '../../src/transfers/index.ts';
 import { cuttingProxy } from '../support/cutting-proxy.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -27,7 +27,7 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
   const desk = openTransferDesk(ledger, {
     clock: () => new Date(),
     postingKeys: new PostingKeys(database),
-    institution: async () => institution,
+    settings: rememberSettings(database),
   });
   const actor = { kind: 'client', institutionId: institution.institutionId, clientId: 'demo-app' } as const;
   const submit = (transferId: string) =>
@@ -38,6 +38,8 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
       amount: { digits: 1n, decimals: 2 },
       currencyCode: null,
       transferType: null,
+      paymentOption: null,
+      previousYearContribution: null,
     }).then(
       (outcome) => outcome.kind,
       (error: unknown) => (error instanceof Problem ? error.code : String(error)),

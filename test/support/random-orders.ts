@@ -7,7 +7,12 @@ import { parseArgs } from 'node:util';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { Database } from '../../src/storage/index.ts';
-import { initiateTransfer, openTransferDesk, type TransferOrder } from '../../src/transfers/index.ts';
+import {
+  initiateTransfer,
+  openTransferDesk,
+  rememberSettings,
+  type TransferOrder,
+} from '../../src/transfers/index.ts';
 
 const { values } = parseArgs({
   options: {
@@ -29,7 +34,7 @@ const actor = { kind: 'client', institutionId: institution.institutionId, client
 const desk = openTransferDesk(ledger, {
   clock: () => new Date(),
   postingKeys: new PostingKeys(database),
-  institution: async () => institution,
+  settings: rememberSettings(database),
 });
 
 const [sources, sinks] = [values.sources.split(','), values.sinks.split(',')];
@@ -74,6 +79,8 @@ function nextOrder(index: number): { order: TransferOrder; first: Said | undefin
     amount: { digits: BigInt(1 + random(random(10) === 0 ? 5_000_000 : 900)), decimals: 2 },
     currencyCode: null,
     transferType: null,
+    paymentOption: null,
+    previousYearContribution: null,
   };
   if (said.length === 0 || random(20) !== 0) return { order, first: undefined };
   // An id again: with the same order, or with another amount.

@@ -3,6 +3,7 @@ import type { Actor } from '../../institutions/index.ts';
 import { Problem } from '../../problem.ts';
 import {
   type DecimalAmount,
+  type Decision,
   type Outcome,
   parseDecimalAmount,
   type Transfer,
@@ -11,11 +12,13 @@ import { uuidv7 } from '../../uuid.ts';
 import { pendingTransferExample, transferExample } from '../examples.ts';
 import { transferIdFromKey } from '../idempotency-key.ts';
 import { type Answer, operation } from '../operation.ts';
-import { presentTransfer } from '../presenters.ts';
+import { presentDecision, presentTransfer } from '../presenters.ts';
 import {
   DeclinedTransferProblem,
   id,
   OutcomeUnknownProblem,
+  PaymentOption,
+  TransferDecision,
   Transfer as TransferSchema,
   TransferType,
 } from '../schemas.ts';
@@ -42,6 +45,13 @@ const Order = Type.Object(
     currencyCode: Type.Optional(
       Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217. Left out, the source account’s.' }),
     ),
+    paymentOption: Type.Optional(PaymentOption),
+    previousYearContribution: Type.Optional(
+      Type.Boolean({
+        description:
+          'Of an IRA_CONTRIBUTION: that it counts for the year before, from 1 January to the filing date.',
+      }),
+    ),
     status: Type.Optional(
       Type.Unsafe<string>({ ...ordered.status, description: 'The service’s to say: taken, and ignored.' }),
     ),
@@ -61,9 +71,18 @@ export const initiateTransfer = operation({
   tag: 'Transfers',
   summary: 'Initiate transfer',
   description:
-    '`id` is the idempotency key, for ever: repeating the same order with it moves the money once and answers the transfer as it stands, with 200 and `Idempotent-Replayed: true`, or with the same 422 where it was declined. Another order under a used id is refused with 409. 400, 401, 403, 413, 415, 429 and 5xx use up no id; a 503 means that nothing was or will be written, a 504 that nobody knows yet. A decline is an outcome: it is kept as FAILED, and `code` says why, the first that applies of the codes listed at 422 in their order.',
+    '`id` is the idempotency key, for ever: repeating the same order with it moves the money once and answers the transfer as it stands, with 200 and `Idempotent-Replayed: true`, or with the same 422 where it was declined. Another order under a used id is refused with 409. 400, 401, 403, 413, 415, 429 and 5xx use up no id; a 503 means that nothing was or will be written, a 504 that nobody knows yet. A decline is an outcome: it is kept as FAILED, and `code` says why, the first that applies of the codes listed at 422 in their order.\n\nWith `dryRun=true` the same rules decide, and nothing is moved, stored or used up: the answer is what the transfer would become, with the reasons.',
   token: 'any',
   scope: 'transfer:write',
+  query: Type.Object({
+    dryRun: Type.Optional(
+      Type.Unsafe<'true' | 'false'>({
+        type: 'string',
+        enum: ['true', 'false'],
+        description: 'Only say what would become of it.',
+      }),
+    ),
+  }),
   headers: {
     'Idempotency-Key':
       'Where the body has no `id`: 1 to 255 visible ASCII characters from which the id is derived, together with institution, client and user.',
@@ -81,10 +100,25 @@ export const initiateTransfer = operation({
   },
   answers: {
     200: {
-      description: 'The same order came before: the transfer as it stands.',
-      headers: { 'Idempotent-Replayed': '`true`' },
-      schema: TransferSchema,
-      examples: { replayed: { value: transferExample } },
+      description:
+        'The same order came before: the transfer as it stands. Or, of a dry run: what would become of it.',
+      headers: { 'Idempotent-Replayed': '`true`, where the same order came before.' },
+      schema: Type.Union([TransferSchema, TransferDecision]),
+      examples: {
+        replayed: { value: transferExample },
+        dryRun: {
+          value: {
+            transfer: pendingTransferExample,
+            reasons: [
+              {
+                code: 'review',
+                detail:
+                  'A person at the institution must review it; without that it posts by itself at 2026-11-20T15:04:35.678Z.',
+              },
+            ],
+          },
+        },
+      },
     },
     201: {
       description: 'Transfer initiated: COMPLETED, or PENDING while the money is held.',
@@ -105,20 +139,29 @@ export const initiateTransfer = operation({
     'exceeds_payoff',
     'exceeds_contribution_limit',
     'insufficient_funds',
+    'transfer_cancelled',
+    'transfer_declined',
+    'transfer_expired',
     'outcome_unknown',
   ],
   problemSchemas: { 422: DeclinedTransferProblem, 504: OutcomeUnknownProblem },
-  async handle(services, { actor, body, numbers, header }) {
+  async handle(services, { actor, body, query, numbers, header }) {
     const transferId = body.id ?? idFromHeader(header('idempotency-key'), actor) ?? uuidv7(new Date());
-    const outcome = await services.initiateTransfer(actor, {
+    const order = {
       transferId,
       fromAccountId: body.fromAccountId,
       toAccountId: body.toAccountId,
       amount: readAmount(numbers),
       currencyCode: body.currencyCode ?? null,
       transferType: body.transferType ?? null,
-    });
-    return answer(outcome);
+      paymentOption: body.paymentOption ?? null,
+      previousYearContribution: body.previousYearContribution ?? null,
+    };
+    return answer(
+      query.dryRun === 'true'
+        ? await services.explainTransfer(actor, order)
+        : await services.initiateTransfer(actor, order),
+    );
   },
 });
 
@@ -139,8 +182,10 @@ function invalid(pointer: string, detail: string): Problem {
   });
 }
 
-function answer(outcome: Outcome): Answer {
+function answer(outcome: Outcome | Decision): Answer {
   switch (outcome.kind) {
+    case 'decision':
+      return { status: 200, body: presentDecision(outcome) };
     case 'malformed':
       throw invalid(outcome.pointer, outcome.detail);
     case 'id_reused':

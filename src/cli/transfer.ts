@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { Command } from 'commander';
+import type { Institution } from '../institutions/index.ts';
+import { Database } from '../storage/index.ts';
+import type { Stores } from '../stores.ts';
+import { hasTransferRules, readTransferRules } from '../transfer-rules.ts';
+import {
+  deskSettings,
+  formatMinor,
+  listPending,
+  openTransferDesk,
+  rememberSettings,
+  reverseTransfer,
+  reviewTransfer,
+  saveTransferRules,
+  type Transfer,
+  type TransferDesk,
+  transferLanes,
+} from '../transfers/index.ts';
+import { CommandFailed, chooseInstitution, say, withStores } from './command.ts';
+
+interface Options {
+  readonly institution?: string;
+}
+interface Signed extends Options {
+  readonly operator: string;
+}
+
+const institutionOption = ['--institution <code>', 'whose transfer it is'] as const;
+const operatorOption = ['--operator <name>', 'who you are; kept with the transfer'] as const;
+const listedAtOnce = 1_000;
+
+export function transferCommands(): Command[] {
+  return [pending(), approve(), decline(), reverse(), rules()];
+}
+
+function pending(): Command {
+  return new Command('pending')
+    .description('list the transfers that wait, the first due first')
+    .option(...institutionOption)
+    .action((options: Options) =>
+      withStores(async (stores) => {
+        const { institutionId } = await chooseInstitution(stores, options.institution);
+        const rows = await listPending(stores.database, institutionId, listedAtOnce);
+        if (rows.length === 0) return say('Nothing is pending.');
+        for (const row of rows) {
+          const amount = `${formatMinor(row.amountMinor, row.currencyCode)} ${row.currencyCode}`;
+          const approvals =
+            row.approvalsNeeded === 0
+              ? ''
+              : `, approved by ${row.approvedBy.length} of ${row.approvalsNeeded}${row.approvedBy.length > 0 ? ` (${row.approvedBy.join(', ')})` : ''}`;
+          say(
+            `${row.transferId}  ${row.transferType}  ${row.fromAccountId} -> ${row.toAccountId}  ${amount}  ` +
+              `${row.heldFor}, ${row.whenDue === 'POST' ? 'posts' : 'expires'} ${row.dueAt.toISOString()}${approvals}`,
+          );
+        }
+      }),
+    );
+}
+
+function approve(): Command {
+  return signed(
+    new Command('approve').description(
+      'approve a transfer that is held for review; where two persons are needed, each does this once',
+    ),
+  ).action((id: string, options: Signed) => review(id, options, 'approve'));
+}
+
+function decline(): Command {
+  return signed(
+    new Command('decline').description('decline a pending transfer: it fails, and its hold is released'),
+  ).action((id: string, options: Signed) => review(id, options, 'decline'));
+}
+
+function reverse(): Command {
+  return signed(
+    new Command('reverse').description(
+      'take a completed transfer back by a new one in the other direction; once at most',
+    ),
+  )
+    .option('--id <id>', 'the new transfer’s id; with it the command can be repeated safely')
+    .action((originalId: string, options: Signed & { id?: string }) =>
+      withDesk(options, async (desk, stores, { institutionId }) => {
+        const transferId = options.id ?? randomUUID();
+        const { operator } = options;
+        const reversal = { originalId, transferId, operator };
+        const outcome = await reverseTransfer(desk, stores.database, institutionId, reversal);
+        switch (outcome.kind) {
+          case 'new':
+          case 'replayed':
+            if (outcome.transfer.status === 'FAILED') {
+              throw new CommandFailed(`It could not be taken back: ${outcome.transfer.failureDetail}`);
+            }
+            return say(`${outcome.transfer.id} is COMPLETED and takes ${originalId} back.`);
+          case 'unchanged':
+            throw new CommandFailed(
+              `Only a completed transfer that is no reversal, and has none, can be reversed: ${tell(outcome.transfer)}.`,
+            );
+          case 'id_reused':
+            throw new CommandFailed(`The id ${transferId} belongs to another transfer.`);
+          default:
+            throw noSuchTransfer();
+        }
+      }),
+    );
+}
+
+function rules(): Command {
+  return new Command('rules')
+    .description(
+      'put the rules of a folder (policies, limits, business days, contribution limits) in the place of those before',
+    )
+    .argument(
+      '<folder>',
+      'with transfer-policies.csv and the other files that docs/transfer-rules.md describes',
+    )
+    .option('--institution <code>', 'whose rules they are')
+    .action((folder: string, options: Options) =>
+      withStores(async (stores) => {
+        const { institutionId, name } = await chooseInstitution(stores, options.institution);
+        if (!hasTransferRules(folder)) {
+          throw new CommandFailed('There is none of the files in this folder that hold transfer rules.');
+        }
+        const read = await readTransferRules(folder);
+        await saveTransferRules(stores.database, institutionId, read);
+        say(
+          `${name}: ${read.policies.length} policies, ${read.limits.length} limits, ${read.businessDays.length} business days, ` +
+            `${read.contributionLimits.length} contribution limits.`,
+        );
+      }),
+    );
+}
+
+function signed(command: Command): Command {
+  return command
+    .argument('<id>', 'the transfer’s id')
+    .requiredOption(...operatorOption)
+    .option(...institutionOption);
+}
+
+function review(transferId: string, options: Signed, kind: 'approve' | 'decline'): Promise<void> {
+  return withDesk(options, async (desk, stores, { institutionId }) => {
+    const act = { kind, operator: options.operator };
+    const outcome = await reviewTransfer(desk, stores.database, institutionId, transferId, act);
+    if (outcome.kind === 'unknown') throw noSuchTransfer();
+    if (outcome.kind === 'changed') return say(`${transferId} is ${tell(outcome.transfer)}.`);
+    switch (outcome.why) {
+      case 'waits':
+        return say(`${transferId} waits on: for a second person, or for its processing time.`);
+      case 'approved_before':
+        throw new CommandFailed('You have approved it already; another person must.');
+      default:
+        throw new CommandFailed(`It is not pending: ${tell(outcome.transfer)}.`);
+    }
+  });
+}
+
+function tell({ status, failureCode }: Transfer): string {
+  return failureCode === undefined ? status : `${status} (${failureCode})`;
+}
+
+async function withDesk(
+  options: Options,
+  work: (desk: TransferDesk, stores: Stores, institution: Institution) => Promise<void>,
+): Promise<void> {
+  await withStores(async (stores) => {
+    const institution = await chooseInstitution(stores, options.institution);
+    const { connection, clock, database, postingKeys } = stores;
+    const ledger = new Database({ connection, maxConnections: transferLanes, settings: deskSettings });
+    try {
+      const desk = openTransferDesk(ledger, { clock, postingKeys, settings: rememberSettings(database) });
+      await work(desk, stores, institution);
+    } finally {
+      await ledger.close();
+    }
+  });
+}
+
+function noSuchTransfer(): CommandFailed {
+  return new CommandFailed('There is no such transfer in this institution.');
+}

@@ -1,0 +1,128 @@
+import type { Actor } from '../institutions/index.ts';
+import { Problem } from '../problem.ts';
+import type { Database, InstitutionId } from '../storage/index.ts';
+import { type ReviewRow, selectAllPending, selectDue } from './pending-queries.ts';
+import { selectTransfersById } from './queries.ts';
+import type { Act, ActOutcome, Outcome, Transfer } from './transfer.ts';
+import type { TransferDesk } from './transfer-desk.ts';
+
+/**
+ * Cancels a pending transfer: its hold is released and what it counted is given back. Cancelling it again answers the
+ * same. Problems: `not_found` (none, or not the caller's to see), `transfer_final` (it was posted, or failed for
+ * another reason), `account_restricted` (the caller sees it, but may not pay from its source), and those of
+ * `initiateTransfer`.
+ */
+export async function cancelTransfer(
+  desk: TransferDesk,
+  database: Database,
+  actor: Actor,
+  transferId: string,
+): Promise<Transfer> {
+  const act = { kind: 'cancel', actor } as const;
+  const outcome = await actOn(desk, database, actor.institutionId, transferId, act);
+  switch (outcome.kind) {
+    case 'changed':
+      return outcome.transfer;
+    case 'unknown':
+      throw new Problem('not_found', 'There is no such transfer.');
+    case 'unchanged':
+      if (outcome.why === 'not_allowed') {
+        throw new Problem(
+          'account_restricted',
+          'The source account does not allow this caller to pay from it.',
+        );
+      }
+      if (outcome.transfer.failureCode === 'transfer_cancelled') return outcome.transfer;
+      throw new Problem('transfer_final', 'The transfer is no longer pending.');
+  }
+}
+
+/** An operator's approval or refusal. A second approval by the same person counts for nothing. */
+export function reviewTransfer(
+  desk: TransferDesk,
+  database: Database,
+  institutionId: InstitutionId,
+  transferId: string,
+  act: Extract<Act, { operator: string }>,
+): Promise<ActOutcome> {
+  return actOn(desk, database, institutionId, transferId, act);
+}
+
+/**
+ * Takes a completed transfer back by a new one in the other direction, once at most: `new` (COMPLETED, or FAILED where
+ * whoever was paid no longer has it), `replayed` for the same id again, `unchanged` where there is nothing to reverse.
+ */
+export async function reverseTransfer(
+  desk: TransferDesk,
+  database: Database,
+  institutionId: InstitutionId,
+  reversal: { readonly originalId: string; readonly transferId: string; readonly operator: string },
+): Promise<Outcome | ActOutcome> {
+  const original = await find(database, institutionId, reversal.originalId);
+  if (original === undefined) return { kind: 'unknown' };
+  const { fromAccountId, toAccountId } = original;
+  return desk.queue.submit(institutionId, { kind: 'reverse', ...reversal, fromAccountId, toAccountId });
+}
+
+/** What is pending, the first due first. */
+export function listPending(
+  database: Database,
+  institutionId: InstitutionId,
+  most: number,
+): Promise<ReviewRow[]> {
+  return database.read(institutionId, (db) => selectAllPending(db, institutionId, most));
+}
+
+const dueAtOnce = 256;
+
+/**
+ * Posts or expires the pending transfers of an institution whose time has come. Any process may, at any time: each is an
+ * order like others, and whoever comes second changes nothing. Answers how many it changed.
+ */
+export async function settleDue(
+  desk: TransferDesk,
+  database: Database,
+  institutionId: InstitutionId,
+): Promise<number> {
+  let changed = 0;
+  for (;;) {
+    const due = await database.read(institutionId, (db) =>
+      selectDue(db, institutionId, desk.deps.clock(), dueAtOnce),
+    );
+    const act = { kind: 'due' } as const;
+    const results = await Promise.allSettled(
+      due.map((name) => desk.queue.submit(institutionId, { kind: 'transition', ...name, act })),
+    );
+    const now = results.filter(
+      (result) => result.status === 'fulfilled' && result.value.kind === 'changed',
+    ).length;
+    changed += now;
+    // One that cannot be settled now must not keep this turning: the next sweep tries again.
+    if (due.length < dueAtOnce || now === 0) {
+      const failed = results.find((result) => result.status === 'rejected');
+      if (failed !== undefined && changed === 0) throw failed.reason;
+      return changed;
+    }
+  }
+}
+
+async function actOn(
+  desk: TransferDesk,
+  database: Database,
+  institutionId: InstitutionId,
+  transferId: string,
+  act: Act,
+): Promise<ActOutcome> {
+  const known = await find(database, institutionId, transferId);
+  if (known === undefined) return { kind: 'unknown' };
+  const { fromAccountId, toAccountId } = known;
+  const order = { kind: 'transition', transferId, fromAccountId, toAccountId, act } as const;
+  return (await desk.queue.submit(institutionId, order)) as ActOutcome;
+}
+
+async function find(database: Database, institutionId: InstitutionId, transferId: string) {
+  const rows = await database.read(institutionId, (db) =>
+    selectTransfersById(db, institutionId, [{ transferId, personKey: null }]),
+  );
+  return rows[0];
+}

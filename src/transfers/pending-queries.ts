@@ -1,0 +1,215 @@
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import type { PendingTerms } from './policies.ts';
+import { expectRows } from './queries.ts';
+
+/** A pending transfer's terms, and who has approved it. */
+export interface PendingRow extends PendingTerms {
+  readonly transferKey: bigint;
+  readonly approvedBy: ReadonlySet<string>;
+}
+
+const pendingById = sql(
+  'transfers_pending_by_id',
+  `select p.transfer_key, p.held_for, p.due_at, p.when_due, p.approvals_needed, p.not_before,
+          array(select a.operator from transfer_approvals a
+                where a.institution_id = $1 and a.transfer_key = p.transfer_key) as approved_by
+   from used_ids i
+   join pending_transfers p on p.institution_id = $1 and p.transfer_key = i.transfer_key
+   where i.institution_id = $1 and i.transfer_id = any ($2::text[])`,
+);
+
+export async function selectPending(
+  db: Queryable,
+  institutionId: InstitutionId,
+  transferIds: readonly string[],
+): Promise<PendingRow[]> {
+  const { rows } = await db.query<{
+    transfer_key: bigint;
+    held_for: PendingTerms['heldFor'];
+    due_at: Date;
+    when_due: PendingTerms['whenDue'];
+    approvals_needed: number;
+    not_before: Date | null;
+    approved_by: string[];
+  }>(pendingById, [institutionId, transferIds]);
+  return rows.map((row) => ({
+    transferKey: row.transfer_key,
+    heldFor: row.held_for,
+    dueAt: row.due_at,
+    whenDue: row.when_due,
+    approvalsNeeded: row.approvals_needed,
+    notBefore: row.not_before,
+    approvedBy: new Set(row.approved_by),
+  }));
+}
+
+/** What the act on a pending transfer needs to know before its accounts are locked. */
+export interface PendingName {
+  readonly transferId: string;
+  readonly fromAccountId: string;
+  readonly toAccountId: string;
+}
+
+const due = sql(
+  'transfers_due',
+  `select t.transfer_id, t.from_account_id, t.to_account_id
+   from pending_transfers p
+   join transfers t on t.institution_id = p.institution_id and t.transfer_key = p.transfer_key
+   where p.institution_id = $1 and p.due_at <= $2
+   order by p.due_at limit $3`,
+);
+
+/** Whose time has come, the oldest first. */
+export async function selectDue(
+  db: Queryable,
+  institutionId: InstitutionId,
+  now: Date,
+  most: number,
+): Promise<PendingName[]> {
+  const { rows } = await db.query<{ transfer_id: string; from_account_id: string; to_account_id: string }>(
+    due,
+    [institutionId, now, most],
+  );
+  return rows.map((row) => ({
+    transferId: row.transfer_id,
+    fromAccountId: row.from_account_id,
+    toAccountId: row.to_account_id,
+  }));
+}
+
+const hold = sql(
+  'transfers_hold',
+  `insert into pending_transfers (institution_id, transfer_key, held_for, due_at, when_due, approvals_needed, not_before)
+   select $1, v.*
+   from unnest($2::bigint[], $3::text[], $4::timestamptz[], $5::text[], $6::smallint[], $7::timestamptz[]) as v`,
+);
+
+/** After the holds are in the ledger and the transfers written. */
+export async function insertPending(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  rows: readonly (PendingTerms & { readonly transferKey: bigint })[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const { rowCount } = await tx.query(hold, [
+    institutionId,
+    rows.map((row) => row.transferKey),
+    rows.map((row) => row.heldFor),
+    rows.map((row) => row.dueAt),
+    rows.map((row) => row.whenDue),
+    rows.map((row) => row.approvalsNeeded),
+    rows.map((row) => row.notBefore),
+  ]);
+  expectRows('pending_transfers', rowCount, rows.length);
+}
+
+const postpone = sql(
+  'transfers_postpone',
+  `update pending_transfers p set due_at = v.due_at, when_due = v.when_due
+   from unnest($2::bigint[], $3::timestamptz[], $4::text[]) as v (transfer_key, due_at, when_due)
+   where p.institution_id = $1 and p.transfer_key = v.transfer_key and p.transfer_key = any ($2::bigint[])`,
+);
+
+export async function updatePending(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  rows: readonly Pick<PendingRow, 'transferKey' | 'dueAt' | 'whenDue'>[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const { rowCount } = await tx.query(postpone, [
+    institutionId,
+    rows.map((row) => row.transferKey),
+    rows.map((row) => row.dueAt),
+    rows.map((row) => row.whenDue),
+  ]);
+  expectRows('pending_transfers', rowCount, rows.length);
+}
+
+export interface Approval {
+  readonly transferKey: bigint;
+  readonly operator: string;
+}
+
+const approve = sql(
+  'transfers_approve',
+  `insert into transfer_approvals (institution_id, transfer_key, operator, approved_at)
+   select $1, v.*, $2 from unnest($3::bigint[], $4::text[]) as v`,
+);
+
+/** A unique violation: this person has approved it before. */
+export async function insertApprovals(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  rows: readonly Approval[],
+  at: Date,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const { rowCount } = await tx.query(approve, [
+    institutionId,
+    at,
+    rows.map((row) => row.transferKey),
+    rows.map((row) => row.operator),
+  ]);
+  expectRows('transfer_approvals', rowCount, rows.length);
+}
+
+/** For the operator's list. */
+export interface ReviewRow extends PendingTerms {
+  readonly transferId: string;
+  readonly transferType: string;
+  readonly fromAccountId: string;
+  readonly toAccountId: string;
+  readonly amountMinor: bigint;
+  readonly currencyCode: string;
+  readonly createdAt: Date;
+  readonly approvedBy: readonly string[];
+}
+
+const allPending = sql(
+  'transfers_all_pending',
+  `select t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.amount, t.currency, t.created_at,
+          p.held_for, p.due_at, p.when_due, p.approvals_needed, p.not_before,
+          array(select a.operator from transfer_approvals a
+                where a.institution_id = $1 and a.transfer_key = p.transfer_key order by a.approved_at) as approved_by
+   from pending_transfers p
+   join transfers t on t.institution_id = p.institution_id and t.transfer_key = p.transfer_key
+   where p.institution_id = $1
+   order by p.due_at, t.transfer_id limit $2`,
+);
+
+export async function selectAllPending(
+  db: Queryable,
+  institutionId: InstitutionId,
+  most: number,
+): Promise<ReviewRow[]> {
+  const { rows } = await db.query<{
+    transfer_id: string;
+    transfer_type: string;
+    from_account_id: string;
+    to_account_id: string;
+    amount: bigint;
+    currency: string;
+    created_at: Date;
+    held_for: PendingTerms['heldFor'];
+    due_at: Date;
+    when_due: PendingTerms['whenDue'];
+    approvals_needed: number;
+    not_before: Date | null;
+    approved_by: string[];
+  }>(allPending, [institutionId, most]);
+  return rows.map((row) => ({
+    transferId: row.transfer_id,
+    transferType: row.transfer_type,
+    fromAccountId: row.from_account_id,
+    toAccountId: row.to_account_id,
+    amountMinor: row.amount,
+    currencyCode: row.currency,
+    createdAt: row.created_at,
+    heldFor: row.held_for,
+    dueAt: row.due_at,
+    whenDue: row.when_due,
+    approvalsNeeded: row.approvals_needed,
+    notBefore: row.not_before,
+    approvedBy: row.approved_by,
+  }));
+}

@@ -1,0 +1,30 @@
+import { type BusinessDay, replaceBusinessDays } from '../institutions/index.ts';
+import type { Database, InstitutionId } from '../storage/index.ts';
+import type { ContributionLimit } from './contributions.ts';
+import { type LimitRow, replaceLimits } from './limit-queries.ts';
+import { type Policy, replaceContributionLimits, replacePolicies } from './setting-queries.ts';
+
+/** All that an institution lays down about transfers. Amounts are minor units. */
+export interface TransferRules {
+  readonly policies: readonly Policy[];
+  readonly limits: readonly LimitRow[];
+  readonly businessDays: readonly BusinessDay[];
+  readonly contributionLimits: readonly ContributionLimit[];
+}
+
+/**
+ * Puts these rules in the place of those before. They hold for orders from then on, within a second in every process;
+ * what is pending keeps the terms that it was held under. A limit keeps what it has counted while it keeps its key.
+ */
+export async function saveTransferRules(
+  database: Database,
+  institutionId: InstitutionId,
+  rules: TransferRules,
+): Promise<void> {
+  await database.transaction(institutionId, async (tx) => {
+    await replacePolicies(tx, institutionId, rules.policies);
+    await replaceLimits(tx, institutionId, rules.limits);
+    await replaceBusinessDays(tx, institutionId, rules.businessDays);
+    await replaceContributionLimits(tx, institutionId, rules.contributionLimits);
+  });
+}

@@ -1,0 +1,35 @@
+import { type Database, GroupCommit } from '../storage/index.ts';
+import { type SettleDeps, settle } from './settle.ts';
+import type { ActOutcome, DeskOrder, Outcome } from './transfer.ts';
+
+/** Where everything that moves money is brought: collected into batches, each one transaction. */
+export interface TransferDesk {
+  readonly deps: SettleDeps;
+  readonly queue: GroupCommit<DeskOrder, Outcome | ActOutcome>;
+}
+
+/** `ledger` has connections for the lanes alone. */
+export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDesk {
+  const queue = new GroupCommit<DeskOrder, Outcome | ActOutcome>({
+    database: ledger,
+    lanes: transferLanes,
+    maxBatch: 256,
+    maxWaiting: 2_048,
+    deadlineMillis: 8_000,
+    keysOf: (order) => [
+      order.fromAccountId,
+      order.toAccountId,
+      `id ${order.transferId}`,
+      ...(order.kind === 'reverse' ? [`id ${order.originalId}`] : []),
+    ],
+    run: (tx, orders, patient) => settle(deps, tx, orders, patient),
+    membersWhenUnknown: (order) => ({ id: order.transferId }),
+  });
+  return { deps, queue };
+}
+
+/** One batch collects while the other commits. */
+export const transferLanes = 2;
+
+/** For the desk's connections: plans must not go back to scans on tables that were analysed while empty. */
+export const deskSettings = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' } as const;

@@ -1,0 +1,64 @@
+import { findInstitutionByCode } from '../../src/institutions/index.ts';
+import { Database, type InstitutionId } from '../../src/storage/index.ts';
+import {
+  deskSettings,
+  openTransferDesk,
+  rememberSettings,
+  type TransferDesk,
+  transferLanes,
+} from '../../src/transfers/index.ts';
+import type { TestService } from './service.ts';
+
+/** A desk of its own beside the service's, as an operator's command has one. */
+export interface TestDesk extends AsyncDisposable {
+  readonly desk: TransferDesk;
+  readonly database: Database;
+  readonly institutionId: InstitutionId;
+}
+
+export async function deskOf(service: TestService, code = 'lakeside'): Promise<TestDesk> {
+  const { clock, database, postingKeys } = service.service.stores;
+  const institution = await database.directory((db) => findInstitutionByCode(db, code));
+  if (institution === undefined) throw new Error('no such institution');
+  const ledger = new Database({
+    connection: service.db.connection,
+    maxConnections: transferLanes,
+    settings: deskSettings,
+  });
+  const desk = openTransferDesk(ledger, { clock, postingKeys, settings: rememberSettings(database) });
+  return {
+    desk,
+    database,
+    institutionId: institution.institutionId,
+    [Symbol.asyncDispose]: () => ledger.close(),
+  };
+}
+
+/** A clock that stands still until it is set. */
+export function handClock(start: string): {
+  readonly clock: () => Date;
+  set(to: string): void;
+  advance(seconds: number): void;
+} {
+  let now = new Date(start);
+  return {
+    clock: () => now,
+    set: (to) => {
+      now = new Date(to);
+    },
+    advance: (seconds) => {
+      now = new Date(now.getTime() + seconds * 1000);
+    },
+  };
+}
+
+/** Asks until the answer fits, for half a minute: what happens by itself happens soon, but nobody says when. */
+export async function eventually<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    const answer = await ask();
+    if (fits(answer)) return answer;
+    if (performance.now() > deadline) throw new Error(`it did not come: ${JSON.stringify(answer)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,390 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { reverseTransfer, reviewTransfer } from '../../src/transfers/index.ts';
+import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
+import { deskOf, eventually, handClock, type TestDesk } from '../support/desk.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/* A transfer's whole life, on a clock that the tests set. At lakeside an INTRA_FI above 1,000.00 is held for review and
+ * posts by itself after 30 seconds; at harbor one above 500.00 expires after an hour, and above 1,500.00 two must
+ * approve. */
+
+const hand = handClock('2026-03-04T15:00:00Z');
+let service: TestService;
+let beside: TestService;
+let bank: DemoCaller;
+let demo: DemoCaller;
+let harbor: DemoCaller;
+let lakesideDesk: TestDesk;
+let harborDesk: TestDesk;
+before(async () => {
+  service = await startTestService({ clock: hand.clock });
+  // A second process: whatever happens by itself, both try to do.
+  beside = await startTestService({ clock: hand.clock, beside: service });
+  bank = renewing(() => clientOf(service));
+  demo = renewing(() => memberOf(service, 'demo.member', 'demo-member-password'));
+  harbor = renewing(() => clientOf(service, ['harbor-app', 'harbor-app-secret']));
+  lakesideDesk = await deskOf(service);
+  harborDesk = await deskOf(service, 'harbor');
+});
+after(async () => {
+  await lakesideDesk[Symbol.asyncDispose]();
+  await harborDesk[Symbol.asyncDispose]();
+  await beside.close();
+  await service.close();
+});
+
+/** Tokens expire as the clock jumps: a new one for each request. */
+function renewing(login: () => Promise<DemoCaller>): DemoCaller {
+  return {
+    token: '',
+    get: async (path) => (await login()).get(path),
+    post: async (path, body, headers) => (await login()).post(path, body, headers),
+    patch: async (path, body) => (await login()).patch(path, body),
+  };
+}
+
+let ids = 0;
+const newId = () => `life-${++ids}`;
+
+function initiate(caller: DemoCaller, fromAccountId: string, toAccountId: string, amount: number, more = {}) {
+  return caller.post(paths.transfers, { id: newId(), fromAccountId, toAccountId, amount, ...more });
+}
+
+async function balances(
+  caller: DemoCaller,
+  accountId: string,
+): Promise<[available: number, current: number]> {
+  const { balance } = (await caller.get(`${paths.accounts}/${accountId}`)).body;
+  return [balance.availableBalance.amount, balance.currentBalance.amount];
+}
+
+const read = async (caller: DemoCaller, id: string) => (await caller.get(`${paths.transfers}/${id}`)).body;
+const cancel = (caller: DemoCaller, id: string) => caller.post(`${paths.transfers}/${id}/cancel`, {});
+const settled = (caller: DemoCaller, id: string) =>
+  eventually(
+    () => read(caller, id),
+    (transfer) => transfer.status !== 'PENDING',
+  );
+
+/** Postings of a transfer that moved money, and the hold left on its source. */
+async function ledgerOf(id: string): Promise<{ moved: number; held: number }> {
+  const [row] = await service.db.superuser<{ moved: bigint; held: bigint }>(
+    `select (select count(*) from entries e where e.posting_key = t.transfer_key and e.amount <> 0) as moved,
+            (select b.held_out from balances b where b.institution_id = t.institution_id and b.account_key = t.from_key)
+              as held
+     from transfers t where t.transfer_id = $1`,
+    [id],
+  );
+  return { moved: Number(row?.moved), held: Number(row?.held) };
+}
+
+describe('held for review', () => {
+  test('the money is held at once and leaves when it posts by itself, once, with two processes about', async () => {
+    const [available, current] = await balances(demo, 'a-1001-checking');
+    const answer = await initiate(demo, 'a-1001-checking', 'a-1003-checking', 1000.01);
+    assert.equal(answer.status, 201, answer.text);
+    assert.equal(answer.body.status, 'PENDING');
+    assert.deepEqual(await balances(demo, 'a-1001-checking'), [cents(available - 1000.01), current]);
+    hand.advance(29);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    assert.equal((await read(demo, answer.body.id)).status, 'PENDING', 'its time has not come');
+    hand.advance(1);
+    assert.equal((await settled(demo, answer.body.id)).status, 'COMPLETED');
+    const after = cents(available - 1000.01);
+    assert.deepEqual(await balances(demo, 'a-1001-checking'), [after, cents(current - 1000.01)]);
+    assert.deepEqual(await ledgerOf(answer.body.id), { moved: 2, held: 0 });
+    const again = await demo.post(paths.transfers, {
+      id: answer.body.id,
+      fromAccountId: 'a-1001-checking',
+      toAccountId: 'a-1003-checking',
+      amount: 1000.01,
+    });
+    assert.equal(again.status, 200);
+    assert.equal(again.body.status, 'COMPLETED');
+  });
+
+  test('an amount at the threshold posts at once', async () => {
+    const answer = await initiate(demo, 'a-1001-checking', 'a-1003-checking', 1000);
+    assert.equal(answer.body.status, 'COMPLETED');
+  });
+
+  test('what is held cannot be spent again', async () => {
+    const [available] = await balances(bank, 'a-1002-checking');
+    const held = await initiate(bank, 'a-1002-checking', 'a-1019-checking', available - 1);
+    assert.equal(held.body.status, 'PENDING');
+    const more = await initiate(bank, 'a-1002-checking', 'a-1002-savings', 1.01);
+    assert.equal(more.status, 422);
+    assert.equal(more.body.code, 'insufficient_funds');
+    assert.equal((await initiate(bank, 'a-1002-checking', 'a-1002-savings', 1)).status, 201);
+    assert.equal((await cancel(bank, held.body.id)).status, 200);
+  });
+
+  test('the time it posts of itself is kept by a service that starts later', async () => {
+    const answer = await initiate(bank, 'a-1001-checking', 'a-1003-checking', 1500);
+    hand.advance(3600);
+    const late = await startTestService({ clock: hand.clock, beside: service });
+    assert.equal((await settled(bank, answer.body.id)).status, 'COMPLETED');
+    await late.close();
+  });
+});
+
+describe('cancelled', () => {
+  test('the hold is released, and cancelling or ordering again answers the same', async () => {
+    const before = await balances(demo, 'a-1001-checking');
+    const { body } = await initiate(demo, 'a-1001-checking', 'a-1003-checking', 2000);
+    const cancelled = await cancel(demo, body.id);
+    assert.equal(cancelled.status, 200);
+    assert.equal(cancelled.body.status, 'FAILED');
+    assert.equal(cancelled.body.failureCode, 'transfer_cancelled');
+    assert.deepEqual(await balances(demo, 'a-1001-checking'), before);
+    assert.deepEqual((await cancel(demo, body.id)).body, cancelled.body);
+    const again = await demo.post(paths.transfers, {
+      id: body.id,
+      fromAccountId: 'a-1001-checking',
+      toAccountId: 'a-1003-checking',
+      amount: 2000,
+    });
+    assert.equal(again.status, 422);
+    assert.equal(again.body.code, 'transfer_cancelled');
+    assert.deepEqual(again.body.transfer, cancelled.body);
+    hand.advance(60);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    assert.equal((await read(demo, body.id)).status, 'FAILED', 'it does not come back');
+    assert.equal((await ledgerOf(body.id)).moved, 0);
+  });
+
+  test('what is posted cannot be cancelled; what one may not see, or not pay for, neither', async () => {
+    const posted = await initiate(demo, 'a-1001-checking', 'a-1001-savings', 1);
+    const late = await cancel(demo, posted.body.id);
+    assert.equal(late.status, 409);
+    assert.equal(late.body.code, 'transfer_final');
+
+    const owner = await memberOf(service, 'cedar.owner', 'cedar-red-lantern-3');
+    const signer = await memberOf(service, 'hazel.signer', 'hazel-gold-lantern-4');
+    const pending = await initiate(owner, 'a-1003-checking', 'a-1001-checking', 1200);
+    assert.equal(pending.body.status, 'PENDING', pending.text);
+    const stranger = await cancel(demo, pending.body.id);
+    const missing = await cancel(demo, 'no-such-transfer');
+    assert.equal(stranger.status, 404);
+    const { instance: _, ...one } = stranger.body;
+    const { instance: __, ...other } = missing.body;
+    assert.deepEqual(one, other);
+    const seeing = await cancel(signer, pending.body.id);
+    assert.equal(seeing.status, 422);
+    assert.equal(seeing.body.code, 'account_restricted');
+    const reader = await memberOf(service, 'cedar.owner', 'cedar-red-lantern-3', [
+      'demo-reader',
+      'demo-reader-secret',
+    ]);
+    assert.equal((await cancel(reader, pending.body.id)).status, 403);
+    assert.equal((await cancel(owner, pending.body.id)).status, 200);
+  });
+});
+
+describe('reviewed', () => {
+  const approve = (transferId: string, operator: string) =>
+    reviewTransfer(harborDesk.desk, harborDesk.database, harborDesk.institutionId, transferId, {
+      kind: 'approve',
+      operator,
+    });
+
+  test('one approval posts it; above the second amount two different persons must', async () => {
+    const one = await initiate(harbor, 'a-1002-checking', 'a-1001-checking', 501);
+    assert.equal(one.body.status, 'PENDING', one.text);
+    const approved = await approve(one.body.id, 'Ops One');
+    assert.equal(approved.kind, 'changed');
+    assert.equal((await read(harbor, one.body.id)).status, 'COMPLETED');
+
+    const two = await initiate(harbor, 'a-1002-checking', 'a-1001-checking', 1500.01);
+    const first = await approve(two.body.id, 'Ops One');
+    assert.ok(first.kind === 'unchanged' && first.why === 'waits');
+    const same = await approve(two.body.id, 'Ops One');
+    assert.ok(same.kind === 'unchanged' && same.why === 'approved_before');
+    assert.equal((await read(harbor, two.body.id)).status, 'PENDING');
+    assert.equal((await approve(two.body.id, 'Ops Two')).kind, 'changed');
+    assert.equal((await read(harbor, two.body.id)).status, 'COMPLETED');
+    const late = await approve(two.body.id, 'Ops Three');
+    assert.ok(late.kind === 'unchanged' && late.why === 'final');
+  });
+
+  test('declined, it fails; not reviewed within the hour, it expires', async () => {
+    const declined = await initiate(harbor, 'a-1001-checking', 'a-1002-checking', 600);
+    await reviewTransfer(harborDesk.desk, harborDesk.database, harborDesk.institutionId, declined.body.id, {
+      kind: 'decline',
+      operator: 'Ops One',
+    });
+    assert.equal((await read(harbor, declined.body.id)).failureCode, 'transfer_declined');
+    const expiring = await initiate(harbor, 'a-1001-checking', 'a-1002-checking', 600);
+    hand.advance(3600);
+    assert.equal((await settled(harbor, expiring.body.id)).failureCode, 'transfer_expired');
+    assert.deepEqual(await ledgerOf(expiring.body.id), { moved: 0, held: 0 });
+  });
+
+  test('approved, declined, cancelled and due at the same moment: one of them happens', async () => {
+    for (let round = 0; round < 8; round++) {
+      const { body } = await initiate(bank, 'a-1001-checking', 'a-1003-checking', 1001);
+      const act = (kind: 'approve' | 'decline') =>
+        reviewTransfer(lakesideDesk.desk, lakesideDesk.database, lakesideDesk.institutionId, body.id, {
+          kind,
+          operator: 'Ops One',
+        });
+      hand.advance(30);
+      const [approved, declined, cancelled] = await Promise.all([
+        act('approve'),
+        act('decline'),
+        cancel(bank, body.id),
+      ]);
+      const transfer = await settled(bank, body.id);
+      const { moved, held } = await ledgerOf(body.id);
+      assert.equal(held, 0);
+      assert.equal(moved, transfer.status === 'COMPLETED' ? 2 : 0);
+      const winners = [approved.kind === 'changed', declined.kind === 'changed', cancelled.status === 200];
+      assert.ok(winners.filter(Boolean).length <= 1, JSON.stringify(winners));
+    }
+  });
+});
+
+describe('after the cut-off', () => {
+  test('a loan payment waits for the next business day, over the weekend and a day the bank keeps closed', async () => {
+    // Thursday 24 December 2026, 16:00 in Chicago: before the cut-off, but harbor is closed that day; then Christmas.
+    hand.set('2026-12-23T23:30:00Z');
+    const late = await initiate(harbor, 'a-1007-checking', 'a-1007-carloan', 10);
+    assert.equal(late.body.status, 'PENDING', late.text);
+    hand.set('2026-12-24T22:00:00Z');
+    const closed = await initiate(harbor, 'a-1007-checking', 'a-1007-carloan', 11);
+    assert.equal(closed.body.status, 'PENDING');
+    // A second before Monday 28 December begins in Chicago.
+    hand.set('2026-12-28T05:59:59Z');
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    assert.equal((await read(harbor, late.body.id)).status, 'PENDING');
+    hand.set('2026-12-28T06:00:00Z');
+    assert.equal((await settled(harbor, late.body.id)).status, 'COMPLETED');
+    assert.equal((await settled(harbor, closed.body.id)).status, 'COMPLETED');
+    const intime = await initiate(harbor, 'a-1007-checking', 'a-1007-carloan', 12);
+    assert.equal(intime.body.status, 'COMPLETED', 'before the cut-off of a business day');
+  });
+
+  test('two payments that wait cannot pay more than is owed', async () => {
+    hand.set('2027-01-02T18:00:00Z');
+    const [, owed] = await balances(harbor, 'a-1007-carloan');
+    await initiate(harbor, 'a-1002-checking', 'a-1007-checking', 450);
+    await initiate(harbor, 'a-1002-checking', 'a-1007-checking', 450);
+    const first = await initiate(harbor, 'a-1007-checking', 'a-1007-carloan', cents(owed - 20));
+    assert.equal(first.body.status, 'PENDING', first.text);
+    const second = await initiate(harbor, 'a-1007-checking', 'a-1007-carloan', 30);
+    assert.equal(second.body.code, 'exceeds_payoff', second.text);
+  });
+
+  test('an account closed meanwhile takes no money: the transfer fails and the hold is released', async () => {
+    const { body } = await initiate(bank, 'a-1001-checking', 'a-1009-checking', 1100);
+    assert.equal(body.status, 'PENDING');
+    const close = (closed: boolean) =>
+      service.db.superuser('update accounts set closed = $1 where account_id = $2 and institution_id = $3', [
+        closed,
+        'a-1009-checking',
+        lakesideDesk.institutionId,
+      ]);
+    await close(true);
+    hand.advance(30);
+    const failed = await settled(bank, body.id);
+    await close(false);
+    assert.equal(failed.failureCode, 'account_closed');
+    assert.deepEqual(await ledgerOf(body.id), { moved: 0, held: 0 });
+  });
+});
+
+describe('reversed', () => {
+  const reverse = (originalId: string, transferId = newId(), test = lakesideDesk) =>
+    reverseTransfer(test.desk, test.database, test.institutionId, {
+      originalId,
+      transferId,
+      operator: 'Ops One',
+    });
+
+  test('the money goes back by a new transfer, once at most', async () => {
+    const before = await balances(bank, 'a-1001-checking');
+    const { body } = await initiate(bank, 'a-1001-checking', 'a-1003-savings', 25);
+    const attempts = await Promise.all(Array.from({ length: 10 }, () => reverse(body.id)));
+    assert.equal(attempts.filter((outcome) => outcome.kind === 'new').length, 1);
+    for (const outcome of attempts) {
+      assert.ok(outcome.kind === 'new' || (outcome.kind === 'unchanged' && outcome.why === 'not_reversible'));
+    }
+    assert.deepEqual(await balances(bank, 'a-1001-checking'), before);
+    const done = attempts.find((outcome) => outcome.kind === 'new');
+    assert.ok(done?.kind === 'new');
+    const replayed = await reverse(body.id, done.transfer.id);
+    assert.equal(replayed.kind, 'replayed');
+    const back = await reverse(done.transfer.id);
+    assert.ok(back.kind === 'unchanged' && back.why === 'not_reversible', 'a reversal is not reversed');
+  });
+
+  test('whoever was paid and has it no more: FAILED, and it can be tried again', async () => {
+    const { body } = await initiate(bank, 'a-1001-checking', 'a-1009-checking', 300);
+    const [available] = await balances(bank, 'a-1009-checking');
+    await initiate(bank, 'a-1009-checking', 'a-1001-savings', available);
+    const failed = await reverse(body.id);
+    assert.ok(failed.kind === 'new' && failed.transfer.failureCode === 'insufficient_funds');
+    await initiate(bank, 'a-1001-checking', 'a-1009-checking', 300);
+    const done = await reverse(body.id);
+    assert.ok(done.kind === 'new' && done.transfer.status === 'COMPLETED');
+  });
+
+  test('a loan payment’s parts and amount due are restored', async () => {
+    const dues = () =>
+      service.db.superuser(
+        `select l.fees_due, l.accrued_interest, l.amount_due from loans l join accounts a using (institution_id, account_key)
+         where a.account_id = 'a-1001-carloan' and a.institution_id = $1`,
+        [lakesideDesk.institutionId],
+      );
+    const before = [await dues(), await balances(bank, 'a-1001-carloan')];
+    const { body } = await initiate(bank, 'a-1001-checking', 'a-1001-carloan', 500);
+    assert.notDeepEqual([await dues(), await balances(bank, 'a-1001-carloan')], before);
+    assert.equal((await reverse(body.id)).kind, 'new');
+    assert.deepEqual([await dues(), await balances(bank, 'a-1001-carloan')], before);
+  });
+});
+
+describe('in the database, whatever the code does', () => {
+  test('a pending transfer is not posted before its time without approval, and none is without its hold', async () => {
+    const { body } = await initiate(bank, 'a-1001-checking', 'a-1003-checking', 1001);
+    await assert.rejects(
+      service.db.superuser(
+        `update transfers set status = 'COMPLETED', settled_at = created_at where transfer_id = $1`,
+        [body.id],
+      ),
+      { code: 'SD007' },
+    );
+    await assert.rejects(
+      service.db.superuser(
+        `insert into pending_transfers (institution_id, transfer_key, held_for, due_at, when_due, approvals_needed)
+         select institution_id, transfer_key, 'CUT_OFF', created_at, 'POST', 0 from transfers
+         where status = 'COMPLETED' limit 1`,
+      ),
+      { code: 'SD006' },
+    );
+    assert.equal((await cancel(bank, body.id)).status, 200);
+    await assert.rejects(
+      service.db.superuser(
+        `update transfers set status = 'COMPLETED', failure_code = null, failure_detail = null where transfer_id = $1`,
+        [body.id],
+      ),
+      { code: 'SD005' },
+    );
+  });
+
+  test('after all of this the ledger sums to zero, and nothing is held for what is not pending', async () => {
+    const [sums] = await service.db.superuser<{ posted: string; held_out: string; pending: string }>(
+      `select (select sum(abs(s)) from (select sum(posted) as s from balances group by institution_id, currency) t)::text
+                as posted,
+              (select sum(held_out) from balances)::text as held_out,
+              (select coalesce(sum(amount), 0) from transfers where status = 'PENDING')::text as pending`,
+    );
+    assert.equal(sums?.posted, '0');
+    assert.equal(sums?.held_out, sums?.pending);
+  });
+});
+
+function cents(amount: number): number {
+  return Math.round(amount * 100) / 100;
+}
