@@ -92,6 +92,8 @@ describe('the edge of initiate transfer', () => {
       amount: { digits: 105n, decimals: 0 },
       currencyCode: null,
       transferType: null,
+      paymentOption: null,
+      previousYearContribution: null,
     });
     for (const wrong of [{ status: 'DONE' }, { createdAt: 'yesterday' }, { status: 1 }]) {
       const reply = await edge.client.post(path, { token: clientToken, json: { ...order, ...wrong } });
