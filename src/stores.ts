@@ -1,4 +1,12 @@
-import { AccessTokens, type AuthDeps, PasswordHasher, Providers, SigningKeys, Vault } from './auth/index.ts';
+import {
+  AccessTokens,
+  type AuthDeps,
+  PasswordHasher,
+  Providers,
+  ResourceTokens,
+  SigningKeys,
+  Vault,
+} from './auth/index.ts';
 import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
 import { AuditTrail } from './events/index.ts';
 import { PostingKeys } from './ledger/index.ts';
@@ -55,6 +63,7 @@ export async function openStores(
       clock,
       onError: (error) => log('audit_not_written', { error }),
     });
+    const providers = new Providers(database);
     const keys = new SigningKeys(database, vault, clock, { rotationDays: config.signingKeyDays });
     return {
       connection,
@@ -68,7 +77,8 @@ export async function openStores(
         keys,
         issuer: config.publicUrl,
         tokens: new AccessTokens({ keys, clock, issuer: config.publicUrl }),
-        providers: new Providers(database),
+        providers,
+        resourceTokens: new ResourceTokens(providers, clock),
         passwords: new PasswordHasher(),
         audit,
         accessTokenLifetimeSeconds: config.accessTokenLifetimeSeconds,

@@ -1,7 +1,8 @@
-import { createHash, randomUUID, sign } from 'node:crypto';
+import { randomUUID, sign } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { Problem } from '../problem.ts';
 import type { Clock, InstitutionId } from '../storage/index.ts';
+import { Remembered } from './remembered.ts';
 import { parseScope, type Scope } from './scopes.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
@@ -45,15 +46,13 @@ interface Verified {
   readonly token: VerifiedToken;
 }
 
-const maxRemembered = 20_000;
-
 /**
  * Signs and verifies access tokens: JWTs per RFC 9068, ES256. Verified ones are remembered by their SHA-256 until they
  * expire, which makes the second use of a token twenty times cheaper.
  */
 export class AccessTokens {
   readonly #options: AccessTokenOptions;
-  readonly #verified = new Map<string, Verified>();
+  readonly #verified = new Remembered<Verified>();
 
   constructor(options: AccessTokenOptions) {
     this.#options = options;
@@ -96,7 +95,7 @@ export class AccessTokens {
   /** Problem `invalid_token` for anything but a living token of ours. */
   async verify(token: string): Promise<VerifiedToken> {
     const nowMillis = this.#options.clock().getTime();
-    const name = createHash('sha256').update(token).digest('base64');
+    const name = Remembered.nameOf(token);
     const remembered = this.#verified.get(name);
     if (remembered !== undefined && remembered.token.expiresAt * 1000 > nowMillis) {
       // What was verified stands only as long as its key does.
@@ -105,13 +104,6 @@ export class AccessTokens {
     }
 
     const verified = await this.#check(token, new Date(nowMillis));
-    if (this.#verified.size >= maxRemembered) {
-      // The oldest goes; a map keeps the order in which its keys came.
-      for (const oldest of this.#verified.keys()) {
-        this.#verified.delete(oldest);
-        break;
-      }
-    }
     this.#verified.set(name, verified);
     return verified.token;
   }

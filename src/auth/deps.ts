@@ -3,6 +3,7 @@ import type { Clock, Database } from '../storage/index.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { PasswordHasher } from './passwords.ts';
 import type { Providers } from './providers/providers.ts';
+import type { ResourceTokens } from './providers/resource-tokens.ts';
 import type { SigningKeys } from './signing-keys.ts';
 import type { Vault } from './vault.ts';
 
@@ -15,6 +16,7 @@ export interface AuthDeps {
   /** Our name as issuer and audience: PUBLIC_URL. */
   readonly issuer: string;
   readonly providers: Providers;
+  readonly resourceTokens: ResourceTokens;
   readonly passwords: PasswordHasher;
   readonly audit: AuditTrail;
   readonly accessTokenLifetimeSeconds: number;

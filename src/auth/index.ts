@@ -44,6 +44,7 @@ export {
 export { Providers } from './providers/providers.ts';
 export { sweepSpentAssertions } from './providers/queries.ts';
 export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
+export { ResourceTokens } from './providers/resource-tokens.ts';
 export { parseScope, type Scope, scopes } from './scopes.ts';
 export { jwksMaxAgeSeconds, type ListedKey, type Rotation, SigningKeys } from './signing-keys.ts';
 export type { RawTokenRequest } from './token-request.ts';

@@ -130,7 +130,6 @@ async function add(providerId: string, options: AddOptions): Promise<void> {
   await withStores(async (stores, origin) => {
     const { institutionId } = await chooseInstitution(stores, options.institution);
     const audience = options.audience ?? stores.auth.issuer;
-    if (issuer === stores.auth.issuer) throw new CommandFailed('That issuer is this service itself.');
     const provider = {
       providerId,
       kind,
@@ -255,6 +254,7 @@ function readNameIdFormat(text: string): string {
 }
 
 function readTokenType(text: string): string {
-  if (/^[A-Za-z0-9.+/-]{1,64}$/.test(text)) return text;
-  throw new InvalidArgumentError('a media type without application/, like at+jwt.');
+  const typ = text.replace(/^application\//i, '');
+  if (/^[A-Za-z0-9.+/-]{1,64}$/.test(typ)) return typ;
+  throw new InvalidArgumentError('a media type, like at+jwt.');
 }

@@ -564,3 +564,35 @@ describe('a token dies with the provider as it was', () => {
     assert.equal((await accounts(token)).status, 401);
   });
 });
+
+test('the audit knows each login and why one was refused, and never the assertion', async () => {
+  const once = assertion();
+  await bring(service, bridge, jwtBearer, once);
+  await bring(service, bridge, jwtBearer, once);
+  await bring(service, bridge, jwtBearer, assertion({ sub: 'u-heath-locked' }));
+  await bring(service, bridge, jwtBearer, assertion({ sub: 'u-nobody' }));
+  await bring(service, bridge, jwtBearer, assertion({ aud: 'https://other.example' }));
+  const wanted = [
+    'assertion_invalid refused',
+    'assertion_replayed refused u-demo-member',
+    'locked_or_inactive refused u-heath-locked',
+    'unknown_user refused',
+    `${jwtBearer} succeeded u-demo-member`,
+  ];
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    const rows = await service.db.superuser<{ seen: string }>(
+      `select distinct concat_ws(' ', reason, outcome, user_id) as seen from audit_entries
+       where client_id = 'bridge' and action = 'login'`,
+    );
+    const seen = new Set(rows.map((row) => row.seen));
+    if (wanted.every((one) => seen.has(one))) break;
+    assert.ok(performance.now() < deadline, [...seen].join('\n'));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const [leaks] = await service.db.superuser<{ count: bigint }>(
+    `select count(*) from audit_entries a where a::text like '%' || $1 || '%'`,
+    [once.slice(-40)],
+  );
+  assert.equal(leaks?.count, 0n);
+});

@@ -56,7 +56,7 @@ export async function acceptAssertion(
     return await bearerOf(deps, provider, assertion, now);
   } catch (error) {
     if (!(error instanceof NotBelieved)) throw error;
-    throw new OAuthError('invalid_grant', `The assertion is not accepted. ${error.message}`);
+    throw new OAuthError('invalid_grant', `The assertion is not accepted. ${error.message}`, error.facts);
   }
 }
 
@@ -73,7 +73,10 @@ async function bearerOf(
   const user = await deps.database.read(institutionId, (db) =>
     findUser(db, institutionId, assertion.subject, userIdType),
   );
-  if (user?.mayAct !== true) throw new NotBelieved('It names nobody who may log in.');
+  if (user?.mayAct !== true) {
+    const facts = user ? { reason: 'locked_or_inactive', userId: user.userId } : { reason: 'unknown_user' };
+    throw new NotBelieved('It names nobody who may log in.', { facts });
+  }
 
   const spent = {
     providerId,
@@ -82,7 +85,10 @@ async function bearerOf(
     expiresAt: new Date(assertion.expiresAtMillis + 2 * clockSkewSeconds * 1000),
   };
   const first = await deps.database.read(institutionId, (db) => spendAssertion(db, institutionId, spent));
-  if (!first) throw new NotBelieved('It was used already.');
+  if (!first) {
+    const facts = { reason: 'assertion_replayed', userId: user.userId };
+    throw new NotBelieved('It was used already.', { facts });
+  }
   return {
     use: 'member',
     userId: user.userId,

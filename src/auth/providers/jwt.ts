@@ -24,6 +24,15 @@ export function peekJwt(jwt: string): { readonly issuer: string; readonly audien
   return { issuer, audiences };
 }
 
+/** What a token says its issuer is, if it is a JWT at all. Nothing of it is believed. */
+export function issuerOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The claims of a JWT that this provider signed, for its registered audience and valid now. The key is the provider's,
  * chosen by `kid` (or the only one there is), and with it the algorithm: the header chooses neither. What its `crit`

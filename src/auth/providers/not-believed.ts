@@ -1,4 +1,13 @@
+import type { RefusalFacts } from '../oauth-error.ts';
+
 /** Why an assertion, or a provider's token, is not believed; one sentence that its bearer may read. */
 export class NotBelieved extends Error {
   override readonly name = 'NotBelieved';
+  /** For the audit alone. */
+  readonly facts: RefusalFacts;
+
+  constructor(sentence: string, options: ErrorOptions & { readonly facts?: RefusalFacts } = {}) {
+    super(sentence, options);
+    this.facts = options.facts ?? { reason: 'assertion_invalid' };
+  }
 }

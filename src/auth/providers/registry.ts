@@ -4,7 +4,7 @@ import type { AuthDeps } from '../deps.ts';
 import { type NewProvider, type Provider, ProviderRejected, type ProviderSettings } from './provider.ts';
 import { deleteProvider, insertIssuer, insertProvider, selectProviders, updateProvider } from './queries.ts';
 
-type RegistryDeps = Pick<AuthDeps, 'database' | 'clock'>;
+type RegistryDeps = Pick<AuthDeps, 'database' | 'clock' | 'issuer'>;
 
 /** ProviderRejected when its id, or its issuer with this audience, is registered already. */
 export async function addProvider(
@@ -13,6 +13,8 @@ export async function addProvider(
   provider: NewProvider,
   origin: Origin,
 ): Promise<void> {
+  if (provider.issuer === deps.issuer) throw new ProviderRejected('That issuer is this service itself.');
+  checkScopes(provider);
   try {
     await deps.database.transaction(institutionId, async (tx) => {
       if (!(await insertIssuer(tx, institutionId, provider))) {
@@ -38,6 +40,7 @@ export async function changeProvider(
   settings: Partial<ProviderSettings>,
   origin: Origin,
 ): Promise<void> {
+  checkScopes(settings);
   await deps.database.transaction(institutionId, async (tx) => {
     if (!(await updateProvider(tx, institutionId, providerId, settings))) throw unknownProvider();
     await record(deps, tx, 'provider.changed', providerId, origin);
@@ -74,4 +77,13 @@ function record(
 
 function unknownProvider(): ProviderRejected {
   return new ProviderRejected('There is no such provider in this institution.');
+}
+
+/** Who wants another token for an assertion brings another assertion. */
+function checkScopes({ scopes }: Partial<ProviderSettings>): void {
+  if (scopes?.includes('offline_access')) {
+    throw new ProviderRejected(
+      'offline_access is not for a provider to give: an assertion is good for one token.',
+    );
+  }
 }

@@ -1,0 +1,76 @@
+import type { Clock } from '../../storage/index.ts';
+import { Remembered } from '../remembered.ts';
+import { parseScope, type Scope } from '../scopes.ts';
+import { clockSkewSeconds, peekJwt, textClaim, verifyJwt } from './jwt.ts';
+import { NotBelieved } from './not-believed.ts';
+import type { LiveProvider, Providers } from './providers.ts';
+
+/** What a provider's access token says of who bears it. */
+export interface ResourceToken {
+  readonly provider: LiveProvider;
+  /** Whom it names, in the way that the provider was registered with. */
+  readonly subject: string;
+  /** Those it was given, as far as the provider may give them. */
+  readonly scopes: readonly Scope[];
+}
+
+interface Verified extends Omit<ResourceToken, 'provider'> {
+  readonly institutionId: LiveProvider['institutionId'];
+  readonly providerId: string;
+  readonly generation: number;
+  readonly expiresAtMillis: number;
+}
+
+/** A token that opens accounts for more than a day was made by mistake. */
+const furthestExpirySeconds = 86_400;
+/** RFC 9068 section 2.2. */
+const requiredClaims = ['sub', 'client_id', 'iat', 'jti'];
+
+/**
+ * Verifies access tokens that registered providers issued (RFC 9068 section 4). Verified ones are remembered until they
+ * expire, and no longer than their provider stays as it was: that is known within a second.
+ */
+export class ResourceTokens {
+  readonly #providers: Providers;
+  readonly #clock: Clock;
+  readonly #verified = new Remembered<Verified>();
+
+  constructor(providers: Providers, clock: Clock) {
+    this.#providers = providers;
+    this.#clock = clock;
+  }
+
+  /** NotBelieved. */
+  async verify(token: string): Promise<ResourceToken> {
+    const now = this.#clock();
+    const name = Remembered.nameOf(token);
+    const remembered = this.#verified.get(name);
+    if (remembered !== undefined && remembered.expiresAtMillis > now.getTime()) {
+      const { institutionId, providerId, generation, subject, scopes } = remembered;
+      const provider = await this.#providers.find(institutionId, providerId);
+      if (provider?.generation === generation) return { provider, subject, scopes };
+    }
+
+    const { issuer, audiences } = peekJwt(token);
+    const provider = await this.#providers.findByIssuer(issuer, audiences);
+    if (provider?.resourceTokens !== true) {
+      throw new NotBelieved('Tokens of its issuer are not accepted for its audience.');
+    }
+    const type = provider.tokenType.toLowerCase();
+    const payload = await verifyJwt(provider, token, {
+      types: [type],
+      // Who sets another typ has tokens of another profile, which names the client in its own way or not at all.
+      requiredClaims: type === 'at+jwt' ? requiredClaims : ['sub'],
+      now,
+      furthestExpirySeconds,
+    });
+    const subject = textClaim(payload, provider.subjectFrom);
+    // Without the claim it was given nothing (RFC 9068 section 2.2.3).
+    const given = payload.scope === undefined ? [] : textClaim(payload, 'scope').split(' ').map(parseScope);
+    const scopes = provider.scopes.filter((scope) => given.includes(scope));
+    const { institutionId, providerId, generation } = provider;
+    const expiresAtMillis = (payload.exp + clockSkewSeconds) * 1000;
+    this.#verified.set(name, { institutionId, providerId, generation, subject, scopes, expiresAtMillis });
+    return { provider, subject, scopes };
+  }
+}
