@@ -258,11 +258,11 @@ async function keepHouse(stores: Stores, auditRetentionDays: number): Promise<vo
     institutions.map(({ institutionId }) => institutionId),
   );
   for (const { institutionId } of institutions) {
-    await database.read(institutionId, (db) => wipeExpiredSecrets(db, institutionId, clock()));
+    await database.write(institutionId, (db) => wipeExpiredSecrets(db, institutionId, clock()));
   }
   const keptFrom = new Date(clock().getTime() - auditRetentionDays * 24 * 60 * 60_000);
   for (const institutionId of [wholeService, ...institutions.map((one) => one.institutionId)]) {
-    await database.read(institutionId, (db) => expireAudit(db, keptFrom));
+    await database.write(institutionId, (db) => expireAudit(db, keptFrom));
   }
 }
 

@@ -3,7 +3,7 @@ import { Problem } from '../problem.ts';
 import type { Database } from '../storage/index.ts';
 import type { Account } from './account.ts';
 import { isPublicId } from './public-id.ts';
-import { selectAccount, selectHeldAccount } from './queries.ts';
+import { heldAccounts, institutionsAccounts } from './queries.ts';
 
 /**
  * One account: to a member when its holder record names them, to a client when it is its institution's.
@@ -13,11 +13,12 @@ import { selectAccount, selectHeldAccount } from './queries.ts';
  */
 export async function getAccount(database: Database, actor: Actor, accountId: string): Promise<Account> {
   const account = isPublicId(accountId)
-    ? await database.read(actor.institutionId, (db) =>
-        actor.kind === 'member'
-          ? selectHeldAccount(db, actor.institutionId, actor.personKey, accountId)
-          : selectAccount(db, actor.institutionId, accountId),
-      )
+    ? actor.kind === 'member'
+      ? await database.readJoined(actor.institutionId, heldAccounts, {
+          accountId,
+          personKey: actor.personKey,
+        })
+      : await database.readJoined(actor.institutionId, institutionsAccounts, accountId)
     : undefined;
   if (account === undefined) throw new Problem('not_found', 'There is no such account.');
   return account;

@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type InstitutionId, type JoinedRead, type Queryable, sql } from '../storage/index.ts';
 import { type Account, accountBalances } from './account.ts';
 import type { Category } from './account-types.ts';
 import type { FoundAccount } from './find-account.ts';
@@ -50,41 +50,51 @@ function toAccount(row: AccountRow): Account {
   };
 }
 
-const selectAccountStatement = sql(
+const selectAccountsStatement = sql(
   'accounts_select',
   `select ${columns}
    from accounts a ${withFigures}
-   where a.institution_id = $1 and a.account_id = $2 and a.category <> 'INTERNAL'`,
+   where a.institution_id = $1 and a.account_id = any ($2::text[]) and a.category <> 'INTERNAL'`,
 );
 
-export async function selectAccount(
-  db: Queryable,
-  institutionId: InstitutionId,
-  accountId: string,
-): Promise<Account | undefined> {
-  const { rows } = await db.query<AccountRow>(selectAccountStatement, [institutionId, accountId]);
-  return rows.map(toAccount)[0];
+/** Any account of the institution, by its id. */
+export const institutionsAccounts: JoinedRead<string, Account> = {
+  nameOf: (accountId) => accountId,
+  run: async (db, institutionId, accountIds) => {
+    const { rows } = await db.query<AccountRow>(selectAccountsStatement, [institutionId, accountIds]);
+    return new Map(rows.map((row) => [row.accountId, toAccount(row)]));
+  },
+};
+
+interface AskedOfHolder {
+  readonly accountId: string;
+  readonly personKey: bigint;
 }
 
+const nameOfAsked = ({ accountId, personKey }: AskedOfHolder) => `${personKey}/${accountId}`;
+
+// Also finds what one of the askers holds and another asked for: the name says who asked for what.
 const selectHeldAccountStatement = sql(
   'accounts_select_held',
-  `select ${columns}
+  `select ${columns}, h.person_key as "personKey"
    from accounts a
    join holders h on h.institution_id = a.institution_id and h.account_key = a.account_key
-                 and h.person_key = $2 ${withFigures}
-   where a.institution_id = $1 and a.account_id = $3 and a.category <> 'INTERNAL'`,
+                 and h.person_key = any ($2::bigint[]) ${withFigures}
+   where a.institution_id = $1 and a.account_id = any ($3::text[]) and a.category <> 'INTERNAL'`,
 );
 
-export async function selectHeldAccount(
-  db: Queryable,
-  institutionId: InstitutionId,
-  personKey: bigint,
-  accountId: string,
-): Promise<Account | undefined> {
-  const values = [institutionId, personKey, accountId];
-  const { rows } = await db.query<AccountRow>(selectHeldAccountStatement, values);
-  return rows.map(toAccount)[0];
-}
+/** An account whose holder record names the person. */
+export const heldAccounts: JoinedRead<AskedOfHolder, Account> = {
+  nameOf: nameOfAsked,
+  run: async (db, institutionId, asked) => {
+    const { rows } = await db.query<AccountRow & { readonly personKey: bigint }>(selectHeldAccountStatement, [
+      institutionId,
+      asked.map(({ personKey }) => personKey),
+      asked.map(({ accountId }) => accountId),
+    ]);
+    return new Map(rows.map((row) => [nameOfAsked(row), toAccount(row)]));
+  },
+};
 
 const selectAccountKeyStatement = sql(
   'accounts_select_key',

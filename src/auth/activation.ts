@@ -87,7 +87,7 @@ export async function activateMember(
     activation.expiresAt > deps.clock();
   if (!usable) throw invalidCode();
   if (!timingSafeEqual(deps.vault.hash(hashPurpose, secret), activation.secretHash)) {
-    await deps.database.read(institutionId, (db) =>
+    await deps.database.write(institutionId, (db) =>
       countFailedActivation(db, institutionId, selector, mostTries),
     );
     throw invalidCode();

@@ -57,7 +57,7 @@ export async function authenticateClient(
       throw error instanceof OAuthError ? refuse('wrong_assertion', error) : error;
     });
     const hash = deps.vault.hash('client assertion', `${clientId}\0${spent.id}`);
-    const first = await deps.database.read(institutionId, (db) =>
+    const first = await deps.database.write(institutionId, (db) =>
       spendClientAssertion(db, institutionId, hash, spent.expiresAt),
     );
     if (!first) {

@@ -12,7 +12,7 @@ export async function keepAuthHouse(
   await keys.keep();
   const now = clock();
   for (const institutionId of institutionIds) {
-    await database.read(institutionId, async (db) => {
+    await database.write(institutionId, async (db) => {
       await forgetClientAssertions(db, institutionId, now);
       await sweepSpentAssertions(db, institutionId, now);
       await forgetEnded(db, institutionId, now);

@@ -1,6 +1,6 @@
 import type { VerifiedToken } from './access-tokens.ts';
 import type { AuthDeps } from './deps.ts';
-import { type Standing, selectStanding } from './queries.ts';
+import { type Standing, standings } from './queries.ts';
 
 export interface LivingToken {
   readonly token: VerifiedToken;
@@ -15,14 +15,17 @@ export interface LivingToken {
  */
 export async function livingToken(deps: AuthDeps, accessToken: string): Promise<LivingToken | undefined> {
   const token = await deps.tokens.verify(accessToken);
-  const { institutionId, clientId, userId = null, tokenId, familyId = [], provider } = token;
+  const { institutionId, clientId, userId = null, tokenId, familyId = null, provider } = token;
   if (provider !== undefined) {
     const asserter = await deps.providers.find(institutionId, provider.providerId);
     if (asserter?.generation !== provider.generation) return undefined;
   }
-  const standing = await deps.database.read(institutionId, (db) =>
-    selectStanding(db, institutionId, clientId, userId, [tokenId].concat(familyId)),
-  );
+  const standing = await deps.database.readJoined(institutionId, standings, {
+    clientId,
+    userId,
+    tokenId,
+    familyId,
+  });
   if (standing === undefined || standing.revoked) return undefined;
   if (!standing.clientActive || standing.clientEpoch !== token.clientEpoch) return undefined;
   if (token.use === 'client') return { token, user: undefined };

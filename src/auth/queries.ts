@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type InstitutionId, type JoinedRead, type Queryable, sql } from '../storage/index.ts';
 import type { ClientKey } from './client-keys.ts';
 
 // ----- the global directory -----
@@ -79,13 +79,14 @@ export async function selectClient(
 
 const standing = sql(
   'auth_standing',
-  `select c.active as client_active, c.token_epoch as client_epoch, u.user_key, u.person_key,
+  `select asked.place, c.active as client_active, c.token_epoch as client_epoch, u.user_key, u.person_key,
           coalesce(u.active and not u.locked_by_operator, false) as user_active, u.token_epoch as user_epoch,
           exists (select from revocations r
-                  where r.institution_id = $1 and r.revoked_id = any ($4::uuid[])) as revoked
-   from clients c
-   left join users u on u.institution_id = c.institution_id and u.user_id = $3
-   where c.institution_id = $1 and c.client_id = $2`,
+                  where r.institution_id = $1 and r.revoked_id in (asked.token_id, asked.family_id)) as revoked
+   from unnest($2::text[], $3::text[], $4::uuid[], $5::uuid[]) with ordinality
+        as asked (client_id, user_id, token_id, family_id, place)
+   join clients c on c.institution_id = $1 and c.client_id = asked.client_id and c.client_id = any ($2::text[])
+   left join users u on u.institution_id = $1 and u.user_id = asked.user_id and u.user_id = any ($3::text[])`,
 );
 
 export interface Standing {
@@ -103,36 +104,51 @@ export interface Standing {
     | undefined;
 }
 
-/** How the client, the user where there is one, and the token of these ids (`jti`, `sid`) stand right now. */
-export async function selectStanding(
-  db: Queryable,
-  institutionId: InstitutionId,
-  clientId: string,
-  userId: string | null,
-  tokenIds: readonly string[],
-): Promise<Standing | undefined> {
-  const { rows } = await db.query<{
-    client_active: boolean;
-    client_epoch: number;
-    revoked: boolean;
-    user_key: bigint | null;
-    person_key: bigint | null;
-    user_active: boolean;
-    user_epoch: number | null;
-  }>(standing, [institutionId, clientId, userId, tokenIds]);
-  const row = rows[0];
-  if (row === undefined) return undefined;
-  const { user_key: userKey, person_key: personKey, user_epoch: tokenEpoch } = row;
-  return {
-    clientActive: row.client_active,
-    clientEpoch: row.client_epoch,
-    revoked: row.revoked,
-    user:
-      userKey === null || personKey === null || tokenEpoch === null
-        ? undefined
-        : { userKey, personKey, active: row.user_active, tokenEpoch },
-  };
+/** Whose token it is, and by which names it may have been revoked. */
+interface Bearer {
+  readonly clientId: string;
+  readonly userId: string | null;
+  readonly tokenId: string;
+  readonly familyId: string | null;
 }
+
+const nameOfBearer = (bearer: Bearer) =>
+  `${bearer.clientId}\0${bearer.userId}\0${bearer.tokenId}\0${bearer.familyId}`;
+
+/** How the client, the user where there is one, and the token of these ids (`jti`, `sid`) stand right now. */
+export const standings: JoinedRead<Bearer, Standing> = {
+  nameOf: nameOfBearer,
+  run: async (db, institutionId, bearers) => {
+    const { rows } = await db.query<{
+      place: bigint;
+      client_active: boolean;
+      client_epoch: number;
+      revoked: boolean;
+      user_key: bigint | null;
+      person_key: bigint | null;
+      user_active: boolean;
+      user_epoch: number | null;
+    }>(standing, [
+      institutionId,
+      bearers.map((bearer) => bearer.clientId),
+      bearers.map((bearer) => bearer.userId),
+      bearers.map((bearer) => bearer.tokenId),
+      bearers.map((bearer) => bearer.familyId),
+    ]);
+    return new Map(
+      rows.map((row) => {
+        const { user_key: userKey, person_key: personKey, user_epoch: tokenEpoch } = row;
+        const user =
+          userKey === null || personKey === null || tokenEpoch === null
+            ? undefined
+            : { userKey, personKey, active: row.user_active, tokenEpoch };
+        const { client_active: clientActive, client_epoch: clientEpoch, revoked } = row;
+        const name = nameOfBearer(bearers[Number(row.place) - 1] as Bearer);
+        return [name, { clientActive, clientEpoch, revoked, user }];
+      }),
+    );
+  },
+};
 
 // ----- users and their credentials -----
 

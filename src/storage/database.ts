@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import pg from 'pg';
 import {
   databaseUnavailable,
@@ -8,6 +9,7 @@ import {
   sqlState,
   sqlStateOf,
 } from './errors.ts';
+import { type JoinedRead, JoinedReads } from './joined-reads.ts';
 
 /** The internal number of an institution: the tenant every row but the directory's belongs to. */
 export type InstitutionId = number & { readonly __brand: 'InstitutionId' };
@@ -74,6 +76,7 @@ const rollback: Statement = { name: '', text: 'rollback' };
 /** A connection that remembers which institution it has said, and says it again only when that changes. */
 export class Connection implements Queryable {
   readonly #client: pg.PoolClient;
+  #held = false;
   #firstFailure: unknown;
   #institutionId: InstitutionId | undefined;
 
@@ -82,6 +85,7 @@ export class Connection implements Queryable {
   }
 
   query<Row extends object>(statement: Statement, values: readonly unknown[] = []): Promise<Result<Row>> {
+    this.#holdPacket();
     const answer = this.#client.query(
       statement.name === ''
         ? { text: statement.text, values: values as unknown[] }
@@ -96,6 +100,18 @@ export class Connection implements Queryable {
       rowCount: result.rowCount ?? 0,
       command: result.command,
     }));
+  }
+
+  /** Statements of one turn of the event loop go out as one packet: a write to the socket costs more than a statement. */
+  #holdPacket(): void {
+    if (this.#held) return;
+    this.#held = true;
+    const { stream } = (this.#client as unknown as { connection: { stream: Writable } }).connection;
+    stream.cork();
+    setImmediate(() => {
+      this.#held = false;
+      stream.uncork();
+    });
   }
 
   /** Pipelined ahead of what follows; an error in it fails the statements behind it, so nobody need wait. */
@@ -128,6 +144,21 @@ export class Connection implements Queryable {
   }
 }
 
+/** A connection that many reads share, kept from the pool for as long as it lives. */
+interface Reader {
+  readonly connection: Connection;
+  underWay: number;
+  readonly release: (broken: boolean) => void;
+}
+
+const connectionsPerReader = 4;
+
+/** For readers: a plan is made once, and reads by keys also where a table was empty when it was made. */
+const readByKeys = sql(
+  'read_by_keys',
+  `select set_config('plan_cache_mode', 'force_generic_plan', false), set_config('enable_seqscan', 'off', false)`,
+);
+
 function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
@@ -142,6 +173,10 @@ function quiet<T>(promise: Promise<T>): Promise<T> {
 export class Database {
   readonly #pool: pg.Pool;
   readonly #connections = new WeakMap<pg.PoolClient, Connection>();
+  readonly #maxReaders: number;
+  readonly #readers = new Set<Reader>();
+  #openingReader: Promise<Reader> | undefined;
+  readonly #joinedReads = new JoinedReads((institutionId, work) => this.read(institutionId, work));
 
   constructor(options: DatabaseOptions) {
     const settings = Object.entries({ ...sessionSettings, ...options.settings })
@@ -160,14 +195,79 @@ export class Database {
       types,
     });
     this.#pool.on('error', (error) => options.onIdleError?.(error));
+    this.#maxReaders = Math.max(1, Math.floor(options.maxConnections / connectionsPerReader));
   }
 
-  /** Reads (or single, self-contained writes) for one institution, each statement its own transaction. */
+  /**
+   * Reads for one institution, each statement its own transaction. They share a few connections with others' reads,
+   * so each says whose it is as it goes out, and none may wait for a lock: what writes has a connection of its own.
+   */
   async read<T>(institutionId: InstitutionId, work: (db: Queryable) => Promise<T>): Promise<T> {
+    const reader = this.#idlestReader() ?? (await this.#openReader());
+    reader.underWay += 1;
+    try {
+      return await work({
+        query: (statement, values) => {
+          reader.connection.enter(institutionId);
+          return reader.connection.query(statement, values);
+        },
+      });
+    } catch (error) {
+      if (!isConnectionLoss(error)) throw error;
+      this.#closeReader(reader);
+      throw databaseUnavailable(error);
+    } finally {
+      reader.underWay -= 1;
+    }
+  }
+
+  /** A single, self-contained write for one institution: the statement is its transaction. */
+  async write<T>(institutionId: InstitutionId, work: (db: Queryable) => Promise<T>): Promise<T> {
     return this.#with(async (connection) => {
       connection.enter(institutionId);
       return work(connection);
     });
+  }
+
+  /** One key of a read that is joined with others asked at the same time. Undefined where nothing is found by it. */
+  readJoined<Key, Value>(
+    institutionId: InstitutionId,
+    joined: JoinedRead<Key, Value>,
+    key: Key,
+  ): Promise<Value | undefined> {
+    return this.#joinedReads.ask(institutionId, joined, key);
+  }
+
+  /** None where the first has yet to be opened; while all are busy, another one is opened beside. */
+  #idlestReader(): Reader | undefined {
+    let idlest: Reader | undefined;
+    for (const reader of this.#readers) {
+      if (idlest === undefined || reader.underWay < idlest.underWay) idlest = reader;
+    }
+    if (idlest !== undefined && idlest.underWay > 0 && this.#readers.size < this.#maxReaders) {
+      this.#openReader().catch(() => {});
+    }
+    return idlest;
+  }
+
+  #openReader(): Promise<Reader> {
+    this.#openingReader ??= this.#connectReader().finally(() => {
+      this.#openingReader = undefined;
+    });
+    return this.#openingReader;
+  }
+
+  async #connectReader(): Promise<Reader> {
+    const { client, connection } = await this.#lend();
+    connection.query(readByKeys).catch(() => {});
+    const reader: Reader = { connection, underWay: 0, release: (broken) => client.release(broken) };
+    client.once('error', () => this.#closeReader(reader));
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  #closeReader(reader: Reader, broken = true): void {
+    if (this.#readers.delete(reader)) reader.release(broken);
   }
 
   /** The global directory: institutions, client ids, signing keys. Tenant tables are closed to it. */
@@ -224,10 +324,12 @@ export class Database {
   }
 
   async close(): Promise<void> {
+    await this.#openingReader?.catch(() => {});
+    for (const reader of this.#readers) this.#closeReader(reader, false);
     await this.#pool.end();
   }
 
-  async #with<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  async #lend(): Promise<{ client: pg.PoolClient; connection: Connection }> {
     let client: pg.PoolClient;
     try {
       client = await this.#pool.connect();
@@ -241,6 +343,11 @@ export class Database {
       // Without a listener of ours an error on a connection in use would end the process.
       client.on('error', () => {});
     }
+    return { client, connection };
+  }
+
+  async #with<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const { client, connection } = await this.#lend();
     let broken = false;
     try {
       return await work(connection);

@@ -40,7 +40,7 @@ export const password: Grant = {
 
     const lockUntil = new Date(now.getTime() + lockMillis);
     const countFor = reason === 'wrong_password' ? user?.userKey : undefined;
-    const locked = await deps.database.read(institutionId, (db) =>
+    const locked = await deps.database.write(institutionId, (db) =>
       countFailedLogin(db, institutionId, countFor ?? null, { now, lockUntil, triesInARow }),
     );
     if (locked) {
