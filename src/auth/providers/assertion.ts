@@ -84,7 +84,7 @@ async function bearerOf(
     // Twice the skew: another process, whose clock is behind ours, believes the assertion longer.
     expiresAt: new Date(assertion.expiresAtMillis + 2 * clockSkewSeconds * 1000),
   };
-  const first = await deps.database.read(institutionId, (db) => spendAssertion(db, institutionId, spent));
+  const first = await deps.database.write(institutionId, (db) => spendAssertion(db, institutionId, spent));
   if (!first) {
     const facts = { reason: 'assertion_replayed', userId: user.userId };
     throw new NotBelieved('It was used already.', { facts });
