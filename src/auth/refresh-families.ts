@@ -32,7 +32,7 @@ export async function beginRefreshFamily(
   const token = firstRefreshToken(deps.vault, familyId);
   const createdAt = deps.clock();
   const expiresAt = new Date(createdAt.getTime() + deps.refreshTokens.lifetimeMillis);
-  await deps.database.read(institutionId, (db) =>
+  await deps.database.write(institutionId, (db) =>
     insertRefreshFamily(db, institutionId, {
       familyId,
       clientId,
@@ -94,7 +94,7 @@ export async function renewRefreshFamily(
 ): Promise<RefreshToken | undefined> {
   const next = nextRefreshToken(deps.vault, token);
   const now = deps.clock();
-  const rotated = await deps.database.read(institutionId, (db) =>
+  const rotated = await deps.database.write(institutionId, (db) =>
     rotateRefreshFamily(db, institutionId, token.familyId, {
       generation: token.generation,
       nextHash: refreshTokenHash(deps.vault, next),
@@ -113,7 +113,7 @@ export async function endRefreshFamily(
 ): Promise<void> {
   const now = deps.clock();
   const until = new Date(now.getTime() + longestTokenSeconds * 1000 + clockSkewMillis);
-  await deps.database.read(institutionId, (db) =>
+  await deps.database.write(institutionId, (db) =>
     revokeRefreshFamily(db, institutionId, familyId, now, until),
   );
 }
