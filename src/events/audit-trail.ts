@@ -105,7 +105,7 @@ export class AuditTrail {
         .slice(0, batchLength);
       try {
         const entries = batch.map(({ entry }) => entry);
-        await this.#options.database.read(institutionId, (db) =>
+        await this.#options.database.write(institutionId, (db) =>
           appendAuditEntries(db, institutionId, entries),
         );
       } catch (error) {
