@@ -30,6 +30,8 @@ export interface Config {
   readonly shutdownGraceSeconds: number;
   /** Serve the demo institution, whose credentials are public, also on a public address or an external database. */
   readonly allowDemoAnywhere: boolean;
+  /** `npm start` runs us, and we end with it. Told by npm, not by a setting. */
+  readonly startedByNpm: boolean;
 }
 
 export interface Secrets {
@@ -142,6 +144,7 @@ export function loadConfig(environment: Environment): { readonly config: Config;
     allowDemoAnywhere: read('ALLOW_DEMO_ANYWHERE', false, 'true or false', (text) =>
       text === 'true' || text === 'false' ? text === 'true' : undefined,
     ),
+    startedByNpm: environment.npm_lifecycle_event === 'start',
   };
   const keyEncryptionKey = read<Uint8Array | undefined>(
     'SECRET_KEY',

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import {
   getAccount,
@@ -63,6 +64,7 @@ export const version: string = JSON.parse(
 
 const housekeepingMillis = 60_000;
 const sweepMillis = 500;
+const mostUnwrittenLogBytes = 2 ** 20;
 
 /** The composition root: the only place that builds everything and passes it on. */
 export async function startService(
@@ -86,8 +88,7 @@ export async function startService(
       trustedProxies: config.trustedProxies,
       logLevel: config.logLevel,
       requestTimeoutSeconds: config.requestTimeoutSeconds,
-      // For people at a terminal; elsewhere a JSON document a line.
-      ...(process.stdout.isTTY && { logStream: PinoPretty({ singleLine: true, ignore: 'pid,hostname' }) }),
+      logStream: openLogStream(),
     });
     const address = await server.listen({ host: config.host, port: config.port }).catch((error) => {
       throw cannotListen(config, error);
@@ -127,6 +128,15 @@ export async function startService(
     await stores.close();
     throw error;
   }
+}
+
+/** For people at a terminal; elsewhere a JSON document a line. What cannot be written is dropped, in the end. */
+function openLogStream(): { write(line: string): void } {
+  const destination = pino.destination({ dest: 1, sync: true, maxLength: mostUnwrittenLogBytes });
+  // Without a listener a full disk behind the log would end the process.
+  destination.on('error', () => {});
+  if (!process.stdout.isTTY) return destination;
+  return PinoPretty({ singleLine: true, ignore: 'pid,hostname', destination });
 }
 
 /** Connections for batches alone, with the settings that keep their plans good on tables analysed while empty. */

@@ -6,6 +6,8 @@ import { listInstitutions } from '../institutions/index.ts';
 import { startService } from '../service.ts';
 import { say } from './command.ts';
 
+const parentWatchMillis = 250;
+
 export function serveCommand(): Command {
   return new Command('serve')
     .description('serve; without any setting the demo institution, from an embedded PostgreSQL')
@@ -13,11 +15,11 @@ export function serveCommand(): Command {
 }
 
 async function serve(): Promise<void> {
+  keepServingUnheard();
   const { config, secrets } = loadConfig(await readEnvironment());
   const embedded = config.databaseUrl === undefined;
   // Asked to stop while starting: starting is finished first, then undone, so that nothing is left behind.
-  const stopAsked = Promise.withResolvers<void>();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopAsked.resolve());
+  const stopAsked = whenAskedToStop(config);
 
   const service = await startService(config, secrets, {
     log: (event, details) => logStartup(config, event, details),
@@ -33,9 +35,26 @@ async function serve(): Promise<void> {
       institutions.some((institution) => institution.demo),
     ),
   );
-  await stopAsked.promise;
+  await stopAsked;
   say('Stopping: finishing what is in flight …');
   await service.close();
+}
+
+/** A terminal that was closed or a full disk behind `> file` takes the words away, not the service. */
+function keepServingUnheard(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+}
+
+/** By a signal, once or more; or, under `npm start`, by the end of npm, which may have had no time to pass one on. */
+function whenAskedToStop(config: Config): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+  if (config.startedByNpm) {
+    const npm = process.ppid;
+    const watch = setInterval(() => process.ppid !== npm && resolve(), parentWatchMillis);
+    promise.then(() => clearInterval(watch));
+  }
+  return promise;
 }
 
 function logStartup(config: Config, event: string, details: object = {}): void {
@@ -65,17 +84,18 @@ function welcome(address: string, config: Config, demo: boolean): string {
     '  member  demo.member  password  demo-member-password',
     '',
     bold('Three calls to paste'),
-    call(`  TOKEN=$(curl -s ${address}/auth/v2/token -d grant_type=password -d client_id=demo-app \\`),
-    call('    -d client_secret=demo-app-secret -d username=demo.member -d password=demo-member-password \\'),
-    call(`    | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`),
+    call(`  U=${address}; D=$U/digitalbanking`),
+    call('  TOKEN=$(curl -s $U/auth/v2/token -d grant_type=password \\'),
+    call('    -d client_id=demo-app -d client_secret=demo-app-secret \\'),
+    call('    -d username=demo.member -d password=demo-member-password |'),
+    call(`    sed 's/.*"access_token":"//; s/".*//')`),
     '',
-    call(`  curl -s ${address}/digitalbanking/db-accounts/v1/accounts -H "Authorization: Bearer $TOKEN"`),
+    call('  A="Authorization: Bearer $TOKEN"; curl -s -H "$A" $D/db-accounts/v1/accounts'),
     '',
-    call(
-      `  curl -s ${address}/digitalbanking/db-transfers/v1/transfers -H "Authorization: Bearer $TOKEN" \\`,
-    ),
-    call(`    -H 'Content-Type: application/json' -d '{"fromAccountId":"a-1001-checking",`),
-    call(`    "toAccountId":"a-1001-savings","amount":105.25}'`),
+    call(`  curl -s -H "$A" -H 'Content-Type: application/json' \\`),
+    call('    $D/db-transfers/v1/transfers \\'),
+    call(`    -d '{"fromAccountId":"a-1001-checking",`),
+    call(`         "toAccountId":"a-1001-savings","amount":105.25}'`),
     '',
     styleText('dim', 'Ctrl-C stops it.'),
   ].join('\n');

@@ -38,8 +38,8 @@ export interface ServerOptions {
   /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
   readonly logLevel: string;
-  /** Where log lines go, one JSON document each; standard output when left out. */
-  readonly logStream?: { write(line: string): void };
+  /** Where log lines go, one JSON document each. */
+  readonly logStream: { write(line: string): void };
   /** How long a whole request may take to arrive. */
   readonly requestTimeoutSeconds: number;
   /** Networks (CIDR) of the proxies in front, whose `X-Forwarded-For` is believed. */
@@ -111,7 +111,7 @@ function bareServer(options: ServerOptions, headers: Readonly<Record<string, str
       level: options.logLevel,
       base: null,
       timestamp: stdTimeFunctions.isoTime,
-      ...(options.logStream && { stream: options.logStream }),
+      stream: options.logStream,
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'transactionId' }),
     genReqId: ({ headers: given }) => transactionIdOf(given),

@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { paths, send } from '../support/demo.ts';
+import {
+  addressOf,
+  eventually,
+  exitOf,
+  isAlive,
+  isRunning,
+  type Launched,
+  launch,
+  postmasterOf,
+} from '../support/processes.ts';
 
 /* The service as a process of its own, from the command line, with the embedded database. */
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 let parent: string;
 let dataDir: string;
 before(async () => {
@@ -21,54 +29,19 @@ after(() => rm(parent, { recursive: true, force: true }));
 
 const started: ChildProcess[] = [];
 afterEach(async () => {
-  for (const child of started.splice(0)) {
-    if (child.exitCode === null && child.signalCode === null) await stop(child, 'SIGTERM');
-  }
+  for (const child of started.splice(0)) if (isRunning(child)) await stop(child, 'SIGTERM');
 });
 
-interface Running {
-  readonly child: ChildProcess;
-  readonly address: string;
-  output(): string;
+function serve(environment: Record<string, string> = {}): Launched {
+  const command = [process.execPath, 'src/main.ts', 'serve'] as const;
+  const launched = launch(command, { DATA_DIR: dataDir, ...environment });
+  started.push(launched.child);
+  return launched;
 }
 
-function launch(environment: Record<string, string> = {}): { child: ChildProcess; output: () => string } {
-  const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
-    cwd: root,
-    env: {
-      ...process.env,
-      DATA_DIR: dataDir,
-      PORT: '0',
-      PUBLIC_URL: 'http://sharedraft.test',
-      LOG_LEVEL: 'error',
-      ...environment,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
-  started.push(child);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
-  return { child, output: () => output };
-}
-
-async function start(): Promise<Running> {
-  const { child, output } = launch();
-  await eventually('ready', async () => output().includes('Ctrl-C'));
-  const address = /serving at .*?(http:\/\/[0-9.]+:[0-9]+)/.exec(output())?.[1];
-  assert.ok(address, output());
-  return { child, address, output };
-}
-
-async function exitOf(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) {
-    await new Promise((resolve) => child.once('exit', resolve));
-  }
-  return child.exitCode;
+async function start(): Promise<Launched & { readonly address: string }> {
+  const launched = serve();
+  return { ...launched, address: await addressOf(launched) };
 }
 
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
@@ -76,27 +49,7 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number
   return exitOf(child);
 }
 
-async function eventually(what: string, test: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await test().catch(() => false))) {
-    assert.ok(Date.now() < deadline, `in time: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-async function postmaster(): Promise<number> {
-  const text = await readFile(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8');
-  return Number(text.split('\n')[0]);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const postmaster = () => postmasterOf(dataDir);
 
 async function loginAt(address: string): Promise<Record<string, string>> {
   const body = {
@@ -219,7 +172,7 @@ test('the database killed with -9: 503 or an honest 504 while it is away, then a
 
 test('a second service on the same folder says so and exits, and harms nothing', async () => {
   const first = await start();
-  const second = launch();
+  const second = serve();
   assert.equal(await exitOf(second.child), 1);
   assert.match(second.output(), /Another service is running on .*DATA_DIR/);
   assert.equal((await send(first.address, 'GET', '/readyz')).status, 200);
@@ -239,7 +192,7 @@ test('a port that is taken, a wrong setting, a public address for the demo: one 
     [{ DATA_DIR: '/dev/null/sharedraft' }, /\/dev\/null\/sharedraft/],
   ];
   for (const [environment, sentence] of cases) {
-    const { child, output } = launch(environment);
+    const { child, output } = serve(environment);
     assert.equal(await exitOf(child), 1, output());
     assert.match(output(), sentence);
     assert.doesNotMatch(output(), /\n\s+at /, 'no stack');

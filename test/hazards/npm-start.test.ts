@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { promisify, stripVTControlCharacters } from 'node:util';
+import { paths, send } from '../support/demo.ts';
+import {
+  addressOf,
+  eventually,
+  exitOf,
+  isAlive,
+  type Launched,
+  launch,
+  postmasterOf,
+} from '../support/processes.ts';
+
+/* What people type. */
+
+let parent: string;
+let dataDir: string;
+before(async () => {
+  parent = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-npm-'));
+  await chmod(parent, 0o755);
+  dataDir = path.join(parent, 'data');
+});
+after(() => rm(parent, { recursive: true, force: true }));
+
+/** When it has ended and nobody is left who could write what it says: npm, and the service that npm started. */
+const allEnded = new Map<Launched, Promise<unknown>>();
+
+function npmStart(
+  environment: Record<string, string> = {},
+  command: readonly [string, ...string[]] = ['npm', 'start'],
+): Launched {
+  const launched = launch(command, { DATA_DIR: dataDir, ...environment });
+  allEnded.set(launched, new Promise((resolve) => launched.child.once('close', resolve)));
+  return launched;
+}
+
+afterEach(async () => {
+  for (const [{ child }, ended] of allEnded) {
+    try {
+      process.kill(-(child.pid as number), 'SIGTERM');
+    } catch {
+      // The whole group has ended.
+    }
+    await ended;
+  }
+  allEnded.clear();
+});
+
+const ends: readonly (readonly [signal: NodeJS.Signals, times: number, to: 'npm' | 'its group'])[] = [
+  ['SIGINT', 1, 'npm'],
+  ['SIGINT', 2, 'its group'],
+  ['SIGTERM', 2, 'npm'],
+  ['SIGTERM', 1, 'its group'],
+  ['SIGHUP', 1, 'npm'],
+  ['SIGHUP', 2, 'its group'],
+  ['SIGKILL', 1, 'npm'],
+];
+
+for (const [signal, times, to] of ends) {
+  test(`${signal} to ${to}, ${times === 1 ? 'once' : 'twice'}: npm, the service and its database all end`, async () => {
+    const running = npmStart();
+    await addressOf(running);
+    const database = await postmasterOf(dataDir);
+    const pid = running.child.pid as number;
+    for (let sent = 0; sent < times; sent++) process.kill(to === 'npm' ? pid : -pid, signal);
+    await allEnded.get(running);
+    assert.equal(isAlive(database), false, 'the database has stopped before the service ended');
+  });
+}
+
+test('the page it prints fits a terminal of 24 lines by 80, and its calls work when pasted', async (context) => {
+  const running = npmStart({ PUBLIC_URL: '' });
+  await addressOf(running);
+  const said = stripVTControlCharacters(running.output());
+  const page = said.slice(said.indexOf('Sharedraft is serving')).trimEnd().split('\n');
+  assert.ok(page.length <= 23, `${page.length} lines`);
+  assert.deepEqual(
+    page.filter((line) => line.length > 80),
+    [],
+  );
+
+  const calls = page.slice(page.indexOf('Three calls to paste') + 1, page.indexOf('Ctrl-C stops it.'));
+  try {
+    await promisify(execFile)('curl', ['--version']);
+  } catch {
+    context.skip('there is no curl here');
+    return;
+  }
+  const { stdout } = await promisify(execFile)('sh', ['-c', calls.join('\n')]);
+  assert.match(stdout, /^\[\{"accountId":"a-1001-.*\}\]\{"id":".*"status":"COMPLETED"/s);
+});
+
+test('with a full disk behind its log it serves, and stops when asked', {
+  skip: !existsSync('/dev/full'),
+}, async () => {
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  const running = npmStart({ LOG_LEVEL: 'trace', PORT: port }, [
+    'sh',
+    '-c',
+    `exec ${process.execPath} src/main.ts serve >/dev/full 2>&1`,
+  ]);
+  await eventually('ready', async () => (await send(address, 'GET', '/readyz')).status === 200);
+  const database = await postmasterOf(dataDir);
+  for (let asked = 0; asked < 20; asked += 1) {
+    assert.equal((await send(address, 'GET', paths.accounts)).status, 401);
+  }
+  process.kill(running.child.pid as number, 'SIGTERM');
+  await eventually('the database has stopped', async () => !isAlive(database));
+  assert.equal(await exitOf(running.child), 0);
+});
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return String(port);
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/* The service as processes of their own, from a command line in the repository, with the embedded database. */
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface Launched {
+  readonly child: ChildProcess;
+  /** All that was said so far, on standard output and error. */
+  output(): string;
+}
+
+/** In a process group of its own; `environment` over the test's. */
+export function launch(
+  [command, ...parameters]: readonly [string, ...string[]],
+  environment: Readonly<Record<string, string>>,
+): Launched {
+  const child = spawn(command, parameters, {
+    cwd: root,
+    env: {
+      ...process.env,
+      PORT: '0',
+      PUBLIC_URL: 'http://sharedraft.test',
+      LOG_LEVEL: 'error',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  return { child, output: () => output };
+}
+
+/** The address it serves at, once it does. */
+export async function addressOf({ child, output }: Launched): Promise<string> {
+  await eventually('ready', async () => {
+    assert.ok(isRunning(child), output());
+    return output().includes('Ctrl-C');
+  });
+  const address = /serving at .*?(http:\/\/[0-9.]+:[0-9]+)/.exec(output())?.[1];
+  assert.ok(address, output());
+  return address;
+}
+
+export function isRunning(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+export async function exitOf(child: ChildProcess): Promise<number | null> {
+  if (isRunning(child)) await new Promise((resolve) => child.once('exit', resolve));
+  return child.exitCode;
+}
+
+/** The process number of the database server of this folder. */
+export async function postmasterOf(dataDir: string): Promise<number> {
+  const text = await readFile(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8');
+  return Number(text.split('\n')[0]);
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  try {
+    // One that has ended and whom nobody has waited for yet is not.
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return process.platform !== 'linux';
+  }
+}
+
+const patienceMillis = 60_000;
+
+/** Asks again and again; what is true in the end comes within a minute, on however slow a machine. */
+export async function eventually(what: string, test: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + patienceMillis;
+  for (;;) {
+    const failure = await test().then(
+      (met) => (met ? undefined : 'not so'),
+      (error: unknown) => error,
+    );
+    if (failure === undefined) return;
+    if (failure instanceof assert.AssertionError) throw failure;
+    assert.ok(Date.now() < deadline, `in time: ${what} (${failure})`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
