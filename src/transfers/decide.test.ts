@@ -233,6 +233,7 @@ test('with no rule broken the money moves, is split on the loan, and is counted'
     toInterest: 20_00n,
     toPrincipal: 70_00n,
     toDue: 50_00n,
+    meetsDue: true,
   });
   assert.deepEqual(after, [400_00n, -800_00n, 1]);
 });

@@ -80,10 +80,11 @@ export function judge(
   const way = findWay({ ...order, currency }, from, to, facts);
   const resolved = { amountMinor, currency, from, to };
   if ('code' in way) {
+    const derived = from && to && deriveTransferType(actor, from, to, facts);
     return {
       ...resolved,
-      transferType: order.transferType ?? (from && to && deriveTransferType(actor, from, to, facts)),
-      paymentOption: order.paymentOption,
+      transferType: order.transferType ?? derived,
+      paymentOption: order.paymentOption ?? (derived === 'LOAN_PAYMENT' ? 'DEFAULT' : null),
       previousYearContribution: order.previousYearContribution,
       failure: way,
       uses: [],
@@ -300,14 +301,15 @@ function takeOff(
 export function changeDues(
   account: AccountFacts,
   book: Book,
-  parts: Omit<LoanPayment, 'accountKey' | 'seq'>,
+  parts: Omit<LoanPayment, 'accountKey' | 'seq' | 'meetsDue'>,
 ): LoanPayment {
   const { loan } = account;
   if (loan === null) throw new Error('transfers: only a loan has dues');
   loan.fees -= parts.toFees;
   loan.interest -= parts.toInterest;
   loan.amountDue -= parts.toDue;
-  return { accountKey: account.accountKey, seq: book.require(account.accountId).seq, ...parts };
+  const meetsDue = parts.toDue > 0n && loan.amountDue === 0n;
+  return { accountKey: account.accountKey, seq: book.require(account.accountId).seq, meetsDue, ...parts };
 }
 
 /** The fields in which an order differs from the transfer that has its id; a field left out never differs. */

@@ -10,6 +10,8 @@ export interface LoanPayment {
   readonly toPrincipal: bigint;
   /** What of it counted as the amount due. */
   readonly toDue: bigint;
+  /** It left nothing due: the loan is in good standing from then on. */
+  readonly meetsDue: boolean;
 }
 
 const writePayments = sql(
@@ -34,9 +36,7 @@ const changeDues = sql(
 const clearDelinquency = sql(
   'transfers_clear_delinquency',
   `update accounts a set delinquent = false
-   from loans l
-   where a.institution_id = $1 and a.account_key = any ($2::bigint[]) and a.delinquent
-     and l.institution_id = a.institution_id and l.account_key = a.account_key and l.amount_due = 0`,
+   where a.institution_id = $1 and a.account_key = any ($2::bigint[]) and a.delinquent`,
 );
 
 /** The payments' parts, and what is left due. The account's balance row is locked by the batch. */
@@ -47,7 +47,7 @@ export async function insertLoanPayments(
 ): Promise<void> {
   if (payments.length === 0) return;
   const keys = payments.map((payment) => payment.accountKey);
-  const paid = payments.filter((payment) => payment.toDue > 0n).map((payment) => payment.accountKey);
+  const paid = payments.filter((payment) => payment.meetsDue).map((payment) => payment.accountKey);
   const [written, changed] = await Promise.all([
     tx.query(writePayments, [
       institutionId,
@@ -107,6 +107,7 @@ export async function selectLoanPayments(
         toInterest: row.to_interest,
         toPrincipal: row.to_principal,
         toDue: row.to_due,
+        meetsDue: false,
       },
     ]),
   );

@@ -152,6 +152,8 @@ class Batch {
   readonly #postponed = new Map<bigint, PendingRow>();
   readonly #approvals: Approval[] = [];
   readonly #loanPayments: LoanPayment[] = [];
+  /** By the id of the transfer that paid; those of this batch too, since it may reverse them. */
+  readonly #paymentsOf: Map<string, LoanPayment>;
   readonly #usesAdded: LimitUse[] = [];
   readonly #usesGivenBack: LimitUse[] = [];
   readonly #events: NewEvent[] = [];
@@ -160,6 +162,7 @@ class Batch {
     this.#ground = ground;
     this.#transfers = new Map(ground.existing.map((row) => [row.id, row]));
     this.#pending = new Map(ground.pending.map((row) => [row.transferKey, row]));
+    this.#paymentsOf = new Map(ground.paymentsOf);
   }
 
   take(order: DeskOrder, postingKey: bigint): Outcome | ActOutcome {
@@ -191,7 +194,7 @@ class Batch {
     const { book, counters } = this.#ground;
     const { pending, uses, amountMinor } = judgement;
     const payment = apply(judgement, postingKey, book, counters);
-    if (payment !== null) this.#loanPayments.push(payment);
+    if (payment !== null) this.#pay(transfer, payment);
     if (pending !== null) this.#held.push({ transferKey: postingKey, ...pending });
     for (const use of uses) {
       const mayBeGivenBack = pending !== null || use.limitKey === contributionKey;
@@ -205,6 +208,11 @@ class Batch {
         amount: amountMinor,
       });
     }
+  }
+
+  #pay(transfer: TransferRow, payment: LoanPayment): void {
+    this.#loanPayments.push(payment);
+    this.#paymentsOf.set(transfer.id, payment);
   }
 
   #change(order: TransitionOrder): ActOutcome {
@@ -280,7 +288,7 @@ class Batch {
       if (from === undefined || to === undefined)
         throw new Error('transfers: a pending one without accounts');
       const payment = postHeld(transfer, from, to, transferKey, book);
-      if (payment !== null) this.#loanPayments.push(payment);
+      if (payment !== null) this.#pay(transfer, payment);
       // It has counted for good; a contribution can still be reversed.
       this.#usesGivenBack.push(...mine.filter((use) => use.limitKey !== contributionKey));
     } else {
@@ -299,7 +307,7 @@ class Batch {
    * and no review, but whoever was paid must still have the money. Once at most.
    */
   #reverse(order: Reversal, postingKey: bigint): Outcome | ActOutcome {
-    const { facts, book, counters, uses, paymentsOf } = this.#ground;
+    const { facts, book, counters, uses } = this.#ground;
     const original = this.#transfers.get(order.originalId);
     if (original === undefined) return { kind: 'unknown' };
     const used = this.#transfers.get(order.transferId);
@@ -349,7 +357,7 @@ class Batch {
       operator: order.operator,
     };
     if (refusal === null) {
-      const payment = paymentsOf.get(original.id);
+      const payment = this.#paymentsOf.get(original.id);
       if (payment !== undefined && from.loan !== null) {
         const { toFees, toInterest, toPrincipal, toDue } = payment;
         const back = { toFees: -toFees, toInterest: -toInterest, toPrincipal: -toPrincipal, toDue: -toDue };
