@@ -30,7 +30,43 @@ function spoilt(file: string, line: number, from: string | RegExp, to: string): 
   return files;
 }
 
-const unowned = { overdraftLimit: 0n, creditLimit: 0n, accruedInterest: 0n, feesDue: 0n };
+const unowned = {
+  overdraftLimit: 0n,
+  creditLimit: 0n,
+  accruedInterest: 0n,
+  feesDue: 0n,
+  amountDue: 0n,
+  transferRestriction: null,
+};
+
+test('the later columns of accounts may be there: the amount due and a restriction', async () => {
+  const files = soundExtract();
+  const [header = '', ...lines] = files['accounts.csv'] ?? [];
+  const extras = [',EXCLUDE_AS_FROM', ',', '60.25,', ',', ','];
+  files['accounts.csv'] = [
+    `${header},amount_due,transfer_restriction`,
+    ...lines.map((line, index) => `${line},${extras[index]}`),
+  ];
+  await using extract = await extractFolder(files);
+  const { members } = await readExtract(extract.folder);
+  const accounts = members.flatMap((member) => member.accounts);
+  assert.deepEqual(
+    accounts.map(({ amountDue, transferRestriction }) => [amountDue, transferRestriction]),
+    [
+      [0n, 'EXCLUDE_AS_FROM'],
+      [0n, null],
+      [60_25n, null],
+      [0n, null],
+      [0n, null],
+    ],
+  );
+  files['accounts.csv'] = files['accounts.csv'].map((line) => line.replace('EXCLUDE_AS_FROM', 'NEVER'));
+  await extract.write(files);
+  await assert.rejects(readExtract(extract.folder), {
+    name: 'ExtractRejected',
+    message: /transfer_restriction/,
+  });
+});
 
 test('every value of an extract is read: money in minor units, debts negative by their payoff', async () => {
   assert.deepEqual(await read(soundExtract()), {

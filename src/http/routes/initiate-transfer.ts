@@ -102,7 +102,7 @@ export const initiateTransfer = operation({
     200: {
       description:
         'The same order came before: the transfer as it stands. Or, of a dry run: what would become of it.',
-      headers: { 'Idempotent-Replayed': '`true`, where the same order came before.' },
+      headers: { 'Idempotent-Replayed': '`true`; of a dry run that no order came before, `false`.' },
       schema: Type.Union([TransferSchema, TransferDecision]),
       examples: {
         replayed: { value: transferExample },
@@ -185,7 +185,7 @@ function invalid(pointer: string, detail: string): Problem {
 function answer(outcome: Outcome | Decision): Answer {
   switch (outcome.kind) {
     case 'decision':
-      return { status: 200, body: presentDecision(outcome) };
+      return { status: 200, headers: { 'idempotent-replayed': 'false' }, body: presentDecision(outcome) };
     case 'malformed':
       throw invalid(outcome.pointer, outcome.detail);
     case 'id_reused':
