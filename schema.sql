@@ -229,6 +229,15 @@ END),
   constraint entries_seq_check CHECK (seq > 0)
 );
 
+create table event_epochs (
+  institution_id integer not null,
+  epoch integer not null,
+  started_at timestamp with time zone not null,
+  constraint event_epochs_epoch_check CHECK (epoch > 0),
+  constraint event_epochs_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint event_epochs_pkey PRIMARY KEY (institution_id, epoch)
+);
+
 create table holders (
   institution_id integer not null,
   account_key bigint not null,
@@ -353,6 +362,8 @@ create table outbox (
   secret bytea,
   secret_expires_at timestamp with time zone,
   recorded_at timestamp with time zone not null,
+  epoch integer not null default 0,
+  constraint outbox_epoch_check CHECK (epoch >= 0),
   constraint outbox_pkey PRIMARY KEY (institution_id, event_key)
 );
 
@@ -638,6 +649,7 @@ CREATE INDEX audit_entries_by_time ON public.audit_entries USING btree (institut
 CREATE INDEX customer_persons_by_person ON public.customer_persons USING btree (institution_id, person_key);
 CREATE UNIQUE INDEX customer_persons_one_primary ON public.customer_persons USING btree (institution_id, customer_key) WHERE (role = 'PRIMARY'::text);
 CREATE INDEX holders_by_person ON public.holders USING btree (institution_id, person_key);
+CREATE INDEX outbox_feed ON public.outbox USING btree (institution_id, epoch, xid, event_key);
 CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
 CREATE INDEX pending_transfers_due ON public.pending_transfers USING btree (institution_id, due_at);
 CREATE INDEX refresh_families_by_end ON public.refresh_families USING btree (institution_id, idle_until);
@@ -922,6 +934,7 @@ contribution_limits (forced): institution using (institution_id = ( SELECT (curr
 customer_persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 customers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 entries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+event_epochs (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 holders (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 identity_providers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 limit_counters (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -958,6 +971,7 @@ contribution_limits: delete, insert, select, update
 customer_persons: delete, insert, select, update (role)
 customers: insert, select
 entries: insert, select
+event_epochs: insert, select
 holders: delete, insert, select, update
 identity_providers: delete, insert, select, update (active, generation, keys, resource_tokens, scopes, subject_from, token_type, user_id_type)
 institutions: insert, select, update (enrollment, name, opening_deposit_minor, password_min_length, time_zone)

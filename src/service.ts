@@ -21,6 +21,7 @@ import {
   type AuditTrail,
   expireAudit,
   type Origin,
+  readEvents,
   wholeService,
   wipeExpiredSecrets,
 } from './events/index.ts';
@@ -192,6 +193,7 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
     cancelTransfer: (actor, transferId) => cancelTransfer(desk, database, actor, transferId),
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
     listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, filter, page),
+    readEvents: ({ institutionId }, page) => readEvents(database, institutionId, page),
     ready: async () => {
       await database.directory(listInstitutions);
     },

@@ -8,7 +8,8 @@ import {
   Vault,
 } from './auth/index.ts';
 import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
-import { AuditTrail } from './events/index.ts';
+import { AuditTrail, beginEpochAfterRestore } from './events/index.ts';
+import { listInstitutions } from './institutions/index.ts';
 import { PostingKeys } from './ledger/index.ts';
 import {
   borrowEmbeddedPostgres,
@@ -57,6 +58,10 @@ export async function openStores(
       onIdleError: (error) => log('database_connection_lost', { error }),
     });
     await refusePowerfulRole(database);
+    for (const { institutionId } of await database.directory(listInstitutions)) {
+      if (await beginEpochAfterRestore(database, institutionId, clock))
+        log('event_epoch_began', { institutionId });
+    }
     const vault = new Vault(await keyEncryptionKey(config, secrets));
     const audit = new AuditTrail({
       database,

@@ -1,4 +1,5 @@
 import { insertAccounts } from '../accounts/index.ts';
+import { appendEvents, type NewEvent } from '../events/index.ts';
 import { findInstitutionByCode, type Institution, saveInstitution } from '../institutions/index.ts';
 import { Book, type PostingKeys } from '../ledger/index.ts';
 import { Problem } from '../problem.ts';
@@ -259,6 +260,7 @@ async function bringBalances(
 
   let opened = 0;
   let adjusted = 0;
+  const events: NewEvent[] = [];
   for (const account of concerned) {
     const state = book.state(account.accountId);
     if (state === undefined) throw new Error('core: an account without a balance');
@@ -273,12 +275,20 @@ async function bringBalances(
       creditAccountId: difference > 0n ? own : other,
       amountMinor: difference > 0n ? difference : -difference,
     });
+    events.push({
+      kind: state.seq === 0n ? 'account.balance_opened' : 'account.balance_adjusted',
+      subjectKey: state.accountKey,
+      toKey: state.accountKey,
+      toSeq: state.seq + 1n,
+    });
     if (state.seq === 0n) opened += 1;
     else adjusted += 1;
   }
   const now = deps.clock();
   const latest = book.latestAt();
-  await book.write(latest !== undefined && latest > now ? latest : now);
+  const at = latest !== undefined && latest > now ? latest : now;
+  await book.write(at);
+  await appendEvents(tx, tx.institutionId, events, at);
   if (adjustBalances) {
     const loans = concerned.filter((account) => account.category === 'LOAN');
     await updateLoans(

@@ -1,4 +1,5 @@
 import { insertAccounts } from '../accounts/index.ts';
+import { appendEvents } from '../events/index.ts';
 import type { Institution } from '../institutions/index.ts';
 import { Book } from '../ledger/index.ts';
 import type { Transaction } from '../storage/index.ts';
@@ -119,6 +120,12 @@ async function depositOpening(
     creditAccountId: accountId,
     amountMinor: institution.openingDepositMinor,
   });
+  const opened = book.state(accountId);
+  if (opened === undefined) throw new Error('core: an account without a balance');
+  const { accountKey, seq } = opened;
   const latest = book.latestAt();
-  await book.write(latest !== undefined && latest > at ? latest : at);
+  const when = latest !== undefined && latest > at ? latest : at;
+  await book.write(when);
+  const event = { kind: 'account.balance_opened', subjectKey: accountKey, toKey: accountKey, toSeq: seq };
+  await appendEvents(tx, tx.institutionId, [event], when);
 }

@@ -4,9 +4,10 @@
  * of users, clients and keys, from where.
  *
  * Invariants: events are only ever added; nothing of one changes but its secret, which is wiped when it was
- * delivered or has expired. Keys are given out in order of insertion, which is not the order of commits: who
- * reads on from a position must stay below the oldest transaction still running. Audit entries are only ever added,
- * and hold no secret, no token, and no name that nobody has.
+ * delivered or has expired. Keys are given out in order of insertion, which is not the order of commits: the feed
+ * reads on from a position and stays below the oldest transaction still running. Each change of a member's account is
+ * told by one event with the number of the change. Audit entries are only ever added, and hold no secret, no token,
+ * and no name that nobody has.
  */
 export {
   type AuditAction,
@@ -19,5 +20,6 @@ export {
   wholeService,
 } from './audit.ts';
 export { AuditTrail } from './audit-trail.ts';
+export { beginEpochAfterRestore, type FeedEvent, readEvents } from './feed.ts';
 export { type Origin, ownOrigin } from './origin.ts';
 export { appendEvents, type NewEvent, wipeExpiredSecrets } from './outbox.ts';

@@ -4,7 +4,8 @@ import { clearExpiredSecrets, insertEvents } from './queries.ts';
 /**
  * Something that happened, to be told to the institution. `kind` and what it is about (`subjectKey`):
  * `transfer.completed`, `transfer.pending`, `transfer.failed` a transfer's key; `member.registered`,
- * `member.activated`, `member.contact_changed` a user's key.
+ * `member.activated`, `member.contact_changed` a user's key; `account.balance_opened`, `account.balance_adjusted` an
+ * account's key.
  */
 export interface NewEvent {
   readonly kind: string;

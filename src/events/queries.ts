@@ -3,9 +3,9 @@ import type { NewEvent } from './outbox.ts';
 
 const insertEventsStatement = sql(
   'events_insert',
-  `insert into outbox (institution_id, kind, subject_key, from_key, from_seq, to_key, to_seq,
+  `insert into outbox (institution_id, epoch, kind, subject_key, from_key, from_seq, to_key, to_seq,
                        data, secret, secret_expires_at, recorded_at)
-   select $1, kind, subject_key, from_key, from_seq, to_key, to_seq, data, secret, secret_expires_at, $2
+   select $1, coalesce((select max(e.epoch) from event_epochs e where e.institution_id = $1), 0), kind, subject_key, from_key, from_seq, to_key, to_seq, data, secret, secret_expires_at, $2
    from unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
                $9::jsonb[], $10::bytea[], $11::timestamptz[])
         with ordinality as event (kind, subject_key, from_key, from_seq, to_key, to_seq,

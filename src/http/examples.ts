@@ -76,3 +76,24 @@ export const pendingTransactionExample = {
   isPending: true,
   transferId: pendingTransferExample.id,
 } as const;
+
+export const transferEventExample = {
+  eventId: '0-731822-90551',
+  eventType: 'transfer.completed',
+  timestamp: transferExample.createdAt,
+  userId: profileExample.userId,
+  transfer: transferExample,
+  accounts: [
+    { accountId: transferExample.fromAccountId, sequence: 118 },
+    { accountId: transferExample.toAccountId, sequence: 7 },
+  ],
+} as const;
+
+export const memberEventExample = {
+  eventId: '0-731845-90552',
+  eventType: 'member.registered',
+  timestamp: '2026-11-20T15:06:00.000Z',
+  userId: profileExample.userId,
+  accounts: [],
+  data: { userId: profileExample.userId, ...profileExample.customers[0] },
+} as const;

@@ -29,6 +29,7 @@ export async function generateOpenApi(): Promise<object> {
       { name: 'Members', description: 'Registering a member, their profile, their contact.' },
       { name: 'Accounts', description: 'What members hold and owe.' },
       { name: 'Transfers', description: 'Money between two accounts.' },
+      { name: 'Events', description: 'What happened, for the institution’s own systems.' },
       { name: 'Service', description: 'For whoever runs it.' },
     ],
     paths: pathsOf(operations),

@@ -15,6 +15,7 @@ import { listAccounts } from './routes/list-accounts.ts';
 import { listTransactions } from './routes/list-transactions.ts';
 import { listTransfers } from './routes/list-transfers.ts';
 import { livez } from './routes/livez.ts';
+import { readEvents } from './routes/read-events.ts';
 import { readyz } from './routes/readyz.ts';
 import { registerMember } from './routes/register-member.ts';
 import { updateMemberContact } from './routes/update-member-contact.ts';
@@ -39,6 +40,7 @@ export const operations: readonly Operation[] = [
   getTransfer,
   listTransfers,
   cancelTransfer,
+  readEvents,
   livez,
   readyz,
   version,

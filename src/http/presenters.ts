@@ -1,4 +1,5 @@
 import type { Account, Balances, Transaction } from '../accounts/index.ts';
+import type { FeedEvent } from '../events/index.ts';
 import type { Profile } from '../members/index.ts';
 import { type Decision, formatMinor, type Transfer, type TransferOptions } from '../transfers/index.ts';
 
@@ -39,6 +40,13 @@ export function presentAccount(account: Account) {
   };
 }
 
+/** A transfer as its module has it, or an event, which knows no more than text. */
+type ShownTransfer = Pick<
+  Transfer,
+  'id' | 'fromAccountId' | 'toAccountId' | 'amountMinor' | 'currencyCode' | 'createdAt'
+> &
+  Record<'transferType' | 'failureCode', string | undefined> & { readonly status: string };
+
 export function presentTransaction(transaction: Transaction) {
   const { id, at, type, description, currency, balanceMinor, pending, credit, transferId } = transaction;
   return {
@@ -65,7 +73,7 @@ export function presentBalances({ accountId, asOf, availableMinor, currentMinor,
   };
 }
 
-export function presentTransfer(transfer: Transfer) {
+export function presentTransfer(transfer: ShownTransfer) {
   const { id, transferType, fromAccountId, toAccountId, currencyCode, status, failureCode } = transfer;
   return {
     id,
@@ -106,6 +114,18 @@ export function presentTransferOptions({ fromAccountId, currencyCode, options }:
         ...(refusal !== null && { reason: { code: refusal.code, detail: refusal.detail } }),
       };
     }),
+  };
+}
+
+export function presentEvent({ eventId, kind, at, userId, transfer, accounts, data }: FeedEvent) {
+  return {
+    eventId,
+    eventType: kind,
+    timestamp: at.toISOString(),
+    ...(userId !== null && { userId }),
+    ...(transfer !== null && { transfer: presentTransfer(transfer) }),
+    accounts: accounts.map(({ accountId, sequence }) => ({ accountId, sequence: Number(sequence) })),
+    ...(data !== null && { data }),
   };
 }
 

@@ -190,6 +190,38 @@ export const TransferOptions = Type.Object(
   { description: 'Where money may be moved from an account, and why not elsewhere.' },
 );
 
+export const Event = Type.Object(
+  {
+    eventId: Type.String({ description: 'Different for each event, for ever.' }),
+    eventType: Type.String({
+      description:
+        'transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed. More may come.',
+    }),
+    timestamp: Type.String({ format: 'date-time' }),
+    userId: Type.Optional(
+      Type.String({ description: 'Whom it is about; of a transfer, the member who ordered it.' }),
+    ),
+    transfer: Type.Optional(Transfer),
+    accounts: Type.Array(
+      Type.Object({
+        accountId: Type.String(),
+        sequence: Type.Integer({
+          minimum: 1,
+          description: 'The number of this change on the account: 1, 2, 3 …, each in one event.',
+        }),
+      }),
+      { description: 'The accounts whose balance or holds it changed.' },
+    ),
+    data: Type.Optional(
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'What else there is to tell; by event type.' },
+      ),
+    ),
+  },
+  { description: 'Something that happened. A transfer is told as the event left it.' },
+);
+
 const problemMembers = {
   type: Type.String({ format: 'uri-reference', description: 'Opens the page about the code.' }),
   title: Type.String({ description: 'The same for every occurrence of the code.' }),
@@ -251,6 +283,7 @@ export const namedSchemas = {
   Transfer,
   TransferDecision,
   TransferOptions,
+  Event,
   Problem: ProblemDocument,
   OutcomeUnknownProblem,
   DeclinedTransferProblem,

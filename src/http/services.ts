@@ -1,6 +1,6 @@
 import type { Account, Balances, Transaction, TransactionFilter } from '../accounts/index.ts';
 import type { AuthorizationServerMetadata, Caller, RawTokenRequest, TokenResponse } from '../auth/index.ts';
-import type { Origin } from '../events/index.ts';
+import type { FeedEvent, Origin } from '../events/index.ts';
 import type { Actor, ClientActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
 import type { Page, PageRequest } from '../page.ts';
@@ -51,6 +51,8 @@ export interface Services {
   cancelTransfer(actor: Actor, transferId: string): Promise<Transfer>;
   getTransfer(actor: Actor, transferId: string): Promise<Transfer>;
   listTransfers(actor: Actor, filter: TransferFilter, page: PageRequest): Promise<Page<Transfer>>;
+
+  readEvents(actor: ClientActor, page: PageRequest): Promise<Page<FeedEvent>>;
 
   /** Resolves when requests can be served, database included; else Problem `database_unavailable`. */
   ready(): Promise<void>;

@@ -56,16 +56,21 @@ export async function registerMember(
         await upsertPhone(tx, institutionId, userKey, person.phoneType as PhoneType, person.phoneNumber);
       }
       const { sealedCode, expiresAt } = await deps.issueActivation(tx, userKey, at);
-      const secret = { secret: sealedCode, secretExpiresAt: expiresAt };
-      const event = { kind: 'member.registered', subjectKey: userKey, ...secret };
-      await appendEvents(tx, institutionId, [event], at);
-      const { clientId } = actor;
-      const entry = { action: 'user.registered', outcome: 'succeeded', clientId, userId, origin } as const;
-      await appendAudit(tx, institutionId, entry, at);
       const { user } = await findAddressedUser(tx, actor, userId, 'USER_ID');
       const addressed = user.memberships.find(
         (membership) => membership.memberNumber === registration.memberNumber,
       );
+      const event = {
+        kind: 'member.registered',
+        subjectKey: userKey,
+        data: { userId, customerId: addressed?.customerId, memberNumber: registration.memberNumber },
+        secret: sealedCode,
+        secretExpiresAt: expiresAt,
+      };
+      await appendEvents(tx, institutionId, [event], at);
+      const { clientId } = actor;
+      const entry = { action: 'user.registered', outcome: 'succeeded', clientId, userId, origin } as const;
+      await appendAudit(tx, institutionId, entry, at);
       return { profile: toProfile(user, addressed, at), customerId: addressed?.customerId ?? '' };
     });
   } catch (error) {

@@ -117,6 +117,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       throw new Problem('not_found', 'There is no such transfer.');
     },
     listTransfers: async () => ({ items: [], next: null }),
+    readEvents: async (_actor, { after }) => ({ items: [], next: after ?? [0n, 0n, 0n] }),
     ready: async () => {},
     version: '1.2.3',
     ...replaced,

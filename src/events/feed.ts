@@ -1,0 +1,112 @@
+import type { Page, PageRequest } from '../page.ts';
+import { Problem } from '../problem.ts';
+import type { Clock, Database, InstitutionId } from '../storage/index.ts';
+import { type FeedRow, insertEpochAfterRestore, selectFeed } from './feed-queries.ts';
+
+/** Something that happened, as the institution is told. Never with the secret that may go with it. */
+export interface FeedEvent {
+  /** Different for each event, for ever. */
+  readonly eventId: string;
+  readonly kind: string;
+  readonly at: Date;
+  /** Whom it is about; of a transfer, the member who ordered it. */
+  readonly userId: string | null;
+  /** As the event left it. */
+  readonly transfer: FeedTransfer | null;
+  /** The accounts that it changed and the number of the change on each: an account's are 1, 2, 3 …, each once. */
+  readonly accounts: readonly { readonly accountId: string; readonly sequence: bigint }[];
+  readonly data: object | null;
+}
+
+interface FeedTransfer {
+  readonly id: string;
+  readonly transferType: string | undefined;
+  readonly fromAccountId: string;
+  readonly toAccountId: string;
+  readonly amountMinor: bigint;
+  readonly currencyCode: string;
+  readonly status: string;
+  readonly createdAt: Date;
+  readonly failureCode: string | undefined;
+}
+
+/**
+ * The institution's events after the position, oldest first. The order is that of their transactions and not quite that of
+ * time; an event is not shown before each transaction numbered below its own has ended, so that none is ever skipped.
+ * There is always a next position: the same again where nothing is new. It is epoch, transaction and key.
+ *
+ * Problem `invalid_request`: the position is ahead of the database, which has been put back to an earlier state.
+ */
+export async function readEvents(
+  database: Database,
+  institutionId: InstitutionId,
+  { limit, after }: PageRequest,
+): Promise<Page<FeedEvent>> {
+  const position = after ?? [0n, 0n, 0n];
+  const { isAhead, rows } = await database.read(institutionId, (db) =>
+    selectFeed(db, institutionId, position, limit),
+  );
+  if (isAhead) {
+    throw new Problem('invalid_request', 'The service has been put back to a state before this position.', {
+      errors: [{ pointer: 'after', detail: 'Is ahead of the feed: read it again from its beginning.' }],
+    });
+  }
+  const last = rows.at(-1);
+  return {
+    items: rows.map(toFeedEvent),
+    next: last === undefined ? position : [BigInt(last.epoch), last.xid, last.eventKey],
+  };
+}
+
+/**
+ * Begins a new epoch where the newest event carries a transaction number that the cluster has not given out yet: the data
+ * came from another. To be called before anything is written; does nothing when called again.
+ */
+export async function beginEpochAfterRestore(
+  database: Database,
+  institutionId: InstitutionId,
+  clock: Clock,
+): Promise<boolean> {
+  const begun = await database.read(institutionId, (db) =>
+    insertEpochAfterRestore(db, institutionId, clock()),
+  );
+  return begun > 0;
+}
+
+/** What a change of a transfer left it as; other kinds leave it as it stands. */
+const statusAfter: Readonly<Record<string, string>> = {
+  'transfer.pending': 'PENDING',
+  'transfer.completed': 'COMPLETED',
+  'transfer.failed': 'FAILED',
+};
+
+function toFeedEvent(row: FeedRow): FeedEvent {
+  const accounts = [
+    { accountId: row.fromAccount, sequence: row.fromSeq },
+    { accountId: row.toAccount, sequence: row.toSeq },
+  ];
+  return {
+    eventId: `${row.epoch}-${row.xid}-${row.eventKey}`,
+    kind: row.kind,
+    at: row.at,
+    userId: row.userId,
+    transfer: toTransfer(row),
+    accounts: accounts.flatMap(({ accountId, sequence }) =>
+      accountId === null || sequence === null ? [] : [{ accountId, sequence }],
+    ),
+    data: row.data,
+  };
+}
+
+function toTransfer({ kind, transfer }: FeedRow): FeedTransfer | null {
+  if (transfer === null) return null;
+  const status = statusAfter[kind] ?? transfer.status;
+  return {
+    ...transfer,
+    transferType: transfer.transferType ?? undefined,
+    amountMinor: BigInt(transfer.amountMinor),
+    status,
+    createdAt: new Date(transfer.createdAt),
+    failureCode: status === 'FAILED' ? (transfer.failureCode ?? undefined) : undefined,
+  };
+}

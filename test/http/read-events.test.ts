@@ -1,0 +1,383 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { appendEvents, type NewEvent } from '../../src/events/index.ts';
+import { findInstitutionByCode } from '../../src/institutions/index.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
+import { Client } from '../support/client.ts';
+import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let app: DemoCaller;
+let harbor: DemoCaller;
+let member: DemoCaller;
+let lakesideId: InstitutionId;
+let harborId: InstitutionId;
+
+before(async () => {
+  service = await startTestService();
+  [app, harbor, member] = await Promise.all([
+    clientOf(service),
+    clientOf(service, ['harbor-app', 'harbor-app-secret']),
+    memberOf(service, 'demo.member', 'demo-member-password'),
+  ]);
+  const idOf = (code: string) =>
+    service.service.stores.database.directory(async (db) => {
+      const institution = await findInstitutionByCode(db, code);
+      return institution?.institutionId as InstitutionId;
+    });
+  [lakesideId, harborId] = await Promise.all([idOf('lakeside'), idOf('harbor')]);
+});
+after(() => service.close());
+
+const feed = '/digitalbanking/db-events/v1/events';
+// biome-ignore lint/suspicious/noExplicitAny: documents whose shape the contract has just checked
+type Event = any;
+
+/** The link that each answer has. */
+function nextOf(answer: Answer): string {
+  const [, path] =
+    /^<http:\/\/sharedraft\.test(.*)>; rel="next"$/.exec(answer.headers.get('link') ?? '') ?? [];
+  assert.ok(path, 'an answer without a next position');
+  return path;
+}
+
+/** Reads on by the links alone. */
+class Reader {
+  readonly seen: Event[] = [];
+  readonly #caller: DemoCaller;
+  next: string;
+
+  constructor(caller: DemoCaller, limit = 200) {
+    this.#caller = caller;
+    this.next = `${feed}?limit=${limit}`;
+  }
+
+  /** One page; answers how many events it had. */
+  async page(): Promise<number> {
+    const answer = await this.#caller.get(this.next);
+    assert.equal(answer.status, 200, answer.text);
+    this.seen.push(...answer.body);
+    this.next = nextOf(answer);
+    return answer.body.length;
+  }
+
+  /** Until an event of this test is seen: somebody else's transaction may hold the feed back for a while. */
+  async until(wanted: (event: Event) => boolean): Promise<Event> {
+    for (const deadline = performance.now() + 60_000; performance.now() < deadline; ) {
+      const found = this.seen.find(wanted);
+      if (found !== undefined) return found;
+      if ((await this.page()) === 0) await sleep(20);
+    }
+    return assert.fail('the event was not seen');
+  }
+}
+
+const append = (events: readonly NewEvent[], institutionId = lakesideId) =>
+  service.service.stores.database.transaction(institutionId, (tx) =>
+    appendEvents(tx, institutionId, events, new Date()),
+  );
+const marker = (name: string): NewEvent => ({ kind: 'test.marker', subjectKey: 0n, data: { name } });
+const isMarker = (name: string) => (event: Event) => event.data?.name === name;
+
+async function pay(caller: DemoCaller, order: object): Promise<Answer> {
+  return caller.post(paths.transfers, order);
+}
+
+describe('what is told', () => {
+  test('a transfer as the event left it, with the numbers of the change on its accounts', async () => {
+    const reader = new Reader(app);
+    const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1.05 };
+    const { body: paid } = await pay(member, { id: 'event-paid', ...order });
+    const { body: declined } = await pay(member, { id: 'event-declined', ...order, amount: 900_000 });
+    const done = await reader.until((event) => event.transfer?.id === 'event-paid');
+    assert.deepEqual(done.transfer, paid);
+    assert.equal(done.eventType, 'transfer.completed');
+    assert.equal(done.timestamp, paid.createdAt);
+    assert.deepEqual(
+      done.accounts.map((account: { accountId: string }) => account.accountId),
+      ['a-1001-checking', 'a-1001-savings'],
+    );
+    const [profile] = await service.db.superuser<{ user_id: string }>(
+      `select user_id from users where institution_id = $1 and username = 'demo.member'`,
+      [lakesideId],
+    );
+    assert.equal(done.userId, profile?.user_id);
+    const failed = await reader.until((event) => event.transfer?.id === 'event-declined');
+    assert.equal(failed.eventType, 'transfer.failed');
+    assert.deepEqual(failed.transfer, declined.transfer);
+    assert.deepEqual(failed.accounts, []);
+  });
+
+  test('a registration with who it is, a change of contact with the old and the new; never the secret', async () => {
+    const reader = new Reader(app);
+    const { body: profile, text } = await app.post(paths.register, {
+      memberNumber: '777001',
+      email: 'newly.told@example.test',
+      firstName: 'Newly',
+      lastName: 'Told',
+    });
+    const registered = await reader.until(
+      (event) => event.eventType === 'member.registered' && event.userId === profile.userId,
+    );
+    assert.deepEqual(registered.data, {
+      userId: profile.userId,
+      customerId: profile.customers[0].customerId,
+      memberNumber: '777001',
+    });
+    const opened = reader.seen.find(
+      (event) => event.eventType === 'account.balance_opened' && reader.seen.indexOf(event) > 0,
+    );
+    assert.ok(opened, text);
+
+    const { customerId } = profile.customers[0];
+    await app.patch(`${paths.customer(customerId)}/contact-info`, {
+      emailAddress: 'told.again@example.test',
+    });
+    const changed = await reader.until(
+      (event) => event.eventType === 'member.contact_changed' && event.userId === profile.userId,
+    );
+    assert.equal(changed.data.before.emailAddress, 'newly.told@example.test');
+    assert.equal(changed.data.after.emailAddress, 'told.again@example.test');
+
+    const secrets = await service.db.superuser<{ secret: Buffer }>(
+      'select secret from outbox where secret is not null',
+    );
+    assert.ok(secrets.length > 0);
+    const told = JSON.stringify(reader.seen);
+    for (const { secret } of secrets) {
+      for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+        assert.ok(!told.includes(secret.toString(encoding).slice(0, 16)));
+      }
+    }
+    assert.ok(!/secret|sealed/i.test(told));
+  });
+
+  test('each change of each member’s account in one event, numbered without a gap; none of the institution’s own', async () => {
+    const reader = new Reader(app);
+    const accounts = ['a-1001-checking', 'a-1001-savings'];
+    await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        pay(member, {
+          id: `numbered-${i}`,
+          fromAccountId: accounts[i % 2],
+          toAccountId: accounts[(i + 1) % 2],
+          amount: 0.01,
+        }),
+      ),
+    );
+    await append([marker('numbered')]);
+    await reader.until(isMarker('numbered'));
+    const numbers = new Map<string, number[]>();
+    for (const event of reader.seen) {
+      for (const { accountId, sequence } of event.accounts) {
+        numbers.set(accountId, [...(numbers.get(accountId) ?? []), sequence]);
+      }
+    }
+    const changed = await service.db.superuser<{ account_id: string; seq: bigint }>(
+      `select b.account_id, b.seq from balances b join accounts a using (institution_id, account_key)
+       where b.institution_id = $1 and b.seq > 0 and a.purpose is null`,
+      [lakesideId],
+    );
+    assert.deepEqual([...numbers.keys()].toSorted(), changed.map((one) => one.account_id).toSorted());
+    for (const { account_id, seq } of changed) {
+      assert.deepEqual(
+        numbers.get(account_id)?.toSorted((a, b) => a - b),
+        Array.from({ length: Number(seq) }, (_, i) => i + 1),
+        account_id,
+      );
+    }
+  });
+
+  test('nothing of another institution', async () => {
+    await append([marker('lakeside only')]);
+    await append([marker('harbor only')], harborId);
+    const [mine, theirs] = [new Reader(app), new Reader(harbor)];
+    await mine.until(isMarker('lakeside only'));
+    await theirs.until(isMarker('harbor only'));
+    await mine.page();
+    assert.ok(!mine.seen.some(isMarker('harbor only')) && !theirs.seen.some(isMarker('lakeside only')));
+  });
+});
+
+describe('the order, and that none is skipped', () => {
+  test('what commits late is waited for: what came after it is shown after it', async () => {
+    const reader = new Reader(app);
+    await append([marker('before')]);
+    await reader.until(isMarker('before'));
+
+    let commit = () => {};
+    let wrote = () => {};
+    const written = new Promise<void>((resolve) => {
+      wrote = resolve;
+    });
+    const released = new Promise<void>((resolve) => {
+      commit = resolve;
+    });
+    const late = service.service.stores.database.transaction(lakesideId, async (tx) => {
+      await appendEvents(tx, lakesideId, [marker('late')], new Date());
+      wrote();
+      await released;
+    });
+    await written;
+    await append([marker('meanwhile')]);
+    const { body: paid } = await pay(member, {
+      id: 'meanwhile-paid',
+      fromAccountId: 'a-1001-checking',
+      toAccountId: 'a-1001-savings',
+      amount: 0.01,
+    });
+    assert.equal(paid.status, 'COMPLETED', 'nobody waits for the feed');
+    const held = reader.next;
+    for (let i = 0; i < 5; i++) assert.equal(await reader.page(), 0);
+    assert.equal(reader.next, held, 'the position stays');
+
+    commit();
+    await late;
+    await reader.until((event) => event.transfer?.id === 'meanwhile-paid');
+    const order = reader.seen.map((event) => event.data?.name ?? event.transfer?.id);
+    assert.deepEqual(
+      order.filter((name) => ['before', 'late', 'meanwhile', 'meanwhile-paid'].includes(name)),
+      ['before', 'late', 'meanwhile', 'meanwhile-paid'],
+    );
+  });
+
+  test('two readers at their own pace, while many write and some roll back, see the same, each event once', async () => {
+    const [quick, slow] = [new Reader(app, 200), new Reader(app, 3)];
+    let writing = true;
+    const writers = Promise.all(
+      Array.from({ length: 6 }, async (_, writer) => {
+        for (let i = 0; i < 25; i++) {
+          await service.service.stores.database
+            .transaction(lakesideId, async (tx) => {
+              await appendEvents(tx, lakesideId, [marker(`w${writer}-${i}`)], new Date());
+              await sleep((writer * 7 + i * 3) % 11);
+              if (i % 5 === 4) throw new Error('given up');
+            })
+            .catch((error: Error) => assert.equal(error.message, 'given up'));
+        }
+      }),
+    ).finally(() => {
+      writing = false;
+    });
+    const follow = async (reader: Reader) => {
+      while (writing) await reader.page();
+    };
+    await Promise.all([writers, follow(quick), follow(slow)]);
+    await append([marker('all written')]);
+    await Promise.all([quick.until(isMarker('all written')), slow.until(isMarker('all written'))]);
+    assert.deepEqual(
+      slow.seen.map((event) => event.eventId),
+      quick.seen.slice(0, slow.seen.length).map((event) => event.eventId),
+    );
+    for (const { seen } of [quick, slow]) {
+      assert.equal(new Set(seen.map((event) => event.eventId)).size, seen.length);
+      const names = seen.flatMap((event) => (/^w\d/.test(event.data?.name) ? [event.data.name] : []));
+      const expected = Array.from({ length: 6 }, (_, writer) =>
+        Array.from({ length: 25 }, (_, i) => `w${writer}-${i}`).filter((_, i) => i % 5 !== 4),
+      );
+      assert.deepEqual(names.toSorted(), expected.flat().toSorted());
+    }
+  });
+
+  test('10,000 events, page by page, each once and in order', async () => {
+    const reader = new Reader(harbor);
+    for (let i = 0; i < 10; i++) {
+      await append(
+        Array.from({ length: 1_000 }, (_, j) => marker(`${i * 1_000 + j}`)),
+        harborId,
+      );
+    }
+    await reader.until(isMarker('9999'));
+    const names = reader.seen.flatMap((event) => (/^\d+$/.test(event.data?.name) ? [event.data.name] : []));
+    assert.deepEqual(
+      names,
+      Array.from({ length: 10_000 }, (_, i) => `${i}`),
+    );
+    assert.equal(await reader.page(), 0);
+  });
+});
+
+describe('after a restore', () => {
+  test('into a cluster that counts from lower, the feed goes on behind what it had: nothing is skipped or repeated', async () => {
+    await using restored = await startTestService();
+    const caller = await clientOf(restored);
+    const reader = new Reader(caller);
+    const stored = restored.service.stores.database;
+    const put = (name: string) =>
+      stored.transaction(lakesideId, (tx) => appendEvents(tx, lakesideId, [marker(name)], new Date()));
+    await put('old 1');
+    await reader.until(isMarker('old 1'));
+    await put('old 2');
+    // What a dump brings along: numbers that this cluster has not reached yet.
+    await restored.db.superuser(
+      `update outbox set xid = (xid::text::bigint + 1000000000)::text::xid8 where institution_id = $1`,
+      [lakesideId],
+    );
+    // The reader's position is of the cluster before, too.
+    const newest = await restored.db.superuser<{ xid: string; event_key: bigint }>(
+      `select xid::text, event_key from outbox where institution_id = $1 and data->>'name' = 'old 1'`,
+      [lakesideId],
+    );
+    const position = new URL(reader.next, restored.address).searchParams.get('after') ?? '';
+    const bytes = Buffer.from(position, 'base64url');
+    bytes.writeBigUInt64BE(BigInt(newest[0]?.xid ?? 0), bytes.length - 16);
+    reader.next = `${feed}?limit=200&after=${bytes.toString('base64url')}`;
+    assert.equal((await caller.get(reader.next)).status, 400, 'a position ahead of the database is refused');
+
+    await using beside = await startTestService({ beside: restored });
+    const after = new Reader(await clientOf(beside));
+    after.next = reader.next;
+    await put('new 1');
+    await after.until(isMarker('new 1'));
+    await put('new 2');
+    await after.until(isMarker('new 2'));
+    const names = after.seen.flatMap((event) => (event.data?.name ? [event.data.name] : []));
+    assert.deepEqual(names, ['old 2', 'new 1', 'new 2']);
+
+    await using again = await startTestService({ beside: restored });
+    const whole = new Reader(await clientOf(again));
+    await whole.until(isMarker('new 2'));
+    assert.deepEqual(
+      whole.seen.flatMap((event) => (event.data?.name ? [event.data.name] : [])),
+      ['old 1', 'old 2', 'new 1', 'new 2'],
+    );
+    const epochs = await restored.db.superuser<{ epoch: number }>('select epoch from event_epochs');
+    assert.deepEqual(
+      epochs.map(({ epoch }) => epoch),
+      [1],
+      'one restore, one epoch, however many start after it',
+    );
+  });
+});
+
+describe('who may ask, and how', () => {
+  test('400 for a position of somewhere else', async () => {
+    const { next } = new Reader(harbor, 5);
+    const theirs = nextOf(await harbor.get(next));
+    const list = await app.get(`${paths.transfers}?limit=1`);
+    const other = /after=([\w-]+)/.exec(list.headers.get('link') ?? '')?.[1] ?? 'none';
+    for (const path of [
+      theirs,
+      `${feed}?after=${other}`,
+      `${feed}?after=x`,
+      `${feed}?limit=0`,
+      `${feed}?kind=a`,
+    ]) {
+      assert.equal((await app.get(path)).status, 400, path);
+    }
+  });
+
+  test('403 for a member, and without events:read', async () => {
+    const client = new Client(service.address);
+    const credentials = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
+    assert.equal((await member.get(feed)).body.code, 'client_token_required');
+    const token = await client.token({
+      grant_type: 'client_credentials',
+      scope: 'transfer:read',
+      ...credentials,
+    });
+    assert.equal((await client.get(feed, { token })).body.code, 'insufficient_scope');
+  });
+});
