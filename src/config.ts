@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 
@@ -20,6 +21,13 @@ export interface Config {
   /** Networks in CIDR notation: only what comes from them may say for whom. */
   readonly trustedProxies: readonly string[];
   readonly auditRetentionDays: number;
+  /** Before the second try after a failed login; doubled each time, up to two seconds. */
+  readonly failedLoginPauseMillis: number;
+  /** For each client, in each process. */
+  readonly tokensPerMinute: number;
+  readonly registrationsPerMinute: number;
+  /** Passwords hashed at the same time. */
+  readonly hashingThreads: number;
   readonly accessTokenLifetimeSeconds: number;
   /** How long a login may be renewed in all, and how long it may go without. */
   readonly refreshTokenLifetimeDays: number;
@@ -133,6 +141,14 @@ export function loadConfig(environment: Environment): { readonly config: Config;
         const networks = text.split(',').map((network) => network.trim());
         return networks.every(isNetwork) ? networks : undefined;
       },
+    ),
+    failedLoginPauseMillis: integer('FAILED_LOGIN_PAUSE_MILLIS', 250, 0, 2_000),
+    tokensPerMinute: integer('TOKENS_PER_MINUTE', 600_000, 1, 999_999_999),
+    registrationsPerMinute: integer('REGISTRATIONS_PER_MINUTE', 60_000, 1, 999_999_999),
+    hashingThreads: Math.max(
+      1,
+      // Half of libuv's threads (Node's own setting) are left for files and names, and a core for everything else.
+      Math.min(availableParallelism() - 1, Math.floor(integer('UV_THREADPOOL_SIZE', 4, 1, 1_024) / 2)),
     ),
     auditRetentionDays: integer('AUDIT_RETENTION_DAYS', 400, 90, 3_660),
     accessTokenLifetimeSeconds: integer('ACCESS_TOKEN_LIFETIME_SECONDS', 1_800, 60, 86_400),

@@ -33,28 +33,33 @@ export async function authenticateClient(
   const { clientId } = credentials;
   const institutionId = await deps.database.directory((db) => selectInstitutionOfClient(db, clientId));
   const now = deps.clock();
-  const refuse = (reason: string, error = wrongClient()): OAuthError => {
+  const pausedFor = neighbourhood(request.origin.address);
+  const refuse = async (reason: string, error = wrongClient()): Promise<OAuthError> => {
     const entry = { action: 'token_request', outcome: 'refused', reason, origin: request.origin } as const;
     // What stands in the place of an unknown client's id may be anything, a secret too.
     if (institutionId !== undefined) deps.audit.note(institutionId, { ...entry, clientId });
     else deps.audit.note(wholeService, { ...entry, nameHash: auditedNameHash(deps.vault, clientId) });
+    // Only who is refused waits: an institution's backend may share its address with whoever tries secrets.
+    await deps.clientPauses.wait(pausedFor);
+    deps.clientPauses.failed(pausedFor);
     return error;
   };
-  if (institutionId === undefined) throw refuse('unknown_client');
+  if (institutionId === undefined) throw await refuse('unknown_client');
   const client = await deps.database.read(institutionId, (db) =>
     selectClient(db, institutionId, clientId, now, request.origin.address),
   );
-  if (client === undefined) throw refuse('unknown_client');
-  if (!client.fromItsNetworks) throw refuse('foreign_network');
+  if (client === undefined) throw await refuse('unknown_client');
+  if (!client.fromItsNetworks) throw await refuse('foreign_network');
   if ('secret' in credentials) {
     const hash = deps.vault.hash(clientSecretPurpose, credentials.secret);
-    if (!client.secretHashes.some((known) => timingSafeEqual(known, hash))) throw refuse('wrong_secret');
+    if (!client.secretHashes.some((known) => timingSafeEqual(known, hash)))
+      throw await refuse('wrong_secret');
   } else {
     const { keys } = client;
     const { issuer } = deps;
     const verifying = verifyClientAssertion(credentials.assertion, { clientId, keys, issuer, now });
-    const spent = await verifying.catch((error) => {
-      throw error instanceof OAuthError ? refuse('wrong_assertion', error) : error;
+    const spent = await verifying.catch(async (error) => {
+      throw error instanceof OAuthError ? await refuse('wrong_assertion', error) : error;
     });
     const hash = deps.vault.hash('client assertion', `${clientId}\0${spent.id}`);
     const first = await deps.database.write(institutionId, (db) =>
@@ -62,11 +67,20 @@ export async function authenticateClient(
     );
     if (!first) {
       const replayed = new OAuthError('invalid_client', 'The client assertion was used before.');
-      throw refuse('replayed_assertion', replayed);
+      throw await refuse('replayed_assertion', replayed);
     }
   }
-  if (!client.active) throw refuse('client_inactive');
+  if (!client.active) throw await refuse('client_inactive');
+  deps.clientPauses.succeeded(pausedFor);
   return { ...client, institutionId };
+}
+
+/** An IPv6 subscriber has a /64 and can call from any address in it. */
+function neighbourhood(address: string | null): string {
+  if (!address?.includes(':')) return address ?? '';
+  const [left = [], right = []] = address.split('::').map((half) => half.split(':').filter(Boolean));
+  const zeros = Array(Math.max(0, 8 - left.length - right.length)).fill('0');
+  return [...left, ...zeros, ...right].slice(0, 4).join(':');
 }
 
 function readCredentials(request: TokenRequest): Credentials {

@@ -2,6 +2,7 @@ import type { AuditTrail } from '../events/index.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { PasswordHasher } from './passwords.ts';
+import type { Pauses } from './pauses.ts';
 import type { Providers } from './providers/providers.ts';
 import type { ResourceTokens } from './providers/resource-tokens.ts';
 import type { SigningKeys } from './signing-keys.ts';
@@ -19,6 +20,10 @@ export interface AuthDeps {
   readonly resourceTokens: ResourceTokens;
   readonly passwords: PasswordHasher;
   readonly audit: AuditTrail;
+  /** By username, known or not: before a login is looked at. */
+  readonly loginPauses: Pauses;
+  /** By address: before a client is told that it is not who it says. */
+  readonly clientPauses: Pauses;
   readonly accessTokenLifetimeSeconds: number;
   /** How long a login may be renewed in all, and how long it waits for that. */
   readonly refreshTokens: { readonly lifetimeMillis: number; readonly idleMillis: number };

@@ -34,6 +34,7 @@ export { keepAuthHouse } from './keep-house.ts';
 export { type AuthorizationServerMetadata, authorizationServerMetadata } from './metadata.ts';
 export { OAuthError } from './oauth-error.ts';
 export { PasswordHasher } from './passwords.ts';
+export { Pauses } from './pauses.ts';
 export { type ProviderKey, readCertificates, readJwks } from './providers/keys.ts';
 export {
   type Provider,

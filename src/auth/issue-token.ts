@@ -18,12 +18,13 @@ export interface TokenResponse {
 
 /**
  * The token operation (RFC 6749). Unknown parameters are ignored, as section 3.2 asks. OAuthError says what was wrong;
- * Problem `overloaded` when too many logins wait.
+ * Problem `overloaded` when too many logins wait, `too_many_requests` when the client has had its share.
  */
 export async function issueToken(deps: AuthDeps, raw: RawTokenRequest): Promise<TokenResponse> {
   const request = new TokenRequest(raw);
   const grantType = request.require('grant_type');
   const client = await authenticateClient(deps, request);
+  raw.countFor?.(client.clientId);
   try {
     return await issueTo(deps, client, grantType, request);
   } catch (error) {

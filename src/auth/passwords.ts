@@ -1,16 +1,15 @@
-import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { Problem } from '../problem.ts';
 
 /** argon2id with OWASP's parameters for one lane: 19 MiB, two passes. The encoded hash carries them. */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const encodedParameters = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
-const maxWaiting = 256;
+const maxWaiting = 512;
 const maxLength = 128;
 
 /**
- * Hashes and checks passwords on a bounded queue: a storm of logins takes turns on all cores but one, and beyond the
- * queue's length is refused (Problem `overloaded`) rather than allowed to slow the rest of the service.
+ * Hashes and checks passwords on a bounded queue: a storm of logins takes turns on some of the cores and of libuv's
+ * threads, and beyond the queue's length is refused (Problem `overloaded`) rather than allowed to slow the rest of the service.
  */
 export class PasswordHasher {
   readonly #concurrency: number;
@@ -18,7 +17,7 @@ export class PasswordHasher {
   readonly #waiting: (() => void)[] = [];
   #nobodysHash: Promise<string> | undefined;
 
-  constructor(concurrency = Math.max(1, availableParallelism() - 1)) {
+  constructor(concurrency: number) {
     this.#concurrency = concurrency;
   }
 

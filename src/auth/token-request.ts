@@ -8,6 +8,8 @@ export interface RawTokenRequest {
   readonly repeated: readonly string[];
   readonly authorization: string | undefined;
   readonly origin: Origin;
+  /** Told which client it is, once that is proven. Problem `too_many_requests` when it has had its share. */
+  readonly countFor?: (clientId: string) => void;
 }
 
 export class TokenRequest {

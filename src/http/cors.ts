@@ -2,7 +2,7 @@
 const requestHeaders =
   'Authorization, Content-Type, Idempotency-Key, transactionId, X-Request-Id, traceparent';
 const readableHeaders =
-  'transactionId, Location, Link, Retry-After, Idempotent-Replayed, WWW-Authenticate, Allow';
+  'transactionId, Location, Link, Retry-After, Idempotent-Replayed, WWW-Authenticate, Allow, RateLimit, RateLimit-Policy';
 
 /**
  * The headers that let a page of `origin` use an answer (Fetch Standard, section 3.3), or none where the origin is not

@@ -57,6 +57,12 @@ export async function generateOpenApi(): Promise<object> {
           description: 'The name of this request: the caller’s own, else a UUID.',
           schema: { type: 'string' },
         },
+        RateLimit: {
+          description:
+            'What is left of the share, and for how many seconds (draft-ietf-httpapi-ratelimit-headers).',
+          schema: { type: 'string' },
+        },
+        'RateLimit-Policy': { description: 'The share of each client.', schema: { type: 'string' } },
         'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
         'WWW-Authenticate': { description: 'RFC 6750, section 3.', schema: { type: 'string' } },
       },
@@ -147,7 +153,10 @@ function describe(operation: Operation): object {
     }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(operation.answers).map(([status, answer]) => [status, describeAnswer(answer)]),
+        Object.entries(operation.answers).map(([status, answer]) => [
+          status,
+          describeAnswer(answer, status, operation),
+        ]),
       ),
       ...describeProblems(operation),
     },
@@ -167,7 +176,16 @@ function parametersOf(schema: Type.TObject | undefined, place: 'path' | 'query')
   });
 }
 
-function describeAnswer({ description, headers, schema, examples }: AnswerDescription): object {
+const rateHeaders = {
+  RateLimit: { $ref: '#/components/headers/RateLimit' },
+  'RateLimit-Policy': { $ref: '#/components/headers/RateLimit-Policy' },
+};
+
+function describeAnswer(
+  { description, headers, schema, examples }: AnswerDescription,
+  status: string,
+  { rate }: Operation,
+): object {
   return {
     description,
     headers: {
@@ -179,6 +197,7 @@ function describeAnswer({ description, headers, schema, examples }: AnswerDescri
             : { description: header.description, required: false, schema: { type: 'string' } },
         ]),
       ),
+      ...(rate && Number(status) < 300 && rateHeaders),
       transactionId: { $ref: '#/components/headers/transactionId' },
     },
     content: { 'application/json': { schema: copySchema(schema), examples } },
@@ -186,7 +205,7 @@ function describeAnswer({ description, headers, schema, examples }: AnswerDescri
 }
 
 /** What an operation may answer because of what kind of operation it is. */
-function commonProblems({ token, body }: Operation): ProblemCode[] {
+function commonProblems({ token, body, rate }: Operation): ProblemCode[] {
   const codes: ProblemCode[] = ['not_acceptable', 'internal_error', 'overloaded'];
   if (token !== 'none') {
     codes.push(
@@ -197,6 +216,7 @@ function commonProblems({ token, body }: Operation): ProblemCode[] {
       'database_unavailable',
     );
   }
+  if (rate !== undefined) codes.push('too_many_requests');
   if (token === 'client') codes.push('client_token_required');
   if (body !== undefined) {
     codes.push(
@@ -225,6 +245,7 @@ function describeProblems(operation: Operation): Record<string, object> {
           'x-problem-codes': together,
           headers: {
             ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } }),
+            ...(status === 429 && operation.rate && rateHeaders),
             ...((status === 429 || status === 503) && {
               'Retry-After': { $ref: '#/components/headers/Retry-After' },
             }),

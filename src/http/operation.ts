@@ -3,6 +3,7 @@ import type { Scope } from '../auth/index.ts';
 import type { Origin } from '../events/index.ts';
 import type { Actor, ClientActor } from '../institutions/index.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
+import type { Rate } from './rate-limit.ts';
 import type { Services } from './services.ts';
 
 /** Whose token an operation takes, and whom its handler then sees. */
@@ -35,6 +36,11 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
   readonly numbers: ReadonlyMap<string, string>;
   /** Names that a form gave more than once. */
   readonly repeated: readonly string[];
+  /**
+   * Counts the request for the client, once it has proven who it is; operations with a token are counted before they
+   * are handled. Problem `too_many_requests`.
+   */
+  countFor(clientId: string): void;
   /** A request header; of one sent twice the values joined by a comma. */
   header(name: string): string | undefined;
 }
@@ -91,6 +97,8 @@ interface Description<
   readonly problems?: readonly ProblemCode[];
   /** By status, where the problem document has members of its own. */
   readonly problemSchemas?: Readonly<Record<number, Type.TSchema>>;
+  /** Counted for each client, and told in `RateLimit`. */
+  readonly rate?: Rate;
   /** 400 and 401 follow RFC 6749 instead of RFC 9457. */
   readonly oauth?: true;
   handle(

@@ -27,6 +27,7 @@ import {
   problemAnswer,
   toProblem,
 } from './problems.ts';
+import { type Rate, rateLimit } from './rate-limit.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { Services } from './services.ts';
 import { traceparentOf, transactionIdOf } from './transaction-id.ts';
@@ -44,6 +45,10 @@ export interface ServerOptions {
   readonly requestTimeoutSeconds: number;
   /** Networks (CIDR) of the proxies in front, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies?: readonly string[];
+  /** For each client, in this process. */
+  readonly tokensPerMinute?: number;
+  readonly registrationsPerMinute?: number;
+  readonly nowMillis?: () => number;
   /** Requests being served beyond which others are sent away at once. */
   readonly maxInFlight?: number;
 }
@@ -61,6 +66,8 @@ declare module 'fastify' {
     operation?: Operation;
   }
 }
+
+type Spend = ReturnType<typeof rateLimit>;
 
 const maxHeaderBytes = 16 * 1024;
 
@@ -96,7 +103,16 @@ export async function createServer(services: Services, options: ServerOptions): 
   });
 
   app.removeAllContentTypeParsers();
-  for (const operation of operations) registerOperation(app, services, operation, options.publicUrl);
+  const nowMillis = options.nowMillis ?? Date.now;
+  const spend = {
+    token: rateLimit({ name: 'token', perMinute: options.tokensPerMinute ?? 600_000, nowMillis }),
+    registration: rateLimit({
+      name: 'registration',
+      perMinute: options.registrationsPerMinute ?? 60_000,
+      nowMillis,
+    }),
+  };
+  for (const operation of operations) registerOperation(app, services, operation, { ...options, spend });
   for (const page of pages) registerPage(app, page);
   answerOtherMethods(app, allowedOrigins);
   await app.ready();
@@ -198,17 +214,20 @@ function observe(app: FastifyInstance): void {
 
 /** Sends away at once what it could only keep waiting; probes are let through, for they ask how it is. */
 function limitInFlight(app: FastifyInstance, most: number): void {
-  let inFlight = 0;
+  // Token requests are counted apart: logins wait for their turn at hashing, and must not keep others out.
+  const inFlight = { tokens: 0, others: 0 };
   app.addHook('onRequest', async (request, reply) => {
-    if (request.routeOptions.config.operation?.tag === 'Service') return;
-    if (inFlight >= most) {
+    const { operation } = request.routeOptions.config;
+    if (operation?.tag === 'Service') return;
+    const kind = operation?.oauth ? 'tokens' : 'others';
+    if (inFlight[kind] >= most) {
       throw new Problem('overloaded', 'The service has more to do than it can. Nothing was written.', {
         retryAfterSeconds: 1,
       });
     }
-    inFlight += 1;
+    inFlight[kind] += 1;
     reply.raw.once('close', () => {
-      inFlight -= 1;
+      inFlight[kind] -= 1;
     });
   });
 }
@@ -218,8 +237,14 @@ function registerOperation(
   app: FastifyInstance,
   services: Services,
   operation: Operation,
-  publicUrl: string,
+  { publicUrl, spend }: { readonly publicUrl: string; readonly spend: Readonly<Record<Rate, Spend>> },
 ): void {
+  const countFor = (clientId: string, reply: FastifyReply) => {
+    if (operation.rate === undefined) return;
+    const { headers, refusal } = spend[operation.rate](clientId);
+    reply.headers(headers);
+    if (refusal) throw refusal;
+  };
   app.register(async (scope) => {
     for (const mediaType of operation.body?.mediaTypes ?? []) {
       scope.addContentTypeParser(mediaType, { parseAs: 'buffer' }, bodyParsers[mediaType]);
@@ -229,6 +254,7 @@ function registerOperation(
         request.caller = await authenticate(services, request.headers.authorization, operation, (value) => {
           reply.header('www-authenticate', value);
         });
+        countFor(request.caller.actor.clientId, reply);
       }
       requireAcceptable(request.headers.accept, 'application/json');
     });
@@ -258,6 +284,7 @@ function registerOperation(
           query: request.query as Record<string, never>,
           body: request.body,
           ...(request.bodyFacts ?? noBodyFacts),
+          countFor: (clientId) => countFor(clientId, reply),
           header: (name) => request.headers[name]?.toString(),
         });
         return sendAnswer(request, reply, answer);

@@ -58,12 +58,10 @@ const account = {
 /** The edge alone, over real HTTP: behind it a service that does nothing, except what a test replaces. */
 export async function startEdge(replaced: Partial<Services> = {}, options: Partial<ServerOptions> = {}) {
   const services: Services = {
-    issueToken: async () => ({
-      access_token: 'a.b.c',
-      token_type: 'Bearer',
-      expires_in: 1800,
-      scope: 'account:read',
-    }),
+    issueToken: async ({ countFor }) => {
+      countFor?.('quill-app');
+      return { access_token: 'a.b.c', token_type: 'Bearer', expires_in: 1800, scope: 'account:read' };
+    },
     authorizationServer: authorizationServerMetadata('http://sharedraft.test'),
     publishedKeys: async () => [],
     identify: async (token) => {

@@ -13,6 +13,7 @@ describe('the edge of the token operation', () => {
     await using edge = await startEdge({
       issueToken: async (request) => {
         seen.push(request);
+        request.countFor?.('quill-app');
         return issued;
       },
     });
@@ -25,15 +26,17 @@ describe('the edge of the token operation', () => {
         authorization: 'Basic eA==',
       },
     });
-    const { origin, ...first } = seen[0] ?? assert.fail('nothing was handed over');
+    const { origin, countFor, ...first } = seen[0] ?? assert.fail('nothing was handed over');
     assert.match(origin.transactionId, /^[0-9a-f-]{36}$/);
     assert.equal(origin.address, '127.0.0.1');
+    assert.equal(typeof countFor, 'function');
     assert.deepEqual(first, {
       parameters: { grant_type: 'password', unknown: 1 },
       repeated: [],
       authorization: undefined,
     });
     assert.equal(origin.address, '127.0.0.1');
+    assert.equal(typeof countFor, 'function');
     assert.deepEqual({ ...seen[1]?.parameters }, { grant_type: 'password', scope: 'a b', empty: '' });
     assert.deepEqual([...(seen[2]?.repeated ?? [])], ['scope']);
     assert.equal(seen[2]?.authorization, 'Basic eA==');
@@ -63,6 +66,7 @@ describe('the edge of the token operation', () => {
     await using edge = await startEdge({
       issueToken: async (request) => {
         parameters = request.parameters;
+        request.countFor?.('quill-app');
         return issued;
       },
     });

@@ -33,6 +33,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
     SECRET_KEY: keyEncryptionKey,
     LOG_LEVEL: 'silent',
+    FAILED_LOGIN_PAUSE_MILLIS: '1',
     ALLOW_DEMO_ANYWHERE: 'true',
     ...options.environment,
   });

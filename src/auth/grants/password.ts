@@ -10,6 +10,8 @@ const lockMillis = 15 * 60 * 1000;
 /**
  * RFC 6749 section 4.3. Five wrong passwords in a row lock the user for 15 minutes.
  *
+ * Before it, each wrong one makes the next try wait longer, by name, whether anybody has it or not.
+ *
  * Unknown user, wrong password, locked and inactive get the same answer after the same work: one look-up, one hash, one
  * statement with a durable commit. The audit knows the reason, and is written behind the request.
  */
@@ -18,6 +20,10 @@ export const password: Grant = {
   authorize: async (deps, { institutionId, clientId }, request) => {
     const username = request.require('username');
     const given = request.require('password');
+    const pausedFor = deps.vault
+      .hash('paused name', `${institutionId}\0${username.toLowerCase()}`)
+      .toString('base64');
+    await deps.loginPauses.wait(pausedFor);
     const user = await deps.database.read(institutionId, (db) => selectLogin(db, institutionId, username));
     const matches = await deps.passwords.verify(user?.passwordHash ?? null, given);
     const now = deps.clock();
@@ -34,10 +40,12 @@ export const password: Grant = {
         return true;
       });
       if (!admitted) throw wrongCredentials({ reason: 'changed_meanwhile', userId: user.userId });
+      deps.loginPauses.succeeded(pausedFor);
       const { userId, userKey, tokenEpoch: userEpoch, customerIds } = user;
       return { use: 'member', userId, userKey, userEpoch, customerIds };
     }
 
+    deps.loginPauses.failed(pausedFor);
     const lockUntil = new Date(now.getTime() + lockMillis);
     const countFor = reason === 'wrong_password' ? user?.userKey : undefined;
     const locked = await deps.database.write(institutionId, (db) =>

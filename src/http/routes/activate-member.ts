@@ -28,6 +28,7 @@ export const activateMember = operation({
     'Gives a registered user a username and a password, once, with the activation code that registering made. Needs a client token.',
   token: 'client',
   scope: 'institution-users:write',
+  rate: 'registration',
   body: {
     schema: Activation,
     mediaTypes: ['application/json'],

@@ -52,6 +52,7 @@ export const issueToken = operation({
     'Issues an access token (RFC 6749): for the client itself with `client_credentials`, for one member with `password`, or with an assertion of an identity provider that the institution registered, and again for the same member with `refresh_token`. Takes JSON, and the form encoding that OAuth libraries send. Unknown parameters are ignored, empty ones count as left out, a repeated one is refused.',
   token: 'none',
   oauth: true,
+  rate: 'token',
   body: {
     schema: TokenRequest,
     mediaTypes: ['application/json', 'application/x-www-form-urlencoded'],
@@ -129,11 +130,11 @@ export const issueToken = operation({
     },
   },
   problems: ['database_unavailable'],
-  async handle(services, { body, repeated, origin, header }) {
+  async handle(services, { body, repeated, origin, countFor, header }) {
     // The schema above is not enforced: anything but an object is a request without parameters.
     const parameters: Record<string, unknown> = Object(body);
     const authorization = header('authorization');
-    const token = await services.issueToken({ parameters, repeated, authorization, origin });
+    const token = await services.issueToken({ parameters, repeated, authorization, origin, countFor });
     return { status: 200, headers: { pragma: 'no-cache' }, body: token };
   },
 });

@@ -25,6 +25,7 @@ export const registerMember = operation({
     'Gives a person whom the core knows digital access. E-mail and names must not contradict the core’s record; they tell which person of the membership is meant. In an institution with open enrollment an unknown member number is opened on the spot, with a savings and a checking account. The user still needs a login: see activate member. Needs a client token.',
   token: 'client',
   scope: 'institution-users:write',
+  rate: 'registration',
   body: {
     schema: Registration,
     mediaTypes: ['application/json'],

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rateLimit } from './rate-limit.ts';
+
+test('each client has its own share of each minute, and is told what is left of it', () => {
+  let now = 1_000_000;
+  const spend = rateLimit({ name: 'token', perMinute: 2, nowMillis: () => now });
+  assert.deepEqual(spend('a').headers, {
+    'ratelimit-policy': '"token";q=2;w=60',
+    ratelimit: '"token";r=1;t=60',
+  });
+  now += 20_001;
+  assert.equal(spend('a').headers.ratelimit, '"token";r=0;t=40');
+  const third = spend('a');
+  assert.equal(third.headers.ratelimit, '"token";r=0;t=40');
+  assert.equal(third.refusal?.code, 'too_many_requests');
+  assert.equal(third.refusal?.retryAfterSeconds, 40);
+  assert.equal(spend('b').refusal, undefined);
+  now += 39_998;
+  assert.equal(spend('a').refusal?.retryAfterSeconds, 1);
+  now += 1;
+  const next = spend('a');
+  assert.equal(next.refusal, undefined);
+  assert.equal(next.headers.ratelimit, '"token";r=1;t=60');
+});

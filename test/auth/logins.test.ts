@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { hash } from '@node-rs/argon2';
+import { type AuthDeps, issueToken, OAuthError, PasswordHasher, setStanding } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
+import { findInstitutionByCode } from '../../src/institutions/index.ts';
+import { Problem } from '../../src/problem.ts';
+import type { Connection, Database, InstitutionId, Statement, Transaction } from '../../src/storage/index.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let now = new Date('2026-03-02T12:00:00Z');
+before(async () => {
+  service = await startTestService({ clock: () => now, environment: { FAILED_LOGIN_PAUSE_MILLIS: '0' } });
+});
+after(() => service.close());
+
+const auth = () => service.service.stores.auth;
+
+/** What the token operation says of a login: `ok`, or the error with its description. */
+async function login(username: string, password: string, deps: AuthDeps = auth()): Promise<string> {
+  const client = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
+  const parameters = { grant_type: 'password', ...client, username, password };
+  const raw = { parameters, repeated: [], authorization: undefined, origin: ownOrigin() };
+  try {
+    await issueToken(deps, raw);
+    return 'ok';
+  } catch (error) {
+    if (error instanceof OAuthError || error instanceof Problem) return error.message;
+    throw error;
+  }
+}
+
+const refused = 'invalid_grant: The username or the password is wrong.';
+
+/** The members on which a test may count wrong passwords, each used by one test. */
+const right = {
+  'pebble.primary': 'pebble-blue-lantern-1',
+  'fern.joint': 'fern-green-lantern-2',
+  'cedar.owner': 'cedar-red-lantern-3',
+  'hazel.signer': 'hazel-gold-lantern-4',
+  'juniper.two': 'juniper-two-lantern-5',
+  'rowan.owner': 'rowan-bread-lantern-6',
+} as const;
+
+interface UserRow {
+  readonly password_hash: string;
+  readonly failed_logins: number;
+  readonly locked_until: Date | null;
+}
+
+async function userOf(username: string): Promise<UserRow> {
+  const [row] = await service.db.superuser<UserRow>(
+    `select password_hash, failed_logins, locked_until from users u join institutions i using (institution_id)
+     where username = $1 and i.code = 'lakeside'`,
+    [username],
+  );
+  return row ?? assert.fail(`there is no ${username}`);
+}
+
+/** A hasher whose checks wait until they are let go, as slow hashes do. */
+class HeldHasher extends PasswordHasher {
+  readonly #gates: { readonly password: string; readonly open: () => void }[] = [];
+
+  constructor() {
+    super(8);
+  }
+
+  override async verify(encoded: string | null, password: string): Promise<boolean> {
+    const matches = await super.verify(encoded, password);
+    await new Promise<void>((open) => this.#gates.push({ password, open }));
+    return matches;
+  }
+
+  async held(count: number): Promise<void> {
+    while (this.#gates.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  letGo(password: string): void {
+    for (const gate of this.#gates) if (gate.password === password) gate.open();
+  }
+}
+
+describe('who was right is looked at again after the hash', () => {
+  const username = 'pebble.primary';
+  test('five wrong passwords meanwhile lock the right one out', async () => {
+    const passwords = new HeldHasher();
+    const deps = { ...auth(), passwords };
+    const good = login(username, right[username], deps);
+    const bad = [1, 2, 3, 4, 5].map(() => login(username, 'wrong', deps));
+    await passwords.held(6);
+    passwords.letGo('wrong');
+    assert.deepEqual(await Promise.all(bad), Array(5).fill(refused));
+    passwords.letGo(right[username]);
+    assert.equal(await good, refused);
+    assert.ok((await userOf(username)).locked_until);
+  });
+
+  for (const [change, what] of [
+    [{ active: false }, 'deactivating'],
+    [{ lockedByOperator: true }, 'a lock by the operator'],
+  ] as const) {
+    test(`${what} meanwhile keeps them out`, async () => {
+      const { database } = service.service.stores;
+      const lakeside = await database.directory((db) => findInstitutionByCode(db, 'lakeside'));
+      const passwords = new HeldHasher();
+      const good = login('fern.joint', right['fern.joint'], { ...auth(), passwords });
+      await passwords.held(1);
+      const institutionId = lakeside?.institutionId as InstitutionId;
+      await setStanding(auth(), institutionId, 'fern.joint', change, ownOrigin());
+      passwords.letGo(right['fern.joint']);
+      assert.equal(await good, refused);
+      const back = { active: true, lockedByOperator: false };
+      await setStanding(auth(), institutionId, 'fern.joint', back, ownOrigin());
+      assert.equal(await login('fern.joint', right['fern.joint']), 'ok');
+    });
+  }
+});
+
+test('of ten right and four wrong passwords at once all right ones come in', async () => {
+  const username = 'cedar.owner';
+  const tries = [...Array(10).fill(right[username]), ...Array(4).fill('wrong')];
+  const said = await Promise.all(tries.map((password) => login(username, password)));
+  assert.deepEqual(said, [...Array(10).fill('ok'), ...Array(4).fill(refused)]);
+});
+
+test('the lock ends after 15 minutes, and a further wrong password counts from one', async () => {
+  const username = 'hazel.signer';
+  for (let n = 0; n < 5; n += 1) assert.equal(await login(username, 'wrong'), refused);
+  assert.equal(await login(username, right[username]), refused);
+  now = new Date(now.getTime() + 15 * 60_000 - 1);
+  assert.equal(await login(username, right[username]), refused);
+  now = new Date(now.getTime() + 1);
+  assert.equal(await login(username, 'wrong'), refused);
+  assert.equal((await userOf(username)).failed_logins, 1);
+  assert.equal(await login(username, right[username]), 'ok');
+  assert.equal((await userOf(username)).failed_logins, 0);
+});
+
+test('a hash with older parameters is made anew at the next login, and only by the right password', async () => {
+  const username = 'juniper.two';
+  const password = right[username];
+  const old = await hash(password, { memoryCost: 8_192, timeCost: 1, parallelism: 1 });
+  await service.db.superuser('update users set password_hash = $1 where username = $2', [old, username]);
+  assert.equal(await login(username, 'wrong'), refused);
+  assert.equal((await userOf(username)).password_hash, old);
+  assert.equal(await login(username, password), 'ok');
+  const renewed = (await userOf(username)).password_hash;
+  assert.match(renewed, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  assert.equal(await login(username, password), 'ok');
+  assert.equal((await userOf(username)).password_hash, renewed);
+});
+
+describe('pauses', () => {
+  /** The service's own deps but for pauses that only say how long they would have been. */
+  function watched() {
+    const asked: string[] = [];
+    const failures = new Map<string, number>();
+    const loginPauses = {
+      wait: async (key: string) => {
+        asked.push(`${key.length} ${failures.get(key) ?? 0}`);
+      },
+      failed: (key: string) => failures.set(key, (failures.get(key) ?? 0) + 1),
+      succeeded: (key: string) => failures.delete(key),
+    };
+    return { asked, deps: { ...auth(), loginPauses: loginPauses as unknown as AuthDeps['loginPauses'] } };
+  }
+
+  test('grow alike for a name that somebody has and one that nobody has, in whichever case', async () => {
+    const { asked, deps } = watched();
+    for (const name of ['rowan.owner', 'Rowan.Owner', 'ROWAN.OWNER']) await login(name, 'wrong', deps);
+    const known = asked.splice(0);
+    for (const name of ['nobody.here', 'Nobody.Here', 'NOBODY.HERE']) await login(name, 'wrong', deps);
+    assert.deepEqual(asked, known);
+    assert.deepEqual(known, ['44 0', '44 1', '44 2']);
+  });
+
+  test('end with the right password', async () => {
+    const { asked, deps } = watched();
+    await login('rowan.owner', 'wrong', deps);
+    assert.equal(await login('rowan.owner', right['rowan.owner'], deps), 'ok');
+    await login('rowan.owner', right['rowan.owner'], deps);
+    assert.deepEqual(asked, ['44 0', '44 1', '44 0']);
+  });
+
+  test('are really waited for, and the answer is the same', async () => {
+    await using slow = await startTestService({
+      beside: service,
+      environment: { FAILED_LOGIN_PAUSE_MILLIS: '150' },
+    });
+    const deps = slow.service.stores.auth;
+    assert.equal(await login('nobody.at.all', 'wrong', deps), refused);
+    const started = performance.now();
+    assert.equal(await login('nobody.at.all', 'wrong', deps), refused);
+    assert.equal(await login('nobody.at.all', 'wrong', deps), refused);
+    // 150 and 300; a timer may be a millisecond early.
+    assert.ok(performance.now() - started > 440);
+  });
+});
+
+describe('an unknown user, a wrong password, a locked and an inactive user', () => {
+  const kinds: Readonly<Record<string, readonly [username: string, password: string]>> = {
+    unknown: ['nobody.of.this.name', 'whatever it may be'],
+    wrong: ['rowan.owner', 'whatever it may be'],
+    locked: ['heath.locked', 'heath-lock-lantern-12'],
+    'locked and wrong': ['heath.locked', 'whatever it may be'],
+    inactive: ['moss.inactive', 'moss-sleep-lantern-13'],
+    'inactive and wrong': ['moss.inactive', 'whatever it may be'],
+  };
+  const forget = () =>
+    service.db.superuser('update users set failed_logins = 0, locked_until = null where failed_logins > 0');
+
+  test('are told the same', async () => {
+    for (const [kind, [username, password]] of Object.entries(kinds)) {
+      assert.equal(await login(username, password), refused, kind);
+    }
+  });
+
+  test('cost the same statements and one hash each, and one durable commit', async () => {
+    const seen = new Map<string, string[]>();
+    for (const [kind, [username, password]] of Object.entries(kinds)) {
+      await forget();
+      const work: string[] = [];
+      const passwords = new PasswordHasher(1);
+      const verify = passwords.verify.bind(passwords);
+      passwords.verify = (encoded, given) => {
+        work.push('hash');
+        return verify(encoded, given);
+      };
+      await login(username, password, { ...auth(), passwords, database: recording(auth().database, work) });
+      seen.set(kind, work);
+    }
+    const expected = [
+      'auth_institution_of_client',
+      'auth_client',
+      'auth_login',
+      'hash',
+      'auth_count_failed_login',
+    ];
+    for (const [kind, work] of seen) assert.deepEqual(work, expected, kind);
+
+    // Each moved the end of the write-ahead log, as only what must be flushed does.
+    for (const [kind, [username, password]] of Object.entries(kinds)) {
+      await forget();
+      await auth().audit.settle();
+      const before = await logEnd();
+      await login(username, password);
+      assert.ok((await logEnd()) > before, kind);
+    }
+  });
+
+  /** The middle of the samples, taken in turns, so that whatever slows the machine slows all kinds alike. */
+  async function medians(): Promise<Record<string, number>> {
+    const samples = new Map<string, number[]>(Object.keys(kinds).map((kind) => [kind, []]));
+    for (let round = 0; round < 15; round += 1) {
+      for (const [kind, [username, password]] of Object.entries(kinds)) {
+        await forget();
+        const started = performance.now();
+        await login(username, password);
+        samples.get(kind)?.push(performance.now() - started);
+      }
+    }
+    const middle = (all: number[]) =>
+      all.toSorted((one, other) => one - other)[Math.floor(all.length / 2)] ?? 0;
+    return Object.fromEntries([...samples].map(([kind, all]) => [kind, middle(all)]));
+  }
+
+  test('take as long: no median is three times another', async () => {
+    const found = await medians();
+    const times = Object.values(found);
+    assert.ok(Math.max(...times) < 3 * Math.min(...times), JSON.stringify(found));
+  });
+});
+
+function recording(database: Database, work: string[]): Database {
+  const noted = <Q extends Connection | Transaction>(db: Q): Q =>
+    new Proxy(db, {
+      get: (target, key) =>
+        key === 'query'
+          ? (statement: Statement, values: readonly unknown[]) => {
+              work.push(statement.name);
+              return target.query(statement, values);
+            }
+          : Reflect.get(target, key),
+    });
+  return new Proxy(database, {
+    get: (target, key) => {
+      if (key === 'directory')
+        return (run: (db: Connection) => unknown) =>
+          target.directory((db) => run(noted(db as Connection)) as never);
+      if (key === 'read' || key === 'transaction') {
+        return (institutionId: InstitutionId, run: (db: Transaction) => unknown) =>
+          target[key](institutionId, (db: unknown) => run(noted(db as Transaction)) as never);
+      }
+      return Reflect.get(target, key);
+    },
+  });
+}
+
+async function logEnd(): Promise<bigint> {
+  const [row] = await service.db.superuser<{ end: bigint }>(
+    "select (pg_current_wal_flush_lsn() - '0/0')::bigint as end",
+  );
+  return row?.end ?? 0n;
+}
