@@ -60,7 +60,7 @@ export async function readTransferRules(folder: string): Promise<TransferRules> 
     policies: policyRows.map(readPolicy),
     limits: limitRows.map(readLimit),
     businessDays: dayRows.map((row) => ({
-      day: row.match('day', /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'a date like 2026-12-24'),
+      day: readDay(row),
       open: row.yes('open'),
     })),
     contributionLimits: yearRows.map((row) => ({
@@ -71,6 +71,14 @@ export async function readTransferRules(folder: string): Promise<TransferRules> 
   };
   if (errors.length > 0) throw new ExtractRejected(errors);
   return rules;
+}
+
+function readDay(row: Row): string {
+  const day = row.text('day');
+  const date = new Date(`${day}T00:00:00Z`);
+  const exists = !Number.isNaN(date.getTime()) && date.toISOString() === `${day}T00:00:00.000Z`;
+  if (!exists) row.fail('day', 'a date like 2026-12-24');
+  return day;
 }
 
 function readPolicy(row: Row): TransferRules['policies'][number] {

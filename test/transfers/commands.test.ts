@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { runCli } from '../support/cli.ts';
+import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
+import { extractFolder } from '../support/extract.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/* The operator's commands, as processes beside the service. */
+
+let service: TestService;
+let harbor: DemoCaller;
+before(async () => {
+  service = await startTestService();
+  harbor = await clientOf(service, ['harbor-app', 'harbor-app-secret']);
+});
+after(() => service.close());
+
+const run = (...parameters: string[]) => runCli(service.db, ['transfer', ...parameters]);
+const signed = (verb: string, id: string, operator: string, ...more: string[]) =>
+  run(verb, id, '--operator', operator, '--institution', 'harbor', ...more);
+const statusOf = async (id: string) => (await harbor.get(`${paths.transfers}/${id}`)).body.status;
+const hold = async (id: string, amount: number) => {
+  const order = { id, fromAccountId: 'a-1002-checking', toAccountId: 'a-1001-checking', amount };
+  assert.equal((await harbor.post(paths.transfers, order)).body.status, 'PENDING');
+};
+
+test('what is pending is listed, approved by two, and then final', async () => {
+  await hold('cli-two', 1600);
+  const listed = await run('pending', '--institution', 'harbor');
+  assert.match(
+    listed.stdout,
+    /^cli-two {2}INTRA_FI .* 1600\.00 USD .*REVIEW, expires .* approved by 0 of 2$/m,
+  );
+  const first = await signed('approve', 'cli-two', 'Ops One');
+  assert.equal(first.code, 0);
+  assert.match(first.stdout, /waits on/);
+  const same = await signed('approve', 'cli-two', 'Ops One');
+  assert.equal(same.code, 1);
+  assert.match(same.stderr, /another person must/);
+  assert.match((await run('pending', '--institution', 'harbor')).stdout, /approved by 1 of 2 \(Ops One\)/);
+  const second = await signed('approve', 'cli-two', 'Ops Two');
+  assert.equal(second.code, 0, second.stderr);
+  assert.equal(await statusOf('cli-two'), 'COMPLETED');
+  const late = await signed('decline', 'cli-two', 'Ops One');
+  assert.equal(late.code, 1);
+  assert.match(late.stderr, /not pending: COMPLETED/);
+});
+
+test('a completed transfer is reversed once; repeating the command with its id says the same', async () => {
+  const order = {
+    id: 'cli-back',
+    fromAccountId: 'a-1002-checking',
+    toAccountId: 'a-1001-checking',
+    amount: 5,
+  };
+  assert.equal((await harbor.post(paths.transfers, order)).status, 201);
+  for (let round = 0; round < 2; round++) {
+    const reversed = await signed('reverse', 'cli-back', 'Ops One', '--id', 'cli-back-again');
+    assert.equal(reversed.code, 0, reversed.stderr);
+    assert.match(reversed.stdout, /cli-back-again is COMPLETED/);
+  }
+  const other = await signed('reverse', 'cli-back', 'Ops One');
+  assert.equal(other.code, 1);
+  assert.match(other.stderr, /can be reversed: COMPLETED/);
+});
+
+test('a transfer that is not there, a missing name, an institution that is not there', async () => {
+  assert.equal((await signed('approve', 'no-such', 'Ops One')).code, 1);
+  const unsigned = await run('approve', 'cli-two', '--institution', 'harbor');
+  assert.equal(unsigned.code, 2);
+  assert.match(unsigned.stderr, /--operator/);
+  assert.equal((await run('pending', '--institution', 'nowhere')).code, 1);
+});
+
+test('rules are checked whole before any is saved, each error with its place', async () => {
+  const policies =
+    'transfer_type,currency,review_above,second_approval_above,review_seconds,unreviewed,cut_off,payment_options';
+  const limits =
+    'limit_key,subject,period,transfer_type,source_type,currency,max_per_transfer,max_amount,max_count';
+  await using folder = await extractFolder({
+    'transfer-policies.csv': [
+      policies,
+      'INTRA_FI,USD,10.00,5.00,60,POST,25:00,',
+      'STANDARD,USD,10.00,,,,,PRINCIPAL_ONLY',
+    ],
+    'transfer-limits.csv': [limits, '1,USER,DAY,,,USD,,,', '1,NOBODY,DAY,,,USD,1.00,,'],
+    'business-days.csv': ['day,open', '2026-02-30,no'],
+    'contribution-limits.csv': ['tax_year,limit,catch_up', 'MMXXVI,7000.00,-1'],
+  });
+  const before = await service.db.superuser('select * from transfer_policies order by 1, 2');
+  const wrong = await run('rules', folder.folder, '--institution', 'harbor');
+  assert.equal(wrong.code, 1);
+  for (const place of [
+    'transfer-policies.csv:2: second_approval_above',
+    'transfer-policies.csv:2: cut_off',
+    'transfer-policies.csv:3: review_above',
+    'transfer-policies.csv:3: payment_options',
+    'transfer-limits.csv:2: max_amount',
+    'transfer-limits.csv:3: limit_key',
+    'transfer-limits.csv:3: subject',
+    'business-days.csv:2: day',
+    'contribution-limits.csv:2: tax_year',
+    'contribution-limits.csv:2: catch_up',
+  ]) {
+    assert.ok(wrong.stderr.includes(place), `${place} in ${wrong.stderr}`);
+  }
+  assert.deepEqual(await service.db.superuser('select * from transfer_policies order by 1, 2'), before);
+
+  await folder.write({
+    'transfer-policies.csv': [policies, 'INTRA_FI,USD,10.00,50.00,60,POST,16:30,DEFAULT PRINCIPAL_ONLY'],
+    'transfer-limits.csv': [limits, '7,ACCOUNT,MONTH,,SAVINGS,USD,,,6'],
+    'business-days.csv': ['day,open', '2026-12-24,no'],
+    'contribution-limits.csv': ['tax_year,limit,catch_up', '2026,7500.00,1100.00'],
+  });
+  const saved = await run('rules', folder.folder, '--institution', 'harbor');
+  assert.equal(saved.code, 0, saved.stderr);
+  assert.match(saved.stdout, /1 policies, 1 limits, 1 business days, 1 contribution limits/);
+  const nothing = await run('rules', '/', '--institution', 'harbor');
+  assert.equal(nothing.code, 1);
+});
