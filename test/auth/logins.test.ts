@@ -288,7 +288,7 @@ function recording(database: Database, work: string[]): Database {
       if (key === 'directory')
         return (run: (db: Connection) => unknown) =>
           target.directory((db) => run(noted(db as Connection)) as never);
-      if (key === 'read' || key === 'transaction') {
+      if (key === 'read' || key === 'write' || key === 'transaction') {
         return (institutionId: InstitutionId, run: (db: Transaction) => unknown) =>
           target[key](institutionId, (db: unknown) => run(noted(db as Transaction)) as never);
       }
