@@ -152,7 +152,8 @@ async function set(providerId: string, options: Settings): Promise<void> {
   await withStores(async (stores, origin) => {
     const { institutionId } = await chooseInstitution(stores, options.institution);
     const known = await listProviders(stores.auth, institutionId);
-    const kind = known.find((provider) => provider.providerId === providerId)?.kind ?? 'jwt';
+    const kind = known.find((provider) => provider.providerId === providerId)?.kind;
+    if (kind === undefined) throw new CommandFailed('There is no such provider in this institution.');
     const keys = options.keys === undefined ? undefined : await readKeys(kind, options.keys);
     const subjectFrom = subjectOf(kind, options);
     const { userIdType, scopes, resourceTokens, tokenType } = options;

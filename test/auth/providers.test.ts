@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { anInstitution, longAgo } from '../support/builders.ts';
 import { runCli } from '../support/cli.ts';
@@ -105,6 +106,47 @@ describe('sharedraft provider', () => {
     assert.deepEqual([foreign.code, foreign.stderr], [1, 'There is no such provider in this institution.\n']);
   });
 
+  test('a SAML provider is registered by its certificates, which stand for their keys', async () => {
+    const pem = readFileSync(new URL('../fixtures/saml/rsa.pem', import.meta.url), 'utf8');
+    const add = ['add', 'saml', '--kind', 'saml', '--issuer', 'https://saml.example/idp', ...settings];
+    const added = await provider(ours, add, pem);
+    assert.equal(added.code, 0, added.stderr);
+    const listed = (await provider(ours, ['list'])).stdout;
+    assert.match(listed, /NameID of the format urn:oasis:names:tc:SAML:2\.0:nameid-format:persistent, as/);
+    const fingerprint = createHash('sha256').update(new X509Certificate(pem).raw).digest('hex');
+    assert.ok(listed.includes(`${fingerprint} RSA`), listed);
+    const changed = await provider(ours, ['set', 'saml', '--name-id-format', 'email', '--keys', '-'], pem);
+    assert.equal(changed.code, 0, changed.stderr);
+    assert.match((await provider(ours, ['list'])).stdout, /nameid-format:emailAddress/);
+  });
+
+  test('what is not said in a change stays', async () => {
+    const add = [
+      'add',
+      'kept',
+      '--kind',
+      'jwt',
+      '--issuer',
+      'https://kept.example',
+      '--claim',
+      'who',
+      ...settings,
+    ];
+    await provider(ours, [...add, '--resource-tokens', '--token-type', 'application/x+jwt'], jwks('kept'));
+    const lines = async () => {
+      const { stdout } = await provider(ours, ['list']);
+      return (stdout.split('\n\n').find((one) => one.startsWith('kept ')) ?? '').trim().split('\n');
+    };
+    const before = await lines();
+    assert.equal((await provider(ours, ['set', 'kept', '--scopes', 'transfer:read'])).code, 0);
+    const after = await lines();
+    assert.deepEqual(
+      after.filter((line) => !before.includes(line)).map((line) => line.trim().split(/ +/).join(' ')),
+      ['scopes transfer:read'],
+    );
+    assert.equal(after.length, before.length);
+  });
+
   const wrong: Record<string, { parameters: string[]; input?: string; code: number }> = {
     'no key': {
       parameters: ['add', 'x', '--kind', 'jwt', '--issuer', issuer, ...settings],
@@ -151,6 +193,31 @@ describe('sharedraft provider', () => {
         '--keys',
         '/nowhere/keys.json',
       ],
+      code: 1,
+    },
+    'a change of a provider that does not exist': {
+      parameters: ['set', 'nobody', '--keys', '-'],
+      input: jwks('k'),
+      code: 1,
+    },
+    'refresh tokens for what is asserted': {
+      parameters: [
+        'add',
+        'x',
+        '--kind',
+        'jwt',
+        '--issuer',
+        issuer,
+        ...settings,
+        '--scopes',
+        'offline_access',
+      ],
+      input: jwks('k'),
+      code: 1,
+    },
+    'certificates of a JWT provider': {
+      parameters: ['add', 'x', '--kind', 'jwt', '--issuer', issuer, ...settings],
+      input: '-----BEGIN CERTIFICATE-----',
       code: 1,
     },
     'nothing to change': { parameters: ['set', 'x'], code: 1 },

@@ -420,6 +420,20 @@ describe('invalid_grant', () => {
           ),
         ),
     ],
+    [
+      'a second assertion inside, though signed with it (2.1)',
+      /more than one Assertion/,
+      () =>
+        toParameter(signed({ rest: '<saml:Advice><saml:Assertion ID="_b"></saml:Assertion></saml:Advice>' })),
+    ],
+    [
+      'a second signature inside, though signed with it',
+      /one signature/,
+      () =>
+        toParameter(
+          signed({ rest: '<saml:Advice><ds:Signature xmlns:ds="urn:x"></ds:Signature></saml:Advice>' }),
+        ),
+    ],
     // what XML can do beside what SAML needs: SAML core section 5.4.3 and 6, RFC 7522 section 8
     ['a document type', /declaration/, () => toParameter(`<!DOCTYPE x>${signed()}`)],
     [
