@@ -85,47 +85,47 @@ export function signedAssertion(xml: string, keys: readonly VerificationKey[]): 
 
 /** SAML core section 5.4: one reference, to the assertion, with these two transforms and no others. */
 function checkShape(signature: Element, id: string): void {
-  const [signedInfo, value, keyInfo, more] = childElements(signature);
-  if (
-    !signedInfo ||
-    !value ||
-    !isSigned(signedInfo, 'SignedInfo') ||
-    !isSigned(value, 'SignatureValue') ||
-    (keyInfo && !isSigned(keyInfo, 'KeyInfo')) ||
-    more
-  ) {
-    throw malformed('Signature');
-  }
-  const [canonicalization, method, reference, second] = childElements(signedInfo);
-  if (!canonicalization || !method || !reference || second) throw malformed('SignedInfo');
-  checkAlgorithm(canonicalization, 'CanonicalizationMethod', [exclusive]);
-  checkAlgorithm(method, 'SignatureMethod', Object.keys(signatureMethods));
-  if (!isSigned(reference, 'Reference') || attribute(reference, 'URI') !== `#${id}`)
-    throw malformed('Reference');
-  const [transforms, digestMethod, digestValue, rest] = childElements(reference);
-  if (!transforms || !digestMethod || !digestValue || rest) throw malformed('Reference');
-  if (!isSigned(transforms, 'Transforms') || !isSigned(digestValue, 'DigestValue'))
-    throw malformed('Reference');
-  checkAlgorithm(digestMethod, 'DigestMethod', Object.keys(digestMethods));
-  const [first, last, third] = childElements(transforms);
-  if (!first || !last || third) throw malformed('Transforms');
-  checkAlgorithm(first, 'Transform', [enveloped]);
-  checkAlgorithm(last, 'Transform', [exclusive]);
+  const hasKeyInfo = childElements(signature).length > 2;
+  const [signedInfo] = partsOf(signature, [
+    'SignedInfo',
+    'SignatureValue',
+    ...(hasKeyInfo ? ['KeyInfo'] : []),
+  ]);
+  const [canonicalization, method, reference] = partsOf(signedInfo, [
+    'CanonicalizationMethod',
+    'SignatureMethod',
+    'Reference',
+  ]);
+  checkAlgorithm(canonicalization, [exclusive]);
+  checkAlgorithm(method, Object.keys(signatureMethods));
+  if (attribute(reference, 'URI') !== `#${id}`) throw malformed('Reference');
+  const [transforms, digestMethod] = partsOf(reference, ['Transforms', 'DigestMethod', 'DigestValue']);
+  checkAlgorithm(digestMethod, Object.keys(digestMethods));
+  const [first, last] = partsOf(transforms, ['Transform', 'Transform']);
+  checkAlgorithm(first, [enveloped]);
+  checkAlgorithm(last, [exclusive]);
 }
 
-function checkAlgorithm(element: Element, name: string, allowed: readonly string[]): void {
+/** The element's children, which must be these of XML Signature, in this order, and no others. */
+function partsOf<const Names extends readonly string[]>(
+  element: Element,
+  names: Names,
+): { [Name in keyof Names]: Element } {
+  const parts = childElements(element);
+  const fit = parts.every((part, n) => isElement(part, signatureNamespace, names[n] ?? ''));
+  if (parts.length !== names.length || !fit) throw malformed(element.localName);
+  return parts as { [Name in keyof Names]: Element };
+}
+
+function checkAlgorithm(element: Element, allowed: readonly string[]): void {
   const algorithm = attribute(element, 'Algorithm') ?? '';
-  if (!isSigned(element, name) || !allowed.includes(algorithm)) {
-    throw new NotBelieved(`Its ${name} is not one that is accepted.`);
+  if (!allowed.includes(algorithm)) {
+    throw new NotBelieved(`Its ${element.localName} is not one that is accepted.`);
   }
   const inside = childElements(element);
   const prefixes = inside.filter((child) => isElement(child, exclusiveNamespace, 'InclusiveNamespaces'));
   const most = algorithm === exclusive ? 1 : 0;
-  if (inside.length !== prefixes.length || inside.length > most) throw malformed(name);
-}
-
-function isSigned(element: Element, name: string): boolean {
-  return isElement(element, signatureNamespace, name);
+  if (inside.length !== prefixes.length || inside.length > most) throw malformed(element.localName);
 }
 
 /** Any of the provider's keys of the method's type; what xml-crypto would pass as key is not used. */
