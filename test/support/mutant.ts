@@ -1,0 +1,43 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A defect: one piece of a source file, and what stands there instead. */
+export interface Mutation {
+  /** Below src/. */
+  readonly file: string;
+  readonly instead: readonly [of: string, there: string];
+}
+
+/** The program as it is, or a copy of it with a defect, loaded beside it into this process. */
+export interface Program extends Disposable {
+  load<Module>(file: string): Promise<Module>;
+}
+
+export const theProgram: Program = {
+  load: (file) => import(pathToFileURL(path.join(root, 'src', file)).href),
+  [Symbol.dispose]: () => {},
+};
+
+/** Throws where what the defect replaces does not stand in the source, or more than once. */
+export function mutate({ file, instead: [before, after] }: Mutation): Program {
+  const source = readFileSync(path.join(root, 'src', file), 'utf8');
+  const found = source.split(before).length - 1;
+  if (found !== 1) throw new Error(`${file} has this ${found} times, once was expected: ${before}`);
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'sharedraft-mutant-'));
+  cpSync(path.join(root, 'src'), path.join(folder, 'src'), { recursive: true });
+  cpSync(path.join(root, 'package.json'), path.join(folder, 'package.json'));
+  // What is installed is the same for all, and loaded once.
+  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
+  writeFileSync(
+    path.join(folder, 'src', file),
+    source.replace(before, () => after),
+  );
+  return {
+    load: (name) => import(pathToFileURL(path.join(folder, 'src', name)).href),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
