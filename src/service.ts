@@ -12,9 +12,11 @@ import {
   activateMember,
   authorizationServerMetadata,
   identify,
+  introspectToken,
   issueActivation,
   issueToken,
   keepAuthHouse,
+  revokeToken,
 } from './auth/index.ts';
 import type { Config, Secrets } from './config.ts';
 import {
@@ -168,6 +170,8 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
   };
   return {
     issueToken: (request) => issueToken(auth, request),
+    revokeToken: (request) => revokeToken(auth, request),
+    introspectToken: (request) => introspectToken(auth, request),
     authorizationServer: authorizationServerMetadata(auth.issuer),
     publishedKeys: () => auth.keys.published(),
     identify: (token) => identify(auth, token),

@@ -8,8 +8,8 @@ export interface RefreshFacts {
   /** The number of its newest token, and since when that is. */
   readonly generation: number;
   readonly rotatedAt: Date;
-  /** The user may log in: active, not locked in any way, with the password that the family began with. */
-  readonly userStands: boolean;
+  /** The client is on, and the user may log in: active, not locked in any way, the password unchanged. */
+  readonly bothStand: boolean;
 }
 
 export interface PresentedToken {
@@ -32,7 +32,7 @@ export function decideRefresh(
   if (family.revoked || now >= family.idleUntil) return 'refuse';
   const inGrace = presented.precedesNewest && now.getTime() <= family.rotatedAt.getTime() + graceMillis;
   if (presented.generation < family.generation && !inGrace) return 'reuse';
-  if (!family.userStands) return 'refuse';
+  if (!family.bothStand) return 'refuse';
   if (inGrace) return 'repeat';
   return presented.isNewest ? 'rotate' : 'refuse';
 }

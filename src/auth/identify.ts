@@ -16,7 +16,7 @@ export interface Caller {
 export async function identify(deps: AuthDeps, token: string): Promise<Caller> {
   const issuer = issuerOf(token);
   if (issuer !== undefined && issuer !== deps.issuer) return identifyAsserted(deps, token);
-  const living = await livingToken(deps, token);
+  const living = await livingToken(deps, await deps.tokens.verify(token));
   if (living === undefined) throw invalidToken();
   const { institutionId, clientId, userId } = living.token;
   const scopes: ReadonlySet<Scope> = new Set(living.token.scopes);

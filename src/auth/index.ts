@@ -29,6 +29,7 @@ export {
 export { createLogin, setPassword, setStanding } from './credentials.ts';
 export type { AuthDeps } from './deps.ts';
 export { type Caller, identify } from './identify.ts';
+export { type Introspection, introspectToken } from './introspect-token.ts';
 export { issueToken, type TokenResponse } from './issue-token.ts';
 export { keepAuthHouse } from './keep-house.ts';
 export { type AuthorizationServerMetadata, authorizationServerMetadata } from './metadata.ts';
@@ -46,6 +47,7 @@ export { Providers } from './providers/providers.ts';
 export { sweepSpentAssertions } from './providers/queries.ts';
 export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
 export { ResourceTokens } from './providers/resource-tokens.ts';
+export { revokeToken } from './revoke-token.ts';
 export { parseScope, type Scope, scopes } from './scopes.ts';
 export { jwksMaxAgeSeconds, type ListedKey, type Rotation, SigningKeys } from './signing-keys.ts';
 export type { RawTokenRequest } from './token-request.ts';

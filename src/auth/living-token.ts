@@ -1,3 +1,4 @@
+import { Problem } from '../problem.ts';
 import type { VerifiedToken } from './access-tokens.ts';
 import type { AuthDeps } from './deps.ts';
 import { type Standing, standings } from './queries.ts';
@@ -9,12 +10,11 @@ export interface LivingToken {
 }
 
 /**
- * The token, if it is ours and lives; undefined when it was revoked, or its client, its user or who asserted them was
- * shut out since it was issued. That is read from the database at each use, so that it holds at once for all processes. (A lock by wrong
- * passwords is no such reason: else anyone could log members out with five guesses.) Problem `invalid_token`.
+ * The token, if it still lives; undefined when it was revoked, or its client, its user or who asserted them was shut
+ * out since it was issued. That is read from the database at each use, so that it holds at once for all processes. (A
+ * lock by wrong passwords is no such reason: else anyone could log members out with five guesses.)
  */
-export async function livingToken(deps: AuthDeps, accessToken: string): Promise<LivingToken | undefined> {
-  const token = await deps.tokens.verify(accessToken);
+export async function livingToken(deps: AuthDeps, token: VerifiedToken): Promise<LivingToken | undefined> {
   const { institutionId, clientId, userId = null, tokenId, familyId = null, provider } = token;
   if (provider !== undefined) {
     const asserter = await deps.providers.find(institutionId, provider.providerId);
@@ -31,4 +31,14 @@ export async function livingToken(deps: AuthDeps, accessToken: string): Promise<
   if (token.use === 'client') return { token, user: undefined };
   const { user } = standing;
   return user?.active && user.tokenEpoch === token.userEpoch ? { token, user } : undefined;
+}
+
+/** The token, if it is one of ours by its signature and time; undefined for anything else. */
+export async function verifiedToken(deps: AuthDeps, text: string): Promise<VerifiedToken | undefined> {
+  try {
+    return await deps.tokens.verify(text);
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'invalid_token') return undefined;
+    throw error;
+  }
 }

@@ -7,12 +7,18 @@ const authenticationMethods = ['client_secret_basic', 'client_secret_post', 'pri
 export interface AuthorizationServerMetadata {
   readonly issuer: string;
   readonly token_endpoint: string;
+  readonly revocation_endpoint: string;
+  readonly introspection_endpoint: string;
   readonly jwks_uri: string;
   readonly scopes_supported: readonly string[];
   readonly response_types_supported: readonly string[];
   readonly grant_types_supported: readonly string[];
   readonly token_endpoint_auth_methods_supported: readonly string[];
   readonly token_endpoint_auth_signing_alg_values_supported: readonly string[];
+  readonly revocation_endpoint_auth_methods_supported: readonly string[];
+  readonly revocation_endpoint_auth_signing_alg_values_supported: readonly string[];
+  readonly introspection_endpoint_auth_methods_supported: readonly string[];
+  readonly introspection_endpoint_auth_signing_alg_values_supported: readonly string[];
   readonly service_documentation: string;
 }
 
@@ -21,6 +27,8 @@ export function authorizationServerMetadata(issuer: string): AuthorizationServer
   return {
     issuer,
     token_endpoint: `${issuer}/auth/v2/token`,
+    revocation_endpoint: `${issuer}/auth/v2/revoke`,
+    introspection_endpoint: `${issuer}/auth/v2/introspect`,
     jwks_uri: `${issuer}/auth/v2/jwks`,
     scopes_supported: scopes,
     // Required to be there; there is no authorization endpoint, so there is none of them.
@@ -28,6 +36,10 @@ export function authorizationServerMetadata(issuer: string): AuthorizationServer
     grant_types_supported: [...grants.keys()],
     token_endpoint_auth_methods_supported: authenticationMethods,
     token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    revocation_endpoint_auth_methods_supported: authenticationMethods,
+    revocation_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    introspection_endpoint_auth_methods_supported: authenticationMethods,
+    introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
     service_documentation: `${issuer}/docs`,
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { appendAudit, type Origin } from '../events/index.ts';
 import type { InstitutionId } from '../storage/index.ts';
 import type { AuthenticatedClient } from './client-authentication.ts';
 import { decideRefresh } from './decide-refresh.ts';
@@ -62,28 +63,28 @@ export async function findRefreshFamily(
   return family && { token, family };
 }
 
-/** What becomes of it right now, for the client it was issued to. */
+/** What becomes of it right now. */
 export function standingOf(
   deps: AuthDeps,
   { token, family }: { readonly token: RefreshToken; readonly family: RefreshFamilyRow },
-  clientEpoch: number,
 ): ReturnType<typeof decideRefresh> {
   const { vault } = deps;
   const now = deps.clock();
-  const { user } = family;
-  const userStands =
+  const { user, client } = family;
+  const bothStand =
     user.active &&
     !user.lockedByOperator &&
     (user.lockedUntil === null || user.lockedUntil <= now) &&
     user.tokenEpoch === family.userEpoch &&
-    clientEpoch === family.clientEpoch;
+    client.active &&
+    client.tokenEpoch === family.clientEpoch;
   const isHashed = (one: RefreshToken) => timingSafeEqual(refreshTokenHash(vault, one), family.tokenHash);
   const presented = {
     generation: token.generation,
     isNewest: token.generation === family.generation && isHashed(token),
     precedesNewest: token.generation + 1 === family.generation && isHashed(nextRefreshToken(vault, token)),
   };
-  return decideRefresh({ ...family, userStands }, presented, now);
+  return decideRefresh({ ...family, bothStand }, presented, now);
 }
 
 /** Makes the next token the newest; undefined when another request was faster. */
@@ -105,17 +106,22 @@ export async function renewRefreshFamily(
   return rotated ? next : undefined;
 }
 
-/** Ends the family and the access tokens that came from it. */
+/** Ends the family and the access tokens that came from it, because the client asked or a spent token came back. */
 export async function endRefreshFamily(
   deps: AuthDeps,
   institutionId: InstitutionId,
-  familyId: string,
+  { familyId, clientId, user }: RefreshFamilyRow,
+  reason: 'refresh_token' | 'refresh_token_reused',
+  origin: Origin,
 ): Promise<void> {
   const now = deps.clock();
   const until = new Date(now.getTime() + longestTokenSeconds * 1000 + clockSkewMillis);
-  await deps.database.write(institutionId, (db) =>
-    revokeRefreshFamily(db, institutionId, familyId, now, until),
-  );
+  await deps.database.transaction(institutionId, async (tx) => {
+    if (!(await revokeRefreshFamily(tx, institutionId, familyId, now, until))) return;
+    const { userId } = user;
+    const entry = { reason, origin, clientId, userId, subject: familyId };
+    await appendAudit(tx, institutionId, { action: 'token.revoked', outcome: 'succeeded', ...entry }, now);
+  });
 }
 
 function earlier(one: Date, other: Date): Date {

@@ -13,6 +13,8 @@ export interface RefreshFamilyRow {
   readonly expiresAt: Date;
   readonly revoked: boolean;
   readonly createdAt: Date;
+  /** As it stands now. */
+  readonly client: { readonly active: boolean; readonly tokenEpoch: number };
   readonly user: {
     readonly userKey: bigint;
     readonly userId: string;
@@ -66,12 +68,14 @@ const family = sql(
   'auth_refresh_family',
   `select f.client_id, f.scopes, f.client_epoch, f.user_epoch, f.generation, f.token_hash, f.rotated_at, f.idle_until,
           f.expires_at, f.revoked_at is not null as revoked, f.created_at, u.user_key, u.user_id, u.active,
-          u.locked_by_operator, u.locked_until, u.token_epoch,
+          u.locked_by_operator, u.locked_until, u.token_epoch, o.active as client_active,
+          o.token_epoch as client_epoch_now,
           array(select c.customer_id from customer_persons cp
                 join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                 where cp.institution_id = u.institution_id and cp.person_key = u.person_key
                 order by c.member_number) as customer_ids
    from refresh_families f
+   join clients o on o.institution_id = f.institution_id and o.client_id = f.client_id
    join users u on u.institution_id = f.institution_id and u.user_key = f.user_key
    where f.institution_id = $1 and f.family_id = $2`,
 );
@@ -99,6 +103,8 @@ export async function selectRefreshFamily(
     locked_by_operator: boolean;
     locked_until: Date | null;
     token_epoch: number;
+    client_active: boolean;
+    client_epoch_now: number;
     customer_ids: string[];
   }>(family, [institutionId, familyId]);
   return rows.map((row) => ({
@@ -114,6 +120,7 @@ export async function selectRefreshFamily(
     expiresAt: row.expires_at,
     revoked: row.revoked,
     createdAt: row.created_at,
+    client: { active: row.client_active, tokenEpoch: row.client_epoch_now },
     user: {
       userKey: row.user_key,
       userId: row.user_id,
@@ -162,15 +169,30 @@ const revokeFamily = sql(
    on conflict do nothing`,
 );
 
-/** Ends the family, and with it the access tokens that came from it, which have all died by `until`. */
+/** Ends the family, and with it the access tokens that came from it, which have all died by `until`. False: it had. */
 export async function revokeRefreshFamily(
   db: Queryable,
   institutionId: InstitutionId,
   familyId: string,
   at: Date,
   until: Date,
-): Promise<void> {
-  await db.query(revokeFamily, [institutionId, familyId, at, until]);
+): Promise<boolean> {
+  return (await db.query(revokeFamily, [institutionId, familyId, at, until])).rowCount === 1;
+}
+
+const revoke = sql(
+  'auth_revoke_token',
+  `insert into revocations (institution_id, revoked_id, expires_at) values ($1, $2, $3) on conflict do nothing`,
+);
+
+/** Ends the one access token that has this `jti`, and would have lived until `until`. False: it had. */
+export async function revokeAccessToken(
+  db: Queryable,
+  institutionId: InstitutionId,
+  tokenId: string,
+  until: Date,
+): Promise<boolean> {
+  return (await db.query(revoke, [institutionId, tokenId, until])).rowCount === 1;
 }
 
 const forgetFamilies = sql(

@@ -9,6 +9,7 @@ import { getMemberProfile } from './routes/get-member-profile.ts';
 import { getTransfer } from './routes/get-transfer.ts';
 import { getTransferOptions } from './routes/get-transfer-options.ts';
 import { initiateTransfer } from './routes/initiate-transfer.ts';
+import { introspectToken } from './routes/introspect-token.ts';
 import { issueToken } from './routes/issue-token.ts';
 import { jwks } from './routes/jwks.ts';
 import { listAccounts } from './routes/list-accounts.ts';
@@ -18,12 +19,15 @@ import { livez } from './routes/livez.ts';
 import { readEvents } from './routes/read-events.ts';
 import { readyz } from './routes/readyz.ts';
 import { registerMember } from './routes/register-member.ts';
+import { revokeToken } from './routes/revoke-token.ts';
 import { updateMemberContact } from './routes/update-member-contact.ts';
 import { version } from './routes/version.ts';
 
 /** Every operation, in the order in which openapi.json and the reference tell them. */
 export const operations: readonly Operation[] = [
   issueToken,
+  revokeToken,
+  introspectToken,
   authorizationServer,
   jwks,
   registerMember,

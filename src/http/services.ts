@@ -1,5 +1,11 @@
 import type { Account, Balances, Transaction, TransactionFilter } from '../accounts/index.ts';
-import type { AuthorizationServerMetadata, Caller, RawTokenRequest, TokenResponse } from '../auth/index.ts';
+import type {
+  AuthorizationServerMetadata,
+  Caller,
+  Introspection,
+  RawTokenRequest,
+  TokenResponse,
+} from '../auth/index.ts';
 import type { FeedEvent, Origin } from '../events/index.ts';
 import type { Actor, ClientActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
@@ -20,6 +26,10 @@ import type {
 export interface Services {
   /** OAuthError, Problem `overloaded`. */
   issueToken(request: RawTokenRequest): Promise<TokenResponse>;
+  /** OAuthError. */
+  revokeToken(request: RawTokenRequest): Promise<void>;
+  /** OAuthError. */
+  introspectToken(request: RawTokenRequest): Promise<Introspection>;
   /** RFC 8414. */
   readonly authorizationServer: AuthorizationServerMetadata;
   /** Public keys as JWKs (RFC 7517). */

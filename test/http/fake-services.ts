@@ -62,6 +62,8 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       countFor?.('quill-app');
       return { access_token: 'a.b.c', token_type: 'Bearer', expires_in: 1800, scope: 'account:read' };
     },
+    revokeToken: async () => {},
+    introspectToken: async () => ({ active: false }),
     authorizationServer: authorizationServerMetadata('http://sharedraft.test'),
     publishedKeys: async () => [],
     identify: async (token) => {

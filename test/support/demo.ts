@@ -13,6 +13,8 @@ export type Answer = Reply;
 
 export const paths = {
   token: '/auth/v2/token',
+  revoke: '/auth/v2/revoke',
+  introspect: '/auth/v2/introspect',
   transfers: '/digitalbanking/db-transfers/v1/transfers',
   accounts: '/digitalbanking/db-accounts/v1/accounts',
   register: '/digitalbanking/v1/customers/register',

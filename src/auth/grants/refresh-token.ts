@@ -1,5 +1,5 @@
 import type { AuthenticatedClient } from '../client-authentication.ts';
-import { OAuthError } from '../oauth-error.ts';
+import { OAuthError, type RefusalFacts } from '../oauth-error.ts';
 import { endRefreshFamily, findRefreshFamily, renewRefreshFamily, standingOf } from '../refresh-families.ts';
 import type { RefreshFamilyRow } from '../refresh-queries.ts';
 import { nextRefreshToken } from '../refresh-token.ts';
@@ -22,9 +22,13 @@ export const refreshToken: Grant = {
       const found = await findRefreshFamily(deps, institutionId, text);
       if (found === undefined || found.family.clientId !== client.clientId) throw wrongToken();
       const { token, family } = found;
-      const standing = standingOf(deps, found, client.tokenEpoch);
-      if (standing === 'reuse') await endRefreshFamily(deps, institutionId, family.familyId);
-      if (standing === 'reuse' || standing === 'refuse') throw wrongToken();
+      const standing = standingOf(deps, found);
+      const { userId } = family.user;
+      if (standing === 'reuse') {
+        await endRefreshFamily(deps, institutionId, family, 'refresh_token_reused', request.origin);
+        throw wrongToken({ reason: 'refresh_token_reused', userId });
+      }
+      if (standing === 'refuse') throw wrongToken({ userId });
       const scopes = scopesOf(family, client, request.text('scope'));
       const next =
         standing === 'repeat'
@@ -49,6 +53,6 @@ function scopesOf(family: RefreshFamilyRow, client: AuthenticatedClient, asked: 
 }
 
 /** Why is nobody's business who holds one. */
-function wrongToken(): OAuthError {
-  return new OAuthError('invalid_grant', 'The refresh token is wrong, spent, expired or revoked.');
+function wrongToken(facts: RefusalFacts = {}): OAuthError {
+  return new OAuthError('invalid_grant', 'The refresh token is wrong, spent, expired or revoked.', facts);
 }

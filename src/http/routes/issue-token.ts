@@ -1,21 +1,20 @@
 import * as Type from 'typebox/type';
 import { grantTypes } from '../../auth/index.ts';
+import {
+  clientParameters,
+  oauthMediaTypes,
+  parameter,
+  refusal,
+  tokenRequestOf,
+  unknownClient,
+} from '../oauth.ts';
 import { operation } from '../operation.ts';
 import { OAuthErrorDocument } from '../schemas.ts';
-
-const parameter = (description: string) => Type.Optional(Type.String({ description }));
 
 /** Only documents: what is wrong with a token request is for auth to say, in the words of RFC 6749. */
 const TokenRequest = Type.Object({
   grant_type: Type.String({ description: `One of ${grantTypes.map((name) => `\`${name}\``).join(', ')}.` }),
-  client_id: parameter('In the body or in HTTP Basic; with an assertion it may be left out.'),
-  client_secret: parameter('In the body or in HTTP Basic, never in both.'),
-  client_assertion_type: parameter(
-    'Instead of a secret: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`.',
-  ),
-  client_assertion: parameter(
-    'A JWT signed with a key that the client is registered with (RFC 7523). `iss` and `sub` are the client id, `aud` our issuer as a single string, `exp` at most five minutes ahead, `jti` never used before.',
-  ),
+  ...clientParameters,
   scope: parameter(
     'What is asked for, separated by spaces; left out, all that the client is registered for but `offline_access`. With `refresh_token`: some of what the login has; left out, all of it.',
   ),
@@ -40,8 +39,6 @@ const TokenResponse = Type.Object({
   ),
 });
 
-const refusal = (error: string, error_description: string) => ({ value: { error, error_description } });
-
 export const issueToken = operation({
   operationId: 'issueToken',
   method: 'POST',
@@ -55,7 +52,7 @@ export const issueToken = operation({
   rate: 'token',
   body: {
     schema: TokenRequest,
-    mediaTypes: ['application/json', 'application/x-www-form-urlencoded'],
+    mediaTypes: oauthMediaTypes,
     examples: {
       client_credentials: {
         summary: 'A token for the client',
@@ -122,19 +119,12 @@ export const issueToken = operation({
         invalid_scope: refusal('invalid_scope', 'The scope is malformed.'),
       },
     },
-    401: {
-      description: 'The client is unknown or its secret is wrong.',
-      headers: { 'WWW-Authenticate': 'How a client may authenticate.' },
-      schema: OAuthErrorDocument,
-      examples: { invalid_client: refusal('invalid_client', 'The client or its secret is wrong.') },
-    },
+    401: unknownClient,
   },
   problems: ['database_unavailable'],
-  async handle(services, { body, repeated, origin, countFor, header }) {
-    // The schema above is not enforced: anything but an object is a request without parameters.
-    const parameters: Record<string, unknown> = Object(body);
-    const authorization = header('authorization');
-    const token = await services.issueToken({ parameters, repeated, authorization, origin, countFor });
+  async handle(services, input) {
+    const { countFor } = input;
+    const token = await services.issueToken({ ...tokenRequestOf(input), countFor });
     return { status: 200, headers: { pragma: 'no-cache' }, body: token };
   },
 });

@@ -1,0 +1,49 @@
+import * as Type from 'typebox/type';
+import type { RawTokenRequest } from '../auth/index.ts';
+import type { AnswerDescription, Input, MediaType } from './operation.ts';
+import { OAuthErrorDocument } from './schemas.ts';
+
+/** What the OAuth operations have in common: their bodies, how a client authenticates, how they refuse. */
+
+export const oauthMediaTypes: readonly MediaType[] = [
+  'application/json',
+  'application/x-www-form-urlencoded',
+];
+
+export const parameter = (description: string) => Type.Optional(Type.String({ description }));
+
+export const clientParameters = {
+  client_id: parameter('In the body or in HTTP Basic; with an assertion it may be left out.'),
+  client_secret: parameter('In the body or in HTTP Basic, never in both.'),
+  client_assertion_type: parameter(
+    'Instead of a secret: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`.',
+  ),
+  client_assertion: parameter(
+    'A JWT signed with a key that the client is registered with (RFC 7523). `iss` and `sub` are the client id, `aud` our issuer as a single string, `exp` at most five minutes ahead, `jti` never used before.',
+  ),
+};
+
+export const refusal = (error: string, error_description: string) => ({
+  value: { error, error_description },
+});
+
+export const unknownClient: AnswerDescription = {
+  description: 'The client is unknown or did not prove who it is.',
+  headers: { 'WWW-Authenticate': 'How a client may authenticate.' },
+  schema: OAuthErrorDocument,
+  examples: { invalid_client: refusal('invalid_client', 'The client or its secret is wrong.') },
+};
+
+/** The schema of such a body is not enforced: anything but an object is a request without parameters. */
+export function tokenRequestOf({
+  body,
+  repeated,
+  origin,
+  header,
+}: Pick<
+  Input<unknown, unknown, unknown, 'none'>,
+  'body' | 'repeated' | 'origin' | 'header'
+>): RawTokenRequest {
+  const parameters: Record<string, unknown> = Object(body);
+  return { parameters, repeated, authorization: header('authorization'), origin };
+}
