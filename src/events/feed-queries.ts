@@ -28,6 +28,7 @@ export interface FeedRow {
   } | null;
 }
 
+// What may not be shown yet is the end of what was read, in this order.
 // What an event is about is looked up by key, a probe a row; an account of the institution itself is shown to nobody.
 const feed = sql(
   'events_feed',
@@ -45,9 +46,8 @@ const feed = sql(
             o.recorded_at
      from outbox o
      where o.institution_id = $1 and (o.epoch, o.xid, o.event_key) > ($2::integer, $3::xid8, $4::bigint)
-       and (o.epoch, o.xid) < (now.epoch, now.first_running)
      order by o.epoch, o.xid, o.event_key limit $5
-   ) o on true
+   ) o on (o.epoch, o.xid) < (now.epoch, now.first_running)
    left join lateral (
      select t.user_key, json_build_object(
               'id', t.transfer_id, 'transferType', t.transfer_type, 'fromAccountId', t.from_account_id,

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { sql } from '../../src/storage/index.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type Filled, fill } from '../support/reading-fill.ts';
+import { breaches, measureReads, type Read, readsOf } from '../support/reading-plans.ts';
+
+// What a page costs is bounded by numbers that the size of the tables is not part of: `node bench/reading-plans.ts`
+// holds the same pages against the same numbers at a million transfers.
+const transfers = 60_000;
+
+let db: TestDatabase;
+let filled: Filled;
+
+before(async () => {
+  db = await testDatabase();
+  filled = await fill(db, transfers);
+});
+after(() => db.close());
+
+describe('no page costs more for lying deeper, and no list reads what it does not return', () => {
+  test('as planned before the tables were ever analysed', async () => {
+    assert.deepEqual(breaches(await measureReads(db, filled)), []);
+  });
+
+  test('as planned from statistics', async () => {
+    await db.superuser('analyze');
+    const measured = await measureReads(db, filled);
+    assert.deepEqual(breaches(measured), []);
+    const full = measured.filter((one) => one.returned >= 50);
+    assert.ok(full.length > measured.length / 2, 'most of the pages measured are full ones');
+  });
+
+  test('which the measure would notice', async () => {
+    const { institutionId } = filled.institution;
+    const naive = (name: string, text: string): Read => ({
+      name,
+      deep: null,
+      run: (database) =>
+        database.read(institutionId, (q) => q.query(sql(`naive_${name}`, text), [institutionId])),
+    });
+    const found = breaches(
+      await measureReads(db, filled, [
+        naive(
+          'offset',
+          `select * from transfers where institution_id = $1 and list_class = 15
+           order by created_at desc, transfer_key desc offset 5000 limit 50`,
+        ),
+        naive('filter', `select * from transfers where institution_id = $1 and amount = 7 limit 50`),
+      ]),
+    );
+    assert.match(found.join('\n'), /offset.* rows read for 50/);
+    assert.match(found.join('\n'), /filter.* a sequential scan/);
+  });
+});
+
+test('each list is measured', () => {
+  const names = readsOf(filled).map(({ name }) => name.split(',')[0]);
+  assert.deepEqual([...new Set(names)], ['transfers', 'transactions', 'balances as of a moment', 'events']);
+});
