@@ -2,17 +2,28 @@ import assert from 'node:assert/strict';
 import { createHash, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import {
+  addProvider,
+  changeProvider,
+  listProviders,
+  type Provider,
+  ProviderRejected,
+  readJwks,
+  removeProvider,
+} from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
+import type { Institution } from '../../src/institutions/index.ts';
 import { anInstitution, longAgo } from '../support/builders.ts';
 import { runCli } from '../support/cli.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 let db: TestDatabase;
-let ours: string;
-let theirs: string;
+let ours: Institution;
+let theirs: Institution;
 before(async () => {
   db = await testDatabase();
-  ours = (await anInstitution(db.database)).code;
-  theirs = (await anInstitution(db.database)).code;
+  ours = await anInstitution(db.database);
+  theirs = await anInstitution(db.database);
 });
 after(() => db.close());
 
@@ -25,20 +36,21 @@ const jwks = (kid: string) =>
 const settings = ['--keys', '-', '--user-id-type', 'MEMBER_NUMBER', '--scopes', 'account:read'];
 const issuer = 'https://login.bank.example';
 
-function provider(code: string, parameters: readonly string[], input?: string) {
-  return runCli(db, ['provider', ...parameters, '--institution', code], input);
+function provider(parameters: readonly string[], input?: string) {
+  return runCli(db, ['provider', ...parameters, '--institution', ours.code], input);
+}
+
+async function listed(): Promise<string> {
+  return (await provider(['list'])).stdout;
 }
 
 describe('sharedraft provider', () => {
   test('add, list, set, off, on, remove', async () => {
-    const added = await provider(
-      ours,
-      ['add', 'web', '--kind', 'jwt', '--issuer', issuer, ...settings],
-      jwks('k1'),
-    );
+    const add = ['add', 'web', '--kind', 'jwt', '--issuer', issuer, ...settings];
+    const added = await provider(add, jwks('k1'));
     assert.equal(added.code, 0, added.stderr);
     assert.match(added.stdout, /meant for http:\/\/sharedraft\.test\./);
-    const listed = (await provider(ours, ['list'])).stdout;
+    const first = await listed();
     for (const line of [
       /^web \(jwt, on\)$/m,
       /issuer +https:\/\/login\.bank\.example$/m,
@@ -48,115 +60,43 @@ describe('sharedraft provider', () => {
       /resource tokens +not accepted$/m,
       /key +k1 EC P-256 ES256$/m,
     ]) {
-      assert.match(listed, line);
+      assert.match(first, line);
     }
 
     const change = [
-      'set',
-      'web',
       '--keys',
       '-',
       '--claim',
       'member',
       '--resource-tokens',
       '--token-type',
-      'JWT',
+      'application/JWT',
     ];
-    assert.equal((await provider(ours, change, jwks('k2'))).code, 0);
-    assert.equal((await provider(ours, ['off', 'web'])).code, 0);
-    const changed = (await provider(ours, ['list'])).stdout;
-    for (const line of [/\(jwt, off\)/, /claim member/, /accepted, typ JWT/, /key +k2/])
+    assert.equal((await provider(['set', 'web', ...change], jwks('k2'))).code, 0);
+    assert.equal((await provider(['off', 'web'])).code, 0);
+    const changed = await listed();
+    for (const line of [/\(jwt, off\)/, /claim member, as MEMBER_NUMBER/, /accepted, typ JWT/, /key +k2/]) {
       assert.match(changed, line);
+    }
     assert.doesNotMatch(changed, /k1/);
-    assert.equal((await provider(ours, ['on', 'web'])).code, 0);
-    assert.match((await provider(ours, ['list'])).stdout, /\(jwt, on\)/);
-
-    assert.equal((await provider(ours, ['remove', 'web'])).code, 0);
-    assert.match((await provider(ours, ['list'])).stdout, /has no identity providers/);
-  });
-
-  test('one issuer may serve two institutions, under an audience for each and not under the same', async () => {
-    const add = (code: string, id: string, audience: string) =>
-      provider(
-        code,
-        [
-          'add',
-          id,
-          '--kind',
-          'jwt',
-          '--issuer',
-          'https://shared.example',
-          '--audience',
-          audience,
-          ...settings,
-        ],
-        jwks('k'),
-      );
-    assert.equal((await add(ours, 'shared', 'urn:ours')).code, 0);
-    const squatting = await add(theirs, 'shared', 'urn:ours');
-    assert.equal(squatting.code, 1);
-    assert.match(squatting.stderr, /registered already/);
-    assert.equal((await add(theirs, 'shared', 'urn:theirs')).code, 0);
-    const twice = await add(ours, 'shared', 'urn:another');
-    assert.equal(twice.code, 1);
-    assert.match(twice.stderr, /id is taken/);
-    assert.match((await provider(ours, ['list'])).stdout, /urn:ours/);
-    assert.doesNotMatch((await provider(ours, ['list'])).stdout, /urn:theirs/);
-    const foreign = await provider(ours, ['off', 'nobody']);
-    assert.deepEqual([foreign.code, foreign.stderr], [1, 'There is no such provider in this institution.\n']);
+    assert.equal((await provider(['on', 'web'])).code, 0);
+    assert.match(await listed(), /\(jwt, on\)/);
+    assert.equal((await provider(['remove', 'web'])).code, 0);
+    assert.match(await listed(), /has no identity providers/);
   });
 
   test('a SAML provider is registered by its certificates, which stand for their keys', async () => {
     const pem = readFileSync(new URL('../fixtures/saml/rsa.pem', import.meta.url), 'utf8');
     const add = ['add', 'saml', '--kind', 'saml', '--issuer', 'https://saml.example/idp', ...settings];
-    const added = await provider(ours, add, pem);
+    const added = await provider([...add, '--name-id-format', 'email'], pem);
     assert.equal(added.code, 0, added.stderr);
-    const listed = (await provider(ours, ['list'])).stdout;
-    assert.match(listed, /NameID of the format urn:oasis:names:tc:SAML:2\.0:nameid-format:persistent, as/);
     const fingerprint = createHash('sha256').update(new X509Certificate(pem).raw).digest('hex');
-    assert.ok(listed.includes(`${fingerprint} RSA`), listed);
-    const changed = await provider(ours, ['set', 'saml', '--name-id-format', 'email', '--keys', '-'], pem);
-    assert.equal(changed.code, 0, changed.stderr);
-    assert.match((await provider(ours, ['list'])).stdout, /nameid-format:emailAddress/);
-  });
-
-  test('what is not said in a change stays', async () => {
-    const add = [
-      'add',
-      'kept',
-      '--kind',
-      'jwt',
-      '--issuer',
-      'https://kept.example',
-      '--claim',
-      'who',
-      ...settings,
-    ];
-    await provider(ours, [...add, '--resource-tokens', '--token-type', 'application/x+jwt'], jwks('kept'));
-    const lines = async () => {
-      const { stdout } = await provider(ours, ['list']);
-      return (stdout.split('\n\n').find((one) => one.startsWith('kept ')) ?? '').trim().split('\n');
-    };
-    const before = await lines();
-    assert.equal((await provider(ours, ['set', 'kept', '--scopes', 'transfer:read'])).code, 0);
-    const after = await lines();
-    assert.deepEqual(
-      after.filter((line) => !before.includes(line)).map((line) => line.trim().split(/ +/).join(' ')),
-      ['scopes transfer:read'],
-    );
-    assert.equal(after.length, before.length);
+    const seen = await listed();
+    assert.ok(seen.includes(`${fingerprint} RSA`), seen);
+    assert.match(seen, /NameID of the format urn:oasis:names:tc:SAML:1\.1:nameid-format:emailAddress, as/);
   });
 
   const wrong: Record<string, { parameters: string[]; input?: string; code: number }> = {
-    'no key': {
-      parameters: ['add', 'x', '--kind', 'jwt', '--issuer', issuer, ...settings],
-      input: '',
-      code: 1,
-    },
-    'a kind that does not exist': {
-      parameters: ['add', 'x', '--kind', 'ldap', '--issuer', issuer, ...settings],
-      code: 2,
-    },
     'no user id type': {
       parameters: [
         'add',
@@ -171,11 +111,6 @@ describe('sharedraft provider', () => {
         'account:read',
       ],
       code: 2,
-    },
-    'ourselves as issuer': {
-      parameters: ['add', 'x', '--kind', 'jwt', '--issuer', 'http://sharedraft.test', ...settings],
-      input: jwks('k'),
-      code: 1,
     },
     'a claim of a SAML provider': {
       parameters: ['add', 'x', '--kind', 'saml', '--issuer', issuer, '--claim', 'sub', ...settings],
@@ -195,36 +130,17 @@ describe('sharedraft provider', () => {
       ],
       code: 1,
     },
-    'a change of a provider that does not exist': {
-      parameters: ['set', 'nobody', '--keys', '-'],
+    'ourselves as issuer': {
+      parameters: ['add', 'x', '--kind', 'jwt', '--issuer', 'http://sharedraft.test', ...settings],
       input: jwks('k'),
       code: 1,
     },
-    'refresh tokens for what is asserted': {
-      parameters: [
-        'add',
-        'x',
-        '--kind',
-        'jwt',
-        '--issuer',
-        issuer,
-        ...settings,
-        '--scopes',
-        'offline_access',
-      ],
-      input: jwks('k'),
-      code: 1,
-    },
-    'certificates of a JWT provider': {
-      parameters: ['add', 'x', '--kind', 'jwt', '--issuer', issuer, ...settings],
-      input: '-----BEGIN CERTIFICATE-----',
-      code: 1,
-    },
-    'nothing to change': { parameters: ['set', 'x'], code: 1 },
+    'a change of nothing': { parameters: ['set', 'saml'], code: 1 },
+    'a change of a provider that does not exist': { parameters: ['off', 'nobody'], code: 1 },
   };
   for (const [name, { parameters, input, code }] of Object.entries(wrong)) {
     test(`refused in a sentence: ${name}`, async () => {
-      const result = await provider(ours, parameters, input);
+      const result = await provider(parameters, input);
       assert.equal(result.code, code, result.stderr);
       assert.doesNotMatch(result.stderr, /^\s+at /m, 'no stack');
       assert.notEqual(result.stderr, '');
@@ -245,6 +161,86 @@ describe('sharedraft provider', () => {
     ]) {
       assert.ok(help.stdout.includes(option), option);
     }
+  });
+});
+
+describe('the registry', () => {
+  const deps = () => ({ database: db.database, clock: () => longAgo, issuer: 'http://sharedraft.test' });
+  const a = (settings: Partial<Provider> & { readonly providerId: string }) => ({
+    kind: 'jwt' as const,
+    issuer,
+    audience: 'urn:ours',
+    keys: readJwks(jwks('k')),
+    subjectFrom: 'sub',
+    userIdType: 'USER_ID' as const,
+    scopes: ['account:read'] as const,
+    resourceTokens: true,
+    tokenType: 'x+jwt',
+    active: true,
+    ...settings,
+  });
+  const add = (institution: Institution, settings: Parameters<typeof a>[0]) =>
+    addProvider(deps(), institution.institutionId, a(settings), ownOrigin());
+  const known = async (institution: Institution) => listProviders(deps(), institution.institutionId);
+
+  test('one issuer may serve two institutions, under an audience for each and not under the same', async () => {
+    await add(ours, { providerId: 'shared' });
+    await assert.rejects(add(theirs, { providerId: 'shared' }), /registered already/);
+    await add(theirs, { providerId: 'shared', audience: 'urn:theirs' });
+    await assert.rejects(add(ours, { providerId: 'shared', audience: 'urn:another' }), /id is taken/);
+    assert.deepEqual(
+      (await known(theirs)).map((one) => one.audience),
+      ['urn:theirs'],
+    );
+    assert.deepEqual(
+      (await known(ours)).filter((one) => one.issuer === issuer).map((one) => one.audience),
+      ['urn:ours'],
+    );
+  });
+
+  test('of many who register one issuer and audience at once, one succeeds', async () => {
+    const attempts = Array.from({ length: 8 }, (_, n) =>
+      add(n % 2 === 0 ? ours : theirs, { providerId: `race-${n}`, audience: 'urn:race' }).then(
+        () => 1,
+        () => 0,
+      ),
+    );
+    assert.equal(
+      (await Promise.all(attempts)).reduce<number>((sum, one) => sum + one, 0),
+      1,
+    );
+  });
+
+  test('what is not said in a change stays, and the generation rises', async () => {
+    await add(ours, { providerId: 'kept', audience: 'urn:kept' });
+    const find = async () => (await known(ours)).find((one) => one.providerId === 'kept');
+    const before = await find();
+    await changeProvider(deps(), ours.institutionId, 'kept', { scopes: ['transfer:read'] }, ownOrigin());
+    const after = await find();
+    assert.ok(before && after && after.generation > before.generation);
+    assert.deepEqual(after, { ...before, scopes: ['transfer:read'], generation: after.generation });
+  });
+
+  test('removed and registered again, it has a generation that it never had', async () => {
+    const before = (await known(ours)).find((one) => one.providerId === 'kept');
+    await removeProvider(deps(), ours.institutionId, 'kept', ownOrigin());
+    await add(ours, { providerId: 'kept', audience: 'urn:kept' });
+    const after = (await known(ours)).find((one) => one.providerId === 'kept');
+    assert.ok(before && after && after.generation > before.generation);
+  });
+
+  test('refresh tokens are not for a provider to give', async () => {
+    const scopes = ['account:read', 'offline_access'] as const;
+    await assert.rejects(add(ours, { providerId: 'long', audience: 'urn:long', scopes }), ProviderRejected);
+    const change = changeProvider(deps(), ours.institutionId, 'kept', { scopes }, ownOrigin());
+    await assert.rejects(change, ProviderRejected);
+  });
+
+  test('an institution changes only its own', async () => {
+    const theirsOnly = changeProvider(deps(), theirs.institutionId, 'kept', { active: false }, ownOrigin());
+    await assert.rejects(theirsOnly, ProviderRejected);
+    await assert.rejects(removeProvider(deps(), theirs.institutionId, 'kept', ownOrigin()), ProviderRejected);
+    assert.equal((await known(ours)).find((one) => one.providerId === 'kept')?.active, true);
   });
 });
 
