@@ -174,7 +174,7 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
     introspectToken: (request) => introspectToken(auth, request),
     authorizationServer: authorizationServerMetadata(auth.issuer),
     publishedKeys: () => auth.keys.published(),
-    identify: (token) => identify(auth, token),
+    identify: (token, admit) => identify(auth, token, admit),
     registerMember: async (actor, member, origin) => {
       const registering = registerMember(registration, actor, member, origin);
       const { profile } = await noteRefusal(auth.audit, 'user.registered', actor, origin, registering);

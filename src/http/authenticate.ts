@@ -9,7 +9,8 @@ const realm = 'Bearer realm="sharedraft"';
 
 /**
  * Who calls: the bearer of the token in the Authorization header, the one place where it is looked for. `challenge` is
- * called with what `WWW-Authenticate` must say before a Problem is thrown for which it must say something.
+ * called with what `WWW-Authenticate` must say before a Problem is thrown for which it must say something. `admit` hears
+ * which client it is before the database is asked, and may throw.
  *
  * Problems: `missing_token` (also for another scheme, which gives no error code away: RFC 6750, section 3.1),
  * `invalid_token`, `insufficient_scope`, `client_token_required`.
@@ -19,12 +20,13 @@ export async function authenticate(
   authorization: string | undefined,
   needed: { readonly token: TokenKind; readonly scope?: Scope | undefined },
   challenge: (value: string) => void,
+  admit: (client: string) => void,
 ): Promise<Caller> {
   if (authorization === undefined || !/^bearer(?: |$)/i.test(authorization)) {
     challenge(realm);
     throw new Problem('missing_token', 'An access token is needed: Authorization: Bearer <ACCESS_TOKEN>.');
   }
-  const caller = await identify(services, authorization, challenge);
+  const caller = await identify(services, authorization, challenge, admit);
   if (needed.scope !== undefined && !caller.scopes.has(needed.scope)) {
     challenge(`${realm}, error="insufficient_scope", scope="${needed.scope}"`);
     throw new Problem('insufficient_scope', `The access token lacks the scope ${needed.scope}.`);
@@ -39,11 +41,12 @@ async function identify(
   services: Services,
   authorization: string,
   challenge: (value: string) => void,
+  admit: (client: string) => void,
 ): Promise<Caller> {
   try {
     const token = bearer.exec(authorization)?.[1];
     if (token === undefined) throw new Problem('invalid_token', 'The access token is malformed.');
-    return await services.identify(token);
+    return await services.identify(token, admit);
   } catch (error) {
     if (error instanceof Problem && error.code === 'invalid_token') {
       challenge(`${realm}, error="invalid_token"`);

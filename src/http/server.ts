@@ -11,6 +11,7 @@ import * as Type from 'typebox/type';
 import type { Caller } from '../auth/index.ts';
 import { Problem } from '../problem.ts';
 import { requireAcceptable } from './accept.ts';
+import { type Admission, admissionOf } from './admission.ts';
 import { authenticate } from './authenticate.ts';
 import { type BodyFacts, bodyParsers, noBodyFacts } from './body-parsers.ts';
 import { callerAddressReader } from './caller-address.ts';
@@ -87,7 +88,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   });
   observe(app);
   addHeaders(app, headers, allowedOrigins);
-  limitInFlight(app, options.maxInFlight ?? 1_024);
+  const admission = admissionOf(app, options.maxInFlight ?? 1_024);
   app.addHook('onRequest', async ({ is404, raw }) => {
     if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
       throw new Problem('invalid_request', 'The Host header is missing.');
@@ -112,7 +113,8 @@ export async function createServer(services: Services, options: ServerOptions): 
       nowMillis,
     }),
   };
-  for (const operation of operations) registerOperation(app, services, operation, { ...options, spend });
+  for (const operation of operations)
+    registerOperation(app, services, operation, { ...options, spend, admission });
   for (const page of pages) registerPage(app, page);
   answerOtherMethods(app, allowedOrigins);
   await app.ready();
@@ -212,32 +214,20 @@ function observe(app: FastifyInstance): void {
   });
 }
 
-/** Sends away at once what it could only keep waiting; probes are let through, for they ask how it is. */
-function limitInFlight(app: FastifyInstance, most: number): void {
-  // Token requests are counted apart: logins wait for their turn at hashing, and must not keep others out.
-  const inFlight = { tokens: 0, others: 0 };
-  app.addHook('onRequest', async (request, reply) => {
-    const { operation } = request.routeOptions.config;
-    if (operation?.tag === 'Service') return;
-    const kind = operation?.oauth ? 'tokens' : 'others';
-    if (inFlight[kind] >= most) {
-      throw new Problem('overloaded', 'The service has more to do than it can. Nothing was written.', {
-        retryAfterSeconds: 1,
-      });
-    }
-    inFlight[kind] += 1;
-    reply.raw.once('close', () => {
-      inFlight[kind] -= 1;
-    });
-  });
-}
-
 /** In a scope of its own, which knows the media types of its body and no others. */
 function registerOperation(
   app: FastifyInstance,
   services: Services,
   operation: Operation,
-  { publicUrl, spend }: { readonly publicUrl: string; readonly spend: Readonly<Record<Rate, Spend>> },
+  {
+    publicUrl,
+    spend,
+    admission,
+  }: {
+    readonly publicUrl: string;
+    readonly spend: Readonly<Record<Rate, Spend>>;
+    readonly admission: Admission;
+  },
 ): void {
   const countFor = (clientId: string, reply: FastifyReply) => {
     if (operation.rate === undefined) return;
@@ -251,9 +241,15 @@ function registerOperation(
     }
     scope.addHook('onRequest', async (request, reply) => {
       if (operation.token !== 'none') {
-        request.caller = await authenticate(services, request.headers.authorization, operation, (value) => {
-          reply.header('www-authenticate', value);
-        });
+        request.caller = await authenticate(
+          services,
+          request.headers.authorization,
+          operation,
+          (value) => {
+            reply.header('www-authenticate', value);
+          },
+          (client) => admission.admit(client, reply),
+        );
         countFor(request.caller.actor.clientId, reply);
       }
       requireAcceptable(request.headers.accept, 'application/json');

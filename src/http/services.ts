@@ -34,8 +34,8 @@ export interface Services {
   readonly authorizationServer: AuthorizationServerMetadata;
   /** Public keys as JWKs (RFC 7517). */
   publishedKeys(): Promise<object[]>;
-  /** Problem `invalid_token`. */
-  identify(token: string): Promise<Caller>;
+  /** `admit` hears whose token it is before anything is read, and may throw. Problem `invalid_token`. */
+  identify(token: string, admit: (client: string) => void): Promise<Caller>;
 
   registerMember(actor: ClientActor, registration: Registration, origin: Origin): Promise<Profile>;
   activateMember(actor: ClientActor, activation: Activation, origin: Origin): Promise<Profile>;

@@ -1,3 +1,4 @@
+import { FairShare, inTurns } from '../fair-share.ts';
 import { Problem } from '../problem.ts';
 import type { Database, InstitutionId, Transaction } from './database.ts';
 import { outcomeUnknown, sqlState, sqlStateOf } from './errors.ts';
@@ -16,12 +17,14 @@ export interface GroupCommitOptions<Order, Outcome> {
   /** How many batches may be under way at once: connections in use. */
   readonly lanes: number;
   readonly maxBatch: number;
-  /** Orders waiting beyond this are refused at once with Problem `overloaded`. */
+  /** Orders unanswered beyond this, or beyond their caller's share of it, are refused at once: Problem `overloaded`. */
   readonly maxWaiting: number;
   /** How long an order may wait for its answer before it is given up. */
   readonly deadlineMillis: number;
   /** What an order locks or must be alone with: two batches under way never share a key. */
   readonly keysOf: (order: Order) => readonly string[];
+  /** Whose order it is: batches take the callers' orders in turns, so that a flood of one's holds up nobody else's. */
+  readonly callerOf: (order: Order) => string;
   /**
    * The work of a batch, in one transaction: an outcome per order, in order. With `patient` false it must throw
    * AccountsBusy instead of waiting for locks. It may be run again, so it must be idempotent by key.
@@ -34,6 +37,7 @@ export interface GroupCommitOptions<Order, Outcome> {
 interface Waiter<Order, Outcome> {
   readonly order: Order;
   readonly keys: readonly string[];
+  readonly caller: string;
   readonly deadline: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
@@ -68,6 +72,7 @@ const tickMillis = 50;
 export class GroupCommit<Order, Outcome> {
   readonly #options: GroupCommitOptions<Order, Outcome>;
   readonly #queues = new Map<InstitutionId, Queue<Order, Outcome>>();
+  readonly #places: FairShare;
   #waitingCount = 0;
   #freeLanes: number;
   #pumpScheduled = false;
@@ -75,15 +80,18 @@ export class GroupCommit<Order, Outcome> {
 
   constructor(options: GroupCommitOptions<Order, Outcome>) {
     this.#options = options;
+    this.#places = new FairShare(options.maxWaiting);
     this.#freeLanes = options.lanes;
   }
 
   submit(institutionId: InstitutionId, order: Order): Promise<Outcome> {
-    if (this.#waitingCount >= this.#options.maxWaiting) return Promise.reject(overloaded());
-    return new Promise((resolve, reject) => {
+    const caller = `${institutionId} ${this.#options.callerOf(order)}`;
+    if (!this.#places.take(caller)) return Promise.reject(overloaded());
+    const answered = new Promise<Outcome>((resolve, reject) => {
       this.#enqueue(institutionId, {
         order,
         keys: this.#options.keysOf(order),
+        caller,
         deadline: performance.now() + this.#options.deadlineMillis,
         resolve,
         reject,
@@ -92,6 +100,7 @@ export class GroupCommit<Order, Outcome> {
         notBefore: 0,
       });
     });
+    return answered.finally(() => this.#places.free(caller));
   }
 
   #enqueue(institutionId: InstitutionId, waiter: Waiter<Order, Outcome>): void {
@@ -151,7 +160,7 @@ export class GroupCommit<Order, Outcome> {
     const taken: Waiter<Order, Outcome>[] = [];
     // Keys of those passed over: who came later must not overtake them on the same account.
     const reserved = new Set<string>();
-    for (const waiter of queue.waiting) {
+    for (const waiter of inTurns(queue.waiting, ({ caller }) => caller)) {
       if (taken.length === this.#options.maxBatch) break;
       const first = taken[0];
       const blocked =

@@ -16,6 +16,8 @@ export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDe
     maxBatch: 256,
     maxWaiting: 2_048,
     deadlineMillis: 8_000,
+    // What comes due of itself is nobody's in particular.
+    callerOf: (order) => ('actor' in order ? order.actor.clientId : ''),
     keysOf: (order) => [
       order.fromAccountId,
       order.toAccountId,

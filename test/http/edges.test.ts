@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openApiDocument } from '../support/contract.ts';
-import { clientToken, startEdge } from './fake-services.ts';
+import { clientToken, memberToken, startEdge } from './fake-services.ts';
 
 const transfers = '/digitalbanking/db-transfers/v1/transfers';
 const accounts = '/digitalbanking/db-accounts/v1/accounts';
@@ -272,6 +272,35 @@ describe('the service behind the edge', () => {
     assert.equal((await edge.client.get('/livez')).status, 200);
     gate.resolve();
     assert.equal((await first).status, 200);
+    assert.equal((await edge.client.get(accounts, { token: clientToken })).status, 200);
+  });
+
+  it('sends away a client that has its share of the places, before it sends away another', async () => {
+    const gate = Promise.withResolvers<void>();
+    const calls = { flood: 0, quiet: 0 };
+    await using edge = await startEdge(
+      {
+        listAccounts: async (actor) => {
+          calls[actor.kind === 'client' ? 'flood' : 'quiet'] += 1;
+          await gate.promise;
+          return [];
+        },
+      },
+      { maxInFlight: 6 },
+    );
+    const flood = Array.from({ length: 5 }, () => edge.client.get(accounts, { token: clientToken }));
+    while (calls.flood < 5) await new Promise((resolve) => setTimeout(resolve, 5));
+    const refused = await edge.client.get(accounts, { token: clientToken });
+    assert.equal(refused.status, 503);
+    assert.equal(refused.headers.get('retry-after'), '1');
+    const quiet = edge.client.get(accounts, { token: memberToken });
+    while (calls.quiet < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    gate.resolve();
+    assert.deepEqual(
+      new Set((await Promise.all([...flood, quiet])).map(({ status }) => status)),
+      new Set([200]),
+    );
+    // Answered and gone, they have left their places.
     assert.equal((await edge.client.get(accounts, { token: clientToken })).status, 200);
   });
 

@@ -66,7 +66,8 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     introspectToken: async () => ({ active: false }),
     authorizationServer: authorizationServerMetadata('http://sharedraft.test'),
     publishedKeys: async () => [],
-    identify: async (token) => {
+    identify: async (token, admit) => {
+      admit(token);
       if (token === clientToken) return { actor: client, scopes: allScopes };
       if (token === memberToken) return { actor: member, scopes: allScopes };
       if (token === powerlessToken) return { actor: client, scopes: new Set() };
