@@ -433,6 +433,7 @@ const checks = {
       maxWaiting: 8,
       deadlineMillis: 60_000,
       keysOf: (order) => [order],
+      callerOf: (order) => order,
       run: async (_, orders) => {
         if (orders.includes('poison')) throw new Error('poison');
         return orders.map((order) => `${order} done`);
@@ -467,6 +468,7 @@ const checks = {
       maxWaiting: 8,
       deadlineMillis: 300,
       keysOf: (order) => [order],
+      callerOf: (order) => order,
       run: async (_, orders) => [...orders],
       membersWhenUnknown: (order) => ({ id: order }),
     });
@@ -945,7 +947,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'the queue has no end',
     file: 'storage/group-commit.ts',
-    instead: ['if (this.#waitingCount >= this.#options.maxWaiting)', 'if (this.#waitingCount < 0)'],
+    instead: ['new FairShare(options.maxWaiting)', 'new FairShare(Number.MAX_SAFE_INTEGER)'],
     caughtBy: 'a poison order fails alone',
   },
   {
