@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { sign } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { openApiDocument } from '../support/contract.ts';
+import { type Answer, clientOf, memberOf, paths, send } from '../support/demo.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/**
+ * Who may do what: every operation of openapi.json with every bearer, each cell by hand. What is asked for is
+ * juniper.two's, of the institution lakeside (the other one has no such ids). An operation without a row fails.
+ */
+const bearers = [
+  'no token',
+  'malformed',
+  'expired',
+  'wrong audience',
+  'wrong issuer',
+  'unsigned by us',
+  'client of another institution',
+  'member of another institution',
+  'missing scope',
+  'another member',
+  'locked user',
+  'inactive user',
+  'switched-off client',
+  'revoked',
+  'client',
+  'member',
+] as const;
+type Bearer = (typeof bearers)[number];
+
+/** No living token of ours: 401, whatever is asked. */
+const dead = '401 401 401 401 401 401';
+/** Users, clients and tokens that were ended while the tokens lived. */
+const ended = '401 401 401 401';
+const clientItself = ['200', ...Array(bearers.length - 1).fill('401')].join(' ');
+const open = Array(bearers.length).fill('200').join(' ');
+
+/** By the order of `bearers`. */
+const matrix: Readonly<Record<string, string>> = {
+  //                                     elsewhere  scope  other         client  member
+  registerMember: /*           */ `${dead}  404 403    403    403  ${ended}  201 403`,
+  activateMember: /*           */ `${dead}  422 403    403    403  ${ended}  422 403`,
+  getMemberProfile: /*         */ `${dead}  404 404    403    404  ${ended}  200 200`,
+  updateMemberContact: /*      */ `${dead}  404 404    403    404  ${ended}  200 200`,
+  getAccount: /*               */ `${dead}  404 404    403    404  ${ended}  200 200`,
+  listAccounts: /*             */ `${dead}  404 404    403    404  ${ended}  200 200`,
+  getMemberAccounts: /*        */ `${dead}  404 404    403    404  ${ended}  200 200`,
+  listTransactions: /*         */ `${dead}  404 404    403    404  ${ended}  200 200`,
+  getBalances: /*              */ `${dead}  404 404    403    404  ${ended}  200 200`,
+  initiateTransfer: /*         */ `${dead}  422 422    403    422  ${ended}  201 201`,
+  // Lists are of what one may see: to others they are empty.
+  listTransfers: /*            */ `${dead}  200 200    403    200  ${ended}  200 200`,
+  getTransferOptions: /*       */ `${dead}  404 404    403    404  ${ended}  200 200`,
+  getTransfer: /*              */ `${dead}  404 404    403    404  ${ended}  200 200`,
+  // The transfer is completed: whoever may see it is told that this is final.
+  cancelTransfer: /*           */ `${dead}  404 404    403    404  ${ended}  409 409`,
+  readEvents: /*               */ `${dead}  200 403    403    403  ${ended}  200 403`,
+
+  // The client authenticates in the request itself, and a token beside it is no such authentication.
+  issueToken: clientItself,
+  revokeToken: clientItself,
+  introspectToken: clientItself,
+  authorizationServer: open,
+  jwks: open,
+  livez: open,
+  readyz: open,
+  version: open,
+};
+
+interface Request {
+  readonly query?: string;
+  readonly body?: object;
+}
+
+const itself = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
+const transfer = { fromAccountId: 'a-1005-checking', toAccountId: 'a-1005-savings', amount: 1 };
+const ids: Readonly<Record<string, string>> = {
+  accountId: 'a-1005-checking',
+  customerId: 'c-1005',
+  id: 'matrix-transfer',
+};
+/** What is asked, where the path does not say all. */
+const requests: Readonly<Record<string, Request>> = {
+  issueToken: { body: { grant_type: 'client_credentials', ...itself } },
+  revokeToken: { body: { token: 'nobody’s', ...itself } },
+  introspectToken: { body: { token: 'nobody’s', ...itself } },
+  registerMember: { body: { memberNumber: '100020', email: 'zinnia.stubbington@example.test' } },
+  activateMember: {
+    body: { activationCode: 'wrong', username: 'somebody.new', password: 'seven lanterns by the lake' },
+  },
+  updateMemberContact: { body: {} },
+  listAccounts: { query: '?customerId=c-1005' },
+  getTransferOptions: { query: '?fromAccountId=a-1005-checking' },
+  initiateTransfer: { body: transfer },
+  listTransfers: { query: '?accountId=a-1005-checking' },
+  cancelTransfer: { body: {} },
+  readEvents: { query: '?limit=200' },
+};
+
+const operations = Object.entries(openApiDocument.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
+);
+
+let service: TestService;
+let authorization: Readonly<Record<Bearer, string | undefined>>;
+before(async () => {
+  service = await startTestService();
+  const app = ['demo-app', 'demo-app-secret'] as const;
+  const client = await clientOf(service, app);
+  const member = await memberOf(service, 'juniper.two', 'juniper-two-lantern-5');
+  await member.post(paths.transfers, { ...transfer, id: ids.id });
+  const harbor = ['harbor-app', 'harbor-app-secret'] as const;
+  const leaving = await clientOf(service, ['demo-reader', 'demo-reader-secret']);
+  const locked = await memberOf(service, 'cedar.owner', 'cedar-red-lantern-3');
+  const inactive = await memberOf(service, 'fern.joint', 'fern-green-lantern-2');
+  await service.db.superuser("update users set locked_by_operator = true where username = 'cedar.owner'");
+  await service.db.superuser("update users set active = false where username = 'fern.joint'");
+  await service.db.superuser("update clients set active = false where client_id = 'demo-reader'");
+
+  const revoked = await clientOf(service, app);
+  await send(service.address, 'POST', '/auth/v2/revoke', { body: { token: revoked.token, ...itself } });
+
+  const now = Math.floor(Date.now() / 1000);
+  const tokens: Record<Exclude<Bearer, 'no token'>, string> = {
+    malformed: 'not.a.token',
+    expired: await resigned(client.token, { iat: now - 7_200, exp: now - 3_600 }),
+    'wrong audience': await resigned(client.token, { aud: 'https://other.example' }),
+    'wrong issuer': await resigned(client.token, { iss: 'https://other.example' }),
+    'unsigned by us': `${client.token.slice(0, -86)}${'A'.repeat(86)}`,
+    'client of another institution': (await clientOf(service, harbor)).token,
+    'member of another institution': (
+      await memberOf(service, 'demo.member', 'harbor-member-password', harbor)
+    ).token,
+    'missing scope': await resigned(client.token, { scope: '' }),
+    'another member': (await memberOf(service, 'pebble.primary', 'pebble-blue-lantern-1')).token,
+    'locked user': locked.token,
+    'inactive user': inactive.token,
+    'switched-off client': leaving.token,
+    revoked: revoked.token,
+    client: client.token,
+    member: member.token,
+  };
+  // That what is forged below is refused for what was changed in it, and for nothing else.
+  const accounts = `${paths.accounts}?customerId=c-1005`;
+  const headers = { authorization: `Bearer ${await resigned(client.token, {})}` };
+  assert.equal((await send(service.address, 'GET', accounts, { headers })).status, 200);
+  authorization = {
+    'no token': undefined,
+    ...(Object.fromEntries(
+      Object.entries(tokens).map(([name, token]) => [name, `Bearer ${token}`]),
+    ) as Record<Exclude<Bearer, 'no token'>, string>),
+  };
+});
+after(() => service.close());
+
+/** A token's claims with some changed, signed with the service's own key. */
+async function resigned(token: string, changes: object): Promise<string> {
+  const { kid, privateKey } = await service.service.stores.auth.keys.signer();
+  const parts = [
+    { ...decodeProtectedHeader(token), kid },
+    { ...decodeJwt(token), ...changes },
+  ];
+  const input = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  const signature = sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  return `${input}.${signature.toString('base64url')}`;
+}
+
+function ask(operation: (typeof operations)[number], bearer: Bearer): Promise<Answer> {
+  const { query = '', body } = requests[operation.operationId] ?? {};
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => ids[name] ?? 'x') + query;
+  const given = authorization[bearer];
+  return send(service.address, operation.method, path, {
+    ...(body && { body }),
+    headers: given === undefined ? {} : { authorization: given },
+  });
+}
+
+test('every operation has its row, and every row its operation', () => {
+  assert.deepEqual(
+    operations.map(({ operationId }) => operationId).toSorted(),
+    Object.keys(matrix).toSorted(),
+  );
+});
+
+describe('each cell', () => {
+  for (const operation of operations) {
+    test(operation.operationId, async () => {
+      const found: string[] = [];
+      for (const bearer of bearers) found.push(`${(await ask(operation, bearer)).status} ${bearer}`);
+      const row = (matrix[operation.operationId] ?? '').split(/\s+/);
+      assert.deepEqual(
+        found,
+        bearers.map((bearer, place) => `${row[place]} ${bearer}`),
+      );
+    });
+  }
+});
+
+test('a list of what one may see is empty to who may see nothing of it', async () => {
+  const listTransfers = operations.find(({ operationId }) => operationId === 'listTransfers');
+  assert.ok(listTransfers);
+  for (const bearer of [
+    'client of another institution',
+    'member of another institution',
+    'another member',
+  ] as const) {
+    assert.deepEqual((await ask(listTransfers, bearer)).body, [], bearer);
+  }
+  for (const bearer of ['client', 'member'] as const) {
+    assert.ok((await ask(listTransfers, bearer)).body.length > 0, bearer);
+  }
+});
+
+test("another institution's events hold nothing of this one's", async () => {
+  const readEvents = operations.find(({ operationId }) => operationId === 'readEvents');
+  assert.ok(readEvents);
+  const ours = await ask(readEvents, 'client');
+  const theirs = await ask(readEvents, 'client of another institution');
+  assert.match(ours.text, /matrix-transfer/, ours.text);
+  assert.doesNotMatch(theirs.text, /matrix-transfer/);
+});
