@@ -27,3 +27,18 @@ function signatureOf(
     ? sign('sha256', data, { key, padding: 6, saltLength: 32 })
     : sign('sha256', data, key);
 }
+
+/** A JWS with parts of it replaced, under the signature it had. */
+export function tamper(
+  jws: string,
+  change: { readonly header?: object; readonly payload?: object; readonly signature?: string },
+): string {
+  const [header = '', payload = '', signature = ''] = jws.split('.');
+  const merged = (part: string, changes: object | undefined) =>
+    changes === undefined
+      ? part
+      : base64url({ ...JSON.parse(Buffer.from(part, 'base64url').toString()), ...changes });
+  return [merged(header, change.header), merged(payload, change.payload), change.signature ?? signature].join(
+    '.',
+  );
+}
