@@ -83,7 +83,8 @@ export async function generateOpenApi(): Promise<object> {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'A token that you have already.',
+          description:
+            'A token that you have already: of this service, or of an identity provider that the institution registered for it (RFC 9068).',
         },
       },
     },
