@@ -5,7 +5,7 @@ import * as oauth from 'oauth4webapi';
 import { changeProvider, readJwks, removeProvider, sweepSpentAssertions } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { type Answer, paths, send } from '../support/demo.ts';
-import { aBridge, aProvider, bring, institutionOf, jwtBearer } from '../support/identity.ts';
+import { aBridge, aProvider, bring, institutionOf, jwtBearer, saml2Bearer } from '../support/identity.ts';
 import { base64url, goodClaims, signJwt } from '../support/jwt.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -156,6 +156,13 @@ describe('200', () => {
     const until = new Date(now.getTime() + 900_000);
     await service.db.superuser(`update users set locked_until = $1 where user_id = 'u-juniper-two'`, [until]);
     assert.equal((await bring(service, bridge, jwtBearer, assertion({ sub: 'u-juniper-two' }))).status, 200);
+  });
+
+  test('the metadata says that there are both grants (RFC 8414 2)', async () => {
+    const metadata = await send(service.address, 'GET', '/.well-known/oauth-authorization-server');
+    for (const grant of [jwtBearer, saml2Bearer]) {
+      assert.ok(metadata.body.grant_types_supported.includes(grant), grant);
+    }
   });
 
   test('a standard OAuth library brings one, unpatched', async () => {
