@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { sign } from 'node:crypto';
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { readJwks, scopes } from '../../src/auth/index.ts';
 import { openApiDocument } from '../support/contract.ts';
 import { type Answer, clientOf, memberOf, paths, send } from '../support/demo.ts';
+import { aBridge, aProvider, bring, jwtBearer } from '../support/identity.ts';
+import { goodClaims, signJwt } from '../support/jwt.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /**
@@ -27,6 +30,8 @@ const bearers = [
   'revoked',
   'client',
   'member',
+  'asserted member',
+  'provider’s token',
 ] as const;
 type Bearer = (typeof bearers)[number];
 
@@ -39,24 +44,24 @@ const open = Array(bearers.length).fill('200').join(' ');
 
 /** By the order of `bearers`. */
 const matrix: Readonly<Record<string, string>> = {
-  //                                     elsewhere  scope  other         client  member
-  registerMember: /*           */ `${dead}  404 403    403    403  ${ended}  201 403`,
-  activateMember: /*           */ `${dead}  422 403    403    403  ${ended}  422 403`,
-  getMemberProfile: /*         */ `${dead}  404 404    403    404  ${ended}  200 200`,
-  updateMemberContact: /*      */ `${dead}  404 404    403    404  ${ended}  200 200`,
-  getAccount: /*               */ `${dead}  404 404    403    404  ${ended}  200 200`,
-  listAccounts: /*             */ `${dead}  404 404    403    404  ${ended}  200 200`,
-  getMemberAccounts: /*        */ `${dead}  404 404    403    404  ${ended}  200 200`,
-  listTransactions: /*         */ `${dead}  404 404    403    404  ${ended}  200 200`,
-  getBalances: /*              */ `${dead}  404 404    403    404  ${ended}  200 200`,
-  initiateTransfer: /*         */ `${dead}  422 422    403    422  ${ended}  201 201`,
+  //                                     elsewhere  scope  other         client  members: ours, asserted, by a provider’s token
+  registerMember: /*           */ `${dead}  404 403    403    403  ${ended}  201 403 403 403`,
+  activateMember: /*           */ `${dead}  422 403    403    403  ${ended}  422 403 403 403`,
+  getMemberProfile: /*         */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
+  updateMemberContact: /*      */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
+  getAccount: /*               */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
+  listAccounts: /*             */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
+  getMemberAccounts: /*        */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
+  listTransactions: /*         */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
+  getBalances: /*              */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
+  initiateTransfer: /*         */ `${dead}  422 422    403    422  ${ended}  201 201 201 201`,
   // Lists are of what one may see: to others they are empty.
-  listTransfers: /*            */ `${dead}  200 200    403    200  ${ended}  200 200`,
-  getTransferOptions: /*       */ `${dead}  404 404    403    404  ${ended}  200 200`,
-  getTransfer: /*              */ `${dead}  404 404    403    404  ${ended}  200 200`,
+  listTransfers: /*            */ `${dead}  200 200    403    200  ${ended}  200 200 200 200`,
+  getTransferOptions: /*       */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
+  getTransfer: /*              */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
   // The transfer is completed: whoever may see it is told that this is final.
-  cancelTransfer: /*           */ `${dead}  404 404    403    404  ${ended}  409 409`,
-  readEvents: /*               */ `${dead}  200 403    403    403  ${ended}  200 403`,
+  cancelTransfer: /*           */ `${dead}  404 404    403    404  ${ended}  409 409 409 409`,
+  readEvents: /*               */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
 
   // The client authenticates in the request itself, and a token beside it is no such authentication.
   issueToken: clientItself,
@@ -141,6 +146,7 @@ before(async () => {
     revoked: revoked.token,
     client: client.token,
     member: member.token,
+    ...(await assertedTokens()),
   };
   // That what is forged below is refused for what was changed in it, and for nothing else.
   const accounts = `${paths.accounts}?customerId=c-1005`;
@@ -154,6 +160,29 @@ before(async () => {
   };
 });
 after(() => service.close());
+
+/** Of the same member, by an identity provider's word: a token of ours for its assertion, and a token of its own. */
+async function assertedTokens(): Promise<Record<'asserted member' | 'provider’s token', string>> {
+  const issuer = 'https://login.lakeside.example';
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const all = scopes.filter((scope) => scope !== 'offline_access');
+  await aProvider(service, 'lakeside', {
+    providerId: 'web',
+    kind: 'jwt',
+    issuer,
+    keys: readJwks(JSON.stringify(publicKey.export({ format: 'jwk' }))),
+    userIdType: 'LOGIN_ID',
+    scopes: all,
+    resourceTokens: true,
+  });
+  const bridge = await aBridge(service, 'lakeside', 'bridge', all);
+  const claims = { ...goodClaims(new Date(), issuer, 'juniper.two'), client_id: 'web', scope: all.join(' ') };
+  const asserted = await bring(service, bridge, jwtBearer, signJwt({ alg: 'ES256' }, claims, privateKey));
+  return {
+    'asserted member': asserted.body.access_token,
+    'provider’s token': signJwt({ alg: 'ES256', typ: 'at+jwt' }, claims, privateKey),
+  };
+}
 
 /** A token's claims with some changed, signed with the service's own key. */
 async function resigned(token: string, changes: object): Promise<string> {

@@ -18,7 +18,7 @@ export async function aBridge(
   service: TestService,
   code: string,
   clientId: string,
-  scopes: readonly ('account:read' | 'transfer:write' | 'transfer:read' | 'institution-users:read')[],
+  scopes: Provider['scopes'],
 ): Promise<readonly [id: string, secret: string]> {
   const { institutionId } = await institutionOf(service, code);
   const grants = [jwtBearer, saml2Bearer];
