@@ -6,6 +6,7 @@ import {
   Providers,
   ResourceTokens,
   SigningKeys,
+  Turns,
   Vault,
 } from './auth/index.ts';
 import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
@@ -87,6 +88,8 @@ export async function openStores(
         resourceTokens: new ResourceTokens(providers, clock),
         passwords: new PasswordHasher(config.hashingThreads),
         audit,
+        // One more than are hashed: it is looked up meanwhile.
+        logins: new Turns(config.hashingThreads + 1, 512),
         loginPauses: new Pauses({ clock, firstMillis: config.failedLoginPauseMillis }),
         clientPauses: new Pauses({ clock, firstMillis: config.failedLoginPauseMillis }),
         accessTokenLifetimeSeconds: config.accessTokenLifetimeSeconds,

@@ -6,6 +6,7 @@ import type { Pauses } from './pauses.ts';
 import type { Providers } from './providers/providers.ts';
 import type { ResourceTokens } from './providers/resource-tokens.ts';
 import type { SigningKeys } from './signing-keys.ts';
+import type { Turns } from './turns.ts';
 import type { Vault } from './vault.ts';
 
 export interface AuthDeps {
@@ -20,6 +21,8 @@ export interface AuthDeps {
   readonly resourceTokens: ResourceTokens;
   readonly passwords: PasswordHasher;
   readonly audit: AuditTrail;
+  /** One after the other: also their look-ups and writes, so that a storm does not take the database either. */
+  readonly logins: Turns;
   /** By username, known or not: before a login is looked at. */
   readonly loginPauses: Pauses;
   /** By address: before a client is told that it is not who it says. */

@@ -51,4 +51,5 @@ export { revokeToken } from './revoke-token.ts';
 export { parseScope, type Scope, scopes } from './scopes.ts';
 export { jwksMaxAgeSeconds, type ListedKey, type Rotation, SigningKeys } from './signing-keys.ts';
 export type { RawTokenRequest } from './token-request.ts';
+export { Turns } from './turns.ts';
 export { Vault } from './vault.ts';

@@ -1,5 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
 import { Problem } from '../problem.ts';
+import { Turns } from './turns.ts';
 
 /** argon2id with OWASP's parameters for one lane: 19 MiB, two passes. The encoded hash carries them. */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -8,55 +9,32 @@ const maxWaiting = 512;
 const maxLength = 128;
 
 /**
- * Hashes and checks passwords on a bounded queue: a storm of logins takes turns on some of the cores and of libuv's
- * threads, and beyond the queue's length is refused (Problem `overloaded`) rather than allowed to slow the rest of the service.
+ * Hashes and checks passwords, some at a time: a storm of logins takes turns on a part of the cores and of libuv's
+ * threads, and is refused beyond a number (Problem `overloaded`) rather than allowed to slow the rest of the service.
  */
 export class PasswordHasher {
-  readonly #concurrency: number;
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #turns: Turns;
   #nobodysHash: Promise<string> | undefined;
 
   constructor(concurrency: number) {
-    this.#concurrency = concurrency;
+    this.#turns = new Turns(concurrency, maxWaiting);
   }
 
   hash(password: string): Promise<string> {
-    return this.#inTurn(() => hash(normalize(password), parameters));
+    return this.#turns.take(() => hash(normalize(password), parameters));
   }
 
   /** `encoded` null, for a user who does not exist or has no password, takes as long and answers false. */
   async verify(encoded: string | null, password: string): Promise<boolean> {
     this.#nobodysHash ??= hash('nobody has this password', parameters);
     const against = encoded ?? (await this.#nobodysHash);
-    const matches = await this.#inTurn(() => verify(against, normalize(password)));
+    const matches = await this.#turns.take(() => verify(against, normalize(password)));
     return matches && encoded !== null;
   }
 
   /** The hash to keep of a password that has just matched: a new one where the old was made with other parameters. */
   async upgrade(encoded: string | null, password: string): Promise<string | null> {
     return encoded === null || encoded.startsWith(encodedParameters) ? encoded : this.hash(password);
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#concurrency) {
-      if (this.#waiting.length >= maxWaiting) {
-        throw new Problem('overloaded', 'Too many logins at once. Nothing was written.', {
-          retryAfterSeconds: 2,
-        });
-      }
-      // Whoever finishes hands its turn over, so that `running` stays as it is.
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else {
-      this.#running += 1;
-    }
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running -= 1;
-    }
   }
 }
 

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { hash } from '@node-rs/argon2';
-import { type AuthDeps, issueToken, OAuthError, PasswordHasher, setStanding } from '../../src/auth/index.ts';
+import {
+  type AuthDeps,
+  issueToken,
+  OAuthError,
+  PasswordHasher,
+  setStanding,
+  Turns,
+} from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { Problem } from '../../src/problem.ts';
@@ -85,7 +92,7 @@ describe('who was right is looked at again after the hash', () => {
   const username = 'pebble.primary';
   test('five wrong passwords meanwhile lock the right one out', async () => {
     const passwords = new HeldHasher();
-    const deps = { ...auth(), passwords };
+    const deps = { ...auth(), passwords, logins: new Turns(8, 8) };
     const good = login(username, right[username], deps);
     const bad = [1, 2, 3, 4, 5].map(() => login(username, 'wrong', deps));
     await passwords.held(6);

@@ -1,8 +1,11 @@
 import { appendAudit } from '../../events/index.ts';
 import { auditedNameHash } from '../audited-name.ts';
+import type { AuthenticatedClient } from '../client-authentication.ts';
+import type { AuthDeps } from '../deps.ts';
 import { OAuthError, type RefusalFacts } from '../oauth-error.ts';
 import { admitLogin, countFailedLogin, type LoginRow, selectLogin } from '../queries.ts';
-import type { Grant } from './grant.ts';
+import type { TokenRequest } from '../token-request.ts';
+import type { Bearer, Grant } from './grant.ts';
 
 const triesInARow = 5;
 const lockMillis = 15 * 60 * 1000;
@@ -17,52 +20,66 @@ const lockMillis = 15 * 60 * 1000;
  */
 export const password: Grant = {
   grantType: 'password',
-  authorize: async (deps, { institutionId, clientId }, request) => {
+  authorize: async (deps, client, request) => {
     const username = request.require('username');
     const given = request.require('password');
+    const { institutionId } = client;
     const pausedFor = deps.vault
       .hash('paused name', `${institutionId}\0${username.toLowerCase()}`)
       .toString('base64');
     await deps.loginPauses.wait(pausedFor);
-    const user = await deps.database.read(institutionId, (db) => selectLogin(db, institutionId, username));
-    const matches = await deps.passwords.verify(user?.passwordHash ?? null, given);
-    const now = deps.clock();
-
-    const reason = whyNot(user, matches, now);
-    if (user !== undefined && reason === undefined) {
-      const passwordHash = await deps.passwords.upgrade(user.passwordHash, given);
-      const entry = { action: 'login', outcome: 'succeeded', reason: 'password' } as const;
-      const admitted = await deps.database.transaction(institutionId, async (tx) => {
-        // Hashing took its time: who was locked, deactivated or given another password meanwhile stays outside.
-        if (!(await admitLogin(tx, institutionId, user, { now, passwordHash }))) return false;
-        const { origin } = request;
-        await appendAudit(tx, institutionId, { ...entry, origin, clientId, userId: user.userId }, now);
-        return true;
-      });
-      if (!admitted) throw wrongCredentials({ reason: 'changed_meanwhile', userId: user.userId });
-      deps.loginPauses.succeeded(pausedFor);
-      const { userId, userKey, tokenEpoch: userEpoch, customerIds } = user;
-      return { use: 'member', userId, userKey, userEpoch, customerIds };
-    }
-
-    deps.loginPauses.failed(pausedFor);
-    const lockUntil = new Date(now.getTime() + lockMillis);
-    const countFor = reason === 'wrong_password' ? user?.userKey : undefined;
-    const locked = await deps.database.write(institutionId, (db) =>
-      countFailedLogin(db, institutionId, countFor ?? null, { now, lockUntil, triesInARow }),
-    );
-    if (locked) {
-      const { origin } = request;
-      const entry = { action: 'user.locked', outcome: 'succeeded', reason: 'wrong_passwords' } as const;
-      deps.audit.note(institutionId, { ...entry, origin, clientId, userId: user?.userId });
-    }
-    throw wrongCredentials(
-      user === undefined
-        ? { reason: 'unknown_user', nameHash: auditedNameHash(deps.vault, username) }
-        : { reason: reason ?? 'wrong_password', userId: user.userId },
-    );
+    return deps.logins.take(() => logIn(deps, client, request, { username, given, pausedFor }));
   },
 };
+
+async function logIn(
+  deps: AuthDeps,
+  { institutionId, clientId }: AuthenticatedClient,
+  request: TokenRequest,
+  {
+    username,
+    given,
+    pausedFor,
+  }: { readonly username: string; readonly given: string; readonly pausedFor: string },
+): Promise<Bearer> {
+  const user = await deps.database.read(institutionId, (db) => selectLogin(db, institutionId, username));
+  const matches = await deps.passwords.verify(user?.passwordHash ?? null, given);
+  const now = deps.clock();
+
+  const reason = whyNot(user, matches, now);
+  if (user !== undefined && reason === undefined) {
+    const passwordHash = await deps.passwords.upgrade(user.passwordHash, given);
+    const entry = { action: 'login', outcome: 'succeeded', reason: 'password' } as const;
+    const admitted = await deps.database.transaction(institutionId, async (tx) => {
+      // Hashing took its time: who was locked, deactivated or given another password meanwhile stays outside.
+      if (!(await admitLogin(tx, institutionId, user, { now, passwordHash }))) return false;
+      const { origin } = request;
+      await appendAudit(tx, institutionId, { ...entry, origin, clientId, userId: user.userId }, now);
+      return true;
+    });
+    if (!admitted) throw wrongCredentials({ reason: 'changed_meanwhile', userId: user.userId });
+    deps.loginPauses.succeeded(pausedFor);
+    const { userId, userKey, tokenEpoch: userEpoch, customerIds } = user;
+    return { use: 'member', userId, userKey, userEpoch, customerIds };
+  }
+
+  deps.loginPauses.failed(pausedFor);
+  const lockUntil = new Date(now.getTime() + lockMillis);
+  const countFor = reason === 'wrong_password' ? user?.userKey : undefined;
+  const locked = await deps.database.write(institutionId, (db) =>
+    countFailedLogin(db, institutionId, countFor ?? null, { now, lockUntil, triesInARow }),
+  );
+  if (locked) {
+    const { origin } = request;
+    const entry = { action: 'user.locked', outcome: 'succeeded', reason: 'wrong_passwords' } as const;
+    deps.audit.note(institutionId, { ...entry, origin, clientId, userId: user?.userId });
+  }
+  throw wrongCredentials(
+    user === undefined
+      ? { reason: 'unknown_user', nameHash: auditedNameHash(deps.vault, username) }
+      : { reason: reason ?? 'wrong_password', userId: user.userId },
+  );
+}
 
 /** For the audit alone. A wrong password is counted also for the inactive: else it could be told from them. */
 function whyNot(user: LoginRow | undefined, matches: boolean, now: Date): string | undefined {
