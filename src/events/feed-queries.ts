@@ -32,7 +32,7 @@ export interface FeedRow {
 // What an event is about is looked up by key, a probe a row; an account of the institution itself is shown to nobody.
 const feed = sql(
   'events_feed',
-  `select ($2::integer, $3::xid8) >= (now.epoch, now.first_unused) as "isAhead",
+  `select ($2::bigint, $3::xid8) >= (now.epoch, now.first_unused) as "isAhead",
           o.epoch, o.xid::text as xid, o.event_key as "eventKey", o.kind, o.recorded_at as at, u.user_id as "userId",
           f.account_id as "fromAccount", o.from_seq as "fromSeq", t.account_id as "toAccount", o.to_seq as "toSeq",
           o.data, r.transfer
@@ -45,7 +45,7 @@ const feed = sql(
      select o.epoch, o.xid, o.event_key, o.kind, o.subject_key, o.from_key, o.from_seq, o.to_key, o.to_seq, o.data,
             o.recorded_at
      from outbox o
-     where o.institution_id = $1 and (o.epoch, o.xid, o.event_key) > ($2::integer, $3::xid8, $4::bigint)
+     where o.institution_id = $1 and (o.epoch, o.xid, o.event_key) > ($2::bigint, $3::xid8, $4::bigint)
      order by o.epoch, o.xid, o.event_key limit $5
    ) o on (o.epoch, o.xid) < (now.epoch, now.first_running)
    left join lateral (

@@ -358,7 +358,12 @@ describe('who may ask, and how', () => {
     const theirs = nextOf(await harbor.get(next));
     const list = await app.get(`${paths.transfers}?limit=1`);
     const other = /after=([\w-]+)/.exec(list.headers.get('link') ?? '')?.[1] ?? 'none';
+    const own = new URL(nextOf(await app.get(`${feed}?limit=1`)), service.address).searchParams.get('after');
+    const forged = Buffer.from(own ?? '', 'base64url');
+    // An epoch that no column could hold.
+    forged.writeBigUInt64BE(8_000_000_000_000_000n, forged.length - 24);
     for (const path of [
+      `${feed}?after=${forged.toString('base64url')}`,
       theirs,
       `${feed}?after=${other}`,
       `${feed}?after=x`,
