@@ -336,6 +336,23 @@ describe('invalid_grant', () => {
     assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
   });
 
+  test('no sub, also where another claim names the member (7523 3 #2)', async () => {
+    const iss = 'https://who.example';
+    const keys = keySet(['e', ec.publicKey]);
+    await aProvider(service, 'lakeside', {
+      providerId: 'who',
+      kind: 'jwt',
+      issuer: iss,
+      keys,
+      subjectFrom: 'who',
+    });
+    for (const sub of [undefined, '', 7]) {
+      const answer = await bring(service, bridge, jwtBearer, assertion({ iss, who: member, sub }));
+      assert.match(answer.body.error_description, /claim sub/);
+    }
+    assert.equal((await bring(service, bridge, jwtBearer, assertion({ iss, who: member }))).status, 200);
+  });
+
   test('an e-mail that two members have names neither', async () => {
     const iss = 'https://mail.example';
     const keys = keySet(['e', ec.publicKey]);
