@@ -8,6 +8,7 @@ import { listKeysCommand, rotateKeysCommand } from './cli/keys.ts';
 import { activationCodeCommand, setPasswordCommand, standingCommands } from './cli/member.ts';
 import { migrateCommand } from './cli/migrate.ts';
 import { providerCommands } from './cli/provider.ts';
+import { reconcileCommand } from './cli/reconcile.ts';
 import { serveCommand } from './cli/serve.ts';
 import { transferCommands } from './cli/transfer.ts';
 import { ConfigError } from './config.ts';
@@ -24,7 +25,7 @@ const program = new Command('sharedraft')
     'after',
     `
 Settings come from the environment, or from a file .env in the working folder; docs/configuration.md lists them.
-Exit codes: 0 done, 1 failed, 2 wrong usage.`,
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off.`,
   )
   .exitOverride((error) => {
     process.exit(error.exitCode === 0 ? 0 : 2);
@@ -54,6 +55,7 @@ const provider = new Command('provider').description('Identity providers: who ma
 for (const command of providerCommands()) provider.addCommand(command);
 program.addCommand(provider);
 program.addCommand(auditCommand());
+program.addCommand(reconcileCommand());
 for (const command of allCommands(program))
   command.exitOverride(exitWithUsage).showHelpAfterError('(--help says what there is)');
 

@@ -33,6 +33,7 @@ export { getTransfer } from './get-transfer.ts';
 export { initiateTransfer } from './initiate-transfer.ts';
 export type { LimitRow } from './limit-queries.ts';
 export { listTransfers, type TransferFilter } from './list-transfers.ts';
+export { type Finding, type ReconcileOptions, reconcile } from './reconcile.ts';
 export { saveTransferRules, type TransferRules } from './save-transfer-rules.ts';
 export type { Policy } from './setting-queries.ts';
 export { rememberSettings } from './settings.ts';

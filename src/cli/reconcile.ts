@@ -1,0 +1,44 @@
+import { Command } from 'commander';
+import { type Institution, listInstitutions } from '../institutions/index.ts';
+import { reconcile } from '../transfers/index.ts';
+import { chooseInstitution, say, withStores } from './command.ts';
+
+/** What is told to whatever runs it, beside 0, 1 and 2: the work was done, and something is off. */
+const somethingIsOff = 3;
+
+export function reconcileCommand(): Command {
+  return new Command('reconcile')
+    .description(
+      'recompute balances, holds, limits and what belongs together; names each row that is off (exit code 3)',
+    )
+    .option('--institution <code>', 'only this one; all, one after the other, when left out')
+    .action((options: { institution?: string }) =>
+      withStores(async (stores) => {
+        const institutions =
+          options.institution === undefined
+            ? await stores.database.directory(listInstitutions)
+            : [await chooseInstitution(stores, options.institution)];
+        let off = 0;
+        for (const institution of institutions) {
+          let offHere = 0;
+          await reconcile(stores.database, institution.institutionId, {
+            onProgress: (walk, done) => progress(institution, `${done} ${walk}`),
+            onFinding: ({ check, row, detail }) => {
+              offHere += 1;
+              progress(institution, '');
+              say(`${institution.code}  ${check}  ${row}: ${detail}`);
+            },
+          });
+          progress(institution, '');
+          say(`${institution.code}: ${offHere === 0 ? 'everything agrees' : `${offHere} rows are off`}.`);
+          off += offHere;
+        }
+        if (off > 0) process.exitCode = somethingIsOff;
+      }),
+    );
+}
+
+/** One line that is written over, for people at a terminal. */
+function progress(institution: Institution, text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text && `${institution.code}: ${text} …`}`);
+}

@@ -1,0 +1,105 @@
+import { type Statement, sql } from '../storage/index.ts';
+
+/**
+ * Something that must be true, as the question for the rows where it is not. Each statement answers `row` (what is off,
+ * by its public name) and `detail` from one snapshot, and takes the institution and, but for `whole`, the key range
+ * it looks at: above $2, up to $3.
+ */
+export interface Check {
+  readonly name: string;
+  readonly walk: 'whole' | 'accounts' | 'transfers' | 'ids' | 'events' | 'counters';
+  readonly statement: Statement;
+}
+
+/** A check whose statement is called after it. */
+export function check(walk: Check['walk'], name: string, text: string): Check {
+  return { name, walk, statement: sql(`check_${name.replaceAll('-', '_')}`, text) };
+}
+
+const inRange = (alias: string) =>
+  `${alias}.institution_id = $1 and ${alias}.account_key > $2 and ${alias}.account_key <= $3`;
+
+/** The range's entries, each beside the one before it on its account. */
+const chained = `
+  select b.account_id, e.*, lag(e.seq, 1, 0::bigint) over w as seq_before,
+         lag(e.posted_after, 1, 0::bigint) over w as posted_before, lag(e.recorded_at) over w as recorded_before
+  from entries e
+  join balances b on b.institution_id = e.institution_id and b.account_key = e.account_key
+  where ${inRange('e')}
+  window w as (partition by e.account_key order by e.seq)`;
+
+export const ledgerChecks: readonly Check[] = [
+  check(
+    'whole',
+    'trial-balance',
+    `select b.currency as row, format('all balances add up to %s, not to 0', sum(b.posted)) as detail
+     from balances b where b.institution_id = $1
+     group by b.currency having sum(b.posted) <> 0`,
+  ),
+  check(
+    'accounts',
+    'account-balance',
+    `select coalesce(a.account_id, b.account_id) as row,
+            case when a.account_key is null then 'has a balance and is no account'
+                 when b.account_key is null then 'has no balance'
+                 else format('its balance is kept as %s in %s', b.account_id, b.currency) end as detail
+     from (select * from accounts a where ${inRange('a')}) a
+     full join (select * from balances b where ${inRange('b')}) b using (account_key)
+     where (a.account_id, a.currency) is distinct from (b.account_id, b.currency)`,
+  ),
+  check(
+    'accounts',
+    'balance-posted',
+    `select b.account_id as row,
+            format('posted is %s, its entries add up to %s', b.posted, coalesce(e.amount, 0)) as detail
+     from balances b
+     left join (select e.account_key, sum(e.amount) as amount from entries e where ${inRange('e')}
+                group by e.account_key) e using (account_key)
+     where ${inRange('b')} and b.posted <> coalesce(e.amount, 0)`,
+  ),
+  check(
+    'accounts',
+    'balance-newest-entry',
+    `select b.account_id as row,
+            format('stands at entry %s, held %s out and %s in, at %s; its newest entry says %s, %s, %s, %s',
+                   b.seq, b.held_out, b.held_in, b.last_at, e.seq, e.held_out, e.held_in, e.recorded_at) as detail
+     from balances b
+     cross join lateral (
+       select coalesce(max(n.seq), 0) as seq, coalesce(max(n.held_out_after), 0) as held_out,
+              coalesce(max(n.held_in_after), 0) as held_in, coalesce(max(n.recorded_at), b.last_at) as recorded_at
+       from (select * from entries e where e.institution_id = b.institution_id and e.account_key = b.account_key
+             order by e.seq desc limit 1) n) e
+     where ${inRange('b')}
+       and (b.seq, b.held_out, b.held_in, b.last_at)
+           is distinct from (e.seq, e.held_out, e.held_in, e.recorded_at)`,
+  ),
+  check(
+    'accounts',
+    'entry-of-no-account',
+    `select format('account key %s', e.account_key) as row, format('has %s entries', count(*)) as detail
+     from entries e
+     left join balances b on b.institution_id = e.institution_id and b.account_key = e.account_key
+     where ${inRange('e')} and b.account_key is null
+     group by e.account_key`,
+  ),
+  check(
+    'accounts',
+    'entry-gap',
+    `select format('%s, entry %s', account_id, seq) as row, format('follows entry %s', seq_before) as detail
+     from (${chained}) e where seq <> seq_before + 1`,
+  ),
+  check(
+    'accounts',
+    'entry-running-balance',
+    `select format('%s, entry %s', account_id, seq) as row,
+            format('leaves %s, after %s and %s', posted_after, posted_before, amount) as detail
+     from (${chained}) e where seq = seq_before + 1 and posted_after <> posted_before + amount`,
+  ),
+  check(
+    'accounts',
+    'entry-time',
+    `select format('%s, entry %s', account_id, seq) as row,
+            format('of %s, before the one before it, of %s', recorded_at, recorded_before) as detail
+     from (${chained}) e where recorded_at < recorded_before`,
+  ),
+];

@@ -1,0 +1,403 @@
+import { type Check, check } from '../ledger/index.ts';
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+
+const inAccounts = (alias: string, column = 'account_key') =>
+  `${alias}.institution_id = $1 and ${alias}.${column} > $2 and ${alias}.${column} <= $3`;
+const inTransfers = (alias: string) =>
+  `${alias}.institution_id = $1 and ${alias}.transfer_key > $2 and ${alias}.transfer_key <= $3`;
+
+/** Of what kind a posting's entries are when a transfer ordered it. */
+const ordered = `('TRANSFER', 'HOLD', 'RELEASE')`;
+
+const holdCheck = (name: string, column: 'held_out' | 'held_in', side: 'from_key' | 'to_key') =>
+  check(
+    'accounts',
+    name,
+    `select b.account_id as row,
+            format('${column} is %s, its pending transfers add up to %s', b.${column}, coalesce(t.amount, 0)) as detail
+     from balances b
+     left join (select t.${side}, sum(t.amount) as amount from transfers t
+                where ${inAccounts('t', side)} and t.list_class <= 5 and t.status = 'PENDING'
+                group by t.${side}) t on t.${side} = b.account_key
+     where ${inAccounts('b')} and b.${column} <> coalesce(t.amount, 0)`,
+  );
+
+export const transferChecks: readonly Check[] = [
+  holdCheck('hold-out', 'held_out', 'from_key'),
+  holdCheck('hold-in', 'held_in', 'to_key'),
+  check(
+    'accounts',
+    'entry-transfer',
+    `select format('%s, entry %s', b.account_id, e.seq) as row,
+            case when t.transfer_key is null then 'belongs to no transfer'
+                 else format('of kind %s and %s does not fit transfer %s, %s of %s', e.kind, e.amount,
+                             t.transfer_id, t.status, t.amount) end as detail
+     from entries e
+     join balances b on b.institution_id = e.institution_id and b.account_key = e.account_key
+     left join transfers t on t.institution_id = e.institution_id and t.transfer_key = e.posting_key
+     where ${inAccounts('e')} and e.kind in ${ordered}
+       and not coalesce(
+         case e.kind when 'TRANSFER' then t.status = 'COMPLETED' when 'RELEASE' then t.status = 'FAILED' else true end
+         and case e.account_key when t.from_key then e.amount = case e.kind when 'TRANSFER' then -t.amount else 0 end
+                                when t.to_key then e.amount = case e.kind when 'TRANSFER' then t.amount else 0 end
+             end, false)`,
+  ),
+  check(
+    'accounts',
+    'entry-held',
+    `select format('%s, entry %s', e.account_id, e.seq) as row,
+            format('of kind %s changes what is held by %s out and %s in', e.kind, e.held_out, e.held_in) as detail
+     from (
+       select b.account_id, e.*, e.seq - lag(e.seq, 1, 0::bigint) over w as step,
+              e.held_out_after - lag(e.held_out_after, 1, 0::bigint) over w as held_out,
+              e.held_in_after - lag(e.held_in_after, 1, 0::bigint) over w as held_in
+       from entries e
+       join balances b on b.institution_id = e.institution_id and b.account_key = e.account_key
+       where ${inAccounts('e')}
+       window w as (partition by e.account_key order by e.seq)
+     ) e
+     left join transfers t on t.institution_id = $1 and t.transfer_key = e.posting_key and e.kind in ${ordered}
+     where e.step = 1
+       and case when e.account_key = t.from_key then e.held_in <> 0 else e.held_out <> 0 end
+        or e.step = 1
+       and case when e.account_key = t.from_key then e.held_out when e.account_key = t.to_key then e.held_in
+                else e.held_in end
+           <> all (case e.kind when 'HOLD' then array[t.amount] when 'RELEASE' then array[-t.amount]
+                               when 'TRANSFER' then array[0, -t.amount] else array[0::bigint] end)`,
+  ),
+  check(
+    'accounts',
+    'transfer-entries',
+    `select s.transfer_id as row,
+            format('is %s, and its %s has %s entries of it posted, %s held, %s released', s.status, s.side,
+                   coalesce(e.posted, 0), coalesce(e.held, 0), coalesce(e.released, 0)) as detail
+     from (
+       select t.transfer_key, t.transfer_id, t.status, t.from_key as account_key, 'source' as side
+       from transfers t where ${inAccounts('t', 'from_key')}
+       union all
+       select t.transfer_key, t.transfer_id, t.status, t.to_key, 'destination'
+       from transfers t where ${inAccounts('t', 'to_key')}
+     ) s
+     left join (
+       select e.account_key, e.posting_key, count(*) filter (where e.kind = 'TRANSFER') as posted,
+              count(*) filter (where e.kind = 'HOLD') as held,
+              count(*) filter (where e.kind = 'RELEASE') as released
+       from entries e where ${inAccounts('e')} and e.kind in ${ordered}
+       group by e.account_key, e.posting_key
+     ) e on e.account_key = s.account_key and e.posting_key = s.transfer_key
+     where not case s.status
+       when 'COMPLETED' then coalesce(e.posted, 0) = 1 and coalesce(e.held, 0) <= 1 and coalesce(e.released, 0) = 0
+       when 'PENDING' then coalesce(e.posted, 0) = 0 and coalesce(e.held, 0) = 1 and coalesce(e.released, 0) = 0
+       else coalesce(e.posted, 0) = 0 and coalesce(e.held, 0) = coalesce(e.released, 0)
+     end`,
+  ),
+  check(
+    'accounts',
+    'loan-payment',
+    `select format('%s, entry %s', b.account_id, coalesce(p.seq, e.seq)) as row,
+            case when p.seq is null then 'is a payment whose parts are not kept'
+                 when e.seq is null then 'has parts of a payment and is none'
+                 else format('moves %s, and its parts add up to %s', e.amount,
+                             p.to_fees + p.to_interest + p.to_principal) end as detail
+     from (select p.* from loan_payments p where ${inAccounts('p')}) p
+     full join (
+       select e.account_key, e.seq, e.amount from entries e
+       join loans l on l.institution_id = e.institution_id and l.account_key = e.account_key
+       where ${inAccounts('e')} and e.kind = 'TRANSFER'
+     ) e on e.account_key = p.account_key and e.seq = p.seq
+     join balances b on b.institution_id = $1 and b.account_key = coalesce(p.account_key, e.account_key)
+     where e.amount is distinct from p.to_fees + p.to_interest + p.to_principal`,
+  ),
+  check(
+    'accounts',
+    'loan-dues',
+    `select b.account_id as row,
+            format('owes %s, less than its interest of %s and fees of %s', -b.posted, l.accrued_interest,
+                   l.fees_due) as detail
+     from loans l
+     join balances b on b.institution_id = l.institution_id and b.account_key = l.account_key
+     where ${inAccounts('l')} and l.accrued_interest + l.fees_due > -b.posted`,
+  ),
+  check(
+    'transfers',
+    'transfer-id',
+    `select t.transfer_id as row,
+            case when i.transfer_key is null then 'its id is not noted as used'
+                 else 'its id is noted as used by another transfer' end as detail
+     from transfers t
+     left join used_ids i on i.institution_id = t.institution_id and i.transfer_id = t.transfer_id
+     where ${inTransfers('t')} and i.transfer_key is distinct from t.transfer_key`,
+  ),
+  check(
+    'transfers',
+    'transfer-accounts',
+    `select t.transfer_id as row, format('its %s is not the account that it names', s.side) as detail
+     from transfers t
+     cross join lateral (values ('source', t.from_key, t.from_account_id), ('destination', t.to_key, t.to_account_id))
+       as s (side, account_key, account_id)
+     left join accounts a on a.institution_id = t.institution_id and a.account_key = s.account_key
+     where ${inTransfers('t')} and s.account_key is not null
+       and (a.account_id is distinct from s.account_id or (t.status <> 'FAILED' and a.currency <> t.currency))`,
+  ),
+  check(
+    'transfers',
+    'pending-terms',
+    `select coalesce(t.transfer_id, format('transfer key %s', p.transfer_key)) as row,
+            case when p.transfer_key is null then 'is PENDING and waits for nothing'
+                 else format('waits, and is %s', coalesce(t.status, 'no transfer')) end as detail
+     from (select t.* from transfers t where ${inTransfers('t')}) t
+     full join (select p.* from pending_transfers p where ${inTransfers('p')}) p using (transfer_key)
+     where (t.status is not distinct from 'PENDING') <> (p.transfer_key is not null)`,
+  ),
+  check(
+    'transfers',
+    'reversal',
+    `select t.transfer_id as row, 'does not take back what it says it does' as detail
+     from transfers t
+     left join transfers o on o.institution_id = t.institution_id and o.transfer_key = t.reverses_key
+     where ${inTransfers('t')} and t.reverses_key is not null
+       and (o.status, o.amount, o.currency, o.from_key, o.to_key)
+           is distinct from ('COMPLETED', t.amount, t.currency, t.to_key, t.from_key)`,
+  ),
+  check(
+    'transfers',
+    'limit-use',
+    `select format('%s, limit %s', coalesce(t.transfer_id, format('transfer key %s', u.transfer_key)), u.limit_key)
+              as row,
+            format('counted %s', u.amount) as detail
+     from limit_uses u
+     left join transfers t on t.institution_id = u.institution_id and t.transfer_key = u.transfer_key
+     left join limit_counters c on c.institution_id = u.institution_id and c.limit_key = u.limit_key
+       and c.subject_key = u.subject_key and c.period_start = u.period_start
+     where ${inTransfers('u')}
+       and (u.amount is distinct from t.amount or c.limit_key is null
+            or not (t.status = 'PENDING' or (u.limit_key = 0 and t.status = 'COMPLETED')))`,
+  ),
+  check(
+    'ids',
+    'used-id',
+    `select i.transfer_id as row, 'is noted as used by a transfer that has another id, or is not there' as detail
+     from used_ids i
+     left join transfers t on t.institution_id = i.institution_id and t.transfer_key = i.transfer_key
+     where i.institution_id = $1 and i.transfer_id > $2::text and i.transfer_id <= $3::text
+       and t.transfer_id is distinct from i.transfer_id`,
+  ),
+  check(
+    'counters',
+    'limit-counter',
+    `with counted as (
+       -- Counters of a limit that has been taken away say nothing any more.
+       select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, l.subject, t.amount as sum,
+              t.transfers as count
+       from limit_counters c
+       join institutions i on i.institution_id = c.institution_id
+       join transfer_limits l on l.institution_id = c.institution_id and l.limit_key = c.limit_key
+         and (l.max_amount is not null or l.max_count is not null)
+       cross join lateral (
+         select coalesce(sum(t.amount), 0) as amount, count(*) as transfers
+         from (
+           select t.* from transfers t
+           where l.subject = 'USER' and t.institution_id = $1 and t.user_key = c.subject_key and t.list_class <= 15
+           union all
+           select t.* from transfers t
+           where l.subject = 'ACCOUNT' and t.institution_id = $1 and t.from_key = c.subject_key and t.list_class <= 15
+           union all
+           select t.* from accounts a
+           join transfers t on t.institution_id = $1 and t.from_key = a.account_key and t.list_class <= 15
+           where l.subject = 'CUSTOMER' and a.institution_id = $1 and a.customer_key = c.subject_key
+         ) t
+         join accounts a on a.institution_id = $1 and a.account_key = t.from_key
+         where t.status in ('PENDING', 'COMPLETED') and t.reverses_key is null and t.currency = l.currency
+           and (l.transfer_type is null or l.transfer_type = t.transfer_type)
+           and (l.source_type is null or l.source_type = a.di_account_type)
+           and t.created_at >= c.period_start::timestamp at time zone i.time_zone
+           and t.created_at < (c.period_start + case l.period when 'DAY' then interval '1 day'
+                                                              else interval '1 month' end) at time zone i.time_zone
+       ) t
+       where c.institution_id = $1 and c.limit_key > 0
+         and (c.limit_key, c.subject_key, c.period_start) > ($2, $3, $4::date)
+         and (c.limit_key, c.subject_key, c.period_start) <= ($5, $6, $7::date)
+       union all
+       -- A year's contributions to IRAs, each kept beside its transfer for as long as it can be taken back.
+       select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, 'PERSON', coalesce(u.amount, 0),
+              coalesce(u.transfers, 0)
+       from limit_counters c
+       left join (
+         select u.subject_key, u.period_start, sum(u.amount) as amount, count(*) as transfers
+         from limit_uses u where u.institution_id = $1 and u.limit_key = 0
+         group by u.subject_key, u.period_start
+       ) u using (subject_key, period_start)
+       where c.institution_id = $1 and c.limit_key = 0
+         and (c.limit_key, c.subject_key, c.period_start) > ($2, $3, $4::date)
+         and (c.limit_key, c.subject_key, c.period_start) <= ($5, $6, $7::date)
+     )
+     select format('limit %s of %s %s from %s', limit_key, lower(subject), subject_key, period_start) as row,
+            format('counts %s in %s transfers; there are %s in %s', amount, transfers, sum, count) as detail
+     from counted where (amount, transfers::bigint) is distinct from (sum, count)`,
+  ),
+  check(
+    'events',
+    'event-entry',
+    `select format('event %s', o.event_key) as row,
+            format('%s of %s does not fit entry %s', o.kind, coalesce(t.transfer_id, 'no transfer'), s.seq) as detail
+     from outbox o
+     cross join lateral (values (o.from_key, o.from_seq), (o.to_key, o.to_seq)) as s (account_key, seq)
+     left join transfers t on t.institution_id = o.institution_id and t.transfer_key = o.subject_key
+     left join entries e on e.institution_id = o.institution_id and e.account_key = s.account_key and e.seq = s.seq
+     where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and o.kind like 'transfer.%'
+       and s.seq is not null
+       and (e.posting_key, e.kind) is distinct from (o.subject_key, case o.kind
+             when 'transfer.pending' then 'HOLD' when 'transfer.completed' then 'TRANSFER' else 'RELEASE' end)`,
+  ),
+  check(
+    'events',
+    'event-transfer',
+    `select format('event %s', o.event_key) as row,
+            format('%s is told of %s', o.kind, coalesce(t.transfer_id || ', which is ' || t.status, 'no transfer'))
+              as detail
+     from outbox o
+     left join transfers t on t.institution_id = o.institution_id and t.transfer_key = o.subject_key
+     where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and o.kind like 'transfer.%'
+       and not coalesce(case o.kind when 'transfer.completed' then t.status = 'COMPLETED'
+                                    when 'transfer.failed' then t.status = 'FAILED' else true end
+                        and t.transfer_key is not null, false)`,
+  ),
+];
+
+/** Where the next chunk of a walk ends: null at the end. Accounts by the number of their entries, others by rows. */
+export const bounds = {
+  accounts: sql(
+    'check_next_accounts',
+    `select max(account_key)::text as bound, count(*) as rows from (
+       select k.account_key, row_number() over w as place, sum(1 + coalesce(b.seq, 0)) over w as weight
+       from (
+         select account_key from accounts where institution_id = $1 and account_key > $2
+         union select account_key from balances where institution_id = $1 and account_key > $2
+         order by account_key limit 1000
+       ) k
+       left join balances b on b.institution_id = $1 and b.account_key = k.account_key
+       window w as (order by k.account_key)
+     ) k where place = 1 or weight <= 20000`,
+  ),
+  transfers: sql(
+    'check_next_transfers',
+    `select max(transfer_key)::text as bound, count(*) as rows from (
+       select transfer_key from transfers where institution_id = $1 and transfer_key > $2
+       order by transfer_key limit 5000) k`,
+  ),
+  ids: sql(
+    'check_next_ids',
+    `select max(transfer_id) as bound, count(*) as rows from (
+       select transfer_id from used_ids where institution_id = $1 and transfer_id > $2::text
+       order by transfer_id limit 5000) k`,
+  ),
+  events: sql(
+    'check_next_events',
+    `select max(event_key)::text as bound, count(*) as rows from (
+       select event_key from outbox where institution_id = $1 and event_key > $2
+       order by event_key limit 5000) k`,
+  ),
+} as const;
+
+const counterBound = sql(
+  'check_next_counters',
+  `select limit_key, subject_key, period_start, count from (
+     select limit_key, subject_key, period_start, count(*) over () as count,
+            row_number() over (order by limit_key, subject_key, period_start) as place
+     from (
+       select limit_key, subject_key, period_start from limit_counters
+       where institution_id = $1 and (limit_key, subject_key, period_start) > ($2, $3, $4::date)
+       order by limit_key, subject_key, period_start limit 200) c
+   ) c where place = count`,
+);
+
+export type CounterKey = readonly [limitKey: number, subjectKey: bigint, periodStart: string];
+
+export async function selectCounterBound(
+  db: Queryable,
+  institutionId: InstitutionId,
+  after: CounterKey,
+): Promise<{ readonly bound: CounterKey; readonly rows: number } | undefined> {
+  const { rows } = await db.query<{
+    limit_key: number;
+    subject_key: bigint;
+    period_start: string;
+    count: bigint;
+  }>(counterBound, [institutionId, ...after]);
+  const row = rows[0];
+  return row && { bound: [row.limit_key, row.subject_key, row.period_start], rows: Number(row.count) };
+}
+
+const toldEntries = sql(
+  'check_told_entries',
+  `select b.account_key, b.account_id, b.seq,
+          (select count(*) from entries e where e.institution_id = $1 and e.account_key = b.account_key
+             and e.kind in ${ordered}) as entries,
+          (select coalesce(sum(e.seq), 0)::text from entries e where e.institution_id = $1
+             and e.account_key = b.account_key and e.kind in ${ordered}) as sum
+   from balances b where ${inAccounts('b')}`,
+);
+
+/** Per account of the range, as it stands: how many entries an event must tell of, and the sum of their numbers. */
+export async function selectToldEntries(
+  db: Queryable,
+  institutionId: InstitutionId,
+  after: string,
+  upTo: string,
+) {
+  const { rows } = await db.query<{
+    account_key: bigint;
+    account_id: string;
+    seq: bigint;
+    entries: bigint;
+    sum: string;
+  }>(toldEntries, [institutionId, after, upTo]);
+  return rows.map((row) => ({
+    accountKey: row.account_key,
+    accountId: row.account_id,
+    seq: row.seq,
+    entries: row.entries,
+    sum: BigInt(row.sum),
+  }));
+}
+
+const toldIn = sql(
+  'check_told_in_events',
+  `select s.account_key, s.seq
+   from outbox o
+   cross join lateral (values (o.from_key, o.from_seq), (o.to_key, o.to_seq)) as s (account_key, seq)
+   where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and s.seq is not null`,
+);
+
+/** The entries that the range's events tell of. */
+export async function selectToldInEvents(
+  db: Queryable,
+  institutionId: InstitutionId,
+  after: string,
+  upTo: string,
+): Promise<{ account_key: bigint; seq: bigint }[]> {
+  return (await db.query<{ account_key: bigint; seq: bigint }>(toldIn, [institutionId, after, upTo])).rows;
+}
+
+const untold = sql(
+  'check_untold_entries',
+  `with told as (
+     select o.from_seq as seq from outbox o where o.institution_id = $1 and o.from_key = $2
+     union all select o.to_seq from outbox o where o.institution_id = $1 and o.to_key = $2
+   )
+   select e.seq, count(t.seq) as events
+   from entries e left join told t on t.seq = e.seq
+   where e.institution_id = $1 and e.account_key = $2 and e.seq <= $3 and e.kind in ${ordered}
+   group by e.seq having count(t.seq) <> 1
+   order by e.seq limit 100`,
+);
+
+/** The account's entries up to one that no event tells of, or several do. */
+export async function selectUntoldEntries(
+  db: Queryable,
+  institutionId: InstitutionId,
+  accountKey: bigint,
+  upTo: bigint,
+): Promise<{ seq: bigint; events: bigint }[]> {
+  return (await db.query<{ seq: bigint; events: bigint }>(untold, [institutionId, accountKey, upTo])).rows;
+}

@@ -1,0 +1,467 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import type { InstitutionId, Queryable } from '../../src/storage/index.ts';
+import { type Finding, reconcile, reverseTransfer } from '../../src/transfers/index.ts';
+import { runCli } from '../support/cli.ts';
+import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
+import { deskOf, handClock } from '../support/desk.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const checking = 'a-1001-checking';
+const savings = 'a-1001-savings';
+const loan = 'a-1001-carloan';
+const ira = 'a-1001-ira';
+const elsewhere = 'a-1003-savings';
+
+let service: TestService;
+let superuser: pg.Client;
+let names: Names;
+before(async () => {
+  const { clock } = handClock('2026-03-03T15:00:00Z');
+  service = await startTestService({ clock });
+  await makeHistory();
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(20, BigInt);
+  types.setTypeParser(1082, (text: string) => text);
+  superuser = new pg.Client({ ...service.db.connection, types });
+  await superuser.connect();
+  names = await readNames();
+});
+after(async () => {
+  await superuser.end();
+  await service.close();
+});
+
+/** Of each kind of transfer one, in each state that it can come to, numbered on their accounts as they are given. */
+async function makeHistory(): Promise<void> {
+  const app = await clientOf(service);
+  const member = await memberOf(service, 'demo.member', 'demo-member-password');
+  const harbor = await memberOf(service, 'demo.member', 'harbor-member-password', [
+    'harbor-app',
+    'harbor-app-secret',
+  ]);
+  const orders = [
+    [member, 'standard', checking, savings, 100, 201],
+    [member, 'taken-back', checking, savings, 7, 201],
+    [member, 'to-loan', checking, loan, 300, 201],
+    [member, 'to-ira', checking, ira, 250, 201],
+    [member, 'poor', checking, savings, 9_000_000, 422],
+    [member, 'pending', checking, elsewhere, 1_500, 201],
+    [app, 'cancelled', checking, elsewhere, 2_000, 201],
+    [harbor, 'counted', checking, savings, 20, 201],
+    [harbor, 'counted-monthly', savings, checking, 10, 201],
+    [harbor, 'counted-pending', checking, 'a-1002-checking', 600, 201],
+  ] as const;
+  for (const [caller, id, fromAccountId, toAccountId, amount, expected] of orders) {
+    const { status, text } = await caller.post(paths.transfers, { id, fromAccountId, toAccountId, amount });
+    assert.equal(status, expected, `${id}: ${text}`);
+  }
+  assert.equal((await cancel(app, 'cancelled')).status, 200);
+  await using operator = await deskOf(service);
+  const { desk, database, institutionId } = operator;
+  const reversal = { originalId: 'taken-back', transferId: 'reversal', operator: 'olive' };
+  assert.equal((await reverseTransfer(desk, database, institutionId, reversal)).kind, 'new');
+}
+
+const cancel = (caller: DemoCaller, id: string) => caller.post(`${paths.transfers}/${id}/cancel`, {});
+
+/** Keys of what the corruptions name. */
+interface Names {
+  readonly lakeside: bigint;
+  readonly harbor: bigint;
+  account(accountId: string): bigint;
+  transfer(transferId: string): bigint;
+  /** Of the event that tells of the transfer. */
+  event(transferId: string): bigint;
+  /** Of demo.member at harbor. */
+  readonly user: bigint;
+  /** Of the IRA's owner. */
+  readonly person: bigint;
+}
+
+async function readNames(): Promise<Names> {
+  const read = async (text: string) => {
+    const { rows } = await superuser.query<{ name: string; key: bigint }>(text);
+    const keys = new Map(rows.map((row) => [row.name, BigInt(row.key)]));
+    return (name: string): bigint => {
+      const key = keys.get(name);
+      assert.ok(key !== undefined, name);
+      return key;
+    };
+  };
+  const institution = await read('select code as name, institution_id as key from institutions');
+  const lakeside = institution('lakeside');
+  const harbor = institution('harbor');
+  return {
+    lakeside,
+    harbor,
+    account: await read(
+      `select account_id as name, account_key as key from accounts where institution_id = ${lakeside}`,
+    ),
+    transfer: await read('select transfer_id as name, transfer_key as key from transfers'),
+    event: await read(
+      `select t.transfer_id as name, max(o.event_key) as key from outbox o
+       join transfers t on t.institution_id = o.institution_id and t.transfer_key = o.subject_key
+       where o.kind like 'transfer.%' group by t.transfer_id`,
+    ),
+    user: (
+      await read(`select username as name, user_key as key from users where institution_id = ${harbor}`)
+    )('demo.member'),
+    person: (
+      await read(
+        `select 'owner' as name, subject_key as key from limit_counters where limit_key = 0 and amount > 0`,
+      )
+    )('owner'),
+  };
+}
+
+async function findingsIn(db: Queryable, institutionId: bigint): Promise<string[]> {
+  const found: Finding[] = [];
+  const database = { read: <T>(_: InstitutionId, work: (db: Queryable) => Promise<T>) => work(db) };
+  await reconcile(database, Number(institutionId) as InstitutionId, {
+    onFinding: (finding) => found.push(finding),
+  });
+  return [...new Set(found.map(({ check, row }) => `${check}: ${row}`))].sort();
+}
+
+/** Past every policy and trigger, in a transaction that is rolled back. */
+async function foundAfter(corruption: string, institutionId: bigint): Promise<string[]> {
+  await superuser.query('begin; set local session_replication_role = replica');
+  try {
+    const { rowCount } = await superuser.query(corruption);
+    assert.ok(rowCount !== null && rowCount > 0, 'something was corrupted');
+    return await findingsIn(
+      {
+        query: async <Row extends object>({ text }: { text: string }, values: readonly unknown[] = []) => {
+          const { rows, rowCount: count, command } = await superuser.query<Row>(text, [...values]);
+          return { rows, rowCount: count ?? 0, command };
+        },
+      },
+      institutionId,
+    );
+  } finally {
+    await superuser.query('rollback');
+  }
+}
+
+const onAccount = (accountId: string) =>
+  `institution_id = ${names.lakeside} and account_key = ${names.account(accountId)}`;
+const onEntry = (accountId: string, seq: number) => `${onAccount(accountId)} and seq = ${seq}`;
+const onTransfer = (id: string) =>
+  `institution_id = ${names.lakeside} and transfer_key = ${names.transfer(id)}`;
+const onEvent = (id: string) => `institution_id = ${names.lakeside} and event_key = ${names.event(id)}`;
+const counter = (limitKey: number, subjectKey: bigint, institutionId: bigint) =>
+  `institution_id = ${institutionId} and limit_key = ${limitKey} and subject_key = ${subjectKey} and amount > 0`;
+
+interface Corruption {
+  readonly what: string;
+  readonly at?: 'harbor';
+  readonly sql: () => string;
+  readonly found: () => readonly string[];
+}
+
+const corruptions: readonly Corruption[] = [
+  {
+    what: 'money added to a balance',
+    sql: () => `update balances set posted = posted + 1 where ${onAccount(checking)}`,
+    found: () => [`balance-posted: ${checking}`, 'trial-balance: USD'],
+  },
+  {
+    what: 'money moved between balances without entries',
+    sql: () => `update balances set posted = posted + case account_id when '${checking}' then -500 else 500 end
+                where institution_id = ${names.lakeside} and account_id in ('${checking}', '${savings}')`,
+    found: () => [`balance-posted: ${checking}`, `balance-posted: ${savings}`],
+  },
+  {
+    what: 'money made by a balanced-looking entry',
+    sql: () => `with made as (
+                  insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
+                                       held_out_after, held_in_after, recorded_at)
+                  select institution_id, account_key, seq + 1, 5, 'ADJUSTMENT', 100, posted + 100, held_out, held_in, last_at
+                  from balances where ${onAccount(savings)} returning 1)
+                update balances set posted = posted + 100, seq = seq + 1 where ${onAccount(savings)}`,
+    found: () => ['trial-balance: USD'],
+  },
+  {
+    what: 'more held to leave than is pending',
+    sql: () => `update balances set held_out = held_out + 1 where ${onAccount(savings)}`,
+    found: () => [`balance-newest-entry: ${savings}`, `hold-out: ${savings}`],
+  },
+  {
+    what: 'a hold to arrive forgotten',
+    sql: () => `update balances set held_in = 0 where ${onAccount(elsewhere)}`,
+    found: () => [`balance-newest-entry: ${elsewhere}`, `hold-in: ${elsewhere}`],
+  },
+  {
+    what: 'a balance ahead of its entries',
+    sql: () => `update balances set seq = seq + 1 where ${onAccount(ira)}`,
+    found: () => [`balance-newest-entry: ${ira}`],
+  },
+  {
+    what: 'a balance of another time than its newest entry',
+    sql: () => `update balances set last_at = last_at - interval '1 day' where ${onAccount(ira)}`,
+    found: () => [`balance-newest-entry: ${ira}`],
+  },
+  {
+    what: "a balance under another account's name",
+    sql: () => `update balances set account_id = 'a-nobody' where ${onAccount(savings)}`,
+    found: () => [`account-balance: ${savings}`],
+  },
+  {
+    what: 'a balance gone',
+    sql: () => `delete from balances where ${onAccount('a-1003-moneymarket')}`,
+    found: () => [
+      'account-balance: a-1003-moneymarket',
+      `entry-of-no-account: account key ${names.account('a-1003-moneymarket')}`,
+      'trial-balance: USD',
+    ],
+  },
+  {
+    what: 'an entry of an account that there is not',
+    sql: () => `insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
+                                     held_out_after, held_in_after, recorded_at)
+                values (${names.lakeside}, 999999, 1, 5, 'ADJUSTMENT', 1, 1, 0, 0, now())`,
+    found: () => ['entry-of-no-account: account key 999999'],
+  },
+  {
+    what: 'an entry gone',
+    sql: () => `delete from entries where ${onEntry(savings, 3)}`,
+    found: () => [
+      `balance-posted: ${savings}`,
+      `entry-gap: ${savings}, entry 4`,
+      `event-entry: event ${names.event('taken-back')}`,
+      'transfer-entries: taken-back',
+    ],
+  },
+  {
+    what: 'an entry of another amount',
+    sql: () => `update entries set amount = amount + 1 where ${onEntry(savings, 2)}`,
+    found: () => [
+      `balance-posted: ${savings}`,
+      `entry-running-balance: ${savings}, entry 2`,
+      `entry-transfer: ${savings}, entry 2`,
+    ],
+  },
+  {
+    what: 'an entry that leaves another balance',
+    sql: () => `update entries set posted_after = posted_after + 1 where ${onEntry(savings, 2)}`,
+    found: () => [`entry-running-balance: ${savings}, entry 2`, `entry-running-balance: ${savings}, entry 3`],
+  },
+  {
+    what: 'an entry out of its time',
+    sql: () =>
+      `update entries set recorded_at = recorded_at - interval '30 days' where ${onEntry(savings, 3)}`,
+    found: () => [`entry-time: ${savings}, entry 3`],
+  },
+  {
+    what: 'an entry that holds what nobody ordered',
+    sql: () => `update entries set held_out_after = held_out_after + 1 where ${onEntry(checking, 2)}`,
+    found: () => [`entry-held: ${checking}, entry 2`, `entry-held: ${checking}, entry 3`],
+  },
+  {
+    what: 'an entry of a transfer that there is not',
+    sql: () => `update entries set posting_key = 5 where ${onEntry(savings, 2)}`,
+    found: () => [
+      `entry-transfer: ${savings}, entry 2`,
+      `event-entry: event ${names.event('standard')}`,
+      'transfer-entries: standard',
+    ],
+  },
+  {
+    what: 'a transfer of another amount than was posted',
+    sql: () => `update transfers set amount = amount + 1 where ${onTransfer('standard')}`,
+    found: () => [`entry-transfer: ${checking}, entry 2`, `entry-transfer: ${savings}, entry 2`],
+  },
+  {
+    what: 'a posted transfer called failed',
+    sql: () => `update transfers set status = 'FAILED', failure_code = 'account_closed', failure_detail = 'Closed.'
+                where ${onTransfer('standard')}`,
+    found: () => [
+      `entry-transfer: ${checking}, entry 2`,
+      `entry-transfer: ${savings}, entry 2`,
+      `event-transfer: event ${names.event('standard')}`,
+      'transfer-entries: standard',
+    ],
+  },
+  {
+    what: 'a completed transfer that moved nothing',
+    sql: () => `with made as (
+                  insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id,
+                    to_account_id, from_key, to_key, amount, currency, status, client_id, created_at, settled_at)
+                  select institution_id, 5, 'invented', transfer_type, from_account_id, to_account_id, from_key, to_key,
+                         amount, currency, status, client_id, created_at, settled_at
+                  from transfers where ${onTransfer('standard')} returning institution_id)
+                insert into used_ids select institution_id, 'invented', 5 from made`,
+    found: () => ['transfer-entries: invented'],
+  },
+  {
+    what: 'a transfer turned to another source',
+    sql: () =>
+      `update transfers set from_key = ${names.account('a-1003-checking')} where ${onTransfer('standard')}`,
+    found: () => [
+      `entry-transfer: ${checking}, entry 2`,
+      'transfer-accounts: standard',
+      'transfer-entries: standard',
+    ],
+  },
+  {
+    what: 'an id no longer used up',
+    sql: () => `delete from used_ids where ${onTransfer('standard')}`,
+    found: () => ['transfer-id: standard'],
+  },
+  {
+    what: 'an id used up by nothing',
+    sql: () => `insert into used_ids values (${names.lakeside}, 'ghost', 5)`,
+    found: () => ['used-id: ghost'],
+  },
+  {
+    what: 'an id that leads to another transfer',
+    sql: () =>
+      `update used_ids set transfer_key = ${names.transfer('to-loan')} where ${onTransfer('standard')}`,
+    found: () => ['transfer-id: standard', 'used-id: standard'],
+  },
+  {
+    what: 'a pending transfer that nobody will post',
+    sql: () => `delete from pending_transfers where ${onTransfer('pending')}`,
+    found: () => ['pending-terms: pending'],
+  },
+  {
+    what: 'a posted transfer that still waits',
+    sql: () => `insert into pending_transfers (institution_id, transfer_key, held_for, due_at, when_due, approvals_needed)
+                values (${names.lakeside}, ${names.transfer('standard')}, 'REVIEW', now(), 'POST', 1)`,
+    found: () => ['pending-terms: standard'],
+  },
+  {
+    what: 'a pending transfer of more than was held',
+    sql: () => `update transfers set amount = amount + 1 where ${onTransfer('pending')}`,
+    found: () => [
+      `entry-held: ${checking}, entry 6`,
+      `entry-held: ${elsewhere}, entry 2`,
+      `hold-in: ${elsewhere}`,
+      `hold-out: ${checking}`,
+    ],
+  },
+  {
+    what: 'a reversal of something else',
+    sql: () =>
+      `update transfers set reverses_key = ${names.transfer('standard')} where ${onTransfer('reversal')}`,
+    found: () => ['reversal: reversal'],
+  },
+  {
+    what: 'parts of a loan payment that do not add up',
+    sql: () => `update loan_payments set to_principal = to_principal + 1 where ${onAccount(loan)}`,
+    found: () => [`loan-payment: ${loan}, entry 2`],
+  },
+  {
+    what: 'parts of a loan payment gone',
+    sql: () => `delete from loan_payments where ${onAccount(loan)}`,
+    found: () => [`loan-payment: ${loan}, entry 2`],
+  },
+  {
+    what: 'more interest due than is owed',
+    sql: () => `update loans set accrued_interest = 100000000 where ${onAccount(loan)}`,
+    found: () => [`loan-dues: ${loan}`],
+  },
+  {
+    what: 'an event gone',
+    sql: () => `delete from outbox where ${onEvent('standard')}`,
+    found: () => [`event-gap: ${checking}, entry 2`, `event-gap: ${savings}, entry 2`],
+  },
+  {
+    what: 'an event told twice',
+    sql: () => `insert into outbox (institution_id, kind, subject_key, from_key, from_seq, to_key, to_seq, recorded_at)
+                select institution_id, kind, subject_key, from_key, from_seq, to_key, to_seq, recorded_at
+                from outbox where ${onEvent('standard')}`,
+    found: () => [`event-gap: ${checking}, entry 2`, `event-gap: ${savings}, entry 2`],
+  },
+  {
+    what: 'an event under the number of another entry',
+    sql: () => `update outbox set from_seq = 3 where ${onEvent('standard')}`,
+    found: () => [
+      `event-entry: event ${names.event('standard')}`,
+      `event-gap: ${checking}, entry 2`,
+      `event-gap: ${checking}, entry 3`,
+    ],
+  },
+  {
+    what: 'an event that says failed of what was posted',
+    sql: () => `update outbox set kind = 'transfer.failed' where ${onEvent('standard')}`,
+    found: () => [
+      `event-entry: event ${names.event('standard')}`,
+      `event-transfer: event ${names.event('standard')}`,
+    ],
+  },
+  {
+    what: 'a contribution that counted another amount',
+    sql: () => `update limit_uses set amount = amount + 1 where ${onTransfer('to-ira')}`,
+    found: () => [
+      `limit-counter: limit 0 of person ${names.person} from 2026-01-01`,
+      'limit-use: to-ira, limit 0',
+    ],
+  },
+  {
+    what: "a year's contributions counted too low",
+    sql: () =>
+      `update limit_counters set amount = amount - 1 where ${counter(0, names.person, names.lakeside)}`,
+    found: () => [`limit-counter: limit 0 of person ${names.person} from 2026-01-01`],
+  },
+  {
+    what: "a day's amount counted too low",
+    at: 'harbor',
+    sql: () => `update limit_counters set amount = amount - 1 where ${counter(1, names.user, names.harbor)}`,
+    found: () => [`limit-counter: limit 1 of user ${names.user} from 2026-03-03`],
+  },
+  {
+    what: "a day's transfers counted too many",
+    at: 'harbor',
+    sql: () =>
+      `update limit_counters set transfers = transfers + 1 where ${counter(1, names.user, names.harbor)}`,
+    found: () => [`limit-counter: limit 1 of user ${names.user} from 2026-03-03`],
+  },
+  {
+    what: 'what a pending transfer counted, counted for another',
+    at: 'harbor',
+    sql: () =>
+      `update limit_uses set period_start = '2020-01-01' where institution_id = ${names.harbor} and limit_key = 1`,
+    found: () => ['limit-use: counted-pending, limit 1'],
+  },
+];
+
+test('of the demo institutions and every kind of transfer nothing is off', async () => {
+  for (const institutionId of [names.lakeside, names.harbor]) {
+    const { database } = service.service.stores;
+    const found = await database.read(Number(institutionId) as InstitutionId, (db) =>
+      findingsIn(db, institutionId),
+    );
+    assert.deepEqual(found, []);
+  }
+});
+
+describe('found by name, and nothing else with it', () => {
+  for (const { what, at, sql, found } of corruptions) {
+    test(what, async () => {
+      assert.deepEqual(await foundAfter(sql(), names[at ?? 'lakeside']), [...found()].sort());
+    });
+  }
+});
+
+test('the command names what is off and exits with 3; with 0 when all agrees', async () => {
+  const clean = await runCli(service.db, ['reconcile']);
+  assert.equal(clean.code, 0, clean.stderr);
+  assert.match(clean.stdout, /harbor: everything agrees\./);
+  assert.match(clean.stdout, /lakeside: everything agrees\./);
+
+  await superuser.query(`set session_replication_role = replica`);
+  await superuser.query(`update balances set posted = posted + 1 where ${onAccount(ira)}`);
+  const off = await runCli(service.db, ['reconcile']);
+  assert.equal(off.code, 3, off.stderr);
+  assert.match(
+    off.stdout,
+    /^lakeside {2}balance-posted {2}a-1001-ira: posted is \d+, its entries add up to \d+$/m,
+  );
+  assert.match(off.stdout, /^lakeside: 2 rows are off\.$/m);
+  assert.match(off.stdout, /harbor: everything agrees\./);
+  const other = await runCli(service.db, ['reconcile', '--institution', 'harbor']);
+  assert.equal(other.code, 0, other.stderr);
+});
