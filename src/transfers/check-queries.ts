@@ -1,4 +1,4 @@
-import { type Check, check } from '../ledger/index.ts';
+import { type Check, check, named } from '../ledger/index.ts';
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 
 const inAccounts = (alias: string, column = 'account_key') =>
@@ -6,20 +6,31 @@ const inAccounts = (alias: string, column = 'account_key') =>
 const inTransfers = (alias: string) =>
   `${alias}.institution_id = $1 and ${alias}.transfer_key > $2 and ${alias}.transfer_key <= $3`;
 
+/** PENDING and COMPLETED, by the number under which lists have them, so that an index leads to a period's. */
+const counting = `t.list_class = any ('{0,1,2,3,4,5,10,11,12,13,14,15}'::smallint[])
+             and t.created_at >= p.starts and t.created_at < p.ends`;
+
 /** Of what kind a posting's entries are when a transfer ordered it. */
 const ordered = `('TRANSFER', 'HOLD', 'RELEASE')`;
+
+/** The transfer with this key, if any. */
+const transferOf = (key: string) => `
+  left join lateral (
+    select t.* from transfers t where t.institution_id = $1 and t.transfer_key = ${key} offset 0) t on true`;
 
 const holdCheck = (name: string, column: 'held_out' | 'held_in', side: 'from_key' | 'to_key') =>
   check(
     'accounts',
     name,
-    `select b.account_id as row,
-            format('${column} is %s, its pending transfers add up to %s', b.${column}, coalesce(t.amount, 0)) as detail
-     from balances b
-     left join (select t.${side}, sum(t.amount) as amount from transfers t
-                where ${inAccounts('t', side)} and t.list_class <= 5 and t.status = 'PENDING'
-                group by t.${side}) t on t.${side} = b.account_key
-     where ${inAccounts('b')} and b.${column} <> coalesce(t.amount, 0)`,
+    `select max(account_id) as row,
+            format('${column} is %s, its pending transfers add up to %s', sum(held), sum(amount)) as detail
+     from (
+       select b.account_key, b.account_id, b.${column} as held, 0 as amount from balances b where ${inAccounts('b')}
+       union all
+       select t.${side}, null, 0, t.amount from transfers t
+       where ${inAccounts('t', side)} and t.list_class <= 5 and t.status = 'PENDING'
+     ) x
+     group by account_key having max(account_id) is not null and sum(held) <> sum(amount)`,
   );
 
 export const transferChecks: readonly Check[] = [
@@ -33,8 +44,8 @@ export const transferChecks: readonly Check[] = [
                  else format('of kind %s and %s does not fit transfer %s, %s of %s', e.kind, e.amount,
                              t.transfer_id, t.status, t.amount) end as detail
      from entries e
-     join balances b on b.institution_id = e.institution_id and b.account_key = e.account_key
-     left join transfers t on t.institution_id = e.institution_id and t.transfer_key = e.posting_key
+     ${named('e')}
+     ${transferOf('e.posting_key')}
      where ${inAccounts('e')} and e.kind in ${ordered}
        and not coalesce(
          case e.kind when 'TRANSFER' then t.status = 'COMPLETED' when 'RELEASE' then t.status = 'FAILED' else true end
@@ -45,18 +56,18 @@ export const transferChecks: readonly Check[] = [
   check(
     'accounts',
     'entry-held',
-    `select format('%s, entry %s', e.account_id, e.seq) as row,
+    `select format('%s, entry %s', b.account_id, e.seq) as row,
             format('of kind %s changes what is held by %s out and %s in', e.kind, e.held_out, e.held_in) as detail
      from (
-       select b.account_id, e.*, e.seq - lag(e.seq, 1, 0::bigint) over w as step,
+       select e.*, e.seq - lag(e.seq, 1, 0::bigint) over w as step,
               e.held_out_after - lag(e.held_out_after, 1, 0::bigint) over w as held_out,
               e.held_in_after - lag(e.held_in_after, 1, 0::bigint) over w as held_in
        from entries e
-       join balances b on b.institution_id = e.institution_id and b.account_key = e.account_key
        where ${inAccounts('e')}
        window w as (partition by e.account_key order by e.seq)
      ) e
-     left join transfers t on t.institution_id = $1 and t.transfer_key = e.posting_key and e.kind in ${ordered}
+     ${named('e')}
+     ${transferOf(`e.posting_key and e.kind in ${ordered}`)}
      where e.step = 1
        and case when e.account_key = t.from_key then e.held_in <> 0 else e.held_out <> 0 end
         or e.step = 1
@@ -68,27 +79,29 @@ export const transferChecks: readonly Check[] = [
   check(
     'accounts',
     'transfer-entries',
-    `select s.transfer_id as row,
-            format('is %s, and its %s has %s entries of it posted, %s held, %s released', s.status, s.side,
-                   coalesce(e.posted, 0), coalesce(e.held, 0), coalesce(e.released, 0)) as detail
+    `select transfer_id as row,
+            format('is %s, and its %s has %s entries of it posted, %s held, %s released', status, side, posted, held,
+                   released) as detail
      from (
-       select t.transfer_key, t.transfer_id, t.status, t.from_key as account_key, 'source' as side
-       from transfers t where ${inAccounts('t', 'from_key')}
-       union all
-       select t.transfer_key, t.transfer_id, t.status, t.to_key, 'destination'
-       from transfers t where ${inAccounts('t', 'to_key')}
-     ) s
-     left join (
-       select e.account_key, e.posting_key, count(*) filter (where e.kind = 'TRANSFER') as posted,
-              count(*) filter (where e.kind = 'HOLD') as held,
-              count(*) filter (where e.kind = 'RELEASE') as released
-       from entries e where ${inAccounts('e')} and e.kind in ${ordered}
-       group by e.account_key, e.posting_key
-     ) e on e.account_key = s.account_key and e.posting_key = s.transfer_key
-     where not case s.status
-       when 'COMPLETED' then coalesce(e.posted, 0) = 1 and coalesce(e.held, 0) <= 1 and coalesce(e.released, 0) = 0
-       when 'PENDING' then coalesce(e.posted, 0) = 0 and coalesce(e.held, 0) = 1 and coalesce(e.released, 0) = 0
-       else coalesce(e.posted, 0) = 0 and coalesce(e.held, 0) = coalesce(e.released, 0)
+       select max(transfer_id) as transfer_id, max(status) as status, max(side) as side,
+              count(*) filter (where kind = 'TRANSFER') as posted, count(*) filter (where kind = 'HOLD') as held,
+              count(*) filter (where kind = 'RELEASE') as released
+       from (
+         select t.from_key as account_key, t.transfer_key, t.transfer_id, t.status, 'source' as side, null as kind
+         from transfers t where ${inAccounts('t', 'from_key')}
+         union all
+         select t.to_key, t.transfer_key, t.transfer_id, t.status, 'destination', null
+         from transfers t where ${inAccounts('t', 'to_key')}
+         union all
+         select e.account_key, e.posting_key, null, null, null, e.kind
+         from entries e where ${inAccounts('e')} and e.kind in ${ordered}
+       ) x
+       group by account_key, transfer_key
+     ) x
+     where transfer_id is not null and not case status
+       when 'COMPLETED' then posted = 1 and held <= 1 and released = 0
+       when 'PENDING' then posted = 0 and held = 1 and released = 0
+       else posted = 0 and held = released
      end`,
   ),
   check(
@@ -102,10 +115,13 @@ export const transferChecks: readonly Check[] = [
      from (select p.* from loan_payments p where ${inAccounts('p')}) p
      full join (
        select e.account_key, e.seq, e.amount from entries e
-       join loans l on l.institution_id = e.institution_id and l.account_key = e.account_key
+       cross join lateral (
+         select from loans l where l.institution_id = $1 and l.account_key = e.account_key offset 0) l
        where ${inAccounts('e')} and e.kind = 'TRANSFER'
-     ) e on e.account_key = p.account_key and e.seq = p.seq
-     join balances b on b.institution_id = $1 and b.account_key = coalesce(p.account_key, e.account_key)
+     ) e using (account_key, seq)
+     cross join lateral (
+       select b.account_id from balances b
+       where b.institution_id = $1 and b.account_key = coalesce(p.account_key, e.account_key) offset 0) b
      where e.amount is distinct from p.to_fees + p.to_interest + p.to_principal`,
   ),
   check(
@@ -115,7 +131,8 @@ export const transferChecks: readonly Check[] = [
             format('owes %s, less than its interest of %s and fees of %s', -b.posted, l.accrued_interest,
                    l.fees_due) as detail
      from loans l
-     join balances b on b.institution_id = l.institution_id and b.account_key = l.account_key
+     cross join lateral (
+       select b.* from balances b where b.institution_id = $1 and b.account_key = l.account_key offset 0) b
      where ${inAccounts('l')} and l.accrued_interest + l.fees_due > -b.posted`,
   ),
   check(
@@ -125,7 +142,9 @@ export const transferChecks: readonly Check[] = [
             case when i.transfer_key is null then 'its id is not noted as used'
                  else 'its id is noted as used by another transfer' end as detail
      from transfers t
-     left join used_ids i on i.institution_id = t.institution_id and i.transfer_id = t.transfer_id
+     left join lateral (
+       select i.transfer_key from used_ids i
+       where i.institution_id = $1 and i.transfer_id = t.transfer_id offset 0) i on true
      where ${inTransfers('t')} and i.transfer_key is distinct from t.transfer_key`,
   ),
   check(
@@ -135,7 +154,9 @@ export const transferChecks: readonly Check[] = [
      from transfers t
      cross join lateral (values ('source', t.from_key, t.from_account_id), ('destination', t.to_key, t.to_account_id))
        as s (side, account_key, account_id)
-     left join accounts a on a.institution_id = t.institution_id and a.account_key = s.account_key
+     left join lateral (
+       select a.account_id, a.currency from accounts a
+       where a.institution_id = $1 and a.account_key = s.account_key offset 0) a on true
      where ${inTransfers('t')} and s.account_key is not null
        and (a.account_id is distinct from s.account_id or (t.status <> 'FAILED' and a.currency <> t.currency))`,
   ),
@@ -154,7 +175,9 @@ export const transferChecks: readonly Check[] = [
     'reversal',
     `select t.transfer_id as row, 'does not take back what it says it does' as detail
      from transfers t
-     left join transfers o on o.institution_id = t.institution_id and o.transfer_key = t.reverses_key
+     left join lateral (
+       select o.* from transfers o
+       where o.institution_id = $1 and o.transfer_key = t.reverses_key offset 0) o on true
      where ${inTransfers('t')} and t.reverses_key is not null
        and (o.status, o.amount, o.currency, o.from_key, o.to_key)
            is distinct from ('COMPLETED', t.amount, t.currency, t.to_key, t.from_key)`,
@@ -166,11 +189,13 @@ export const transferChecks: readonly Check[] = [
               as row,
             format('counted %s', u.amount) as detail
      from limit_uses u
-     left join transfers t on t.institution_id = u.institution_id and t.transfer_key = u.transfer_key
-     left join limit_counters c on c.institution_id = u.institution_id and c.limit_key = u.limit_key
-       and c.subject_key = u.subject_key and c.period_start = u.period_start
+     ${transferOf('u.transfer_key')}
+     left join lateral (
+       select true as found from limit_counters c
+       where c.institution_id = $1 and c.limit_key = u.limit_key and c.subject_key = u.subject_key
+         and c.period_start = u.period_start offset 0) c on true
      where ${inTransfers('u')}
-       and (u.amount is distinct from t.amount or c.limit_key is null
+       and (u.amount is distinct from t.amount or c.found is null
             or not (t.status = 'PENDING' or (u.limit_key = 0 and t.status = 'COMPLETED')))`,
   ),
   check(
@@ -178,14 +203,18 @@ export const transferChecks: readonly Check[] = [
     'used-id',
     `select i.transfer_id as row, 'is noted as used by a transfer that has another id, or is not there' as detail
      from used_ids i
-     left join transfers t on t.institution_id = i.institution_id and t.transfer_key = i.transfer_key
+     ${transferOf('i.transfer_key')}
      where i.institution_id = $1 and i.transfer_id > $2::text and i.transfer_id <= $3::text
        and t.transfer_id is distinct from i.transfer_id`,
   ),
   check(
     'counters',
     'limit-counter',
-    `with counted as (
+    `with contributed as materialized (
+       select u.subject_key, u.period_start, sum(u.amount) as amount, count(*) as transfers
+       from limit_uses u where u.institution_id = $1 and u.limit_key = 0
+       group by u.subject_key, u.period_start
+     ), counted as (
        -- Counters of a limit that has been taken away say nothing any more.
        select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, l.subject, t.amount as sum,
               t.transfers as count
@@ -193,26 +222,31 @@ export const transferChecks: readonly Check[] = [
        join institutions i on i.institution_id = c.institution_id
        join transfer_limits l on l.institution_id = c.institution_id and l.limit_key = c.limit_key
          and (l.max_amount is not null or l.max_count is not null)
+       cross join lateral (values (
+         c.period_start::timestamp at time zone i.time_zone,
+         (c.period_start + case l.period when 'DAY' then interval '1 day' else interval '1 month' end)
+           at time zone i.time_zone)) as p (starts, ends)
        cross join lateral (
          select coalesce(sum(t.amount), 0) as amount, count(*) as transfers
          from (
            select t.* from transfers t
-           where l.subject = 'USER' and t.institution_id = $1 and t.user_key = c.subject_key and t.list_class <= 15
+           where l.subject = 'USER' and t.institution_id = $1 and t.user_key = c.subject_key and ${counting}
            union all
            select t.* from transfers t
-           where l.subject = 'ACCOUNT' and t.institution_id = $1 and t.from_key = c.subject_key and t.list_class <= 15
+           where l.subject = 'ACCOUNT' and t.institution_id = $1 and t.from_key = c.subject_key and ${counting}
            union all
            select t.* from accounts a
-           join transfers t on t.institution_id = $1 and t.from_key = a.account_key and t.list_class <= 15
+           cross join lateral (
+             select t.* from transfers t
+             where t.institution_id = $1 and t.from_key = a.account_key and ${counting} offset 0) t
            where l.subject = 'CUSTOMER' and a.institution_id = $1 and a.customer_key = c.subject_key
          ) t
-         join accounts a on a.institution_id = $1 and a.account_key = t.from_key
-         where t.status in ('PENDING', 'COMPLETED') and t.reverses_key is null and t.currency = l.currency
+         cross join lateral (
+           select a.di_account_type from accounts a
+           where a.institution_id = $1 and a.account_key = t.from_key offset 0) a
+         where t.reverses_key is null and t.currency = l.currency
            and (l.transfer_type is null or l.transfer_type = t.transfer_type)
            and (l.source_type is null or l.source_type = a.di_account_type)
-           and t.created_at >= c.period_start::timestamp at time zone i.time_zone
-           and t.created_at < (c.period_start + case l.period when 'DAY' then interval '1 day'
-                                                              else interval '1 month' end) at time zone i.time_zone
        ) t
        where c.institution_id = $1 and c.limit_key > 0
          and (c.limit_key, c.subject_key, c.period_start) > ($2, $3, $4::date)
@@ -222,11 +256,7 @@ export const transferChecks: readonly Check[] = [
        select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, 'PERSON', coalesce(u.amount, 0),
               coalesce(u.transfers, 0)
        from limit_counters c
-       left join (
-         select u.subject_key, u.period_start, sum(u.amount) as amount, count(*) as transfers
-         from limit_uses u where u.institution_id = $1 and u.limit_key = 0
-         group by u.subject_key, u.period_start
-       ) u using (subject_key, period_start)
+       left join contributed u using (subject_key, period_start)
        where c.institution_id = $1 and c.limit_key = 0
          and (c.limit_key, c.subject_key, c.period_start) > ($2, $3, $4::date)
          and (c.limit_key, c.subject_key, c.period_start) <= ($5, $6, $7::date)
@@ -242,8 +272,10 @@ export const transferChecks: readonly Check[] = [
             format('%s of %s does not fit entry %s', o.kind, coalesce(t.transfer_id, 'no transfer'), s.seq) as detail
      from outbox o
      cross join lateral (values (o.from_key, o.from_seq), (o.to_key, o.to_seq)) as s (account_key, seq)
-     left join transfers t on t.institution_id = o.institution_id and t.transfer_key = o.subject_key
-     left join entries e on e.institution_id = o.institution_id and e.account_key = s.account_key and e.seq = s.seq
+     ${transferOf('o.subject_key')}
+     left join lateral (
+       select e.posting_key, e.kind from entries e
+       where e.institution_id = $1 and e.account_key = s.account_key and e.seq = s.seq offset 0) e on true
      where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and o.kind like 'transfer.%'
        and s.seq is not null
        and (e.posting_key, e.kind) is distinct from (o.subject_key, case o.kind
@@ -256,7 +288,7 @@ export const transferChecks: readonly Check[] = [
             format('%s is told of %s', o.kind, coalesce(t.transfer_id || ', which is ' || t.status, 'no transfer'))
               as detail
      from outbox o
-     left join transfers t on t.institution_id = o.institution_id and t.transfer_key = o.subject_key
+     ${transferOf('o.subject_key')}
      where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and o.kind like 'transfer.%'
        and not coalesce(case o.kind when 'transfer.completed' then t.status = 'COMPLETED'
                                     when 'transfer.failed' then t.status = 'FAILED' else true end
@@ -273,29 +305,29 @@ export const bounds = {
        from (
          select account_key from accounts where institution_id = $1 and account_key > $2
          union select account_key from balances where institution_id = $1 and account_key > $2
-         order by account_key limit 1000
+         order by account_key limit $3
        ) k
        left join balances b on b.institution_id = $1 and b.account_key = k.account_key
        window w as (order by k.account_key)
-     ) k where place = 1 or weight <= 20000`,
+     ) k where place = 1 or weight <= $3`,
   ),
   transfers: sql(
     'check_next_transfers',
     `select max(transfer_key)::text as bound, count(*) as rows from (
        select transfer_key from transfers where institution_id = $1 and transfer_key > $2
-       order by transfer_key limit 5000) k`,
+       order by transfer_key limit $3) k`,
   ),
   ids: sql(
     'check_next_ids',
     `select max(transfer_id) as bound, count(*) as rows from (
        select transfer_id from used_ids where institution_id = $1 and transfer_id > $2::text
-       order by transfer_id limit 5000) k`,
+       order by transfer_id limit $3) k`,
   ),
   events: sql(
     'check_next_events',
     `select max(event_key)::text as bound, count(*) as rows from (
        select event_key from outbox where institution_id = $1 and event_key > $2
-       order by event_key limit 5000) k`,
+       order by event_key limit $3) k`,
   ),
 } as const;
 
@@ -307,7 +339,7 @@ const counterBound = sql(
      from (
        select limit_key, subject_key, period_start from limit_counters
        where institution_id = $1 and (limit_key, subject_key, period_start) > ($2, $3, $4::date)
-       order by limit_key, subject_key, period_start limit 200) c
+       order by limit_key, subject_key, period_start limit $5) c
    ) c where place = count`,
 );
 
@@ -317,13 +349,14 @@ export async function selectCounterBound(
   db: Queryable,
   institutionId: InstitutionId,
   after: CounterKey,
+  most: number,
 ): Promise<{ readonly bound: CounterKey; readonly rows: number } | undefined> {
   const { rows } = await db.query<{
     limit_key: number;
     subject_key: bigint;
     period_start: string;
     count: bigint;
-  }>(counterBound, [institutionId, ...after]);
+  }>(counterBound, [institutionId, ...after, most]);
   const row = rows[0];
   return row && { bound: [row.limit_key, row.subject_key, row.period_start], rows: Number(row.count) };
 }
@@ -381,15 +414,18 @@ export async function selectToldInEvents(
 
 const untold = sql(
   'check_untold_entries',
-  `with told as (
-     select o.from_seq as seq from outbox o where o.institution_id = $1 and o.from_key = $2
-     union all select o.to_seq from outbox o where o.institution_id = $1 and o.to_key = $2
-   )
-   select e.seq, count(t.seq) as events
-   from entries e left join told t on t.seq = e.seq
-   where e.institution_id = $1 and e.account_key = $2 and e.seq <= $3 and e.kind in ${ordered}
-   group by e.seq having count(t.seq) <> 1
-   order by e.seq limit 100`,
+  `select seq, sum(events)::bigint as events
+   from (
+     select o.from_seq as seq, 1 as events, false as expected from outbox o
+     where o.institution_id = $1 and o.from_key = $2
+     union all
+     select o.to_seq, 1, false from outbox o where o.institution_id = $1 and o.to_key = $2
+     union all
+     select e.seq, 0, true from entries e
+     where e.institution_id = $1 and e.account_key = $2 and e.seq <= $3 and e.kind in ${ordered}
+   ) x
+   group by seq having bool_or(expected) and sum(events) <> 1
+   order by seq limit 100`,
 );
 
 /** The account's entries up to one that no event tells of, or several do. */

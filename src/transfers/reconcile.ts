@@ -21,9 +21,14 @@ export interface ReconcileOptions {
   readonly onFinding: (finding: Finding) => void;
   /** What is being walked, and how many of it are done. */
   readonly onProgress?: (walk: string, done: number) => void;
+  /** How many rows a chunk has, about; of accounts, how many entries. */
+  readonly atOnce?: number;
 }
 
 const checks: readonly Check[] = [...ledgerChecks, ...transferChecks];
+const usuallyAtOnce = 10_000;
+/** A counter is added up from the transfers of a day or a month. */
+const rowsOfACounter = 50;
 /** Above every key: rows that belong to nothing may have any. */
 const lastKey = '9223372036854775807';
 
@@ -40,6 +45,7 @@ export async function reconcile(
   options: ReconcileOptions,
 ): Promise<void> {
   const events = new EventsOfAccounts();
+  const atOnce = options.atOnce ?? usuallyAtOnce;
   await database.read(institutionId, async (db) => {
     await ask(db, 'whole', [institutionId], options);
     for (const walk of ['accounts', 'transfers', 'ids', 'events'] as const) {
@@ -49,6 +55,7 @@ export async function reconcile(
         const { rows } = await db.query<{ bound: string | null; rows: bigint }>(bounds[walk], [
           institutionId,
           after,
+          atOnce,
         ]);
         const [next] = rows;
         const upTo = next?.bound ?? (walk === 'ids' ? after : lastKey);
@@ -61,15 +68,20 @@ export async function reconcile(
         after = upTo;
       }
     }
-    await walkCounters(db, institutionId, options);
+    await walkCounters(db, institutionId, atOnce, options);
     for (const finding of await events.findings(db, institutionId)) options.onFinding(finding);
   });
 }
 
-async function walkCounters(db: Queryable, institutionId: InstitutionId, options: ReconcileOptions) {
+async function walkCounters(
+  db: Queryable,
+  institutionId: InstitutionId,
+  atOnce: number,
+  options: ReconcileOptions,
+): Promise<void> {
   let after: CounterKey = [-1, 0n, '0001-01-01'];
   for (let done = 0; ; ) {
-    const next = await selectCounterBound(db, institutionId, after);
+    const next = await selectCounterBound(db, institutionId, after, Math.ceil(atOnce / rowsOfACounter));
     if (next === undefined) return;
     await ask(db, 'counters', [institutionId, ...after, ...next.bound], options);
     done += next.rows;

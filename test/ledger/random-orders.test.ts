@@ -3,6 +3,8 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { listInstitutions } from '../../src/institutions/index.ts';
+import { type Finding, reconcile } from '../../src/transfers/index.ts';
 import { startTestService } from '../support/service.ts';
 
 const program = fileURLToPath(new URL('../support/random-orders.ts', import.meta.url));
@@ -87,4 +89,11 @@ test('100,000 random orders through two processes: every outcome and balance as 
     'select sum(posted)::text as total from balances group by institution_id, currency',
   );
   assert.deepEqual(new Set(sums.map((row) => row.total)), new Set(['0']));
+
+  const findings: Finding[] = [];
+  const { database: asService } = service.service.stores;
+  for (const { institutionId } of await asService.directory(listInstitutions)) {
+    await reconcile(asService, institutionId, { onFinding: (finding) => findings.push(finding) });
+  }
+  assert.deepEqual(findings, [], `seed ${seed}`);
 });

@@ -116,11 +116,12 @@ async function readNames(): Promise<Names> {
   };
 }
 
-async function findingsIn(db: Queryable, institutionId: bigint): Promise<string[]> {
+async function findingsIn(db: Queryable, institutionId: bigint, atOnce: number): Promise<string[]> {
   const found: Finding[] = [];
   const database = { read: <T>(_: InstitutionId, work: (db: Queryable) => Promise<T>) => work(db) };
   await reconcile(database, Number(institutionId) as InstitutionId, {
     onFinding: (finding) => found.push(finding),
+    atOnce,
   });
   return [...new Set(found.map(({ check, row }) => `${check}: ${row}`))].sort();
 }
@@ -139,6 +140,7 @@ async function foundAfter(corruption: string, institutionId: bigint): Promise<st
         },
       },
       institutionId,
+      100,
     );
   } finally {
     await superuser.query('rollback');
@@ -428,13 +430,15 @@ const corruptions: readonly Corruption[] = [
   },
 ];
 
-test('of the demo institutions and every kind of transfer nothing is off', async () => {
+test('of the demo institutions and every kind of transfer nothing is off, in chunks of whatever size', async () => {
+  const { database } = service.service.stores;
   for (const institutionId of [names.lakeside, names.harbor]) {
-    const { database } = service.service.stores;
-    const found = await database.read(Number(institutionId) as InstitutionId, (db) =>
-      findingsIn(db, institutionId),
-    );
-    assert.deepEqual(found, []);
+    for (const atOnce of [1, 10, 10_000]) {
+      const found = await database.read(Number(institutionId) as InstitutionId, (db) =>
+        findingsIn(db, institutionId, atOnce),
+      );
+      assert.deepEqual(found, [], `chunks of ${atOnce}`);
+    }
   }
 });
 
@@ -443,6 +447,35 @@ describe('found by name, and nothing else with it', () => {
     test(what, async () => {
       assert.deepEqual(await foundAfter(sql(), names[at ?? 'lakeside']), [...found()].sort());
     });
+  }
+});
+
+test('while orders are under way nothing seems off', async () => {
+  const app = await clientOf(service);
+  let going = true;
+  const pay = async (from: string, to: string) => {
+    while (going) {
+      const order = { fromAccountId: from, toAccountId: to, amount: 0.01 };
+      assert.equal((await app.post(paths.transfers, order)).status, 201);
+    }
+  };
+  const paying = [
+    pay(checking, savings),
+    pay(savings, checking),
+    pay('a-1003-checking', elsewhere),
+    pay(checking, loan),
+  ];
+  try {
+    const { database } = service.service.stores;
+    for (let round = 0; round < 5; round++) {
+      const found = await database.read(Number(names.lakeside) as InstitutionId, (db) =>
+        findingsIn(db, names.lakeside, 20),
+      );
+      assert.deepEqual(found, []);
+    }
+  } finally {
+    going = false;
+    await Promise.all(paying);
   }
 });
 
