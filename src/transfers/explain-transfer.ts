@@ -3,12 +3,13 @@ import { roomOut } from '../ledger/index.ts';
 import { Problem } from '../problem.ts';
 import type { Database } from '../storage/index.ts';
 import { mayPayFrom, paysOut, visibleSource } from './authority.ts';
+import { repeated, toTransfer } from './batch.ts';
 import { boundsOn, type Failure, findWay, judge } from './decide.ts';
 import { least, usesOf } from './limits.ts';
 import { boundsOf } from './loans.ts';
 import { type PendingTerms, paymentOptionsOf, policyFor } from './policies.ts';
 import { selectHeldAccountIds, selectNeighbourAccountIds } from './queries.ts';
-import { look, repeated, toTransfer } from './settle.ts';
+import { look } from './settle.ts';
 import type { Outcome, SubmittedOrder, Transfer, TransferOrder, TransferType } from './transfer.ts';
 import type { TransferDesk } from './transfer-desk.ts';
 

@@ -591,7 +591,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'an id is forgotten on failure',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: [
       "    this.#add(transfer);\n    return { kind: 'new', transfer };\n  }\n\n  #perform",
       "    if (judgement.failure === null) this.#add(transfer);\n    return { kind: 'new', transfer };\n  }\n\n  #perform",
@@ -600,7 +600,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'an id is not looked up',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: ['if (first !== undefined) return repeated(order, first);', ''],
     caughtBy: 'an id means one order for ever',
   },
@@ -621,7 +621,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'who may not see a transfer is told how an order differs from it',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: ["if (!maySee(order.actor, first)) return { kind: 'id_reused', differs: null };", ''],
     caughtBy: 'a stranger learns nothing of an id',
   },
@@ -718,7 +718,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a limit is counted outside the transaction',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: [
       'updateCounters(tx, institutionId, counters.changed())',
       'updateCounters(tx, institutionId, [])',
@@ -739,7 +739,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'failed transfers use a limit up',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: [
       'if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);',
       'if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);\n    else for (const use of usesOf(facts.limits, { actor: order.actor, from: judgement.from as never, transferType: judgement.transferType as never, currency: judgement.currency, day: facts.day })) counters.count(use, judgement.amountMinor);',
@@ -772,7 +772,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a cancelled transfer keeps what it counted',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: ['for (const use of mine) counters.giveBack(use);', ''],
     caughtBy: 'pending ones count, and cancelled ones give back',
   },
@@ -805,7 +805,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a final transfer changes again',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: [
       "if (transfer.status !== 'PENDING' || terms === undefined) return unchanged('final');",
       "if (terms === undefined) return { kind: 'changed', transfer };",
@@ -814,19 +814,19 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'who may not pay cancels',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: ["if (!this.#mayCancel(act.actor, transfer)) return unchanged('not_allowed');", ''],
     caughtBy: 'a pending transfer ends once, in time and as it should',
   },
   {
     name: 'a transfer is reversed twice',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: [' || this.#isReversed(original)', ''],
     caughtBy: 'a transfer is taken back once at most',
   },
   {
     name: 'a reversal takes what is not there',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: [
       'change: { posted: -amountMinor }, bounds: boundsOf(from) }',
       'change: { posted: -amountMinor }, bounds: { floor: null, ceiling: null } }',
@@ -835,7 +835,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a reversed payment leaves fees and interest paid',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: ['this.#loanPayments.push(changeDues(from, book, back));', ''],
     caughtBy: 'a payment on a loan pays fees, interest, principal',
   },
@@ -883,7 +883,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a reversed contribution stays counted',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: [
       '        counters.giveBack(use);\n        this.#usesGivenBack.push(use);',
       '        this.#usesGivenBack.push(use);',
@@ -925,7 +925,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a transfer that ends is told to nobody',
-    file: 'transfers/settle.ts',
+    file: 'transfers/batch.ts',
     instead: ['this.#events.push(toEvent(transfer, book, true));', ''],
     caughtBy: 'each change is an event with the entries it made',
   },
