@@ -1,4 +1,4 @@
-import { type Actor, businessDay } from '../institutions/index.ts';
+import { type Actor, localDate } from '../institutions/index.ts';
 import { Book, type PostingKeys } from '../ledger/index.ts';
 import type { Clock, Transaction } from '../storage/index.ts';
 import { Batch, type Ground, personOf } from './batch.ts';
@@ -68,7 +68,7 @@ export async function look(
 ) {
   const settings = await deps.settings(tx.institutionId);
   const now = deps.clock();
-  const day = businessDay(now, settings.institution.timeZone);
+  const day = localDate(now, settings.institution.timeZone);
   const { actor, transferId, fromAccountId, toAccountIds } = asked;
   const accountIds = [...new Set([fromAccountId, ...toAccountIds])];
   const years = [false, true].flatMap((previousYear) =>
@@ -130,7 +130,7 @@ async function lockAndRead(
   const lockCounters = (day: string) => selectCountersForUpdate(tx, tx.institutionId, scopeOf(day));
 
   // Sent together, run in this order: each statement has a snapshot of its own, taken when the one before is done.
-  let day = businessDay(deps.clock(), timeZone);
+  let day = localDate(deps.clock(), timeZone);
   const [book, counterRows, read, changing] = await Promise.all([
     patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),
     lockCounters(day),
@@ -141,8 +141,8 @@ async function lockAndRead(
   // The batch's time: after the locks, and never before what its accounts have seen.
   let at = batchTime(deps.clock(), book);
   let counters = counterRows;
-  while (businessDay(at, timeZone) !== day) {
-    day = businessDay(at, timeZone);
+  while (localDate(at, timeZone) !== day) {
+    day = localDate(at, timeZone);
     counters = await lockCounters(day);
     at = batchTime(deps.clock(), book);
   }
@@ -201,7 +201,7 @@ function factsOf(
   return {
     settings,
     at,
-    day: businessDay(at, settings.institution.timeZone),
+    day: localDate(at, settings.institution.timeZone),
     limits,
     account: (accountId) => accountsById.get(accountId),
     holding: (accountKey, personKey) => holdingsByName.get(`${accountKey}/${personKey}`),

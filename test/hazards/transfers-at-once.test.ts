@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
+import { mulberry32 } from '../support/random.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -48,7 +49,7 @@ async function ledgerSum(): Promise<bigint[]> {
 
 test('200 transfers at once between few accounts, both ways, through two services: a serial replay agrees', async () => {
   const few = ['a-1001-checking', 'a-1001-savings', 'a-1007-checking', 'a-1007-savings'] as const;
-  const random = seeded(20_260_302);
+  const random = mulberry32(20_260_302);
   const orders = Array.from({ length: 200 }, (_, index) => {
     const from = few[random(few.length)] as string;
     const others = few.filter((account) => account !== from);
@@ -147,14 +148,3 @@ test('an account drained by many at once never passes its floor, and everything 
   const account = await member.get(`${paths.accounts}/a-1014-checking`);
   assert.match(account.text, /"currentBalance":\{"amount":0\.00,/);
 });
-
-/** A small generator (mulberry32), so that a failing run can be repeated. */
-function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4_294_967_296) * below);
-  };
-}

@@ -107,7 +107,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<number>
     now = new Date(
       now.getTime() + pick(random, [0, 1, 61, 4_000, 40_000, 90_000, 400_000]) * 1_000 + random(1_000),
     );
-    if (random(40) === 0) await close(institution, bank, random);
+    if (random(12) === 0) await close(institution, bank, random);
     const steps = story.steps(1 + random(pick(random, [8, 100, 256])), now);
     orders += steps.length;
     const outcomes = await ledger.transaction(institution.institutionId, (tx) =>
@@ -305,9 +305,12 @@ function told(transfer: Transfer): string {
   return `${id} ${failureCode ?? status} ${transferType ?? '-'} ${fromAccountId} ${toAccountId} ${amountMinor} ${currencyCode}`;
 }
 
-/** The core closes an account. */
+/** The core closes an account, one for which money waits where there is any. */
 async function close(institution: Institution, bank: SlowBank, random: Random): Promise<void> {
-  const { id } = pick(random, bank.world.accounts);
+  const pending = bank.lives
+    .filter((life) => life.status === 'PENDING')
+    .flatMap(({ from, to }) => [from, to]);
+  const id = pick(random, pending.length > 0 ? pending : bank.world.accounts.map((account) => account.id));
   bank.close(id);
   await db.superuser('update accounts set closed = true where institution_id = $1 and account_id = $2', [
     institution.institutionId,

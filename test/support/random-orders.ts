@@ -13,6 +13,7 @@ import {
   rememberSettings,
   type TransferOrder,
 } from '../../src/transfers/index.ts';
+import { mulberry32 } from './random.ts';
 
 const { values } = parseArgs({
   options: {
@@ -119,13 +120,3 @@ const balances = Object.fromEntries([...money].map(([id, cents]) => [id, String(
 process.stdout.write(
   `${JSON.stringify({ wrong: wrong.slice(0, 20), wrongCount: wrong.length, balances })}\n`,
 );
-
-function mulberry32(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4_294_967_296) * below);
-  };
-}
