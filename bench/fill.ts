@@ -327,8 +327,8 @@ async function copyEverything(
     );
 
     await client.query(
-      `insert into transfer_limits (institution_id, limit_key, subject, currency, max_amount_per_day)
-                        values ($1, 1, 'CUSTOMER', 'USD', 1000000000)`,
+      `insert into transfer_limits (institution_id, limit_key, subject, currency, period, max_amount)
+                        values ($1, 1, 'CUSTOMER', 'USD', 'DAY', 1000000000)`,
       [institution],
     );
     await client.query(`select setval('posting_keys', $1)`, [accounts + transfers + 1_000]);

@@ -140,7 +140,7 @@ async function byHand(clients: number): Promise<void> {
       await run(
         'count',
         `insert into limit_counters values ($1, 1, $2, $3, 1, 1, null, null)
-         on conflict (institution_id, limit_key, subject_key, day)
+         on conflict (institution_id, limit_key, subject_key, period_start)
          do update set amount = limit_counters.amount + 1, transfers = limit_counters.transfers + 1`,
         [institutionId, customer, now],
       );

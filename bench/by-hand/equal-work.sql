@@ -5,8 +5,8 @@ select count(*) as used from used_ids where institution_id = 1 and transfer_id =
 select max(customer_key) as customer_key, bool_or(closed) as closed from accounts where institution_id = 1 and account_key = any (array[:from_key::bigint, :to_key::bigint]) \gset
 select may_pay from holders where institution_id = 1 and account_key = :from_key and person_key = :person_key \gset
 select count(*) as users from customer_persons cp join users u on u.institution_id = cp.institution_id and u.person_key = cp.person_key where cp.institution_id = 1 and cp.customer_key = :customer_key \gset
-select max_amount_per_day from transfer_limits where institution_id = 1 and limit_key = 1 \gset
-insert into limit_counters (institution_id, limit_key, subject_key, day, amount, transfers) values (1, 1, :customer_key, current_date, 1, 1) on conflict (institution_id, limit_key, subject_key, day) do update set amount = limit_counters.amount + 1, transfers = limit_counters.transfers + 1;
+select max_amount from transfer_limits where institution_id = 1 and limit_key = 1 \gset
+insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers, max_amount) values (1, 1, :customer_key, current_date, 1, 1, :max_amount) on conflict (institution_id, limit_key, subject_key, period_start) do update set amount = limit_counters.amount + 1, transfers = limit_counters.transfers + 1;
 select nextval('posting_keys') as posting_key \gset
 with moved as (update balances b set posted = b.posted + v.amount, seq = b.seq + 1, last_at = now() from (values (:from_key::bigint, -1), (:to_key::bigint, 1)) v (account_key, amount) where b.institution_id = 1 and b.account_key = v.account_key returning b.account_key, v.amount, b.posted, b.seq) insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, held_out_after, held_in_after, recorded_at) select 1, account_key, seq, :posting_key::bigint, 'TRANSFER', amount, posted, 0, 0, now() from moved;
 insert into used_ids (institution_id, transfer_id, transfer_key) values (1, 'hand-' || :nonce::bigint, :posting_key);
