@@ -51,8 +51,8 @@ function whenAskedToStop(config: Config): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   if (config.startedByNpm) {
     const npm = process.ppid;
-    const watch = setInterval(() => process.ppid !== npm && resolve(), parentWatchMillis);
-    promise.then(() => clearInterval(watch));
+    // It keeps nobody here: a service that could not start ends.
+    setInterval(() => process.ppid !== npm && resolve(), parentWatchMillis).unref();
   }
   return promise;
 }

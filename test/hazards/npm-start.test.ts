@@ -76,6 +76,19 @@ for (const [signal, times, to] of ends) {
   });
 }
 
+test('what cannot start says so in a sentence and ends, npm too: a folder in use, a wrong setting', async () => {
+  await addressOf(npmStart());
+  for (const [environment, sentence] of [
+    [{}, /Another service is running on/],
+    [{ PORT: 'x' }, /PORT: expected a whole number/],
+  ] as const) {
+    const second = npmStart(environment);
+    await allEnded.get(second);
+    assert.notEqual(second.child.exitCode, 0);
+    assert.match(second.output(), sentence);
+  }
+});
+
 test('the page it prints fits a terminal of 24 lines by 80, and its calls work when pasted', async (context) => {
   const running = npmStart({ PUBLIC_URL: '' });
   await addressOf(running);
