@@ -659,7 +659,7 @@ CREATE INDEX spent_client_assertions_by_expiry ON public.spent_client_assertions
 CREATE INDEX transfers_by_destination ON public.transfers USING btree (institution_id, to_key, list_class, created_at, transfer_key) WHERE (to_key IS NOT NULL);
 CREATE INDEX transfers_by_source ON public.transfers USING btree (institution_id, from_key, list_class, created_at, transfer_key) WHERE (from_key IS NOT NULL);
 CREATE INDEX transfers_by_user ON public.transfers USING btree (institution_id, user_key, list_class, created_at, transfer_key) WHERE (user_key IS NOT NULL);
-CREATE INDEX transfers_listed ON public.transfers USING btree (institution_id, list_class, created_at, transfer_key);
+CREATE INDEX transfers_listed ON public.transfers USING btree (institution_id, list_class, created_at, transfer_key) WHERE (transfer_key > 0);
 CREATE UNIQUE INDEX transfers_reversed_once ON public.transfers USING btree (institution_id, reverses_key) WHERE ((reverses_key IS NOT NULL) AND (status <> 'FAILED'::text));
 CREATE INDEX users_by_email ON public.users USING btree (institution_id, lower(email));
 CREATE UNIQUE INDEX users_by_username ON public.users USING btree (institution_id, lower(username));

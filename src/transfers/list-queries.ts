@@ -84,9 +84,10 @@ function valuesOf(institutionId: InstitutionId, { classes, start, before, limit 
   return [institutionId, classes, start ?? '-infinity', before?.at ?? 'infinity', before?.key ?? 0n, limit];
 }
 
+// True of every transfer: said by who asks for all, and lets no other statement take the index of all by mistake.
 const ofInstitution = sql(
   'transfers_list_of_institution',
-  `select * from (${merged('true')}) t ${newestFirst} limit $6`,
+  `select * from (${merged('t.transfer_key > 0')}) t ${newestFirst} limit $6`,
 );
 
 export async function selectTransfersOfInstitution(

@@ -99,15 +99,18 @@ export async function fill(db: TestDatabase, transfers: number): Promise<Filled>
   };
 }
 
-/** Indexes are made at once afterwards, which is quicker. */
-async function withoutIndexes(client: Parameters<Parameters<typeof asSuperuser>[1]>[0]) {
+/** Indexes are made at once afterwards, which is quicker, and in the order in which they were. */
+export async function withoutIndexes(client: Parameters<Parameters<typeof asSuperuser>[1]>[0]) {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i
      where i.indrelid in ('transfers'::regclass, 'outbox'::regclass)
-       and not exists (select from pg_constraint k where k.conindid = i.indexrelid)`,
+       and not exists (select from pg_constraint k where k.conindid = i.indexrelid)
+     order by i.indexrelid`,
   );
   for (const { name } of rows) await client.query(`drop index ${name}`);
-  return async () => {
-    for (const { definition } of rows) await client.query(definition);
+  return async (order: 'as before' | 'reversed' = 'as before') => {
+    const definitions = rows.map(({ definition }) => definition);
+    for (const definition of order === 'reversed' ? definitions.toReversed() : definitions)
+      await client.query(definition);
   };
 }
