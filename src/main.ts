@@ -77,7 +77,10 @@ function allCommands(command: Command): Command[] {
 /** A sentence for what people meet; the stack only for what nobody should. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`;
-  if (error instanceof Problem) return error.detail;
+  if (error instanceof Problem) {
+    // Here reads the operator, who may know what the callers of the service are not told.
+    return error.cause instanceof Error ? `${error.detail} (${error.cause.message})` : error.detail;
+  }
   const expected = [DatabaseStartError, ServiceStartError, ExtractRejected, ProviderRejected, CommandFailed];
   if (expected.some((kind) => error instanceof kind)) return (error as Error).message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -7,6 +7,7 @@ export const sqlState = {
   deadlockDetected: '40P01',
   lockNotAvailable: '55P03',
   inFailedTransaction: '25P02',
+  insufficientPrivilege: '42501',
 } as const;
 
 /** The five-character code when the server answered with an error, else undefined. */

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { serviceRole } from './database.ts';
 import { DatabaseStartError } from './database-start-error.ts';
 import type { SocketConnection } from './embedded-postgres.ts';
+import { sqlState, sqlStateOf } from './errors.ts';
 import { repositoryRoot } from './postgres-binaries.ts';
 
 const migrationLock = 7_305_102;
@@ -21,8 +22,10 @@ interface Migration {
  * Brings the schema to this program's version: forward only, each migration once, in its own transaction, under an
  * advisory lock, so that any number of processes may start together. Answers the names of those it applied.
  *
- * DatabaseStartError: a server older than 15 or without durable writes, a migration that was changed after it was
- * applied, or a schema newer than this program.
+ * Where nothing is missing it needs no rights but the service's own, so that processes can serve without the owner's.
+ *
+ * DatabaseStartError: a server older than 15 or without durable writes, a login that may not migrate, a migration that
+ * was changed after it was applied, or a schema newer than this program.
  */
 export async function migrate(connection: string | SocketConnection): Promise<string[]> {
   const client = new pg.Client(
@@ -40,6 +43,8 @@ export async function migrate(connection: string | SocketConnection): Promise<st
     const applied = await applyMissing(client, await readMigrations());
     await letServiceRoleBeTaken(client);
     return applied;
+  } catch (error) {
+    throw isForbidden(error) ? mayNotMigrate(error) : error;
   } finally {
     await client.end();
   }
@@ -62,10 +67,7 @@ async function checkServer(client: pg.Client): Promise<void> {
 }
 
 async function applyMissing(client: pg.Client, migrations: readonly Migration[]): Promise<string[]> {
-  await client.query(
-    `create table if not exists schema_migrations (
-       version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null)`,
-  );
+  await createMigrationsTable(client);
   const { rows } = await client.query<{ version: number; name: string; checksum: string }>(
     'select version, name, checksum from schema_migrations order by version',
   );
@@ -87,6 +89,16 @@ async function applyMissing(client: pg.Client, migrations: readonly Migration[])
   return missing.map((migration) => migration.name);
 }
 
+/** Asked first: `if not exists` wants the right to create also where the table exists. */
+async function createMigrationsTable(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(`select to_regclass('schema_migrations') is not null as exists`);
+  if (rows[0]?.exists === true) return;
+  await client.query(
+    `create table if not exists schema_migrations (
+       version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null)`,
+  );
+}
+
 async function apply(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('begin');
   try {
@@ -100,14 +112,33 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
     await client.query('commit');
   } catch (cause) {
     await client.query('rollback').catch(() => {});
+    if (isForbidden(cause)) throw cause;
     throw new DatabaseStartError(`Migration ${migration.name} failed: ${(cause as Error).message}`, cause);
   }
 }
 
-/** A login that is not superuser must be a member of the service's role to take it. */
+/**
+ * A login that is not superuser must be allowed to take the service's role. Since PostgreSQL 16 who has created a role
+ * is a member of it and yet may not take it, until they grant themselves just that.
+ */
 async function letServiceRoleBeTaken(client: pg.Client): Promise<void> {
-  const { rows } = await client.query(`select pg_has_role(current_user, $1, 'member') as may`, [serviceRole]);
+  const { rows } = await client.query(
+    `select pg_has_role(current_user, $1, case when current_setting('server_version_num')::integer < 160000
+                                               then 'member' else 'set' end) as may`,
+    [serviceRole],
+  );
   if (rows[0]?.may !== true) await client.query(`grant ${serviceRole} to current_user`);
+}
+
+function isForbidden(error: unknown): error is Error {
+  return sqlStateOf(error) === sqlState.insufficientPrivilege;
+}
+
+function mayNotMigrate(cause: Error): DatabaseStartError {
+  return new DatabaseStartError(
+    `This login may not migrate the database (${cause.message}). Set MIGRATION_DATABASE_URL to one that owns it and can create roles.`,
+    cause,
+  );
 }
 
 async function readMigrations(): Promise<Migration[]> {

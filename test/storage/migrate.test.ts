@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { Database, migrate, sql } from '../../src/storage/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -101,4 +102,70 @@ test('the service may neither change nor remove what is for ever', async () => {
     const attempt = db.database.directory((q) => q.query(sql('', statement)));
     await assert.rejects(attempt, /permission denied|must be owner/, statement);
   }
+});
+
+/** A login of this cluster with those attributes, and the database it owns, or that of the test. */
+async function asLogin(
+  attributes: string,
+  work: (login: string, connection: TestDatabase['connection']) => Promise<void>,
+  database?: string,
+): Promise<void> {
+  const login = `login_${randomUUID().replaceAll('-', '')}`;
+  await db.superuser(`create role ${login} login ${attributes}`);
+  try {
+    if (database === undefined) await db.superuser(`create database ${login} owner ${login}`);
+    await work(login, { ...db.connection, user: login, database: database ?? login });
+  } finally {
+    if (database === undefined) await db.superuser(`drop database ${login} with (force)`);
+    await db.superuser(`drop owned by ${login}`);
+    await db.superuser(`drop role ${login}`);
+  }
+}
+
+async function serviceRoleIn(connection: TestDatabase['connection']): Promise<string | undefined> {
+  const service = new Database({ connection, maxConnections: 1 });
+  try {
+    const who = sql('test_who', 'select current_user as name');
+    const { rows } = await service.directory((q) => q.query<{ name: string }>(who));
+    return rows[0]?.name;
+  } finally {
+    await service.close();
+  }
+}
+
+test('an owner who is no superuser but can create roles migrates a database from nothing, and serves', async () => {
+  await asLogin('createrole', async (login, connection) => {
+    // What PostgreSQL 16 and newer give to who has created a role: to hand it on, not to take it.
+    await db.superuser(`grant sharedraft_service to ${login} with admin true, set false, inherit false`);
+    assert.ok((await migrate(connection)).length > 0);
+    assert.deepEqual(await migrate(connection), []);
+    assert.equal(await serviceRoleIn(connection), 'sharedraft_service');
+  });
+});
+
+test("a login that is only a member of the service's role serves what is migrated, and migrates nothing", async () => {
+  await asLogin(
+    'in role sharedraft_service',
+    async (_, connection) => {
+      assert.deepEqual(await migrate(connection), []);
+      assert.equal(await serviceRoleIn(connection), 'sharedraft_service');
+    },
+    db.connection.database,
+  );
+});
+
+test('a login that may not migrate is told so in one sentence, and nothing is begun', async () => {
+  await asLogin('', async (_, connection) => {
+    await assert.rejects(migrate(connection), {
+      name: 'DatabaseStartError',
+      message: /may not migrate.*permission denied to create role.*MIGRATION_DATABASE_URL/,
+    });
+  });
+  await asLogin(
+    '',
+    async (_, connection) => {
+      await assert.rejects(migrate(connection), { name: 'DatabaseStartError', message: /may not migrate/ });
+    },
+    db.connection.database,
+  );
 });
