@@ -8,6 +8,24 @@ export interface PendingRow extends PendingTerms {
   readonly approvedBy: ReadonlySet<string>;
 }
 
+interface TermsColumns {
+  readonly held_for: PendingTerms['heldFor'];
+  readonly due_at: Date;
+  readonly when_due: PendingTerms['whenDue'];
+  readonly approvals_needed: number;
+  readonly not_before: Date | null;
+}
+
+function toTerms(row: TermsColumns): PendingTerms {
+  return {
+    heldFor: row.held_for,
+    dueAt: row.due_at,
+    whenDue: row.when_due,
+    approvalsNeeded: row.approvals_needed,
+    notBefore: row.not_before,
+  };
+}
+
 const pendingById = sql(
   'transfers_pending_by_id',
   `select p.transfer_key, p.held_for, p.due_at, p.when_due, p.approvals_needed, p.not_before,
@@ -23,22 +41,15 @@ export async function selectPending(
   institutionId: InstitutionId,
   transferIds: readonly string[],
 ): Promise<PendingRow[]> {
-  const { rows } = await db.query<{
-    transfer_key: bigint;
-    held_for: PendingTerms['heldFor'];
-    due_at: Date;
-    when_due: PendingTerms['whenDue'];
-    approvals_needed: number;
-    not_before: Date | null;
-    approved_by: string[];
-  }>(pendingById, [institutionId, transferIds]);
+  const { rows } = await db.query<
+    {
+      transfer_key: bigint;
+      approved_by: string[];
+    } & TermsColumns
+  >(pendingById, [institutionId, transferIds]);
   return rows.map((row) => ({
     transferKey: row.transfer_key,
-    heldFor: row.held_for,
-    dueAt: row.due_at,
-    whenDue: row.when_due,
-    approvalsNeeded: row.approvals_needed,
-    notBefore: row.not_before,
+    ...toTerms(row),
     approvedBy: new Set(row.approved_by),
   }));
 }
@@ -182,21 +193,18 @@ export async function selectAllPending(
   institutionId: InstitutionId,
   most: number,
 ): Promise<ReviewRow[]> {
-  const { rows } = await db.query<{
-    transfer_id: string;
-    transfer_type: string;
-    from_account_id: string;
-    to_account_id: string;
-    amount: bigint;
-    currency: string;
-    created_at: Date;
-    held_for: PendingTerms['heldFor'];
-    due_at: Date;
-    when_due: PendingTerms['whenDue'];
-    approvals_needed: number;
-    not_before: Date | null;
-    approved_by: string[];
-  }>(allPending, [institutionId, most]);
+  const { rows } = await db.query<
+    {
+      transfer_id: string;
+      transfer_type: string;
+      from_account_id: string;
+      to_account_id: string;
+      amount: bigint;
+      currency: string;
+      created_at: Date;
+      approved_by: string[];
+    } & TermsColumns
+  >(allPending, [institutionId, most]);
   return rows.map((row) => ({
     transferId: row.transfer_id,
     transferType: row.transfer_type,
@@ -205,11 +213,7 @@ export async function selectAllPending(
     amountMinor: row.amount,
     currencyCode: row.currency,
     createdAt: row.created_at,
-    heldFor: row.held_for,
-    dueAt: row.due_at,
-    whenDue: row.when_due,
-    approvalsNeeded: row.approvals_needed,
-    notBefore: row.not_before,
+    ...toTerms(row),
     approvedBy: row.approved_by,
   }));
 }

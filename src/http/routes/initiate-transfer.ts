@@ -4,6 +4,7 @@ import { Problem } from '../../problem.ts';
 import {
   type DecimalAmount,
   type Decision,
+  failureCodes,
   type Outcome,
   parseDecimalAmount,
   type Transfer,
@@ -127,23 +128,7 @@ export const initiateTransfer = operation({
       examples: { completed: { value: transferExample }, pending: { value: pendingTransferExample } },
     },
   },
-  problems: [
-    'transfer_id_reused',
-    'account_not_found',
-    'same_account',
-    'account_closed',
-    'account_restricted',
-    'currency_mismatch',
-    'transfer_type_mismatch',
-    'limit_exceeded',
-    'exceeds_payoff',
-    'exceeds_contribution_limit',
-    'insufficient_funds',
-    'transfer_cancelled',
-    'transfer_declined',
-    'transfer_expired',
-    'outcome_unknown',
-  ],
+  problems: ['transfer_id_reused', ...failureCodes, 'outcome_unknown'],
   problemSchemas: { 422: DeclinedTransferProblem, 504: OutcomeUnknownProblem },
   async handle(services, { actor, body, query, numbers, header }) {
     const transferId = body.id ?? idFromHeader(header('idempotency-key'), actor) ?? uuidv7(new Date());
