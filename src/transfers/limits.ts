@@ -53,6 +53,17 @@ function periodStart(period: LimitRow['period'], day: string): string {
   return period === 'DAY' ? day : `${day.slice(0, 7)}-01`;
 }
 
+/**
+ * Thrown where an order counts under a limit whose counter is not among the locked ones: the limit was laid down, or an
+ * IRA given to another owner, between the locks and the reading. To be locked and read again.
+ */
+export class CounterNotLocked extends Error {
+  override readonly name = 'CounterNotLocked';
+  constructor(counter: string) {
+    super(`transfers: the limit counter ${counter} was not locked`);
+  }
+}
+
 /** The counters of a batch, locked, and what its orders add to them and give back. */
 export class Counters {
   readonly #counters: Map<string, CounterRow>;
@@ -108,7 +119,7 @@ export class Counters {
 
   #locked(name: CounterName): CounterRow {
     const counter = this.#counters.get(nameOf(name));
-    if (counter === undefined) throw new Error('transfers: a limit counter was not locked');
+    if (counter === undefined) throw new CounterNotLocked(nameOf(name));
     return counter;
   }
 }

@@ -11,7 +11,7 @@ import {
   selectLimits,
   selectLimitUses,
 } from './limit-queries.ts';
-import { Counters } from './limits.ts';
+import { CounterNotLocked, Counters } from './limits.ts';
 import { selectLoanPayments } from './loan-queries.ts';
 import { selectPending } from './pending-queries.ts';
 import {
@@ -46,11 +46,20 @@ export async function settle(
 ): Promise<(Outcome | ActOutcome)[]> {
   const settings = await deps.settings(tx.institutionId);
   const postingKeys = await deps.postingKeys.take(orders.length);
-  const batch = new Batch(await lockAndRead(deps, tx, orders, settings, patient));
-  const outcomes = orders.map((order, index) => batch.take(order, postingKeys[index] as bigint));
-  await batch.write(tx);
-  return outcomes;
+  for (let tries = 1; ; tries += 1) {
+    const batch = new Batch(await lockAndRead(deps, tx, orders, settings, patient));
+    try {
+      const outcomes = orders.map((order, index) => batch.take(order, postingKeys[index] as bigint));
+      await batch.write(tx);
+      return outcomes;
+    } catch (error) {
+      // What the counters are locked by was changed before it was read. Nothing is written yet: once more.
+      if (!(error instanceof CounterNotLocked) || tries === triesOfABatch) throw error;
+    }
+  }
 }
+
+const triesOfABatch = 3;
 
 /**
  * Everything that a judgement needs, as it stands now: for who only wants to know what would be. Nothing is locked and
@@ -67,23 +76,27 @@ export async function look(
   },
 ) {
   const settings = await deps.settings(tx.institutionId);
-  const now = deps.clock();
-  const day = localDate(now, settings.institution.timeZone);
+  const { timeZone } = settings.institution;
   const { actor, transferId, fromAccountId, toAccountIds } = asked;
   const accountIds = [...new Set([fromAccountId, ...toAccountIds])];
-  const years = [false, true].flatMap((previousYear) =>
-    toAccountIds.map((accountId) => ({ accountId, start: taxYearStart(day, previousYear) })),
-  );
-  const [book, counters, read] = await Promise.all([
-    Book.look(tx, accountIds),
-    selectCounters(tx, tx.institutionId, {
+  const countersOf = (day: string) => {
+    const years = [false, true].flatMap((previousYear) =>
+      toAccountIds.map((accountId) => ({ accountId, start: taxYearStart(day, previousYear) })),
+    );
+    return selectCounters(tx, tx.institutionId, {
       day,
       userKeys: actor.kind === 'member' ? [actor.userKey] : [],
       sourceIds: [fromAccountId],
       destinationIds: years.map(({ accountId }) => accountId),
       taxYearStarts: years.map(({ start }) => start),
       changingIds: [],
-    }),
+    });
+  };
+  const now = deps.clock();
+  const today = localDate(now, timeZone);
+  const [book, todays, read] = await Promise.all([
+    Book.look(tx, accountIds),
+    countersOf(today),
     readFacts(
       tx,
       accountIds,
@@ -91,10 +104,14 @@ export async function look(
       transferId === null ? [] : [{ transferId, personKey: personOf(actor) }],
     ),
   ]);
+  // An account may have seen a later day than our clock says: then an order would count for that one.
+  const at = batchTime(now, book);
+  const day = localDate(at, timeZone);
+  const counters = day === today ? todays : await countersOf(day);
   return {
     book,
     counters: new Counters(counters),
-    facts: factsOf(settings, batchTime(now, book), read),
+    facts: factsOf(settings, at, read),
     existing: read.existing[0],
   };
 }
