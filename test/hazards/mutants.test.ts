@@ -918,8 +918,8 @@ const mutants: readonly Mutant[] = [
     name: 'a dry run overlooks what was counted',
     file: 'transfers/settle.ts',
     instead: [
-      '    counters: new Counters(counters),\n    facts: factsOf(settings, at, read),\n    existing',
-      '    counters: new Counters([]),\n    facts: factsOf(settings, at, read),\n    existing',
+      '    counters: new Counters(counters),\n    facts: factsOf(settings, at, read),\n    existing: read.existing[0],',
+      '    counters: new Counters([]),\n    facts: factsOf(settings, at, read),\n    existing: read.existing[0],',
     ],
     caughtBy: 'a dry run decides the same, and leaves nothing',
   },
