@@ -9,6 +9,8 @@ import { NotBelieved } from './not-believed.ts';
 
 const maxDepth = 32;
 const maxNodes = 1_000;
+/** Begun and ended: the parser's time grows with the square of what is left open. */
+const maxTags = 1_000;
 
 /** With nothing after it but what the document is. */
 const declaration =
@@ -16,12 +18,15 @@ const declaration =
 /** XML 1.0 section 2.2. */
 const noCharacter = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 const noReference = /&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});)/;
+/** XML 1.0 section 2.3: space, tab, line feed, carriage return. */
+const space: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const numericReference = /&#(?:x([0-9A-Fa-f]+)|([0-9]+));/g;
 
 /** The root element. NotBelieved. */
 export function parseXml(text: string): Element {
-  const body = text.replace(declaration, '').replaceAll(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
+  const body = withoutSpaceAround(text.replace(declaration, ''));
   if (!body.startsWith('<')) throw malformed('XML');
+  if (body.split('<', maxTags + 2).length > maxTags + 1) throw malformed('too deep or too large');
   // Between two elements nothing else starts with "<!", and in text and values "<" is not well-formed.
   if (/<[!?]/.test(body)) throw malformed('a declaration, comment or instruction');
   if (noCharacter.test(body) || noReference.test(body) || holdsNoCharacter(body))
@@ -74,6 +79,15 @@ export function allElements(element: Element): Element[] {
 
 export function malformed(what: string): NotBelieved {
   return new NotBelieved(`It is malformed: ${what}.`);
+}
+
+/** A pattern for the end would look at every run of spaces from each of its places. */
+function withoutSpaceAround(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && space.has(text.charCodeAt(start))) start += 1;
+  while (end > start && space.has(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
 }
 
 function parse(text: string): Element {
