@@ -52,13 +52,14 @@ export async function verifyClientAssertion(
     throw wrongAssertion('iss and sub must both be the client id');
   }
   if (payload.aud !== issuer) throw wrongAssertion('aud must be our issuer, as a single string');
-  const expiresAt = new Date(Number(payload.exp) * 1000);
-  if (expiresAt <= now) throw wrongAssertion('it has expired');
-  if (expiresAt.getTime() > now.getTime() + longestMillis) {
+  // Compared as numbers: beyond some date a Date is none, and neither before nor after another.
+  const expiresAtMillis = Number(payload.exp) * 1000;
+  if (!(expiresAtMillis > now.getTime())) throw wrongAssertion('it has expired');
+  if (expiresAtMillis > now.getTime() + longestMillis) {
     throw wrongAssertion('exp must be at most five minutes ahead');
   }
   if (typeof payload.jti !== 'string' || payload.jti === '') throw wrongAssertion('jti is needed');
-  return { id: payload.jti, expiresAt };
+  return { id: payload.jti, expiresAt: new Date(expiresAtMillis) };
 }
 
 function keysFor(header: ProtectedHeaderParameters, keys: readonly ClientKey[]): ClientKey[] {

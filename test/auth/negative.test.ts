@@ -325,6 +325,12 @@ function assertion(
   return signJws({ alg: 'ES256', ...header }, { ...usual, ...claims }, key);
 }
 
+/** Signed anew with an `exp` that JSON can write and JavaScript cannot. */
+function infinite(jwt: string): string {
+  const payload = Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString();
+  return signJws({ alg: 'ES256' }, payload.replace('1e+300', '1e999'), registered.privateKey);
+}
+
 describe('the client assertion', () => {
   const publicPem = registered.publicKey.export({ format: 'pem', type: 'spki' });
   const cases: [section: string, name: string, make: () => string][] = [
@@ -395,6 +401,8 @@ describe('the client assertion', () => {
     ['RFC 7519 4.1.4', 'exp this second', () => assertion({ exp: seconds })],
     ['RFC 7519 2', 'exp as a string', () => assertion({ exp: String(seconds + 60) })],
     ['RFC 7523 3 (4)', 'exp unreasonably far ahead', () => assertion({ exp: seconds + 301 })],
+    ['RFC 7519 2', 'exp beyond every date', () => assertion({ exp: 1e13 })],
+    ['RFC 7519 2', 'exp beyond every number', () => infinite(assertion({ exp: 1e300 }))],
     ['RFC 7523 3 (5)', 'nbf in a minute', () => assertion({ nbf: seconds + 60 })],
     ['RFC 7523 3 (7)', 'no jti', () => assertion({ jti: undefined })],
     ['RFC 7519 4.1.7', 'jti as a number', () => assertion({ jti: 7 })],
