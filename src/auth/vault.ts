@@ -2,7 +2,8 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
-const tagBytes = 16;
+/** A shorter one is refused: whoever cuts it short would have fewer to guess. */
+const authTagLength = 16;
 
 /**
  * What the key-encryption key is for: sealing secrets that must be read again (signing keys, activation codes on
@@ -22,7 +23,9 @@ export class Vault {
   /** `purpose` is bound in: what was sealed for one thing cannot be opened as another. */
   seal(purpose: string, secret: Uint8Array): Uint8Array {
     const nonce = randomBytes(nonceBytes);
-    const cipher = createCipheriv(algorithm, this.#sealingKey, nonce).setAAD(Buffer.from(purpose));
+    const cipher = createCipheriv(algorithm, this.#sealingKey, nonce, { authTagLength }).setAAD(
+      Buffer.from(purpose),
+    );
     const sealed = Buffer.concat([cipher.update(secret), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
@@ -30,10 +33,11 @@ export class Vault {
   /** Throws when it was changed, sealed for another purpose or under another key. */
   open(purpose: string, sealed: Uint8Array): Uint8Array {
     const bytes = Buffer.from(sealed);
-    const decipher = createDecipheriv(algorithm, this.#sealingKey, bytes.subarray(0, nonceBytes))
+    const nonce = bytes.subarray(0, nonceBytes);
+    const decipher = createDecipheriv(algorithm, this.#sealingKey, nonce, { authTagLength })
       .setAAD(Buffer.from(purpose))
-      .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
+      .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + authTagLength));
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + authTagLength)), decipher.final()]);
   }
 
   /** 32 bytes. Fast on purpose: what is hashed is random and long, unlike a password. */
