@@ -103,8 +103,10 @@ export async function activateMember(
   try {
     await deps.database.transaction(institutionId, async (tx) => {
       if (!(await spendActivation(tx, institutionId, selector, mostTries, at))) throw invalidCode();
-      await updateCredentials(tx, institutionId, activation.userKey, request.username, passwordHash);
-      const event = { kind: 'member.activated', subjectKey: activation.userKey } as const;
+      const { userKey } = activation;
+      if (!(await updateCredentials(tx, institutionId, userKey, request.username, passwordHash)))
+        throw usernameTaken();
+      const event = { kind: 'member.activated', subjectKey: userKey } as const;
       await appendEvents(tx, institutionId, [event], at);
       const { clientId } = actor;
       const { userId } = activation;
@@ -112,10 +114,7 @@ export async function activateMember(
       await appendAudit(tx, institutionId, entry, at);
     });
   } catch (error) {
-    if (isUniqueViolation(error, 'users_by_username')) {
-      throw new Problem('username_taken', 'The username belongs to somebody else.', { cause: error });
-    }
-    throw error;
+    throw isUniqueViolation(error, 'users_by_username') ? usernameTaken(error) : error;
   }
   return { userId: activation.userId, customerId: activation.customerIds[0] ?? '' };
 }
@@ -132,6 +131,10 @@ function base32(bytes: Uint8Array): string {
   return (bits.match(/.{1,5}/g) ?? [])
     .map((five) => alphabet[Number.parseInt(five.padEnd(5, '0'), 2)])
     .join('');
+}
+
+function usernameTaken(cause?: unknown): Problem {
+  return new Problem('username_taken', 'The username belongs to somebody else.', { cause });
 }
 
 function invalidCode(): Problem {

@@ -165,6 +165,7 @@ export interface LoginRow {
   readonly customerIds: readonly string[];
 }
 
+// By the index, and then in ASCII alone: for some of the database's locales more letters are alike.
 const login = sql(
   'auth_login',
   `select u.user_key, u.user_id, u.person_key, u.password_hash, u.active, u.locked_by_operator, u.locked_until,
@@ -173,7 +174,8 @@ const login = sql(
                 join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                 where cp.institution_id = u.institution_id and cp.person_key = u.person_key
                 order by c.member_number) as customer_ids
-   from users u where u.institution_id = $1 and lower(u.username) = lower($2)`,
+   from users u where u.institution_id = $1 and lower(u.username) = lower($2)
+     and lower(u.username collate "C") = lower($2 collate "C")`,
 );
 
 export async function selectLogin(
@@ -269,12 +271,14 @@ const setCredentials = sql(
   `update users
    set username = coalesce($3, username), password_hash = $4, failed_logins = 0, locked_until = null,
        token_epoch = token_epoch + 1
-   where institution_id = $1 and user_key = $2`,
+   where institution_id = $1 and user_key = $2 and not exists (
+     select from users o
+     where o.institution_id = $1 and o.user_id = any (array[$3, lower($3 collate "C")]) and o.user_key <> $2)`,
 );
 
 /**
- * Ends the user's tokens with the old password. A unique violation of users_by_username: the name is taken.
- * `username` null leaves it as it is.
+ * Ends the user's tokens with the old password. False, or a unique violation of users_by_username: the name is taken,
+ * as somebody's user id or as a username; an operator may name a user by either. `username` null leaves it as it is.
  */
 export async function updateCredentials(
   db: Queryable,
@@ -282,8 +286,9 @@ export async function updateCredentials(
   userKey: bigint,
   username: string | null,
   passwordHash: string,
-): Promise<void> {
-  await db.query(setCredentials, [institutionId, userKey, username, passwordHash]);
+): Promise<boolean> {
+  const values = [institutionId, userKey, username, passwordHash];
+  return (await db.query(setCredentials, values)).rowCount === 1;
 }
 
 const setStanding = sql(
@@ -354,10 +359,14 @@ export async function insertLogin(
 const userByName = sql(
   'auth_user_by_name',
   `select user_key, user_id, username from users
-   where institution_id = $1 and (lower(username) = lower($2) or user_id = $2)`,
+   where institution_id = $1
+     and (lower(username) = lower($2) and lower(username collate "C") = lower($2 collate "C") or user_id = $2)`,
 );
 
-/** By username or user id. */
+/**
+ * By username or user id. Undefined also for what is one user's username and another's id, which whoever chooses a
+ * username can bring about: nobody is taken for the other.
+ */
 export async function selectUserByName(
   db: Queryable,
   institutionId: InstitutionId,
@@ -367,7 +376,9 @@ export async function selectUserByName(
     userByName,
     [institutionId, name],
   );
-  return rows.map((row) => ({ userKey: row.user_key, userId: row.user_id, username: row.username }))[0];
+  const [row, another] = rows;
+  if (row === undefined || another !== undefined) return undefined;
+  return { userKey: row.user_key, userId: row.user_id, username: row.username };
 }
 
 // ----- activation -----

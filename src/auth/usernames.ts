@@ -2,6 +2,14 @@ import { Problem } from '../problem.ts';
 
 const username = /^[A-Za-z0-9._@+-]{6,64}$/;
 
+/**
+ * What the spellings of one username have in common. In ASCII alone, as the look-up compares: to `toLowerCase` the
+ * Kelvin sign is a k, and who it is must not depend on who folds.
+ */
+export function foldUsername(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
 /** Problem `username_rejected`. */
 export function checkNewUsername(name: string, memberNumbers: readonly string[]): void {
   if (!username.test(name)) {

@@ -65,5 +65,7 @@ export function standingCommands(): Command[] {
 }
 
 function noSuchUser(): CommandFailed {
-  return new CommandFailed('There is no such user in this institution, or one without a login.');
+  return new CommandFailed(
+    'There is no such user in this institution, one without a login, or two: one of the username, one of the user id.',
+  );
 }

@@ -36,9 +36,13 @@ const inCustomer = (column: string) => `u.person_key in (
   join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
   where cp.institution_id = $1 and c.${column} = $2)`;
 
+/** By the index, and then in ASCII alone: to a Unicode `lower` the Kelvin sign is a k, and another's name ours. */
+const alike = (column: string) =>
+  `lower(${column}) = lower($2) and lower(${column} collate "C") = lower($2 collate "C")`;
+
 const called = {
-  EMAIL: 'lower(u.email) = lower($2)',
-  LOGIN_ID: 'lower(u.username) = lower($2)',
+  EMAIL: alike('u.email'),
+  LOGIN_ID: alike('u.username'),
   USER_ID: 'u.user_id = $2',
 } as const;
 

@@ -372,6 +372,23 @@ describe('invalid_grant', () => {
     assert.equal(answer.body.error, 'invalid_grant');
   });
 
+  test('a name that only a Unicode lower case makes a member’s: with the Kelvin sign, or a dotted capital I', async () => {
+    const names = [
+      ['LOGIN_ID', ['broo\u212A.overdraft', 'ol\u0130ve.euro', 'BROOK.OVERDRAFT']],
+      ['EMAIL', ['broo\u212A.overdrawn@example.test', 'Brook.Overdrawn@example.test']],
+    ] as const;
+    for (const [userIdType, subjects] of names) {
+      const providerId = `folded-${userIdType}`;
+      const iss = `https://${providerId}.example`;
+      const keys = keySet(['e', ec.publicKey]);
+      await aProvider(service, 'lakeside', { providerId, kind: 'jwt', issuer: iss, keys, userIdType });
+      for (const sub of subjects) {
+        const { status } = await bring(service, bridge, jwtBearer, assertion({ iss, sub }));
+        assert.equal(status, /^[!-~]+$/.test(sub) ? 200 : 400, sub);
+      }
+    }
+  });
+
   test('a membership names its PRIMARY, not who else is in it', async () => {
     const iss = 'https://membership.example';
     const keys = keySet(['e', ec.publicKey]);

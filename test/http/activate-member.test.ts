@@ -72,6 +72,10 @@ test('409: a username that somebody has, in whatever case; the code is still goo
   const taken = await activate({ activationCode, username: 'DEMO.Member', password });
   assert.equal(taken.status, 409);
   assert.equal(taken.body.code, 'username_taken');
+  // An operator names users by either: who is called as another is known would be taken for them.
+  for (const username of ['u-demo-member', 'U-Demo-Member']) {
+    assert.equal((await activate({ activationCode, username, password })).body.code, 'username_taken');
+  }
   assert.equal((await activate({ activationCode, username: 'zinnia.s', password })).status, 201);
 });
 

@@ -5,6 +5,7 @@ import type { AuthDeps } from '../deps.ts';
 import { OAuthError, type RefusalFacts } from '../oauth-error.ts';
 import { admitLogin, countFailedLogin, type LoginRow, selectLogin } from '../queries.ts';
 import type { TokenRequest } from '../token-request.ts';
+import { foldUsername } from '../usernames.ts';
 import type { Bearer, Grant } from './grant.ts';
 
 const triesInARow = 5;
@@ -25,7 +26,7 @@ export const password: Grant = {
     const given = request.require('password');
     const { institutionId } = client;
     const pausedFor = deps.vault
-      .hash('paused name', `${institutionId}\0${username.toLowerCase()}`)
+      .hash('paused name', `${institutionId}\0${foldUsername(username)}`)
       .toString('base64');
     await deps.loginPauses.wait(pausedFor);
     return deps.logins.take(() => logIn(deps, client, request, { username, given, pausedFor }));
