@@ -18,15 +18,24 @@ export async function revokeToken(deps: AuthDeps, raw: RawTokenRequest): Promise
   const request = new TokenRequest(raw);
   const { institutionId, clientId } = await authenticateClient(deps, request);
   const text = request.require('token');
+  const notYours = (subject?: string): OAuthError => {
+    const reason = 'unauthorized_client';
+    const entry = { action: 'token.revoked', outcome: 'refused', reason, clientId, subject } as const;
+    deps.audit.note(institutionId, { ...entry, origin: raw.origin });
+    // RFC 7009 section 2.1.
+    return new OAuthError(reason, 'The token was issued to another client.');
+  };
   const found = await findRefreshFamily(deps, institutionId, text);
   if (found !== undefined) {
-    if (found.family.clientId !== clientId) throw notYours();
+    if (found.family.clientId !== clientId) throw notYours(found.family.familyId);
     return endRefreshFamily(deps, institutionId, found.family, 'refresh_token', raw.origin);
   }
   const token = await verifiedToken(deps, text);
   if (token === undefined) return;
-  if (token.institutionId !== institutionId || token.clientId !== clientId) throw notYours();
+  // Another institution's is nobody's here: its id stays out of this one's audit.
+  if (token.institutionId !== institutionId) throw notYours();
   const { tokenId: subject, userId } = token;
+  if (token.clientId !== clientId) throw notYours(subject);
   await deps.database.transaction(institutionId, async (tx) => {
     if (!(await revokeAccessToken(tx, institutionId, subject, forgottenAt(token)))) return;
     const entry = { reason: 'access_token', origin: raw.origin, clientId, userId, subject };
@@ -38,9 +47,4 @@ export async function revokeToken(deps: AuthDeps, raw: RawTokenRequest): Promise
 /** When no process, however late its clock, would still take it. */
 function forgottenAt({ expiresAt }: VerifiedToken): Date {
   return new Date(expiresAt * 1000 + clockSkewMillis);
-}
-
-/** RFC 7009 section 2.1. */
-function notYours(): OAuthError {
-  return new OAuthError('unauthorized_client', 'The token was issued to another client.');
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { decodeJwt } from 'jose';
 import { createClient, keepAuthHouse, setStanding } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
@@ -146,6 +147,25 @@ describe('revocation (RFC 7009)', () => {
       assert.match(row, /u-demo-member/);
       for (const token of Object.values(tokens)) assert.ok(!row.includes(token));
     }
+  });
+
+  test('of another client’s token is refused, and the audit knows who tried it on which', async () => {
+    const tokens = await member();
+    const { jti, sid } = decodeJwt(tokens.access_token);
+    for (const token of [tokens.access_token, tokens.refresh_token]) {
+      const { status, body } = await revoke(token, reader);
+      assert.deepEqual([status, body.error], [400, 'unauthorized_client']);
+    }
+    assert.deepEqual((await revoke(tokens.access_token, harbor)).body.error, 'unauthorized_client');
+    await deps().audit.settle();
+    const seen = await one.db.superuser<{ client_id: string; subject: string | null }>(
+      `select client_id, subject from audit_entries where action = 'token.revoked' and outcome = 'refused'
+       order by client_id, subject`,
+    );
+    const expected = [jti, sid].toSorted().map((subject) => ({ client_id: 'demo-reader', subject }));
+    // What belongs to another institution is not told to this one.
+    assert.deepEqual(seen, [...expected, { client_id: 'harbor-app', subject: null }]);
+    assert.ok(await lives(tokens.access_token, two));
   });
 
   test('is kept for as long as the token would have lived, and forgotten then', async () => {
