@@ -39,6 +39,22 @@ test('every wrong setting is named at once, with what was expected and without i
   );
 });
 
+test('workers share what is set for all of them, and have a database that bears them', () => {
+  const rates = { TOKENS_PER_MINUTE: '100', REGISTRATIONS_PER_MINUTE: '2' };
+  const { config } = loadConfig({ ...rates, WORKERS: '4' });
+  assert.equal(config.workers, 4);
+  assert.equal(config.tokensPerMinute, 25);
+  assert.equal(config.registrationsPerMinute, 1);
+  assert.equal(loadConfig(rates).config.tokensPerMinute, 100);
+  assert.throws(
+    () => loadConfig({ WORKERS: '10' }),
+    /DATABASE_CONNECTIONS: expected fewer, or fewer WORKERS/,
+  );
+  assert.doesNotThrow(() => loadConfig({ WORKERS: '10', DATABASE_CONNECTIONS: '4' }));
+  const external = { DATABASE_URL: 'postgres://service@db.example/bank', SECRET_KEY: 'ab'.repeat(32) };
+  assert.doesNotThrow(() => loadConfig({ ...external, WORKERS: '10' }));
+});
+
 test('an external database needs a key of the operator', () => {
   const url = { DATABASE_URL: 'postgres://service@db.example/bank' };
   assert.throws(() => loadConfig(url), /SECRET_KEY: expected beside DATABASE_URL/);

@@ -12,7 +12,10 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** As whom to migrate, when the service's own login may not. */
   readonly migrationDatabaseUrl: string | undefined;
+  /** In each worker. */
   readonly databaseConnections: number;
+  /** Processes that serve on the one port. */
+  readonly workers: number;
   readonly dataDir: string;
   /** Issuer and audience of tokens, and the base of links. */
   readonly publicUrl: string;
@@ -23,10 +26,10 @@ export interface Config {
   readonly auditRetentionDays: number;
   /** Before the second try after a failed login; doubled each time, up to two seconds. */
   readonly failedLoginPauseMillis: number;
-  /** For each client, in each process. */
+  /** For each client, in each worker. */
   readonly tokensPerMinute: number;
   readonly registrationsPerMinute: number;
-  /** Passwords hashed at the same time. */
+  /** Passwords hashed at the same time, in each worker. */
   readonly hashingThreads: number;
   readonly accessTokenLifetimeSeconds: number;
   /** How long a login may be renewed in all, and how long it may go without. */
@@ -99,12 +102,16 @@ export function loadConfig(environment: Environment): { readonly config: Config;
     /^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined,
   );
   const port = integer('PORT', 8080, 0, 65_535);
+  const workers = integer('WORKERS', 1, 1, 64);
+  /** One worker's, of what all of them have together. */
+  const shareOf = (whole: number) => Math.max(1, Math.floor(whole / workers));
   const config: Config = {
     host,
     port,
     databaseUrl: postgresUrl('DATABASE_URL'),
     migrationDatabaseUrl: postgresUrl('MIGRATION_DATABASE_URL'),
     databaseConnections: integer('DATABASE_CONNECTIONS', 8, 2, 200),
+    workers,
     dataDir: path.resolve(read('DATA_DIR', '.sharedraft', 'a folder', (text) => text)),
     publicUrl: read(
       'PUBLIC_URL',
@@ -143,12 +150,15 @@ export function loadConfig(environment: Environment): { readonly config: Config;
       },
     ),
     failedLoginPauseMillis: integer('FAILED_LOGIN_PAUSE_MILLIS', 250, 0, 2_000),
-    tokensPerMinute: integer('TOKENS_PER_MINUTE', 600_000, 1, 999_999_999),
-    registrationsPerMinute: integer('REGISTRATIONS_PER_MINUTE', 60_000, 1, 999_999_999),
+    tokensPerMinute: shareOf(integer('TOKENS_PER_MINUTE', 600_000, 1, 999_999_999)),
+    registrationsPerMinute: shareOf(integer('REGISTRATIONS_PER_MINUTE', 60_000, 1, 999_999_999)),
     hashingThreads: Math.max(
       1,
       // Half of libuv's threads (Node's own setting) are left for files and names, and a core for everything else.
-      Math.min(availableParallelism() - 1, Math.floor(integer('UV_THREADPOOL_SIZE', 4, 1, 1_024) / 2)),
+      Math.min(
+        shareOf(availableParallelism() - 1),
+        Math.floor(integer('UV_THREADPOOL_SIZE', 4, 1, 1_024) / 2),
+      ),
     ),
     auditRetentionDays: integer('AUDIT_RETENTION_DAYS', 400, 90, 3_660),
     accessTokenLifetimeSeconds: integer('ACCESS_TOKEN_LIFETIME_SECONDS', 1_800, 60, 86_400),
@@ -173,6 +183,12 @@ export function loadConfig(environment: Environment): { readonly config: Config;
   }
   if (config.migrationDatabaseUrl !== undefined && config.databaseUrl === undefined) {
     problems.push('MIGRATION_DATABASE_URL: expected only beside DATABASE_URL');
+  }
+  // Each worker has its own, and two that settle transfers; the embedded server takes 100, some of them for itself.
+  if (config.databaseUrl === undefined && config.workers * (config.databaseConnections + 2) > 90) {
+    problems.push(
+      'DATABASE_CONNECTIONS: expected fewer, or fewer WORKERS: the embedded database takes 90 in all',
+    );
   }
   if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
   return { config, secrets: { keyEncryptionKey } };

@@ -56,6 +56,14 @@ export interface Service {
   close(): Promise<void>;
 }
 
+export interface ServiceOptions {
+  readonly log: Log;
+  readonly clock?: Clock;
+  readonly beforeListening?: (stores: Stores) => Promise<void>;
+  /** `borrow`: another process of this service owns the embedded database. */
+  readonly embedded?: 'own' | 'borrow';
+}
+
 /** Thrown when the service must not be served as configured; one sentence for the person at the terminal. */
 export class ServiceStartError extends Error {
   override readonly name = 'ServiceStartError';
@@ -73,13 +81,9 @@ const mostUnwrittenLogBytes = 2 ** 20;
 export async function startService(
   config: Config,
   secrets: Secrets,
-  options: {
-    readonly log: Log;
-    readonly clock?: Clock;
-    readonly beforeListening?: (stores: Stores) => Promise<void>;
-  },
+  options: ServiceOptions,
 ): Promise<Service> {
-  const stores = await openStores(config, secrets, 'own', options.log, options.clock);
+  const stores = await openStores(config, secrets, options.embedded ?? 'own', options.log, options.clock);
   const ledger = openLedger(stores);
   const desk = openDesk(stores, ledger);
   try {
@@ -257,7 +261,7 @@ function startSweeping(stores: Stores, desk: TransferDesk, log: Log): { stop(): 
 }
 
 /** The demo's credentials are printed in its README: it stays on this machine unless somebody insists. */
-async function refusePublicDemo(config: Config, stores: Stores): Promise<void> {
+export async function refusePublicDemo(config: Config, stores: Stores): Promise<void> {
   if (config.allowDemoAnywhere) return;
   const loopback = ['127.0.0.1', '::1', 'localhost'].includes(config.host);
   if (loopback && config.databaseUrl === undefined) return;

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { type Config, loadConfig, readEnvironment } from '../config.ts';
@@ -5,6 +6,7 @@ import { loadDemoWhenEmpty } from '../demo.ts';
 import { listInstitutions } from '../institutions/index.ts';
 import { startService } from '../service.ts';
 import { say } from './command.ts';
+import { serveAsWorker, serveByWorkers } from './serve-by-workers.ts';
 
 const parentWatchMillis = 250;
 
@@ -21,8 +23,12 @@ async function serve(): Promise<void> {
   // Asked to stop while starting: starting is finished first, then undone, so that nothing is left behind.
   const stopAsked = whenAskedToStop(config);
 
-  const service = await startService(config, secrets, {
-    log: (event, details) => logStartup(config, event, details),
+  const log = (event: string, details?: object) => logStartup(config, event, details);
+  if (cluster.isWorker) return serveAsWorker(config, secrets, { log }, stopAsked);
+
+  const serveHere = config.workers > 1 ? serveByWorkers : startService;
+  const service = await serveHere(config, secrets, {
+    log,
     beforeListening: async (stores) => {
       if (embedded || config.allowDemoAnywhere) await loadDemoWhenEmpty(stores);
     },

@@ -33,6 +33,7 @@ function listen(name: string): Promise<Server | undefined> {
       if (error.code === 'EADDRINUSE') resolve(undefined);
       else reject(error);
     });
-    server.listen(address, () => resolve(server));
+    // Exclusive: processes of one cluster would otherwise be given the same socket.
+    server.listen({ ...address, exclusive: true }, () => resolve(server));
   });
 }

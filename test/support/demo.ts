@@ -33,7 +33,7 @@ export function send(
 }
 
 export async function memberOf(
-  service: TestService,
+  service: Pick<TestService, 'address'>,
   username: string,
   password: string,
   client: readonly [id: string, secret: string] = ['demo-app', 'demo-app-secret'],
@@ -42,14 +42,14 @@ export async function memberOf(
 }
 
 export async function clientOf(
-  service: TestService,
+  service: Pick<TestService, 'address'>,
   client: readonly [id: string, secret: string] = ['demo-app', 'demo-app-secret'],
 ): Promise<DemoCaller> {
   return caller(service, { grant_type: 'client_credentials' }, client);
 }
 
 async function caller(
-  service: TestService,
+  service: Pick<TestService, 'address'>,
   grant: object,
   [client_id, client_secret]: readonly [string, string],
 ): Promise<DemoCaller> {

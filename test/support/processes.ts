@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 /* The service as processes of their own, from a command line in the repository, with the embedded database. */
 
@@ -65,6 +66,15 @@ export async function exitOf(child: ChildProcess): Promise<number | null> {
 export async function postmasterOf(dataDir: string): Promise<number> {
   const text = await readFile(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8');
   return Number(text.split('\n')[0]);
+}
+
+/** Numbers of the processes that this one has started and that still run. */
+export async function childrenOf(parent: number): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat=']);
+  return stdout.split('\n').flatMap((line) => {
+    const [pid, ppid, state] = line.trim().split(/\s+/);
+    return Number(ppid) === parent && !state?.startsWith('Z') ? [Number(pid)] : [];
+  });
 }
 
 export function isAlive(pid: number): boolean {

@@ -1,0 +1,122 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config, Secrets } from '../config.ts';
+import { refusePublicDemo, type Service, type ServiceOptions, startService } from '../service.ts';
+import { openStores } from '../stores.ts';
+import { CommandFailed } from './command.ts';
+
+/** A worker that lived shorter is replaced after a pause, which grows while that goes on. */
+const shortLifeMillis = 5_000;
+const shortestPauseMillis = 50;
+const longestPauseMillis = 5_000;
+/** Beyond the time that requests in flight are given. */
+const stopPatienceMillis = 10_000;
+
+/**
+ * Serves with `config.workers` processes on one port. This one answers no request: it owns the embedded database, hands
+ * connections round, replaces a worker that ended, and stops them all. CommandFailed when one cannot start.
+ */
+export async function serveByWorkers(
+  config: Config,
+  secrets: Secrets,
+  { log, beforeListening }: ServiceOptions,
+): Promise<Service> {
+  const stores = await openStores(config, secrets, 'own', log);
+  const workers = new Set<Worker>();
+  let stopping = false;
+
+  const start = async (): Promise<{ readonly worker: Worker; readonly address: string }> => {
+    const worker = cluster.fork();
+    workers.add(worker);
+    worker.once('exit', () => workers.delete(worker));
+    worker.on('error', (error) => {
+      log('worker_failed', { error });
+      // It was never born, and will not end.
+      if (worker.process.pid === undefined) workers.delete(worker);
+    });
+    const serving = once(worker, 'message').then(([message]) => (message as Serving).address);
+    const ended = once(worker, 'exit').then((): never => {
+      throw new CommandFailed('A worker ended before it could serve.');
+    });
+    return { worker, address: await Promise.race([serving, ended]) };
+  };
+  const keepAlive = async (worker: Worker) => {
+    let pauseMillis = shortestPauseMillis;
+    for (let current: Worker | undefined = worker; ; ) {
+      const startedAt = performance.now();
+      if (current?.isDead() === false) await once(current, 'exit');
+      if (stopping) return;
+      log('worker_ended');
+      const shortLived = performance.now() - startedAt < shortLifeMillis;
+      pauseMillis = shortLived ? Math.min(2 * pauseMillis, longestPauseMillis) : shortestPauseMillis;
+      await sleep(pauseMillis);
+      if (stopping) return;
+      current = await start().then(
+        (started) => started.worker,
+        () => undefined,
+      );
+    }
+  };
+  const stop = async () => {
+    stopping = true;
+    await Promise.all(
+      [...workers].map(async (worker) => {
+        const ended = once(worker, 'exit');
+        worker.process.kill('SIGTERM');
+        const patience = setTimeout(
+          () => worker.process.kill('SIGKILL'),
+          config.shutdownGraceSeconds * 1000 + stopPatienceMillis,
+        );
+        await ended;
+        clearTimeout(patience);
+      }),
+    );
+    await stores.close();
+  };
+
+  try {
+    await beforeListening?.(stores);
+    await refusePublicDemo(config, stores);
+    // Alone, so that what keeps all from starting is said once.
+    const first = await start();
+    const others = await Promise.all(Array.from({ length: config.workers - 1 }, start));
+    for (const { worker } of [first, ...others]) keepAlive(worker);
+    let closing: Promise<void> | undefined;
+    return {
+      stores,
+      address: first.address,
+      close: () => {
+        closing ??= stop();
+        return closing;
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** What a worker says once it does. */
+interface Serving {
+  readonly address: string;
+}
+
+/** One of those processes: tells where it serves, and stops when it is asked to, or when the first process has gone. */
+export async function serveAsWorker(
+  config: Config,
+  secrets: Secrets,
+  options: ServiceOptions,
+  stopAsked: Promise<void>,
+): Promise<void> {
+  try {
+    const service = await startService(config, secrets, { ...options, embedded: 'borrow' });
+    const serving: Serving = { address: service.address };
+    process.send?.(serving);
+    await stopAsked;
+    await service.close();
+  } finally {
+    // The line to the first process would keep this one alive.
+    cluster.worker?.disconnect();
+  }
+}

@@ -1,0 +1,34 @@
+import { type TestDatabase, testDatabase } from './database.ts';
+import { addressOf, exitOf, launch } from './processes.ts';
+
+/** The demo institutions served by several processes on one port, on a database of their own. */
+export interface ServedByWorkers {
+  readonly address: string;
+  readonly db: TestDatabase;
+  /** The first process, which started the others. */
+  readonly pid: number;
+  /** Resolves with the exit code. */
+  close(): Promise<number | null>;
+}
+
+export async function startWorkers(count: number): Promise<ServedByWorkers> {
+  const db = await testDatabase();
+  const { host, user, database } = db.connection;
+  const launched = launch([process.execPath, 'src/main.ts', 'serve'], {
+    WORKERS: String(count),
+    DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    SECRET_KEY: 'ab'.repeat(32),
+    ALLOW_DEMO_ANYWHERE: 'true',
+  });
+  return {
+    address: await addressOf(launched),
+    db,
+    pid: launched.child.pid as number,
+    close: async () => {
+      launched.child.kill('SIGTERM');
+      const code = await exitOf(launched.child);
+      await db.close();
+      return code;
+    },
+  };
+}
