@@ -45,6 +45,8 @@ export interface DatabaseOptions {
   readonly maxConnections: number;
   /** Sent with each connection's start; an inherited setting could undo a promise. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** How long a statement may go unanswered before its connection is taken for lost; 15 s when left out. */
+  readonly silenceMillis?: number;
   /** Told of connections that fail while idle. */
   readonly onIdleError?: (error: Error) => void;
 }
@@ -62,6 +64,12 @@ const sessionSettings: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: '5s',
   application_name: 'sharedraft',
 };
+
+/**
+ * A server that answers at all has ended any statement before this: one that froze, or went away behind a network that
+ * does not say so, would hold its callers for as long as TCP is patient, a quarter of an hour.
+ */
+const silenceMillis = 15_000;
 
 const types = new pg.TypeOverrides();
 types.setTypeParser(20, BigInt); // int8: money and keys, never a float
@@ -189,6 +197,8 @@ export class Database {
       max: options.maxConnections,
       connectionTimeoutMillis: 2_000,
       idleTimeoutMillis: 0,
+      // In a pipeline pg ends the whole connection then, so that nobody waits behind what is not answered.
+      query_timeout: options.silenceMillis ?? silenceMillis,
       options: settings,
       // Not in the type package yet: statements are sent without waiting for the answer to the one before.
       ...({ pipeline: true } as object),

@@ -13,6 +13,8 @@ export interface CuttingProxy extends AsyncDisposable {
    * Cuts once, when so many bytes have gone in the direction: those before the cut arrive, none after. Null: never.
    */
   cutAfter(cut: { readonly direction: 'toServer' | 'toClient'; readonly bytes: number } | null): void;
+  /** From now on the connections there are pass nothing on, in either direction, and stay open. */
+  freeze(): void;
 }
 
 export async function cuttingProxy(serverHost: string): Promise<CuttingProxy> {
@@ -20,6 +22,7 @@ export async function cuttingProxy(serverHost: string): Promise<CuttingProxy> {
   const seen = { toServer: 0, toClient: 0 };
   let cut: { direction: 'toServer' | 'toClient'; bytes: number } | null = null;
   const sockets = new Set<net.Socket>();
+  const frozen = new WeakSet<net.Socket>();
 
   const server = net.createServer((client) => {
     const upstream = net.connect(path.join(serverHost, '.s.PGSQL.5432'));
@@ -34,6 +37,7 @@ export async function cuttingProxy(serverHost: string): Promise<CuttingProxy> {
     }
     const relay = (from: net.Socket, to: net.Socket, direction: 'toServer' | 'toClient') =>
       from.on('data', (chunk: Buffer) => {
+        if (frozen.has(from)) return;
         const room = cut?.direction === direction ? cut.bytes - seen[direction] : Number.POSITIVE_INFINITY;
         seen[direction] += chunk.length;
         if (chunk.length < room) {
@@ -58,6 +62,9 @@ export async function cuttingProxy(serverHost: string): Promise<CuttingProxy> {
       seen.toServer = 0;
       seen.toClient = 0;
       cut = next;
+    },
+    freeze: () => {
+      for (const socket of sockets) frozen.add(socket);
     },
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();
