@@ -564,7 +564,7 @@ create table transfers (
   user_key bigint,
   created_at timestamp with time zone not null,
   settled_at timestamp with time zone,
-  list_class smallint not null default (
+  list_class smallint not null generated always as ((
 CASE status
     WHEN 'PENDING'::text THEN 0
     WHEN 'COMPLETED'::text THEN 10
@@ -577,7 +577,7 @@ CASE transfer_type
     WHEN 'LOAN_PAYMENT'::text THEN 4
     WHEN 'INTRA_FI'::text THEN 5
     ELSE 0
-END),
+END)) stored,
   payment_option text,
   previous_year_contribution boolean,
   reverses_key bigint,

@@ -27,6 +27,8 @@ const catalogQueries: Readonly<Record<string, string>> = {
            case when a.attcollation <> t.typcollation then format(' collate %I', co.collname) else '' end,
            case when a.attnotnull then ' not null' else '' end,
            case when a.attidentity = 'a' then ' generated always as identity'
+                when a.attgenerated = 's'
+                then format(' generated always as (%s) stored', pg_get_expr(d.adbin, d.adrelid))
                 when d.adbin is not null then ' default ' || pg_get_expr(d.adbin, d.adrelid) else '' end) as line
          from pg_attribute a
          join pg_type t on t.oid = a.atttypid
