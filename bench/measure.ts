@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bareSchema, byHand, type Hand } from './by-hand/index.ts';
+import { bareGround, byHand, type Hand } from './by-hand/index.ts';
 import type { Filling } from './fill.ts';
 import type { Job, JobResult } from './job.ts';
 import type { Ground, Server, Stage } from './stage.ts';
@@ -146,7 +146,7 @@ export async function handRate(bench: Bench, hand: Hand, clients: number, hot = 
   const { stage, pace } = bench;
   const accounts = plain.members * 10;
   const connection =
-    hand === 'bare' ? await bareGround(stage, accounts) : (await stage.ground(plain, 'equal')).connection;
+    hand === 'bare' ? await groundByHand(stage, accounts) : (await stage.ground(plain, 'equal')).connection;
   const job = { connection, clients, seconds: pace.seconds, accounts, hot };
   const [{ perSecond }] = await Promise.all([byHand(hand, job, stage.folder), checkpoint(bench)]);
   return perSecond;
@@ -154,17 +154,12 @@ export async function handRate(bench: Bench, hand: Hand, clients: number, hot = 
 
 const bareGrounds = new WeakMap<Stage, Promise<Ground['connection']>>();
 
-/** The same number of accounts, in the fewest columns that would do. */
-async function bareGround(stage: Stage, accounts: number): Promise<Ground['connection']> {
+/** The same number of accounts. */
+async function groundByHand(stage: Stage, accounts: number): Promise<Ground['connection']> {
   const make = async () => {
     const name = 'bench_bare';
     const connection = await stage.emptyDatabase(name);
-    await stage.sql(name, bareSchema);
-    await stage.sql(
-      name,
-      `insert into accounts select i, 1000000000 from generate_series(0, ${accounts - 1}) i`,
-    );
-    await stage.sql(name, 'vacuum (analyze)');
+    for (const statement of await bareGround(accounts)) await stage.sql(name, statement);
     return connection;
   };
   const made = bareGrounds.get(stage) ?? make();

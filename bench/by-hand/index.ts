@@ -30,7 +30,14 @@ export async function byHand(
   return handTool === 'pgbench' ? withPgbench(full, scratchFolder) : withNode(full);
 }
 
-export const bareSchema = await readFile(path.join(here, 'bare-schema.sql'), 'utf8');
+/** What the bare transaction works on: accounts in the fewest columns that would do. A statement each, in order. */
+export async function bareGround(accounts: number): Promise<string[]> {
+  return [
+    await readFile(path.join(here, 'bare-schema.sql'), 'utf8'),
+    `insert into accounts select i, 1000000000 from generate_series(0, ${accounts - 1}) i`,
+    'vacuum (analyze)',
+  ];
+}
 
 async function withNode(job: HandJob): Promise<HandResult> {
   const { stdout } = await run(process.execPath, [path.join(here, 'client.ts'), JSON.stringify(job)]);
