@@ -4,6 +4,7 @@
  *   npm run bench                 the whole table, under ten minutes
  *   npm run bench -- transfers    one row or several
  *   npm run bench -- --quick      a second a measurement, one round: to see that the rows run, not for figures
+ *   npm run bench -- --help       which rows there are, and what is measured beside the table
  *
  * Results go into bench/results: latest.json and latest.svg for the table, ROW.json and ROW.svg for rows.
  */
@@ -15,6 +16,7 @@ import { fairness, overload } from './rows/overload.ts';
 import { account, profile, token } from './rows/reads.ts';
 import { start } from './rows/start.ts';
 import { hot, large, latency, one, transfers, zipf } from './rows/transfers.ts';
+import { workers } from './rows/workers.ts';
 import { Stage } from './stage.ts';
 
 const rows = [
@@ -30,12 +32,26 @@ const rows = [
   profile,
   token,
   start,
+  workers,
   large,
 ];
 const { values, positionals } = parseArgs({
-  options: { quick: { type: 'boolean' } },
+  options: { quick: { type: 'boolean' }, help: { type: 'boolean' } },
   allowPositionals: true,
 });
+if (values.help) {
+  console.log(`npm run bench [-- [--quick] [ROW ...]]
+
+${rows.map(({ name, title }) => `  ${name.padEnd(10)} ${title}`).join('\n')}
+
+With --quick each row runs for a moment, to see that it does. Beside the table:
+
+  node bench/login-storm.ts                what 500 logins at once cost those who read
+  node bench/reading-plans.ts [TRANSFERS]  rows and blocks that each page reads among a million transfers
+
+pgbench is used for what is written by hand where it is on the PATH; BENCH_TOOLS=npm hides it.`);
+  process.exit();
+}
 const unknown = positionals.filter((name) => !rows.some((row) => row.name === name));
 if (unknown.length > 0) {
   console.error(`There is no row ${unknown.join(', ')}. Rows: ${rows.map((row) => row.name).join(', ')}.`);
