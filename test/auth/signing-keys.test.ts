@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { decodeProtectedHeader } from 'jose';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
+import { jwksMaxAgeSeconds } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { Client } from '../support/client.ts';
 import { clientOf, paths, send } from '../support/demo.ts';
@@ -113,6 +115,66 @@ describe('the keys that sign tokens', () => {
       await keysOf(two).keep();
       await step();
     }
+  });
+
+  test('rotate under load: of requests at both processes meanwhile not one fails, nor a verifier with kept keys', async () => {
+    const signedWith = new Set<string | undefined>();
+    const statuses: Record<string, number> = {};
+    let over = false;
+    /** Keeps the published keys as long as it may, and looks again for a kid that it does not know. */
+    let kept: { readonly keys: JSONWebKeySet; readonly until: number } | undefined;
+    const keysOutside = async (kid: string | undefined) => {
+      if (
+        kept === undefined ||
+        now.getTime() >= kept.until ||
+        !kept.keys.keys.some((key) => key.kid === kid)
+      ) {
+        const keys = (await new Client(one.address).get('/auth/v2/jwks')).body;
+        kept = { keys, until: now.getTime() + jwksMaxAgeSeconds * 1_000 };
+      }
+      return createLocalJWKSet(kept.keys);
+    };
+    const caller = async (issuing: TestService, using: TestService) => {
+      while (!over) {
+        const { token } = await clientOf(issuing);
+        const headers = { authorization: `Bearer ${token}` };
+        const { status } = await send(using.address, 'GET', `${paths.accounts}/a-1001-checking`, { headers });
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        signedWith.add(kidOf(token));
+        await jwtVerify(token, await keysOutside(kidOf(token)), { currentDate: now });
+      }
+    };
+    const load = [
+      [one, one],
+      [one, two],
+      [two, one],
+      [two, two],
+    ].map(([issuing, using]) => caller(issuing as TestService, using as TestService));
+    const ended = Promise.all(load);
+    // A caller that fails ends the test at once.
+    const served = async (count: number) => {
+      const before = statuses[200] ?? 0;
+      while ((statuses[200] ?? 0) < before + count) await Promise.race([ended, sleep(5)]);
+    };
+    try {
+      for (const [rotating, how, millis] of [
+        [one, 'now', 10_000],
+        [two, 'soon', 10 * minute],
+        [one, 'now', 10_000],
+      ] as const) {
+        await served(8);
+        await keysOf(rotating).rotate(how, ownOrigin());
+        await served(8);
+        later(millis);
+        await Promise.all([keysOf(one).keep(), keysOf(two).keep()]);
+        await served(8);
+      }
+    } finally {
+      over = true;
+    }
+    await ended;
+    assert.deepEqual(Object.keys(statuses), ['200']);
+    assert.ok(signedWith.size >= 4, `${signedWith.size} keys signed`);
   });
 
   test('a key that another process made this moment is known to all, also under made-up key ids', async () => {
