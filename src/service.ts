@@ -17,6 +17,7 @@ import {
   issueToken,
   keepAuthHouse,
   revokeToken,
+  SealBroken,
 } from './auth/index.ts';
 import type { Config, Secrets } from './config.ts';
 import {
@@ -87,6 +88,7 @@ export async function startService(
   const ledger = openLedger(stores);
   const desk = openDesk(stores, ledger);
   try {
+    await refuseOtherSecretKey(stores);
     await options.beforeListening?.(stores);
     await refusePublicDemo(config, stores);
     const server = await createServer(servicesOf(stores, desk), {
@@ -258,6 +260,19 @@ function startSweeping(stores: Stores, desk: TransferDesk, log: Log): { stop(): 
       await sweeping;
     },
   };
+}
+
+/**
+ * Under another SECRET_KEY no token can be signed, and no client's secret is known: all of them would be told that they
+ * are wrong. What else may be the matter with the keys is told where a token is asked for.
+ */
+async function refuseOtherSecretKey({ auth }: Stores): Promise<void> {
+  await auth.keys.signer().catch((error) => {
+    if (!(error instanceof SealBroken)) return;
+    throw new ServiceStartError(
+      'SECRET_KEY is not the one that this database was used with: its signing keys cannot be opened. Set the one before; if it is lost, see "Changing SECRET_KEY" in docs/security.md.',
+    );
+  });
 }
 
 /** The demo's credentials are printed in its README: it stays on this machine unless somebody insists. */

@@ -52,4 +52,4 @@ export { parseScope, type Scope, scopes } from './scopes.ts';
 export { jwksMaxAgeSeconds, type ListedKey, type Rotation, SigningKeys } from './signing-keys.ts';
 export type { RawTokenRequest } from './token-request.ts';
 export { Turns } from './turns.ts';
-export { Vault } from './vault.ts';
+export { SealBroken, Vault } from './vault.ts';

@@ -5,6 +5,11 @@ const nonceBytes = 12;
 /** A shorter one is refused: whoever cuts it short would have fewer to guess. */
 const authTagLength = 16;
 
+/** What was sealed cannot be opened: it was changed, or sealed for something else or under another SECRET_KEY. */
+export class SealBroken extends Error {
+  override readonly name = 'SealBroken';
+}
+
 /**
  * What the key-encryption key is for: sealing secrets that must be read again (signing keys, activation codes on
  * their way), and keyed hashes of those that need only be compared. A key of its own for each, by HKDF.
@@ -30,14 +35,18 @@ export class Vault {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** Throws when it was changed, sealed for another purpose or under another key. */
+  /** SealBroken. */
   open(purpose: string, sealed: Uint8Array): Uint8Array {
     const bytes = Buffer.from(sealed);
     const nonce = bytes.subarray(0, nonceBytes);
-    const decipher = createDecipheriv(algorithm, this.#sealingKey, nonce, { authTagLength })
-      .setAAD(Buffer.from(purpose))
-      .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + authTagLength));
-    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + authTagLength)), decipher.final()]);
+    try {
+      const decipher = createDecipheriv(algorithm, this.#sealingKey, nonce, { authTagLength })
+        .setAAD(Buffer.from(purpose))
+        .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + authTagLength));
+      return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + authTagLength)), decipher.final()]);
+    } catch (cause) {
+      throw new SealBroken(`auth: the sealed ${purpose} cannot be opened`, { cause });
+    }
   }
 
   /** 32 bytes. Fast on purpose: what is hashed is random and long, unlike a password. */

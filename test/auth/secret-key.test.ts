@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ServiceStartError } from '../../src/service.ts';
+import { runCli } from '../support/cli.ts';
+import { memberOf, paths, send } from '../support/demo.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/** The operator's commands of the tests have this one. */
+const next = { SECRET_KEY: '00'.repeat(32) };
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ environment: { SECRET_KEY: '11'.repeat(32) } });
+});
+after(() => service.close());
+
+test('a service with another SECRET_KEY does not start, and says why', async () => {
+  await assert.rejects(startTestService({ beside: service, environment: next }), (error) => {
+    assert.ok(error instanceof ServiceStartError);
+    assert.match(error.message, /^SECRET_KEY is not the one/);
+    return true;
+  });
+});
+
+test('when it is lost, new signing keys and new secrets bring the service back; passwords go on', async () => {
+  const { token } = await memberOf(service, 'demo.member', 'demo-member-password');
+  const rotated = await runCli(service.db, ['keys', 'rotate', '--compromised']);
+  assert.equal(rotated.code, 0, rotated.stderr);
+  const command = ['client', 'rotate-secret', 'demo-app', '--institution', 'lakeside'];
+  const renewed = await runCli(service.db, command);
+  assert.equal(renewed.code, 0, renewed.stderr);
+  const secret = /[A-Za-z0-9_-]{43}/.exec(renewed.stdout)?.[0] ?? assert.fail(renewed.stdout);
+
+  await using back = await startTestService({ beside: service, environment: next });
+  const accounts = (bearer: string) =>
+    send(back.address, 'GET', paths.accounts, { headers: { authorization: `Bearer ${bearer}` } });
+  assert.equal((await accounts(token)).status, 401, 'what was issued before is dead');
+  await assert.rejects(memberOf(back, 'demo.member', 'demo-member-password'), /invalid_client/);
+  const member = await memberOf(back, 'demo.member', 'demo-member-password', ['demo-app', secret]);
+  assert.equal((await accounts(member.token)).status, 200);
+});
