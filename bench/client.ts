@@ -275,7 +275,16 @@ function tokenRequests({ credentials }: Job): () => Request {
 
 function pickSource({ sources = 'uniform' }: Job, count: number): () => number {
   if (sources === 'hot') return () => 0;
-  if (sources === 'uniform') return () => Math.floor(Math.random() * count);
+  // Each member comes once before one comes again: what a process remembers of tokens is full when the first run is over.
+  let first = 0;
+  if (sources === 'uniform') {
+    return () => {
+      const picked = Math.floor(Math.random() * (first < count ? accountsPerMember : count));
+      const from = first;
+      if (first < count) first += accountsPerMember;
+      return from < count ? from + picked : picked;
+    };
+  }
   // Zipf: the k-th most used is used k^-1.1 times as often as the first; which that is, is shuffled over all.
   const shares = Float64Array.from({ length: count }, (_, rank) => (rank + 1) ** -1.1);
   let sum = 0;

@@ -1,4 +1,11 @@
-import { type InstitutionId, type JoinedRead, type Queryable, sql } from '../storage/index.ts';
+import {
+  byPlace,
+  type InstitutionId,
+  type JoinedRead,
+  type Placed,
+  type Queryable,
+  sql,
+} from '../storage/index.ts';
 import { type Account, accountBalances } from './account.ts';
 import type { Category } from './account-types.ts';
 import type { FoundAccount } from './find-account.ts';
@@ -52,17 +59,18 @@ function toAccount(row: AccountRow): Account {
 
 const selectAccountsStatement = sql(
   'accounts_select',
-  `select ${columns}
-   from accounts a ${withFigures}
-   where a.institution_id = $1 and a.account_id = any ($2::text[]) and a.category <> 'INTERNAL'`,
+  `select asked.place::integer, ${columns}
+   from unnest($2::text[]) with ordinality as asked (account_id, place)
+   join accounts a on a.institution_id = $1 and a.account_id = asked.account_id and a.category <> 'INTERNAL'
+   ${withFigures}`,
 );
 
 /** Any account of the institution, by its id. */
 export const institutionsAccounts: JoinedRead<string, Account> = {
   nameOf: (accountId) => accountId,
   run: async (db, institutionId, accountIds) => {
-    const { rows } = await db.query<AccountRow>(selectAccountsStatement, [institutionId, accountIds]);
-    return new Map(rows.map((row) => [row.accountId, toAccount(row)]));
+    const values = [institutionId, accountIds];
+    return byPlace((await db.query<AccountRow & Placed>(selectAccountsStatement, values)).rows, toAccount);
   },
 };
 
@@ -71,28 +79,26 @@ interface AskedOfHolder {
   readonly personKey: bigint;
 }
 
-const nameOfAsked = ({ accountId, personKey }: AskedOfHolder) => `${personKey}/${accountId}`;
-
-// Also finds what one of the askers holds and another asked for: the name says who asked for what.
 const selectHeldAccountStatement = sql(
   'accounts_select_held',
-  `select ${columns}, h.person_key as "personKey"
-   from accounts a
+  `select asked.place::integer, ${columns}
+   from unnest($2::bigint[], $3::text[]) with ordinality as asked (person_key, account_id, place)
+   join accounts a on a.institution_id = $1 and a.account_id = asked.account_id and a.category <> 'INTERNAL'
    join holders h on h.institution_id = a.institution_id and h.account_key = a.account_key
-                 and h.person_key = any ($2::bigint[]) ${withFigures}
-   where a.institution_id = $1 and a.account_id = any ($3::text[]) and a.category <> 'INTERNAL'`,
+                 and h.person_key = asked.person_key
+   ${withFigures}`,
 );
 
 /** An account whose holder record names the person. */
 export const heldAccounts: JoinedRead<AskedOfHolder, Account> = {
-  nameOf: nameOfAsked,
+  nameOf: ({ accountId, personKey }) => `${personKey}/${accountId}`,
   run: async (db, institutionId, asked) => {
-    const { rows } = await db.query<AccountRow & { readonly personKey: bigint }>(selectHeldAccountStatement, [
+    const values = [
       institutionId,
       asked.map(({ personKey }) => personKey),
       asked.map(({ accountId }) => accountId),
-    ]);
-    return new Map(rows.map((row) => [nameOfAsked(row), toAccount(row)]));
+    ];
+    return byPlace((await db.query<AccountRow & Placed>(selectHeldAccountStatement, values)).rows, toAccount);
   },
 };
 

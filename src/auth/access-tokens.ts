@@ -28,6 +28,8 @@ export interface TokenSubject {
 
 /** A token whose signature and time are good. Whether it still stands is for the database to say. */
 export interface VerifiedToken extends TokenSubject {
+  /** The keys of a member token's user, noted when the database first told them; they never change. */
+  user?: { readonly userKey: bigint; readonly personKey: bigint };
   readonly tokenId: string;
   /** In seconds, as the claims have it. */
   readonly issuedAt: number;
@@ -90,6 +92,14 @@ export class AccessTokens {
     // node:crypto rather than jose: a third of the time (0.06 against 0.19 ms).
     const signature = sign('sha256', Buffer.from(input), { key: key.privateKey, dsaEncoding: 'ieee-p1363' });
     return `${input}.${signature.toString('base64url')}`;
+  }
+
+  /** At once what `verify` would answer, for a token that was verified before; undefined where it has to look. */
+  recall(token: string): VerifiedToken | undefined {
+    const { keys, clock } = this.#options;
+    const remembered = this.#verified.get(Remembered.nameOf(token));
+    if (remembered === undefined || remembered.token.expiresAt * 1000 <= clock().getTime()) return undefined;
+    return keys.holds(remembered.kid) ? remembered.token : undefined;
   }
 
   /** Problem `invalid_token` for anything but a living token of ours. */

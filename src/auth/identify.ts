@@ -9,31 +9,62 @@ import type { Scope } from './scopes.ts';
 
 export interface Caller {
   readonly actor: Actor;
-  readonly scopes: ReadonlySet<Scope>;
+  readonly scopes: readonly Scope[];
+}
+
+export interface Identified {
+  /**
+   * Whose token it is, if it lives: known at once of a token that was seen before. Nothing may be answered, and nothing
+   * done that cannot be undone, before `caller` has said so too; but what is only read can be read meanwhile.
+   */
+  readonly presumed?: Caller;
+  /** Problem `invalid_token`. */
+  readonly caller: Promise<Caller>;
 }
 
 /**
  * Who bears this token, of ours or of a registered provider, if it lives. `admit` hears whose it is once that is
- * proven and before the database is asked, and may throw. Problem `invalid_token`.
+ * proven and before the database is asked, and may throw.
  */
-export async function identify(
+export function identify(
   deps: AuthDeps,
   token: string,
   admit: (client: string) => void = () => {},
-): Promise<Caller> {
+): Identified {
+  const recalled = deps.tokens.recall(token);
+  if (recalled === undefined) return { caller: identifyAnew(deps, token, admit) };
+  admit(nameOfClient(recalled));
+  const caller = callerWith(deps, recalled);
+  const presumed = asCaller(recalled);
+  return presumed === undefined ? { caller } : { presumed, caller };
+}
+
+async function identifyAnew(deps: AuthDeps, token: string, admit: (client: string) => void): Promise<Caller> {
   const issuer = issuerOf(token);
   if (issuer !== undefined && issuer !== deps.issuer) return identifyAsserted(deps, token, admit);
   const verified = await deps.tokens.verify(token);
   admit(nameOfClient(verified));
-  const living = await livingToken(deps, verified);
+  return callerWith(deps, verified);
+}
+
+/** Problem `invalid_token` where the token does not live any more. */
+async function callerWith(deps: AuthDeps, token: VerifiedToken): Promise<Caller> {
+  const living = await livingToken(deps, token);
   if (living === undefined) throw invalidToken();
-  const { institutionId, clientId, userId } = living.token;
-  const scopes: ReadonlySet<Scope> = new Set(living.token.scopes);
-  if (living.user === undefined || userId === undefined) {
-    return { actor: { kind: 'client', institutionId, clientId }, scopes };
-  }
-  const { userKey, personKey } = living.user;
+  if (living.user !== undefined) token.user ??= living.user;
+  return asCaller(token) ?? fail();
+}
+
+/** Undefined for a member's token whose user was not looked up yet. */
+function asCaller({ institutionId, clientId, scopes, use, userId, user }: VerifiedToken): Caller | undefined {
+  if (use === 'client') return { actor: { kind: 'client', institutionId, clientId }, scopes };
+  if (userId === undefined || user === undefined) return undefined;
+  const { userKey, personKey } = user;
   return { actor: { kind: 'member', institutionId, clientId, userId, userKey, personKey }, scopes };
+}
+
+function fail(): never {
+  throw new Error('auth: a living token of a member names no user');
 }
 
 /** One name per client of one institution, for who counts them. */
@@ -66,6 +97,6 @@ async function identifyAsserted(
   const { userId, userKey, personKey } = user;
   return {
     actor: { kind: 'member', institutionId, clientId, userId, userKey, personKey },
-    scopes: new Set(scopes),
+    scopes,
   };
 }

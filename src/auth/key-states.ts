@@ -18,7 +18,12 @@ export type KeyState = 'published' | 'signing' | 'retired' | 'dead';
 
 /** Each key's state, which follows from the keys and the moment alone: every process comes to the same. */
 export function keyStates<Key extends KeyTimes>(keys: readonly Key[], now: Date): Map<Key, KeyState> {
-  return new Map(keys.map((key) => [key, stateOf(key, supersededAt(key, keys), now.getTime())]));
+  return new Map(keys.map((key) => [key, keyState(key, keys, now)]));
+}
+
+/** The state of one of them. */
+export function keyState(key: KeyTimes, keys: readonly KeyTimes[], now: Date): KeyState {
+  return stateOf(key, supersededAt(key, keys), now.getTime());
 }
 
 function stateOf(key: KeyTimes, superseded: number, now: number): KeyState {

@@ -1,4 +1,11 @@
-import { type InstitutionId, type JoinedRead, type Queryable, sql } from '../storage/index.ts';
+import {
+  byPlace,
+  type InstitutionId,
+  type JoinedRead,
+  type Placed,
+  type Queryable,
+  sql,
+} from '../storage/index.ts';
 import type { ClientKey } from './client-keys.ts';
 
 // ----- the global directory -----
@@ -79,7 +86,7 @@ export async function selectClient(
 
 const standing = sql(
   'auth_standing',
-  `select asked.place, c.active as client_active, c.token_epoch as client_epoch, u.user_key, u.person_key,
+  `select asked.place::integer, c.active as client_active, c.token_epoch as client_epoch, u.user_key, u.person_key,
           coalesce(u.active and not u.locked_by_operator, false) as user_active, u.token_epoch as user_epoch,
           exists (select from revocations r
                   where r.institution_id = $1 and r.revoked_id in (asked.token_id, asked.family_id)) as revoked
@@ -112,41 +119,38 @@ interface Bearer {
   readonly familyId: string | null;
 }
 
-const nameOfBearer = (bearer: Bearer) =>
-  `${bearer.clientId}\0${bearer.userId}\0${bearer.tokenId}\0${bearer.familyId}`;
+interface StandingRow extends Placed {
+  readonly client_active: boolean;
+  readonly client_epoch: number;
+  readonly revoked: boolean;
+  readonly user_key: bigint | null;
+  readonly person_key: bigint | null;
+  readonly user_active: boolean;
+  readonly user_epoch: number | null;
+}
+
+function toStanding(row: StandingRow): Standing {
+  const { user_key: userKey, person_key: personKey, user_epoch: tokenEpoch } = row;
+  const user =
+    userKey === null || personKey === null || tokenEpoch === null
+      ? undefined
+      : { userKey, personKey, active: row.user_active, tokenEpoch };
+  return { clientActive: row.client_active, clientEpoch: row.client_epoch, revoked: row.revoked, user };
+}
 
 /** How the client, the user where there is one, and the token of these ids (`jti`, `sid`) stand right now. */
 export const standings: JoinedRead<Bearer, Standing> = {
-  nameOf: nameOfBearer,
+  // All else that is asked stands in the token, and there is one of this id.
+  nameOf: ({ tokenId }) => tokenId,
   run: async (db, institutionId, bearers) => {
-    const { rows } = await db.query<{
-      place: bigint;
-      client_active: boolean;
-      client_epoch: number;
-      revoked: boolean;
-      user_key: bigint | null;
-      person_key: bigint | null;
-      user_active: boolean;
-      user_epoch: number | null;
-    }>(standing, [
+    const values = [
       institutionId,
-      bearers.map((bearer) => bearer.clientId),
-      bearers.map((bearer) => bearer.userId),
-      bearers.map((bearer) => bearer.tokenId),
-      bearers.map((bearer) => bearer.familyId),
-    ]);
-    return new Map(
-      rows.map((row) => {
-        const { user_key: userKey, person_key: personKey, user_epoch: tokenEpoch } = row;
-        const user =
-          userKey === null || personKey === null || tokenEpoch === null
-            ? undefined
-            : { userKey, personKey, active: row.user_active, tokenEpoch };
-        const { client_active: clientActive, client_epoch: clientEpoch, revoked } = row;
-        const name = nameOfBearer(bearers[Number(row.place) - 1] as Bearer);
-        return [name, { clientActive, clientEpoch, revoked, user }];
-      }),
-    );
+      bearers.map(({ clientId }) => clientId),
+      bearers.map(({ userId }) => userId),
+      bearers.map(({ tokenId }) => tokenId),
+      bearers.map(({ familyId }) => familyId),
+    ];
+    return byPlace((await db.query<StandingRow>(standing, values)).rows, toStanding);
   },
 };
 

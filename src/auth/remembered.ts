@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const most = 20_000;
 
@@ -8,7 +8,7 @@ export class Remembered<T> {
   readonly #known = new Map<string, T>();
 
   static nameOf(token: string): string {
-    return createHash('sha256').update(token).digest('base64');
+    return hash('sha256', token, 'base64');
   }
 
   get(name: string): T | undefined {

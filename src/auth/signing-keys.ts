@@ -16,7 +16,7 @@ import {
   selectSigningKeys,
   wipePrivateKeys,
 } from './key-queries.ts';
-import { clockSkewMillis, type KeyState, keyStates, supersededAt } from './key-states.ts';
+import { clockSkewMillis, type KeyState, keyState, keyStates, supersededAt } from './key-states.ts';
 import type { Vault } from './vault.ts';
 
 /** How long verifiers may keep the published keys: what `Cache-Control` says of them. */
@@ -77,9 +77,9 @@ export class SigningKeys {
   /** The one that signs now. */
   async signer(): Promise<{ readonly kid: string; readonly privateKey: KeyObject }> {
     await this.#fresh();
-    const states = keyStates(this.#rows, this.#clock());
+    const now = this.#clock();
     // None signs yet when a clock went back behind all of them: the oldest will do.
-    const row = this.#rows.find((one) => states.get(one) === 'signing') ?? this.#rows[0];
+    const row = this.#rows.find((one) => keyState(one, this.#rows, now) === 'signing') ?? this.#rows[0];
     if (row === undefined) throw new Error('auth: there is no signing key');
     return { kid: row.kid, privateKey: this.#privateKey(row) };
   }
@@ -91,6 +91,11 @@ export class SigningKeys {
     if (known !== undefined) return known;
     await this.#loadAgain();
     return this.#alive(kid);
+  }
+
+  /** Whether the key of this id is not dead, as far as is known and fresh enough to go by; else `find` has to look. */
+  holds(kid: string): boolean {
+    return this.#isFresh() && this.#alive(kid) !== undefined;
   }
 
   /** The public keys as JWKs (RFC 7517), for whoever verifies our tokens. */
@@ -172,7 +177,7 @@ export class SigningKeys {
 
   #alive(kid: string): KeyObject | undefined {
     const row = this.#rows.find((one) => one.kid === kid);
-    if (row === undefined || keyStates(this.#rows, this.#clock()).get(row) === 'dead') return undefined;
+    if (row === undefined || keyState(row, this.#rows, this.#clock()) === 'dead') return undefined;
     return remember(this.#publicKeys, kid, () =>
       createPublicKey({ key: row.publicJwk as webcrypto.JsonWebKey, format: 'jwk' }),
     );
@@ -187,7 +192,11 @@ export class SigningKeys {
   }
 
   async #fresh(): Promise<void> {
-    if (performance.now() - this.#loadedAt >= freshMillis) await this.#load();
+    if (!this.#isFresh()) await this.#load();
+  }
+
+  #isFresh(): boolean {
+    return performance.now() - this.#loadedAt < freshMillis;
   }
 
   #load(): Promise<void> {

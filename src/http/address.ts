@@ -1,10 +1,11 @@
-import { isIP, isIPv6, SocketAddress } from 'node:net';
+import { isIP, SocketAddress } from 'node:net';
 
 /** IPv6 in its shortest form without a zone, IPv4 that came over an IPv6 socket as IPv4; null for what is no address. */
 export function plainAddress(text: string | undefined): string | null {
   const address = (text ?? '').replace(/%.*$/, '');
-  if (isIP(address) === 0) return null;
-  if (!isIPv6(address)) return address;
+  const version = isIP(address);
+  if (version === 0) return null;
+  if (version === 4) return address;
   const plain = new SocketAddress({ address, family: 'ipv6' }).address;
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1] ?? plain;
 }

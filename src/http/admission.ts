@@ -16,22 +16,23 @@ export function admissionOf(app: FastifyInstance, most: number): Admission {
   const places = new FairShare(most);
   // Token requests are counted apart: logins wait for their turn at hashing, and must not keep others out.
   const inside = { tokens: 0, others: 0 };
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { operation } = request.routeOptions.config;
-    if (operation?.tag === 'Service') return;
+    if (operation?.tag === 'Service') return done();
     const kind = operation?.oauth ? 'tokens' : 'others';
     if (inside[kind] >= most) throw overloaded();
     inside[kind] += 1;
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       inside[kind] -= 1;
     });
+    done();
   });
   return {
     admit(client, reply) {
       // Whoever has gone while the token was verified closes no more.
       if (reply.raw.closed) return;
       if (!places.take(client)) throw overloaded();
-      reply.raw.once('close', () => places.free(client));
+      reply.raw.on('close', () => places.free(client));
     },
   };
 }

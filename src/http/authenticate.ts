@@ -1,4 +1,4 @@
-import type { Caller, Scope } from '../auth/index.ts';
+import type { Caller, Identified, Scope } from '../auth/index.ts';
 import { Problem } from '../problem.ts';
 import type { TokenKind } from './operation.ts';
 import type { Services } from './services.ts';
@@ -12,45 +12,42 @@ const realm = 'Bearer realm="sharedraft"';
  * called with what `WWW-Authenticate` must say before a Problem is thrown for which it must say something. `admit` hears
  * which client it is before the database is asked, and may throw.
  *
- * Problems: `missing_token` (also for another scheme, which gives no error code away: RFC 6750, section 3.1),
- * `invalid_token`, `insufficient_scope`, `client_token_required`.
+ * Problems: `missing_token` (also for another scheme, which gives no error code away: RFC 6750, section 3.1); and of
+ * `caller`, `invalid_token`.
  */
-export async function authenticate(
+export function authenticate(
   services: Services,
   authorization: string | undefined,
-  needed: { readonly token: TokenKind; readonly scope?: Scope | undefined },
   challenge: (value: string) => void,
   admit: (client: string) => void,
-): Promise<Caller> {
+): Identified {
   if (authorization === undefined || !/^bearer(?: |$)/i.test(authorization)) {
     challenge(realm);
     throw new Problem('missing_token', 'An access token is needed: Authorization: Bearer <ACCESS_TOKEN>.');
   }
-  const caller = await identify(services, authorization, challenge, admit);
-  if (needed.scope !== undefined && !caller.scopes.has(needed.scope)) {
+  const refuse = (error: unknown): never => {
+    if (error instanceof Problem && error.code === 'invalid_token') {
+      challenge(`${realm}, error="invalid_token"`);
+    }
+    throw error;
+  };
+  const token = bearer.exec(authorization)?.[1];
+  if (token === undefined) return refuse(new Problem('invalid_token', 'The access token is malformed.'));
+  const { caller, ...identified } = services.identify(token, admit);
+  return { ...identified, caller: caller.catch(refuse) };
+}
+
+/** Problems: `insufficient_scope`, `client_token_required`. */
+export function authorize(
+  caller: Caller,
+  needed: { readonly token: TokenKind; readonly scope?: Scope | undefined },
+  challenge: (value: string) => void,
+): void {
+  if (needed.scope !== undefined && !caller.scopes.includes(needed.scope)) {
     challenge(`${realm}, error="insufficient_scope", scope="${needed.scope}"`);
     throw new Problem('insufficient_scope', `The access token lacks the scope ${needed.scope}.`);
   }
   if (needed.token === 'client' && caller.actor.kind !== 'client') {
     throw new Problem('client_token_required', 'A member’s token cannot do this, only a client’s.');
-  }
-  return caller;
-}
-
-async function identify(
-  services: Services,
-  authorization: string,
-  challenge: (value: string) => void,
-  admit: (client: string) => void,
-): Promise<Caller> {
-  try {
-    const token = bearer.exec(authorization)?.[1];
-    if (token === undefined) throw new Problem('invalid_token', 'The access token is malformed.');
-    return await services.identify(token, admit);
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'invalid_token') {
-      challenge(`${realm}, error="invalid_token"`);
-    }
-    throw error;
   }
 }

@@ -15,7 +15,8 @@ export function callerAddressReader(trustedProxies: readonly string[]) {
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
     trusted.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family);
   }
-  const isTrusted = (address: string) => trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  const isTrusted = (address: string) =>
+    trustedProxies.length > 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 
   return (remoteAddress: string | undefined, forwardedFor: string | undefined): string | null => {
     let address = plainAddress(remoteAddress);

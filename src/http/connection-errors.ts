@@ -25,7 +25,7 @@ export function connectionErrors(headers: Readonly<Record<string, string>>) {
         exchanges.set(socket, open);
         const exchange = { request, response };
         open.add(exchange);
-        response.once('close', () => open.delete(exchange));
+        response.on('close', () => open.delete(exchange));
       });
     },
 

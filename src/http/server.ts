@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http';
 import {
+  type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -12,7 +13,7 @@ import type { Caller } from '../auth/index.ts';
 import { Problem } from '../problem.ts';
 import { requireAcceptable } from './accept.ts';
 import { type Admission, admissionOf } from './admission.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, authorize } from './authenticate.ts';
 import { type BodyFacts, bodyParsers, noBodyFacts } from './body-parsers.ts';
 import { callerAddressReader } from './caller-address.ts';
 import { connectionErrors } from './connection-errors.ts';
@@ -57,6 +58,8 @@ export interface ServerOptions {
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
+    /** Says, before anything is answered, whether the token of a presumed caller still lives. */
+    confirmed: Promise<unknown> | null;
     /** Where the request comes from, whichever proxies are between. */
     callerAddress: string | null;
     bodyFacts: BodyFacts | null;
@@ -78,25 +81,35 @@ export async function createServer(services: Services, options: ServerOptions): 
   const allowedOrigins = new Set(options.corsOrigins);
   const app = bareServer(options, headers);
   app.decorateRequest('caller', null);
+  app.decorateRequest('confirmed', null);
   app.decorateRequest('callerAddress', null);
   app.decorateRequest('bodyFacts', null);
   app.decorateRequest('problemCode', null);
   const addressOf = callerAddressReader(options.trustedProxies ?? []);
-  app.addHook('onRequest', async (request) => {
+  // Hooks are plain functions: an async one costs every request a promise and a turn of the queue.
+  app.addHook('onRequest', (request, _reply, done) => {
     const forwardedFor = request.headers['x-forwarded-for']?.toString();
     request.callerAddress = addressOf(request.socket.remoteAddress, forwardedFor);
+    done();
   });
-  observe(app);
+  if (['trace', 'debug', 'info'].includes(options.logLevel)) observe(app);
   addHeaders(app, headers, allowedOrigins);
   const admission = admissionOf(app, options.maxInFlight ?? 1_024);
-  app.addHook('onRequest', async ({ is404, raw }) => {
+  app.addHook('onRequest', ({ is404, raw }, _reply, done) => {
     if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
       throw new Problem('invalid_request', 'The Host header is missing.');
     }
     // Here, before a body is read that nobody wants.
     if (is404) throw pathNotFound();
+    done();
   });
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler(async (failure, request, reply) => {
+    // Whose token is dead is told that, and not what else was wrong.
+    const error =
+      (await request.confirmed?.then(
+        () => failure,
+        (refusal) => refusal,
+      )) ?? failure;
     const oauth = request.routeOptions.config.operation?.oauth ? asOAuthError(error) : undefined;
     if (oauth === undefined) return sendProblem(request, reply, toProblem(error));
     request.problemCode = oauth.error;
@@ -121,6 +134,28 @@ export async function createServer(services: Services, options: ServerOptions): 
   return app;
 }
 
+/** A request's own logger, made when something is said of it: mostly nothing is. */
+class RequestLog {
+  readonly #make: () => FastifyBaseLogger;
+  #made: FastifyBaseLogger | undefined;
+
+  constructor(make: () => FastifyBaseLogger) {
+    this.#make = make;
+  }
+
+  get made(): FastifyBaseLogger {
+    this.#made ??= this.#make();
+    return this.#made;
+  }
+}
+for (const method of ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'child'] as const) {
+  Object.defineProperty(RequestLog.prototype, method, {
+    value(this: RequestLog, ...line: [never]) {
+      return this.made[method](...line);
+    },
+  });
+}
+
 /** Limits, timeouts and the log, and answers to what never became a request. */
 function bareServer(options: ServerOptions, headers: Readonly<Record<string, string>>): FastifyInstance {
   const connections = connectionErrors(headers);
@@ -133,10 +168,14 @@ function bareServer(options: ServerOptions, headers: Readonly<Record<string, str
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'transactionId' }),
     genReqId: ({ headers: given }) => transactionIdOf(given),
-    childLoggerFactory: (logger, bindings, childOptions, request) => {
-      const traceparent = traceparentOf(request.headers);
-      return logger.child(traceparent === undefined ? bindings : { ...bindings, traceparent }, childOptions);
-    },
+    childLoggerFactory: (logger, bindings, childOptions, request) =>
+      new RequestLog(() => {
+        const traceparent = traceparentOf(request.headers);
+        return logger.child(
+          traceparent === undefined ? bindings : { ...bindings, traceparent },
+          childOptions,
+        );
+      }) as unknown as FastifyBaseLogger,
     bodyLimit: 64 * 1024,
     requestTimeout: options.requestTimeoutSeconds * 1000,
     keepAliveTimeout: 72_000,
@@ -176,8 +215,9 @@ function addHeaders(
   app.addHook('preClose', async () => {
     closing = true;
   });
-  app.addHook('onSend', async (request, reply, payload) => {
-    for (const [name, value] of Object.entries(headers)) {
+  const always = Object.entries(headers);
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    for (const [name, value] of always) {
       if (!reply.hasHeader(name)) reply.header(name, value);
     }
     reply.headers(corsHeaders(request.headers.origin, allowedOrigins)).header('transactionId', request.id);
@@ -186,17 +226,20 @@ function addHeaders(
       reply.header('vary', varies === undefined ? 'Origin' : `${varies}, Origin`);
     }
     if (closing) reply.header('connection', 'close');
-    return payload;
+    done();
   });
 }
 
 /** One line for each answer. The path's pattern, not the path: an e-mail address may stand in that. */
 function observe(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => {
-    reply.raw.once('close', () => {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.raw.on('close', () => {
       const { operation } = request.routeOptions.config;
-      request.log.info(
+      // Not by the request's own logger, which would have to be made for it.
+      app.log.info(
         {
+          transactionId: request.id,
+          traceparent: traceparentOf(request.headers),
           method: request.method,
           route: request.routeOptions.url,
           operation: operation?.operationId,
@@ -211,6 +254,7 @@ function observe(app: FastifyInstance): void {
         'answered',
       );
     });
+    done();
   });
 }
 
@@ -239,27 +283,46 @@ function registerOperation(
     for (const mediaType of operation.body?.mediaTypes ?? []) {
       scope.addContentTypeParser(mediaType, { parseAs: 'buffer' }, bodyParsers[mediaType]);
     }
-    scope.addHook('onRequest', async (request, reply) => {
-      if (operation.token !== 'none') {
-        request.caller = await authenticate(
-          services,
-          request.headers.authorization,
-          operation,
-          (value) => {
-            reply.header('www-authenticate', value);
-          },
-          (client) => admission.admit(client, reply),
-        );
-        countFor(request.caller.actor.clientId, reply);
+    scope.addHook('onRequest', (request, reply, done) => {
+      const challenge = (value: string) => {
+        reply.header('www-authenticate', value);
+      };
+      const admit = (caller: Caller) => {
+        request.caller = caller;
+        authorize(caller, operation, challenge);
+        countFor(caller.actor.clientId, reply);
+        requireAcceptable(request.headers.accept, 'application/json');
+      };
+      if (operation.token === 'none') {
+        requireAcceptable(request.headers.accept, 'application/json');
+        return done();
       }
-      requireAcceptable(request.headers.accept, 'application/json');
+      const { presumed, caller } = authenticate(
+        services,
+        request.headers.authorization,
+        challenge,
+        (client) => admission.admit(client, reply),
+      );
+      // What only reads does so while the database is asked whether the token still lives.
+      if (presumed === undefined || operation.method !== 'GET') {
+        caller.then(admit).then(() => done(), done);
+        return;
+      }
+      caller.catch(() => {});
+      request.confirmed = caller;
+      admit(presumed);
+      done();
     });
-    scope.addHook('preValidation', async (request) => {
-      request.query = readIntegers(request.query as Record<string, unknown>, operation.query);
-    });
+    if (operation.query !== undefined) {
+      scope.addHook('preValidation', (request, _reply, done) => {
+        request.query = readIntegers(request.query as Record<string, unknown>, operation.query);
+        done();
+      });
+    }
     if (operation.body?.optional) {
-      scope.addHook('preValidation', async (request) => {
+      scope.addHook('preValidation', (request, _reply, done) => {
         request.body ??= {};
+        done();
       });
     }
     scope.route({
@@ -272,7 +335,7 @@ function registerOperation(
         ...(operation.body && !operation.oauth && { body: operation.body.schema }),
       },
       handler: async (request, reply) => {
-        const answer = await operation.handle(services, {
+        const answering = operation.handle(services, {
           actor: request.caller?.actor as never,
           origin: { transactionId: request.id, address: request.callerAddress },
           url: `${publicUrl}${request.url.split('?', 1)[0]}`,
@@ -283,7 +346,11 @@ function registerOperation(
           countFor: (clientId) => countFor(clientId, reply),
           header: (name) => request.headers[name]?.toString(),
         });
-        return sendAnswer(request, reply, answer);
+        if (request.confirmed !== null) {
+          answering.catch(() => {});
+          await request.confirmed;
+        }
+        return sendAnswer(request, reply, await answering);
       },
     });
   });
@@ -347,7 +414,7 @@ function toPattern(path: string): string {
 }
 
 function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
-  reply.headers(answer.headers ?? {});
+  if (answer.headers !== undefined) reply.headers(answer.headers);
   if ('problem' in answer) return sendProblem(request, reply, answer.problem);
   // JSON.stringify and no schema's serializer: it alone writes exact numbers.
   return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));

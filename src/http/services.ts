@@ -1,7 +1,7 @@
 import type { Account, Balances, Transaction, TransactionFilter } from '../accounts/index.ts';
 import type {
   AuthorizationServerMetadata,
-  Caller,
+  Identified,
   Introspection,
   RawTokenRequest,
   TokenResponse,
@@ -34,8 +34,8 @@ export interface Services {
   readonly authorizationServer: AuthorizationServerMetadata;
   /** Public keys as JWKs (RFC 7517). */
   publishedKeys(): Promise<object[]>;
-  /** `admit` hears whose token it is before anything is read, and may throw. Problem `invalid_token`. */
-  identify(token: string, admit: (client: string) => void): Promise<Caller>;
+  /** `admit` hears whose token it is before anything is read, and may throw. */
+  identify(token: string, admit: (client: string) => void): Identified;
 
   registerMember(actor: ClientActor, registration: Registration, origin: Origin): Promise<Profile>;
   activateMember(actor: ClientActor, activation: Activation, origin: Origin): Promise<Profile>;

@@ -34,6 +34,6 @@ export {
   sqlStateOf,
 } from './errors.ts';
 export { AccountsBusy, GroupCommit, type GroupCommitOptions } from './group-commit.ts';
-export type { JoinedRead } from './joined-reads.ts';
+export { byPlace, type JoinedRead, type Placed } from './joined-reads.ts';
 export { migrate } from './migrate.ts';
 export { dumpSchema } from './schema-dump.ts';

@@ -5,12 +5,12 @@ import { isConnectionLoss, sqlStateOf } from './errors.ts';
 export interface JoinedRead<Key, Value> {
   /** Equal for keys that mean the same. */
   readonly nameOf: (key: Key) => string;
-  /** What there is of the keys asked, by name; keys may be among them that nothing is found by. */
+  /** What is found by each key, at the key's place; keys may be among them that nothing is found by. */
   readonly run: (
     db: Queryable,
     institutionId: InstitutionId,
     keys: readonly Key[],
-  ) => Promise<ReadonlyMap<string, Value>>;
+  ) => Promise<readonly (Value | undefined)[]>;
 }
 
 interface Asked {
@@ -83,10 +83,10 @@ export class JoinedReads {
   }
 
   async #answer(kind: AnyRead, institutionId: InstitutionId, together: readonly Asked[]): Promise<void> {
-    const keys = new Map(together.map(({ key }) => [kind.nameOf(key), key]));
+    const { keys, places } = eachOnce(kind, together);
     try {
-      const found = await this.#read(institutionId, (db) => kind.run(db, institutionId, [...keys.values()]));
-      for (const { key, resolve } of together) resolve(found.get(kind.nameOf(key)));
+      const found = await this.#read(institutionId, (db) => kind.run(db, institutionId, keys));
+      for (const [index, { resolve }] of together.entries()) resolve(found[places[index] as number]);
     } catch (error) {
       // A key that the statement fails on must not fail those that happened to be asked beside it.
       const alone = together.length === 1 || sqlStateOf(error) === undefined || isConnectionLoss(error);
@@ -94,4 +94,34 @@ export class JoinedReads {
       else await Promise.all(together.map((one) => this.#answer(kind, institutionId, [one])));
     }
   }
+}
+
+/** Keys that mean the same are read once; `places[i]` is where the key of the i-th asked stands. */
+function eachOnce(kind: AnyRead, together: readonly Asked[]) {
+  const placeOf = new Map<string, number>();
+  const keys: unknown[] = [];
+  const places = together.map(({ key }) => {
+    const name = kind.nameOf(key);
+    let place = placeOf.get(name);
+    if (place === undefined) {
+      place = keys.push(key) - 1;
+      placeOf.set(name, place);
+    }
+    return place;
+  });
+  return { keys, places };
+}
+
+/** A row that says by which key it was found: the key's place, from 1 (`with ordinality`). */
+export interface Placed {
+  readonly place: number;
+}
+
+export function byPlace<Row extends Placed, Value>(
+  rows: readonly Row[],
+  read: (row: Row) => Value,
+): (Value | undefined)[] {
+  const values: (Value | undefined)[] = [];
+  for (const row of rows) values[row.place - 1] = read(row);
+  return values;
 }

@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { Caller } from '../../src/auth/index.ts';
+import { Problem } from '../../src/problem.ts';
 import { openApiDocument } from '../support/contract.ts';
-import { clientToken, memberToken, powerlessToken, startEdge } from './fake-services.ts';
+import { eventually } from '../support/processes.ts';
+import {
+  account,
+  clientToken,
+  identify,
+  memberToken,
+  powerlessToken,
+  profile,
+  startEdge,
+} from './fake-services.ts';
 
 const accounts = '/digitalbanking/db-accounts/v1/accounts';
 const register = '/digitalbanking/v1/customers/register';
@@ -73,6 +84,49 @@ describe('access tokens', () => {
       headers: { 'content-type': 'application/json' },
     });
     assert.equal(reply.status, 401);
+  });
+
+  it('seen before may be dead since: nothing is answered before that is known, nor anything else told', async () => {
+    const asked: string[] = [];
+    let told = Promise.withResolvers<Caller>();
+    const { presumed } = identify(clientToken);
+    const dead = new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.');
+    await using seen = await startEdge({
+      identify: (token) => ({ presumed: identify(token).presumed as Caller, caller: told.promise }),
+      getAccount: async (_actor, accountId) => {
+        asked.push(`read ${accountId}`);
+        if (accountId === 'none') throw new Problem('not_found', 'There is no such account.');
+        return account;
+      },
+      registerMember: async () => {
+        asked.push('written');
+        return profile;
+      },
+    });
+    const read = seen.client.get(`${accounts}/acc-1`, { token: clientToken });
+    await eventually('read', async () => asked.length === 1);
+    const first = await Promise.race([read, new Promise((resolve) => setTimeout(resolve, 100, 'not yet'))]);
+    assert.equal(first, 'not yet');
+    told.resolve(presumed as Caller);
+    assert.equal((await read).status, 200);
+
+    told = Promise.withResolvers<Caller>();
+    told.promise.catch(() => {});
+    told.reject(dead);
+    for (const [path, token] of [
+      [`${accounts}/acc-1`, clientToken],
+      [`${accounts}/none`, clientToken],
+      [`${accounts}/acc-1?unknown=1`, clientToken],
+      [`${accounts}/acc-1`, powerlessToken],
+    ] as const) {
+      const reply = await seen.client.get(path, { token });
+      assert.equal(reply.status, 401, path);
+      assert.equal(reply.body.code, 'invalid_token', path);
+      assert.equal(reply.headers.get('www-authenticate'), 'Bearer realm="sharedraft", error="invalid_token"');
+    }
+    const body = { memberNumber: '700101', email: 'wilhelmina@quillfeather.example' };
+    assert.equal((await seen.client.post(register, { token: clientToken, json: body })).status, 401);
+    assert.ok(!asked.includes('written'), 'who may be dead writes nothing');
   });
 
   it('without the scope are refused, and the answer names it', async () => {

@@ -1,4 +1,4 @@
-import { authorizationServerMetadata } from '../../src/auth/index.ts';
+import { authorizationServerMetadata, type Caller, type Identified } from '../../src/auth/index.ts';
 import { createServer, type ServerOptions, type Services } from '../../src/http/index.ts';
 import type { Actor } from '../../src/institutions/index.ts';
 import { Problem } from '../../src/problem.ts';
@@ -21,15 +21,20 @@ const member: Actor = {
   userKey: 1n,
   personKey: 1n,
 };
-const allScopes = new Set([
+const allScopes = [
   'account:read',
   'institution-users:read',
   'institution-users:write',
   'transfer:read',
   'transfer:write',
-] as const);
+] as const;
+const callers: ReadonlyMap<string, Caller> = new Map([
+  [clientToken, { actor: client, scopes: allScopes }],
+  [memberToken, { actor: member, scopes: allScopes }],
+  [powerlessToken, { actor: client, scopes: [] }],
+]);
 
-const profile = {
+export const profile = {
   userId: 'usr-1',
   firstName: 'Wilhelmina',
   lastName: 'Quillfeather',
@@ -41,7 +46,7 @@ const profile = {
   phoneNumbers: [{ phoneNumber: '+12025550143', phoneType: 'MOBILE' }],
 } as const;
 
-const account = {
+export const account = {
   accountId: 'acc-1',
   accountNumber: '70010110',
   diAccountType: 'CHECKING',
@@ -55,6 +60,14 @@ const account = {
   delinquent: false,
 } as const;
 
+export function identify(token: string, admit: (client: string) => void = () => {}): Identified {
+  admit(token);
+  const presumed = callers.get(token);
+  if (presumed !== undefined) return { presumed, caller: Promise.resolve(presumed) };
+  const refusal = 'The access token is malformed, expired, or not valid here.';
+  return { caller: Promise.reject(new Problem('invalid_token', refusal)) };
+}
+
 /** The edge alone, over real HTTP: behind it a service that does nothing, except what a test replaces. */
 export async function startEdge(replaced: Partial<Services> = {}, options: Partial<ServerOptions> = {}) {
   const services: Services = {
@@ -66,13 +79,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     introspectToken: async () => ({ active: false }),
     authorizationServer: authorizationServerMetadata('http://sharedraft.test'),
     publishedKeys: async () => [],
-    identify: async (token, admit) => {
-      admit(token);
-      if (token === clientToken) return { actor: client, scopes: allScopes };
-      if (token === memberToken) return { actor: member, scopes: allScopes };
-      if (token === powerlessToken) return { actor: client, scopes: new Set() };
-      throw new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.');
-    },
+    identify,
     registerMember: async () => profile,
     activateMember: async () => profile,
     getProfile: async () => profile,
