@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, one = '']) => one);
+
+test('what a page of docs links to is there', () => {
+  for (const name of readdirSync(path.join(root, 'docs')).filter((file) => file.endsWith('.md'))) {
+    for (const link of matches(read(`docs/${name}`), /\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
+      assert.ok(existsSync(path.join(root, 'docs', link)), `${name}: ${link}`);
+    }
+  }
+});
+
+test('the page on security names code, tests, settings and commands that there are', async () => {
+  const page = read('docs/security.md');
+  const files = matches(page, /`((?:src|test|migrations)\/[\w./-]+)`/g);
+  assert.ok(files.length > 30);
+  for (const file of files) assert.ok(existsSync(path.join(root, file)), file);
+
+  const settings = read('docs/configuration.md');
+  for (const name of matches(page, /`([A-Z]+(?:_[A-Z]+)+)`/g))
+    assert.ok(settings.includes(`\`${name}\``), name);
+
+  const commands = new Set(matches(page, /sharedraft ((?:keys|client|member|provider) [a-z-]+|audit)\b/g));
+  assert.ok(commands.size > 8);
+  const groups = [...new Set([...commands].map((command) => command.split(' ')[0] ?? ''))];
+  const helps = new Map(
+    await Promise.all(groups.map(async (group) => [group, await helpOf(group)] as const)),
+  );
+  for (const command of commands) {
+    const [group = '', name = ''] = command.split(' ');
+    assert.match(
+      helps.get(group) ?? '',
+      new RegExp(`^  ${name}\\b|^Usage: sharedraft ${command}`, 'm'),
+      command,
+    );
+  }
+});
+
+async function helpOf(command: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', command, '--help'], {
+    cwd: root,
+  });
+  return stdout;
+}
