@@ -226,6 +226,7 @@ END),
   constraint entries_held_out_after_check CHECK (held_out_after >= 0),
   constraint entries_kind_check CHECK (kind = ANY (ARRAY['OPENING'::text, 'ADJUSTMENT'::text, 'TRANSFER'::text, 'HOLD'::text, 'RELEASE'::text])),
   constraint entries_pkey PRIMARY KEY (institution_id, account_key, seq),
+  constraint entries_released TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint entries_seq_check CHECK (seq > 0)
 );
 
@@ -593,7 +594,8 @@ END)) stored,
   constraint transfers_settled CHECK ((status = 'PENDING'::text) = (settled_at IS NULL)),
   constraint transfers_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'COMPLETED'::text, 'FAILED'::text])),
   constraint transfers_transfer_id_check CHECK (transfer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
-  constraint transfers_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
+  constraint transfers_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text])),
+  constraint transfers_waiting TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 
 create table used_ids (
@@ -649,6 +651,7 @@ CREATE INDEX audit_entries_by_time ON public.audit_entries USING btree (institut
 CREATE INDEX customer_persons_by_person ON public.customer_persons USING btree (institution_id, person_key);
 CREATE UNIQUE INDEX customer_persons_one_primary ON public.customer_persons USING btree (institution_id, customer_key) WHERE (role = 'PRIMARY'::text);
 CREATE INDEX holders_by_person ON public.holders USING btree (institution_id, person_key);
+CREATE INDEX limit_uses_by_counter ON public.limit_uses USING btree (institution_id, limit_key, subject_key, period_start);
 CREATE INDEX outbox_feed ON public.outbox USING btree (institution_id, epoch, xid, event_key);
 CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
 CREATE INDEX pending_transfers_due ON public.pending_transfers USING btree (institution_id, due_at);
@@ -689,38 +692,110 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.check_counter_lowered()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from (
+      select coalesce(sum(u.amount), 0) as amount, count(*) as transfers
+      from limit_uses u
+      where u.institution_id = old.institution_id and u.limit_key = old.limit_key
+        and u.subject_key = old.subject_key and u.period_start = old.period_start
+        and given_back(u.institution_id, u.transfer_key, u.limit_key)
+    ) back
+    where old.amount - new.amount > back.amount or old.transfers - new.transfers > back.transfers
+  ) then
+    raise exception 'limits: a counter is lowered by what nobody gave back' using errcode = 'SD012';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.check_entries()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
 AS $function$
+declare
+  unbalanced boolean;
+  broken boolean;
 begin
   -- A posting's amounts sum to zero, and both its sides are in one currency, on accounts that exist and whose
-  -- balance has come as far.
-  if exists (
-    select from written e
-    left join lateral (
-      select b.currency from balances b
-      where b.institution_id = e.institution_id and b.account_key = e.account_key and b.seq >= e.seq
-      offset 0
-    ) b on true
+  -- balance has come as far; what is held changes alike on both. Each entry goes on from the one before it, and is
+  -- not older; holds change by the kind of the entry, and in one direction.
+  select bool_or(x.unbalanced), bool_or(x.broken) into unbalanced, broken
+  from (
+    select sum(e.amount) <> 0 or count(*) % 2 <> 0 or count(e.currency) <> count(*)
+             or min(e.currency) <> max(e.currency) or sum(e.held_out) <> sum(e.held_in) as unbalanced,
+           bool_or(
+             e.posted <> e.amount or not e.follows
+             or not case e.kind
+                  when 'TRANSFER' then
+                    (e.held_out = 0 and e.held_in = 0)
+                    or (e.held_out = least(e.amount, 0) and e.held_in = least(-e.amount, 0))
+                  when 'HOLD' then e.held_out >= 0 and e.held_in >= 0 and (e.held_out > 0) <> (e.held_in > 0)
+                  when 'RELEASE' then e.held_out <= 0 and e.held_in <= 0 and (e.held_out < 0) <> (e.held_in < 0)
+                  else e.held_out = 0 and e.held_in = 0
+                end) as broken
+    from (
+      select e.institution_id, e.posting_key, e.kind, e.amount, b.currency,
+             e.posted_after - coalesce(p.posted_after, 0) as posted,
+             e.held_out_after - coalesce(p.held_out_after, 0) as held_out,
+             e.held_in_after - coalesce(p.held_in_after, 0) as held_in,
+             case when e.seq = 1 then p.seq is null else coalesce(p.recorded_at <= e.recorded_at, false) end as follows
+      from written e
+      left join lateral (
+        select b.currency from balances b
+        where b.institution_id = e.institution_id and b.account_key = e.account_key and b.seq >= e.seq
+        offset 0
+      ) b on true
+      left join lateral (
+        select p.seq, p.posted_after, p.held_out_after, p.held_in_after, p.recorded_at from entries p
+        where p.institution_id = e.institution_id and p.account_key = e.account_key and p.seq = e.seq - 1
+        offset 0
+      ) p on true
+    ) e
     group by e.institution_id, e.posting_key
-    having sum(e.amount) <> 0 or count(*) % 2 <> 0 or count(b.currency) <> count(*)
-        or min(b.currency) <> max(b.currency)
-  ) then
+  ) x;
+  if unbalanced then
     raise exception 'ledger: a posting does not balance' using errcode = 'SD001';
   end if;
-  -- Each entry goes on from the one before it.
-  if exists (
-    select from written e
-    left join lateral (
-      select p.posted_after from entries p
-      where p.institution_id = e.institution_id and p.account_key = e.account_key and p.seq = e.seq - 1
-      offset 0
-    ) p on true
-    where e.posted_after is distinct from e.amount + case when e.seq = 1 then 0 else p.posted_after end
-  ) then
+  if broken then
     raise exception 'ledger: an entry does not go on from the one before' using errcode = 'SD002';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_limit_use()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (
+    select from transfers t
+    where t.institution_id = new.institution_id and t.transfer_key = new.transfer_key and t.amount = new.amount
+      and (t.status = 'PENDING' or (new.limit_key = 0 and t.status = 'COMPLETED'))
+  ) then
+    raise exception 'limits: what counts is no such transfer' using errcode = 'SD013';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_limit_use_dropped()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not given_back(old.institution_id, old.transfer_key, old.limit_key) and not exists (
+    select from transfers t
+    where t.institution_id = old.institution_id and t.transfer_key = old.transfer_key and t.status = 'COMPLETED'
+      and old.limit_key <> 0
+  ) then
+    raise exception 'limits: what still counts was dropped' using errcode = 'SD013';
   end if;
   return null;
 end
@@ -802,6 +877,39 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.check_pending_ended()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from transfers t
+    where t.institution_id = old.institution_id and t.transfer_key = old.transfer_key and t.status = 'PENDING'
+  ) then
+    raise exception 'transfers: a pending transfer would wait for nothing' using errcode = 'SD010';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_pending_waits()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (
+    select from pending_transfers p
+    where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key
+  ) and exists (
+    select from transfers t
+    where t.institution_id = new.institution_id and t.transfer_key = new.transfer_key and t.status = 'PENDING'
+  ) then
+    raise exception 'transfers: a pending transfer would wait for nothing' using errcode = 'SD010';
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.check_provider_generation()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -830,10 +938,72 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.check_release()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (
+    select from transfers t
+    where t.institution_id = new.institution_id and t.transfer_key = new.posting_key and t.status = 'FAILED'
+      and new.account_key in (t.from_key, t.to_key)
+  ) then
+    raise exception 'ledger: what is held is released for no transfer that failed' using errcode = 'SD015';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_reversal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (
+    select from transfers o
+    where o.institution_id = new.institution_id and o.transfer_key = new.reverses_key and o.status = 'COMPLETED'
+      and o.reverses_key is null
+      and (o.amount, o.currency, o.from_key, o.to_key) = (new.amount, new.currency, new.to_key, new.from_key)
+  ) then
+    raise exception 'transfer % takes back something else', new.transfer_id using errcode = 'SD011';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_secret_wiped()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if num_nonnulls(new.secret, new.secret_expires_at) > 0 then
+    raise exception 'events: a secret can only be wiped' using errcode = 'SD014';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_terms()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if (new.when_due, new.due_at) is distinct from ('POST', old.not_before) or old.approvals_needed > (
+    select count(*) from transfer_approvals a
+    where a.institution_id = new.institution_id and a.transfer_key = new.transfer_key
+  ) then
+    raise exception 'transfers: only an approved one is put off until its time' using errcode = 'SD010';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.check_transfer_transition()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  ends text := case new.status when 'COMPLETED' then 'TRANSFER' else 'RELEASE' end;
 begin
   if old.status <> 'PENDING' then
     raise exception 'transfer % is final', old.transfer_id using errcode = 'SD005';
@@ -849,6 +1019,18 @@ begin
               where a.institution_id = p.institution_id and a.transfer_key = p.transfer_key)))
   ) then
     raise exception 'transfer % is neither due nor approved', old.transfer_id using errcode = 'SD007';
+  end if;
+  if new.status = 'PENDING' or exists (
+    select from (values (new.from_key, -new.amount), (new.to_key, new.amount)) as side (account_key, amount)
+    where not exists (
+      select from entries e
+      where e.institution_id = new.institution_id and e.account_key = side.account_key
+        and e.posting_key = new.transfer_key and e.kind = ends and e.recorded_at = new.settled_at
+        and e.amount = case ends when 'TRANSFER' then side.amount else 0 end
+        and e.seq > (select b.seq - 2000 from balances b
+                     where b.institution_id = new.institution_id and b.account_key = side.account_key))
+  ) then
+    raise exception 'transfer % ends without its money', old.transfer_id using errcode = 'SD009';
   end if;
   return new;
 end
@@ -906,18 +1088,41 @@ AS $function$
   select count(*) from gone
 $function$;
 
+CREATE OR REPLACE FUNCTION public.given_back(institution integer, transfer bigint, key integer)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select exists (
+      select from transfers t
+      where t.institution_id = institution and t.transfer_key = transfer and t.status = 'FAILED')
+    or key = 0 and exists (
+      select from transfers r
+      where r.institution_id = institution and r.reverses_key = transfer and r.reverses_key is not null
+        and r.status <> 'FAILED')
+$function$;
+
 
 -- Triggers
 
 CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS became FOR EACH STATEMENT EXECUTE FUNCTION check_balances();
 CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
 CREATE TRIGGER clients_switched_off BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION end_tokens();
+CREATE CONSTRAINT TRIGGER entries_released AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.kind = 'RELEASE'::text) EXECUTE FUNCTION check_release();
 CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
 CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
+CREATE TRIGGER limit_counters_lowered BEFORE UPDATE ON limit_counters FOR EACH ROW WHEN (new.amount < old.amount OR new.transfers < old.transfers) EXECUTE FUNCTION check_counter_lowered();
+CREATE TRIGGER limit_uses_dropped AFTER DELETE ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use_dropped();
+CREATE TRIGGER limit_uses_written AFTER INSERT ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use();
 CREATE TRIGGER loan_payments_written AFTER INSERT ON loan_payments REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_loan_payments();
+CREATE TRIGGER outbox_wiped BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION check_secret_wiped();
+CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_terms();
+CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EACH ROW EXECUTE FUNCTION check_pending_ended();
 CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending();
 CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
+CREATE TRIGGER transfers_reversing AFTER INSERT ON transfers FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
+CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_waits();
 CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
 
 -- Row-level security
@@ -979,7 +1184,7 @@ limit_counters: insert, select, update (amount, max_amount, max_transfers, trans
 limit_uses: delete, insert, select
 loan_payments: insert, select
 loans: insert, select, update (accrued_interest, amount_due, fees_due)
-outbox: insert, select, update (secret, secret_expires_at)
+outbox: select, update (secret, secret_expires_at)
 pending_transfers: delete, insert, select, update (due_at, when_due)
 persons: insert, select, update (birth_date, email, first_name, last_name, phone_number, phone_type)
 provider_directory: delete, insert, select

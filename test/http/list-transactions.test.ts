@@ -80,7 +80,8 @@ async function hold(id: string, from: string, to: string, amountMinor: bigint, b
     `insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
                             from_key, to_key, amount, currency, status, client_id, user_key, created_at)
      select $1, $2, $3, 'INTRA_FI', $4, $5, f.account_key, t.account_key, $6, 'USD', 'PENDING', 'demo-app', u.user_key, $8
-     from accounts f, accounts t, users u
+     from (select set_config('session_replication_role', 'replica', true) offset 0) past_triggers,
+          accounts f, accounts t, users u
      where f.institution_id = $1 and f.account_id = $4 and t.institution_id = $1 and t.account_id = $5
        and u.institution_id = $1 and u.username = $7`,
     [institutionId, key, id, from, to, amountMinor, by, now],
@@ -101,8 +102,8 @@ async function hold(id: string, from: string, to: string, amountMinor: bigint, b
       await end('COMPLETED');
     },
     async release() {
-      await move('RELEASE', 0n, -amountMinor);
       await end('FAILED');
+      await move('RELEASE', 0n, -amountMinor);
     },
   };
 }

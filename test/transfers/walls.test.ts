@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Statement } from '../../src/storage/index.ts';
+import { clientOf, memberOf, paths } from '../support/demo.ts';
+import { deskOf, type TestDesk } from '../support/desk.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/* What a defect in the service could write, tried as the service's own role: the database refuses it. */
+
+let service: TestService;
+let desk: TestDesk;
+before(async () => {
+  service = await startTestService();
+  desk = await deskOf(service);
+  const bank = await clientOf(service);
+  const orders = [
+    ['posted', 'a-1001-savings', 100],
+    ['to-ira', 'a-1001-ira', 100],
+    ['pending', 'a-1003-checking', 2_000],
+    ['pending-too', 'a-1003-checking', 3_000],
+  ] as const;
+  for (const [id, toAccountId, amount] of orders) {
+    const order = { id, fromAccountId: 'a-1001-checking', toAccountId, amount };
+    const answer = await bank.post(paths.transfers, order);
+    assert.equal(answer.status, 201, answer.text);
+  }
+  // In the other institution a limit has counted, for good and until posted.
+  const harbor = ['harbor-app', 'harbor-app-secret'] as const;
+  const member = await memberOf(service, 'demo.member', 'harbor-member-password', harbor);
+  for (const amount of [20, 600]) {
+    const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1002-checking', amount };
+    const answer = await member.post(paths.transfers, order);
+    assert.equal(answer.status, 201, answer.text);
+  }
+});
+after(async () => {
+  await desk[Symbol.asyncDispose]();
+  await service.close();
+});
+
+const key = (id: string) => `(select transfer_key from used_ids where transfer_id = '${id}')`;
+const account = (id: string) => `(select account_key from accounts where account_id = '${id}')`;
+
+/** An entry on each of two accounts, and their balances with it: all that the triggers look at fits, but for what is said. */
+function entries(change: {
+  readonly kind: string;
+  readonly posting: string;
+  readonly posted: number;
+  readonly heldOut: readonly [from: number, to: number];
+  readonly heldIn: readonly [from: number, to: number];
+  readonly at?: string;
+}): string {
+  const { kind, posting, posted, heldOut, heldIn, at = '2999-01-01' } = change;
+  const moved = (name: string, id: string, sign: 1 | -1, side: 0 | 1) => `
+    ${name} as (
+      update balances set posted = posted + ${sign * posted}, held_out = held_out + ${heldOut[side]},
+        held_in = held_in + ${heldIn[side]}, seq = seq + 1, last_at = '${at}'
+      where account_key = ${account(id)} returning *, ${sign * posted} as amount)`;
+  return `
+    with ${moved('payer', 'a-1001-checking', -1, 0)}, ${moved('payee', 'a-1003-checking', 1, 1)},
+    sides as (select * from payer union all select * from payee)
+    insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, held_out_after,
+                         held_in_after, recorded_at)
+    select institution_id, account_key, seq, ${posting}, '${kind}', amount, posted, held_out, held_in, last_at from sides`;
+}
+
+const copyOfPosted = (columns: string) => `
+  insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
+                         from_key, to_key, amount, currency, status, client_id, created_at, settled_at, reverses_key)
+  select ${columns} from transfers where transfer_key = ${key('posted')}`;
+
+const steady = [0, 0] as const;
+const refused: readonly (readonly [what: string, code: string, sql: string, at?: 'harbor'])[] = [
+  ['an entry changed', '42501', 'update entries set amount = 1'],
+  ['an entry deleted', '42501', 'delete from entries'],
+  ['a transfer changed', '42501', 'update transfers set amount = 1'],
+  ['a transfer deleted', '42501', 'delete from transfers'],
+  ['a used id freed', '42501', 'delete from used_ids'],
+  ['a used id turned', '42501', 'update used_ids set transfer_key = 5'],
+  ['an approval deleted', '42501', 'delete from transfer_approvals'],
+  ['parts of a payment changed', '42501', 'update loan_payments set to_fees = 0'],
+  ['an event deleted', '42501', 'delete from outbox'],
+  ['an event changed', '42501', `update outbox set kind = 'transfer.failed'`],
+  [
+    'an event put into the past of the feed',
+    '42501',
+    `insert into outbox (institution_id, kind, subject_key, recorded_at, xid)
+     select institution_id, kind, subject_key, recorded_at, '3' from outbox limit 1`,
+  ],
+  ['a secret slipped into an event', 'SD014', `update outbox set secret = '\\x01'`],
+  ['an audit entry changed', '42501', `update audit_entries set outcome = 'refused'`],
+  [
+    'a row of another institution',
+    '42501',
+    `insert into used_ids select institution_id + 1, 'ghost', 5 from used_ids limit 1`,
+  ],
+  ['a balance without an entry', 'SD003', 'update balances set posted = posted + 1'],
+  ['a hold without an entry', 'SD003', 'update balances set held_out = 0 where held_out > 0'],
+  [
+    'an entry older than the one before',
+    'SD002',
+    entries({
+      kind: 'ADJUSTMENT',
+      posting: '5',
+      posted: 1,
+      heldOut: steady,
+      heldIn: steady,
+      at: '2020-01-01',
+    }),
+  ],
+  [
+    'a hold that ends beside an adjustment',
+    'SD002',
+    entries({ kind: 'ADJUSTMENT', posting: '5', posted: 1, heldOut: [-1, 0], heldIn: [0, -1] }),
+  ],
+  [
+    'a hold on one account alone',
+    'SD001',
+    entries({ kind: 'HOLD', posting: '5', posted: 0, heldOut: [1, 0], heldIn: steady }),
+  ],
+  [
+    'a hold that releases',
+    'SD002',
+    entries({ kind: 'HOLD', posting: '5', posted: 0, heldOut: [-1, 0], heldIn: [0, -1] }),
+  ],
+  [
+    'a posting that releases more than it moves',
+    'SD002',
+    entries({ kind: 'TRANSFER', posting: '5', posted: 1, heldOut: [-2, 0], heldIn: [0, -2] }),
+  ],
+  [
+    'a posting that holds',
+    'SD002',
+    entries({ kind: 'TRANSFER', posting: '5', posted: 1, heldOut: [1, 0], heldIn: [0, 1] }),
+  ],
+  [
+    'a hold released while its transfer is pending',
+    'SD015',
+    entries({
+      kind: 'RELEASE',
+      posting: key('pending'),
+      posted: 0,
+      heldOut: [-200_000, 0],
+      heldIn: [0, -200_000],
+    }),
+  ],
+  [
+    'a hold released for another transfer',
+    'SD015',
+    entries({
+      kind: 'RELEASE',
+      posting: key('posted'),
+      posted: 0,
+      heldOut: [-200_000, 0],
+      heldIn: [0, -200_000],
+    }),
+  ],
+  [
+    'a final transfer reopened',
+    'SD005',
+    `update transfers set status = 'PENDING', settled_at = null where transfer_key = ${key('posted')}`,
+  ],
+  [
+    'a pending transfer called posted, at whatever time',
+    'SD009',
+    `update transfers set status = 'COMPLETED', settled_at = '2999-01-01' where transfer_key = ${key('pending')}`,
+  ],
+  [
+    'a pending transfer called failed, its hold kept',
+    'SD009',
+    `update transfers set status = 'FAILED', failure_code = 'transfer_cancelled', failure_detail = 'Cancelled.',
+       settled_at = '2999-01-01' where transfer_key = ${key('pending')}`,
+  ],
+  ['a pending transfer brought forward', 'SD010', `update pending_transfers set due_at = '2020-01-01'`],
+  [
+    'a pending transfer that will expire instead',
+    'SD010',
+    `update pending_transfers set when_due = 'EXPIRE'`,
+  ],
+  ['a pending transfer forgotten', 'SD010', 'delete from pending_transfers'],
+  [
+    'a pending transfer that waits for nothing',
+    'SD010',
+    copyOfPosted(`institution_id, 5, 'invented', transfer_type, from_account_id, to_account_id, from_key, to_key, amount,
+      currency, 'PENDING', client_id, created_at, null, null`),
+  ],
+  [
+    'a reversal of more than was paid',
+    'SD011',
+    copyOfPosted(`institution_id, 5, 'invented', transfer_type, to_account_id, from_account_id, to_key, from_key,
+      amount + 1, currency, status, client_id, created_at, settled_at, transfer_key`),
+  ],
+  [
+    'a reversal the same way',
+    'SD011',
+    copyOfPosted(`institution_id, 5, 'invented', transfer_type, from_account_id, to_account_id, from_key, to_key,
+      amount, currency, status, client_id, created_at, settled_at, transfer_key`),
+  ],
+  [
+    'two reversals of one transfer',
+    '23505',
+    copyOfPosted(`institution_id, 5 + n, 'invented-' || n, transfer_type, to_account_id, from_account_id, to_key,
+      from_key, amount, currency, status, client_id, created_at, settled_at, transfer_key`).replace(
+      ' from transfers where',
+      ' from transfers, generate_series(1, 2) n where',
+    ),
+  ],
+  [
+    'a transfer of less than nothing',
+    '23514',
+    copyOfPosted(`institution_id, 5, 'invented', transfer_type, from_account_id, to_account_id, from_key, to_key, -1,
+      currency, status, client_id, created_at, settled_at, null`),
+  ],
+  [
+    'a limit counted down',
+    'SD012',
+    'update limit_counters set amount = amount - 1 where amount > 0',
+    'harbor',
+  ],
+  [
+    'a limit counted down by a transfer',
+    'SD012',
+    'update limit_counters set transfers = transfers - 1 where transfers > 0',
+    'harbor',
+  ],
+  ["a year's contributions counted down", 'SD012', 'update limit_counters set amount = 0 where amount > 0'],
+  ['what a pending transfer counted, dropped', 'SD013', 'delete from limit_uses', 'harbor'],
+  ['what a contribution counted, dropped', 'SD013', 'delete from limit_uses'],
+  [
+    'more to give back than was counted',
+    'SD013',
+    `insert into limit_uses select institution_id, transfer_key, 7, 1, '2026-01-01', 1 from used_ids
+     where transfer_id = 'pending'`,
+  ],
+  [
+    'something to give back of what has posted',
+    'SD013',
+    `insert into limit_uses select institution_id, transfer_key, 7, 1, '2026-01-01', 10000 from used_ids
+     where transfer_id = 'posted'`,
+  ],
+];
+
+const checkedNow: Statement = { name: '', text: 'set constraints all immediate' };
+
+for (const [what, code, text, at] of refused) {
+  test(`refused: ${what}`, async () => {
+    const [institution] = await service.db.superuser<{ id: typeof desk.institutionId }>(
+      'select institution_id as id from institutions where code = $1',
+      [at ?? 'lakeside'],
+    );
+    assert.ok(institution);
+    await assert.rejects(
+      desk.database.transaction(institution.id, async (tx) => {
+        const { rowCount } = await tx.query({ name: '', text });
+        assert.ok(rowCount > 0, 'there was something to change');
+        await tx.query(checkedNow);
+        throw new Error('it was not refused');
+      }),
+      { code },
+    );
+  });
+}
