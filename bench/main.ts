@@ -47,6 +47,7 @@ ${rows.map(({ name, title }) => `  ${name.padEnd(10)} ${title}`).join('\n')}
 With --quick each row runs for a moment, to see that it does. Beside the table:
 
   node bench/login-storm.ts                what 500 logins at once cost those who read
+  node bench/fresh-tokens.ts               what remembering verified tokens saves
   node bench/reading-plans.ts [TRANSFERS]  rows and blocks that each page reads among a million transfers
 
 pgbench is used for what is written by hand where it is on the PATH; BENCH_TOOLS=npm hides it.`);
