@@ -88,8 +88,8 @@ export async function openStores(
         resourceTokens: new ResourceTokens(providers, clock),
         passwords: new PasswordHasher(config.hashingThreads),
         audit,
-        // One more than are hashed: it is looked up meanwhile.
-        logins: new Turns(config.hashingThreads + 1, 512),
+        // One more than are hashed: it is looked up meanwhile. One client alone has room for a storm of 500.
+        logins: new Turns(config.hashingThreads + 1, 1_024),
         loginPauses: new Pauses({ clock, firstMillis: config.failedLoginPauseMillis }),
         clientPauses: new Pauses({ clock, firstMillis: config.failedLoginPauseMillis }),
         accessTokenLifetimeSeconds: config.accessTokenLifetimeSeconds,

@@ -21,7 +21,7 @@ export interface AuthDeps {
   readonly resourceTokens: ResourceTokens;
   readonly passwords: PasswordHasher;
   readonly audit: AuditTrail;
-  /** One after the other: also their look-ups and writes, so that a storm does not take the database either. */
+  /** One after the other, clients in turns: also their look-ups and writes, so that a storm does not take the database either. */
   readonly logins: Turns;
   /** By username, known or not: before a login is looked at. */
   readonly loginPauses: Pauses;

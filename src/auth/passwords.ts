@@ -10,7 +10,8 @@ const maxLength = 128;
 
 /**
  * Hashes and checks passwords, some at a time: a storm of logins takes turns on a part of the cores and of libuv's
- * threads, and is refused beyond a number (Problem `overloaded`) rather than allowed to slow the rest of the service.
+ * threads, and is refused beyond a number (Problem `overloaded`) rather than allowed to slow the rest of the service. New
+ * passwords stand in a line of their own, so that they do not hold up logins.
  */
 export class PasswordHasher {
   readonly #turns: Turns;
@@ -21,14 +22,14 @@ export class PasswordHasher {
   }
 
   hash(password: string): Promise<string> {
-    return this.#turns.take(() => hash(normalize(password), parameters));
+    return this.#turns.take('new', () => hash(normalize(password), parameters));
   }
 
   /** `encoded` null, for a user who does not exist or has no password, takes as long and answers false. */
   async verify(encoded: string | null, password: string): Promise<boolean> {
     this.#nobodysHash ??= hash('nobody has this password', parameters);
     const against = encoded ?? (await this.#nobodysHash);
-    const matches = await this.#turns.take(() => verify(against, normalize(password)));
+    const matches = await this.#turns.take('check', () => verify(against, normalize(password)));
     return matches && encoded !== null;
   }
 

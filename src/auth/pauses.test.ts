@@ -78,6 +78,17 @@ test('only so many wait, and who has no pause is let through all the same', asyn
   await again;
 });
 
+test('who asks for many pauses leaves room for who asks for one', async () => {
+  const { pauses, hold } = watched({ mostWaiting: 6 });
+  const held = hold();
+  for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) pauses.failed(key);
+  const waits = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => pauses.wait(key, 'flood').catch(() => 'refused'));
+  const late = pauses.wait('g', 'late');
+  for (const go of held) go();
+  await late;
+  assert.deepEqual((await Promise.all(waits)).map(Boolean), [false, false, false, false, false, true]);
+});
+
 test('of too many keys the ones longest without a failure are forgotten', async () => {
   const { pauses, slept } = watched({ mostKeys: 3 });
   for (const key of ['a', 'b', 'c', 'a', 'd']) pauses.failed(key);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Problem } from '../problem.ts';
+import { FairShare } from '../fair-share.ts';
 import type { Clock } from '../storage/index.ts';
+import { tooManyLogins } from './turns.ts';
 
 export interface PausesOptions {
   readonly clock: Clock;
@@ -22,26 +23,25 @@ const forgottenMillis = 15 * 60 * 1000;
 export class Pauses {
   readonly #options: PausesOptions;
   readonly #failures = new Map<string, { readonly count: number; readonly at: number }>();
-  #waiting = 0;
+  readonly #places: FairShare;
 
   constructor(options: PausesOptions) {
     this.#options = options;
+    this.#places = new FairShare(options.mostWaiting ?? 256);
   }
 
-  /** Problem `overloaded` when too many wait already; whoever has no failure behind them never does. */
-  async wait(key: string): Promise<void> {
+  /**
+   * Problem `overloaded` when too many wait already, for this key or for whom it is asked; whoever has no failure behind
+   * them never waits.
+   */
+  async wait(key: string, askedBy = key): Promise<void> {
     const millis = this.#millisFor(key);
     if (millis === 0) return;
-    if (this.#waiting >= (this.#options.mostWaiting ?? 256)) {
-      throw new Problem('overloaded', 'Too many logins at once. Nothing was written.', {
-        retryAfterSeconds: 2,
-      });
-    }
-    this.#waiting += 1;
+    if (!this.#places.take(askedBy)) throw tooManyLogins();
     try {
       await (this.#options.sleep ?? sleep)(millis);
     } finally {
-      this.#waiting -= 1;
+      this.#places.free(askedBy);
     }
   }
 

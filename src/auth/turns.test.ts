@@ -8,7 +8,7 @@ test('so many run at a time, others wait in their order, and beyond that they ar
   const begun: number[] = [];
   const ends: (() => void)[] = [];
   const take = (n: number) =>
-    turns.take(() => {
+    turns.take('one', () => {
       begun.push(n);
       return new Promise<number>((resolve, reject) => {
         ends[n] = () => (n === 1 ? reject(new Error('failed')) : resolve(n));
@@ -27,5 +27,32 @@ test('so many run at a time, others wait in their order, and beyond that they ar
   ends[2]?.();
   ends[3]?.();
   assert.deepEqual(await Promise.all([taken[2], taken[3]]), [2, 3]);
-  assert.equal(await turns.take(async () => 'free again'), 'free again');
+  assert.equal(await turns.take('one', async () => 'free again'), 'free again');
+});
+
+test('each line has its turn, in its own order: one piece waits for one of each other line', async () => {
+  const turns = new Turns(1, 100);
+  const begun: string[] = [];
+  const work = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) =>
+    turns.take(name.charAt(0), async () => {
+      begun.push(name);
+    }),
+  );
+  await Promise.all(work);
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
+});
+
+test('who floods leaves room to wait for who comes after', async () => {
+  const turns = new Turns(1, 6);
+  let end = () => {};
+  const first = turns.take('flood', () => new Promise<void>((resolve) => (end = resolve)));
+  const flood = Array.from({ length: 20 }, () =>
+    turns.take('flood', async () => 'done').catch(() => 'refused'),
+  );
+  const late = turns.take('late', async () => 'done');
+  end();
+  await first;
+  assert.equal(await late, 'done');
+  const said = await Promise.all(flood);
+  assert.equal(said.filter((one) => one === 'done').length, 5);
 });

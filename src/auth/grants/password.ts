@@ -28,8 +28,10 @@ export const password: Grant = {
     const pausedFor = deps.vault
       .hash('paused name', `${institutionId}\0${foldUsername(username)}`)
       .toString('base64');
-    await deps.loginPauses.wait(pausedFor);
-    return deps.logins.take(() => logIn(deps, client, request, { username, given, pausedFor }));
+    await deps.loginPauses.wait(pausedFor, client.clientId);
+    return deps.logins.take(client.clientId, () =>
+      logIn(deps, client, request, { username, given, pausedFor }),
+    );
   },
 };
 
