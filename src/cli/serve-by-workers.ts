@@ -36,7 +36,7 @@ export async function serveByWorkers(
       if (worker.process.pid === undefined) workers.delete(worker);
     });
     const serving = once(worker, 'message').then(([message]) => (message as Serving).address);
-    const ended = once(worker, 'exit').then((): never => {
+    const ended = exitOf(worker).then((): never => {
       throw new CommandFailed('A worker ended before it could serve.');
     });
     return { worker, address: await Promise.race([serving, ended]) };
@@ -45,7 +45,7 @@ export async function serveByWorkers(
     let pauseMillis = shortestPauseMillis;
     for (let current: Worker | undefined = worker; ; ) {
       const startedAt = performance.now();
-      if (current?.isDead() === false) await once(current, 'exit');
+      if (current?.isDead() === false) await exitOf(current);
       if (stopping) return;
       log('worker_ended');
       const shortLived = performance.now() - startedAt < shortLifeMillis;
@@ -62,7 +62,7 @@ export async function serveByWorkers(
     stopping = true;
     await Promise.all(
       [...workers].map(async (worker) => {
-        const ended = once(worker, 'exit');
+        const ended = exitOf(worker);
         worker.process.kill('SIGTERM');
         const patience = setTimeout(
           () => worker.process.kill('SIGKILL'),
@@ -97,12 +97,16 @@ export async function serveByWorkers(
   }
 }
 
-/** What a worker says once it does. */
+function exitOf(worker: Worker): Promise<void> {
+  return new Promise((resolve) => worker.once('exit', () => resolve()));
+}
+
+/** What a worker says once it serves. */
 interface Serving {
   readonly address: string;
 }
 
-/** One of those processes: tells where it serves, and stops when it is asked to, or when the first process has gone. */
+/** One of those processes: tells where it serves, and stops when it is asked to. It ends when the first process has gone. */
 export async function serveAsWorker(
   config: Config,
   secrets: Secrets,

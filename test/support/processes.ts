@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -70,10 +70,26 @@ export async function postmasterOf(dataDir: string): Promise<number> {
 
 /** Numbers of the processes that this one has started and that still run. */
 export async function childrenOf(parent: number): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat=']);
-  return stdout.split('\n').flatMap((line) => {
-    const [pid, ppid, state] = line.trim().split(/\s+/);
-    return Number(ppid) === parent && !state?.startsWith('Z') ? [Number(pid)] : [];
+  const all = process.platform === 'linux' ? await fromProc() : await fromPs();
+  return all.flatMap(([pid, state, ppid]) => (Number(ppid) === parent && state !== 'Z' ? [Number(pid)] : []));
+}
+
+/** Number, state and parent of each process; small systems have no `ps`. */
+async function fromProc(): Promise<string[][]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  return Promise.all(
+    pids.map(async (pid) => {
+      const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+      return [pid, ...stat.slice(stat.lastIndexOf(')') + 2).split(' ', 2)];
+    }),
+  );
+}
+
+async function fromPs(): Promise<string[][]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,stat=,ppid=']);
+  return stdout.split('\n').map((line) => {
+    const [pid = '', state = '', ppid = ''] = line.trim().split(/\s+/);
+    return [pid, state.slice(0, 1), ppid];
   });
 }
 
