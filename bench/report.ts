@@ -128,6 +128,7 @@ function asPicture(setting: Setting, rows: readonly Measured[]): string {
   });
   const height = top + bars.length * lineHeight + 28;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${labelWidth + barWidth + 80}" height="${height}" font-family="sans-serif" font-size="12">
+<title>What the service does, as ratios to what it is compared with</title>
 <rect width="100%" height="100%" fill="#fff"/>
 <text x="12" y="22" font-size="15" font-weight="bold">Ratios in one run; the stroke is what to reach</text>
 <text x="12" y="40" fill="#555">${escapeXml(setting.machine)}</text>
