@@ -133,7 +133,7 @@ export const transferChecks: readonly Check[] = [
      from loans l
      cross join lateral (
        select b.* from balances b where b.institution_id = $1 and b.account_key = l.account_key offset 0) b
-     where ${inAccounts('l')} and l.accrued_interest + l.fees_due > -b.posted`,
+     where ${inAccounts('l')} and l.accrued_interest + l.fees_due > greatest(-b.posted, 0)`,
   ),
   check(
     'transfers',

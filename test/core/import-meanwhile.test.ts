@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { importExtract } from '../../src/core/index.ts';
+import { reconcile, reverseTransfer, reviewTransfer, saveTransferRules } from '../../src/transfers/index.ts';
+import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
+import { deskOf, type TestDesk } from '../support/desk.ts';
+import { type ExtractFiles, extractFolder } from '../support/extract.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/* The core's extract comes in, again and again and each time another one, while transfers run through two processes. */
+
+let service: TestService;
+let beside: TestService;
+let callers: DemoCaller[];
+let desk: TestDesk;
+before(async () => {
+  service = await startTestService();
+  beside = await startTestService({ beside: service });
+  callers = await Promise.all([clientOf(service), clientOf(beside)]);
+  desk = await deskOf(service);
+});
+after(async () => {
+  await desk[Symbol.asyncDispose]();
+  await beside.close();
+  await service.close();
+});
+
+const examples = fileURLToPath(new URL('../../examples/lakeside', import.meta.url));
+const names = ['institution', 'persons', 'members', 'member-persons', 'accounts', 'holders'];
+
+/** What the core exports on another day: an account closed or not, a loan late or not, other names, other lines. */
+function extractOfDay(day: number): ExtractFiles {
+  const files: ExtractFiles = {};
+  for (const name of names) {
+    files[`${name}.csv`] = readFileSync(`${examples}/${name}.csv`, 'utf8').trimEnd().split('\n');
+  }
+  const odd = day % 2 === 1;
+  files['accounts.csv'] = (files['accounts.csv'] ?? []).map((line) => {
+    if (line.startsWith('a-1007-checking')) return line.replace('500.00', odd ? '400.00' : '500.00');
+    if (line.startsWith('a-1001-carloan')) return line.replace('open,no', odd ? 'open,yes' : 'open,no');
+    if (line.startsWith('a-1003-savings')) return line.replace('open,', odd ? 'closed,' : 'open,');
+    return line;
+  });
+  files['persons.csv'] = (files['persons.csv'] ?? []).map((line) =>
+    line.replace(/,Example/, `,Example${day}`),
+  );
+  return files;
+}
+
+const moves = [
+  ['a-1001-checking', 'a-1001-savings'],
+  ['a-1001-savings', 'a-1001-checking'],
+  ['a-1001-checking', 'a-1001-carloan'],
+  ['a-1003-checking', 'a-1003-savings'],
+  ['a-1001-checking', 'a-1001-ira'],
+  ['a-1003-checking', 'a-1001-checking'],
+] as const;
+
+/** Each order and what came of it, until they are told to stop. */
+async function orders(prefix: string, going: () => boolean): Promise<Map<string, string>> {
+  const outcomes = new Map<string, string>();
+  const pay = async (index: number) => {
+    for (let turn = 0; going(); turn++) {
+      const [fromAccountId, toAccountId] = moves[(index + turn) % moves.length] ?? moves[0];
+      const id = `${prefix}-${index}-${turn}-${outcomes.size}`;
+      const amount = (1 + ((index + turn) % 5)) / 100;
+      const caller = callers[index % 2] as DemoCaller;
+      const answer = await caller.post(paths.transfers, { id, fromAccountId, toAccountId, amount });
+      const { status, body } = answer;
+      assert.ok([201, 422, 503].includes(status), answer.text);
+      // A 503 has written nothing and used up no id.
+      if (status === 503) assert.equal((await caller.get(`${paths.transfers}/${id}`)).status, 404);
+      outcomes.set(id, status === 201 ? body.status : body.code);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, (_, index) => pay(index)));
+  return outcomes;
+}
+
+async function posted(): Promise<Map<string, bigint>> {
+  const rows = await service.db.superuser<{ account_id: string; posted: bigint }>(
+    'select account_id, posted from balances where institution_id = $1',
+    [desk.institutionId],
+  );
+  return new Map(rows.map((row) => [row.account_id, row.posted]));
+}
+
+/** What the transfers that completed since have moved. */
+async function moved(prefix: string): Promise<Map<string, bigint>> {
+  const rows = await service.db.superuser<{ account_id: string; moved: string }>(
+    `select account_id, sum(amount)::text as moved from (
+       select from_account_id as account_id, -amount as amount from transfers
+       where institution_id = $1 and status = 'COMPLETED' and transfer_id like $2
+       union all
+       select to_account_id, amount from transfers
+       where institution_id = $1 and status = 'COMPLETED' and transfer_id like $2) t
+     group by account_id`,
+    [desk.institutionId, `${prefix}%`],
+  );
+  return new Map(rows.map((row) => [row.account_id, BigInt(row.moved)]));
+}
+
+async function findings(): Promise<object[]> {
+  const found: object[] = [];
+  await reconcile(desk.database, desk.institutionId, { onFinding: (finding) => found.push(finding) });
+  return found;
+}
+
+async function importDay(day: number, adjustBalances: boolean) {
+  await using folder = await extractFolder(extractOfDay(day));
+  return await importExtract(service.service.stores, folder.folder, { adjustBalances });
+}
+
+test('imports without balances move no cent and lose no order', async () => {
+  const before = await posted();
+  let going = true;
+  const ordering = orders('meanwhile', () => going);
+  try {
+    for (let day = 1; day <= 6; day++) {
+      const report = await importDay(day, false);
+      assert.equal(report.openedAccounts + report.adjustedAccounts, 0);
+    }
+  } finally {
+    going = false;
+  }
+  const outcomes = await ordering;
+  assert.ok([...outcomes.values()].includes('COMPLETED'));
+  const stored = await service.db.superuser<{ id: string; outcome: string }>(
+    `select transfer_id as id, coalesce(failure_code, status) as outcome from transfers
+     where institution_id = $1 and transfer_id like 'meanwhile-%'`,
+    [desk.institutionId],
+  );
+  const answered = [...outcomes].filter(([, outcome]) => outcome !== 'overloaded');
+  assert.deepEqual(new Map(stored.map((row) => [row.id, row.outcome])), new Map(answered));
+  const by = await moved('meanwhile-');
+  const expected = new Map([...before].map(([id, amount]) => [id, amount + (by.get(id) ?? 0n)]));
+  assert.deepEqual(await posted(), expected);
+  assert.deepEqual(await findings(), []);
+});
+
+test('an import with balances while transfers run: each account is the core’s figure and what moved after it', async () => {
+  let going = true;
+  const ordering = orders('adjusting', () => going);
+  try {
+    for (let day = 2; day <= 6; day += 2) await importDay(day, true);
+  } finally {
+    going = false;
+  }
+  await ordering;
+  assert.deepEqual(await findings(), []);
+  const report = await importDay(2, true);
+  assert.equal(report.openedAccounts, 0);
+  assert.deepEqual(await findings(), []);
+  const [checking] = await service.db.superuser<{ posted: bigint }>(
+    `select posted from balances where institution_id = $1 and account_id = 'a-1001-checking'`,
+    [desk.institutionId],
+  );
+  assert.equal(checking?.posted, 48_250_75n);
+});
+
+test('a loan payment made before the core’s figure came can still be taken back, part by part', async () => {
+  const bank = callers[0] as DemoCaller;
+  const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-carloan', amount: 14_316.18 };
+  const paid = await bank.post(paths.transfers, { id: 'paid-off', ...order });
+  assert.equal(paid.status, 201, paid.text);
+  await importDay(2, true);
+  const reversal = { originalId: 'paid-off', transferId: 'paid-off-back', operator: 'ann' };
+  const back = await reverseTransfer(desk.desk, desk.database, desk.institutionId, reversal);
+  assert.equal(back.kind, 'new');
+  assert.deepEqual(await findings(), []);
+});
+
+test('a held payment that is more than the core says is owed by now: it posts, nothing seems off, and it can be taken back', async () => {
+  const { desk: transfers, database, institutionId } = desk;
+  await importDay(2, true);
+  const review = {
+    aboveMinor: 10_00n,
+    secondApprovalAboveMinor: null,
+    seconds: 3_600,
+    unreviewed: 'EXPIRE',
+  } as const;
+  await saveTransferRules(database, institutionId, {
+    policies: [
+      { transferType: 'LOAN_PAYMENT', currency: 'USD', review, cutOff: null, paymentOptions: ['DEFAULT'] },
+    ],
+    limits: [],
+    businessDays: [],
+    contributionLimits: [],
+  });
+  // Known within a second of real time.
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-carloan', amount: 14_000 };
+  const held = await (callers[0] as DemoCaller).post(paths.transfers, { id: 'too-much', ...order });
+  assert.equal(held.body.status, 'PENDING', held.text);
+  const files = extractOfDay(2);
+  files['accounts.csv'] = (files['accounts.csv'] ?? []).map((line) =>
+    line.startsWith('a-1001-carloan') ? line.replace('14250.00', '500.00') : line,
+  );
+  await using folder = await extractFolder(files);
+  await importExtract(service.service.stores, folder.folder, { adjustBalances: true });
+  assert.deepEqual(await findings(), []);
+
+  const approval = { kind: 'approve', operator: 'ann' } as const;
+  const approved = await reviewTransfer(transfers, database, institutionId, 'too-much', approval);
+  assert.equal(approved.kind, 'changed');
+  assert.deepEqual(await findings(), []);
+  const reversal = { originalId: 'too-much', transferId: 'too-much-back', operator: 'ann' };
+  assert.equal((await reverseTransfer(transfers, database, institutionId, reversal)).kind, 'new');
+  assert.deepEqual(await findings(), []);
+  const [loan] = await service.db.superuser<{ posted: bigint; dues: string }>(
+    `select b.posted, format('%s %s %s', l.accrued_interest, l.fees_due, l.amount_due) as dues
+     from balances b join loans l using (institution_id, account_key)
+     where b.institution_id = $1 and b.account_id = 'a-1001-carloan'`,
+    [institutionId],
+  );
+  assert.deepEqual(loan, { posted: -566_18n, dues: '4118 2500 31000' });
+});
