@@ -315,7 +315,7 @@ function registerOperation(
     });
     if (operation.query !== undefined) {
       scope.addHook('preValidation', (request, _reply, done) => {
-        request.query = readIntegers(request.query as Record<string, unknown>, operation.query);
+        request.query = readScalars(request.query as Record<string, unknown>, operation.query);
         done();
       });
     }
@@ -361,16 +361,21 @@ function closed(query: Type.TObject | undefined): Type.TObject {
   return Type.Object(query?.properties ?? {}, { additionalProperties: false });
 }
 
-/** A query is text. Where the schema has an integer, its digits are read as one; other text is left to be refused. */
-function readIntegers(query: Record<string, unknown>, schema: Type.TObject | undefined): object {
+/** A query is text. Where the schema has an integer or a boolean, its text is read as one; other text is left to be refused. */
+function readScalars(query: Record<string, unknown>, schema: Type.TObject | undefined): object {
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => {
       const { type } = (schema?.properties[name] ?? {}) as { readonly type?: string };
-      const digits = type === 'integer' && typeof value === 'string' && /^-?[0-9]{1,9}$/.test(value);
-      return [name, digits ? Number(value) : value];
+      const read = readers[type ?? ''];
+      return [name, typeof value === 'string' && read ? read(value) : value];
     }),
   );
 }
+
+const readers: Readonly<Record<string, (text: string) => unknown>> = {
+  integer: (text) => (/^-?[0-9]{1,9}$/.test(text) ? Number(text) : text),
+  boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : text),
+};
 
 function registerPage(app: FastifyInstance, page: Page): void {
   app.get(toPattern(page.path), async (request, reply) => {

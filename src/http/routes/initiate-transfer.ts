@@ -76,13 +76,7 @@ export const initiateTransfer = operation({
   token: 'any',
   scope: 'transfer:write',
   query: Type.Object({
-    dryRun: Type.Optional(
-      Type.Unsafe<'true' | 'false'>({
-        type: 'string',
-        enum: ['true', 'false'],
-        description: 'Only say what would become of it.',
-      }),
-    ),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Only say what would become of it.' })),
   }),
   headers: {
     'Idempotency-Key':
@@ -143,7 +137,7 @@ export const initiateTransfer = operation({
       previousYearContribution: body.previousYearContribution ?? null,
     };
     return answer(
-      query.dryRun === 'true'
+      query.dryRun === true
         ? await services.explainTransfer(actor, order)
         : await services.initiateTransfer(actor, order),
     );
