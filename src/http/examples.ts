@@ -1,4 +1,7 @@
-/** Invented values that the operations' examples share, so that one request's answer fits the next request. */
+/**
+ * Invented values that the operations' examples share. What they ask for is there at the demo institution, so that each
+ * can be sent as it stands from the reference page.
+ */
 
 export const profileExample = {
   userId: '0199e0c4-5b7a-7c11-9d8e-2f6a51c0b3d4',
@@ -13,7 +16,7 @@ export const profileExample = {
 } as const;
 
 export const accountExample = {
-  accountId: 'acc-700101-checking',
+  accountId: 'a-1001-checking',
   accountNumber: '70010110',
   accountType: { DIAccountType: 'CHECKING', description: 'Share Draft' },
   category: 'DEPOSIT',
@@ -25,7 +28,7 @@ export const accountExample = {
 } as const;
 
 export const loanExample = {
-  accountId: 'acc-700101-car',
+  accountId: 'a-1001-carloan',
   accountNumber: '70010155',
   accountType: { DIAccountType: 'INSTALLMENT_LOAN', description: 'Car Loan' },
   category: 'LOAN',
@@ -39,8 +42,8 @@ export const loanExample = {
 export const transferExample = {
   id: 'rent-2026-11',
   transferType: 'STANDARD',
-  fromAccountId: 'acc-700101-checking',
-  toAccountId: 'acc-700101-savings',
+  fromAccountId: 'a-1001-checking',
+  toAccountId: 'a-1001-savings',
   amount: 105.25,
   currencyCode: 'USD',
   status: 'COMPLETED',
@@ -97,3 +100,10 @@ export const memberEventExample = {
   accounts: [],
   data: { userId: profileExample.userId, ...profileExample.customers[0] },
 } as const;
+
+export const parameterExamples: Readonly<Record<string, string>> = {
+  accountId: transferExample.fromAccountId,
+  fromAccountId: transferExample.fromAccountId,
+  customerId: 'c-1001',
+  id: transferExample.id,
+};

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type * as Type from 'typebox/type';
 import type { scopes } from '../auth/index.ts';
 import type { ProblemCode } from '../problem.ts';
+import { parameterExamples } from './examples.ts';
 import type { AnswerDescription, Operation } from './operation.ts';
 import { operations } from './operations.ts';
 import { readProblemPage } from './problem-pages.ts';
@@ -167,12 +168,14 @@ function describe(operation: Operation): object {
 function parametersOf(schema: Type.TObject | undefined, place: 'path' | 'query'): object[] {
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     const { description, ...rest } = copySchema(property) as Record<string, unknown>;
+    const required = schema?.required?.includes(name) === true;
     return {
       name,
       in: place,
-      ...(place === 'path' && { required: true }),
+      ...(required && { required }),
       ...(description !== undefined && { description }),
       schema: rest,
+      ...(required && name in parameterExamples && { example: parameterExamples[name] }),
     };
   });
 }

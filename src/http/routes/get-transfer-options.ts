@@ -21,24 +21,24 @@ export const getTransferOptions = operation({
       examples: {
         options: {
           value: {
-            fromAccountId: 'acc-700101-checking',
+            fromAccountId: 'a-1001-checking',
             currencyCode: 'USD',
             options: [
               {
-                toAccountId: 'acc-700101-savings',
+                toAccountId: 'a-1001-savings',
                 transferType: 'STANDARD',
                 allowed: true,
                 maximumAmount: 1240.5,
               },
               {
-                toAccountId: 'acc-700101-car',
+                toAccountId: 'a-1001-carloan',
                 transferType: 'LOAN_PAYMENT',
                 paymentOption: 'DEFAULT',
                 allowed: true,
                 maximumAmount: 1240.5,
               },
               {
-                toAccountId: 'acc-700101-old-savings',
+                toAccountId: 'a-1001-old-savings',
                 allowed: false,
                 maximumAmount: 0,
                 reason: {

@@ -89,7 +89,7 @@ export const initiateTransfer = operation({
       full: { value: orderExample },
       least: {
         summary: 'Type, currency and id left to the service',
-        value: { fromAccountId: 'acc-700101-checking', toAccountId: 'acc-700101-savings', amount: 105.25 },
+        value: { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 105.25 },
       },
     },
   },

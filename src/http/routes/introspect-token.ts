@@ -48,8 +48,8 @@ export const introspectToken = operation({
       introspect: {
         value: {
           token: 'eyJhbGciOiJFUzI1NiJ9.e30.invented',
-          client_id: 'quill-app',
-          client_secret: 'invented-secret-of-quill-app',
+          client_id: 'demo-app',
+          client_secret: 'demo-app-secret',
         },
       },
     },
@@ -63,11 +63,11 @@ export const introspectToken = operation({
           value: {
             active: true,
             scope: 'account:read',
-            client_id: 'quill-app',
+            client_id: 'demo-app',
             token_type: 'Bearer',
             exp: 1_764_003_600,
             iat: 1_764_001_800,
-            sub: 'usr-700101',
+            sub: 'u-demo-member',
             aud: 'https://bank.example',
             iss: 'https://bank.example',
             jti: '5f0c3f0e-6b0a-4c34-9d2c-7b6f1a2d3e4f',

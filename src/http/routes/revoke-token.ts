@@ -31,8 +31,8 @@ export const revokeToken = operation({
       revoke: {
         value: {
           token: 'invented-refresh-token',
-          client_id: 'quill-app',
-          client_secret: 'invented-secret-of-quill-app',
+          client_id: 'demo-app',
+          client_secret: 'demo-app-secret',
         },
       },
     },

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Client } from '../support/client.ts';
+import { openApiDocument } from '../support/contract.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/* What the reference page fills in when somebody wants to try a call: the first example of each operation. */
+
+// biome-ignore lint/suspicious/noExplicitAny: a document whose shape is tested elsewhere
+const { paths } = openApiDocument as any;
+
+let service: TestService;
+before(async () => {
+  service = await startTestService();
+});
+after(() => service[Symbol.asyncDispose]());
+
+/** What no example can have: a code that only the institution is handed, a transfer that is pending. */
+const refused = new Map([
+  ['activateMember', 422],
+  ['cancelTransfer', 409],
+]);
+
+test('each call can be sent as it stands, to the demo institution', async () => {
+  const client = new Client(service.address);
+  const { examples } = paths['/auth/v2/token'].post.requestBody.content['application/json'];
+  const tokenOf = async (grant: string) =>
+    (await client.post('/auth/v2/token', { json: { ...examples[grant].value, scope: '' } })).body
+      .access_token;
+  const ofMember = await tokenOf('password');
+  const ofClient = await tokenOf('client_credentials');
+
+  let sent = 0;
+  for (const [path, operations] of Object.entries<object>(paths)) {
+    // An order comes before what asks for it.
+    for (const [method, operation] of Object.entries(operations).sort(([a], [b]) => (a > b ? -1 : 1))) {
+      const values = new URLSearchParams();
+      let filled = path;
+      for (const { name, in: place, required, example } of operation.parameters) {
+        if (required !== true) continue;
+        assert.ok(example, `${operation.operationId} ${name}`);
+        filled = filled.replace(`{${name}}`, example);
+        if (place === 'query') values.set(name, example);
+      }
+      const [body] = Object.values<{ value: object }>(
+        operation.requestBody?.content['application/json'].examples ?? {},
+      );
+      const send = (token: string) =>
+        client.request(method.toUpperCase(), `${filled}?${values}`, {
+          ...(operation.security.length > 0 && { token }),
+          ...(body && { json: body.value }),
+        });
+      const first = await send(ofMember);
+      const answer = first.body?.code === 'client_token_required' ? await send(ofClient) : first;
+      const expected = refused.get(operation.operationId);
+      if (expected === undefined) assert.ok(answer.status < 300, `${operation.operationId}: ${answer.text}`);
+      else assert.equal(answer.status, expected, operation.operationId);
+      sent += 1;
+    }
+  }
+  assert.ok(sent > 20);
+});
