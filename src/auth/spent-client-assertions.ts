@@ -8,7 +8,7 @@ const spend = sql(
 
 /**
  * Uses an assertion up, for all processes: false when it was used before. `hash`: 32 bytes, of the
- * client's id and its own; it is remembered until `expiresAt`, when it could not be played again anyway.
+ * client's id and its own; it is remembered until `expiresAt`, when no process would believe it anyway.
  */
 export async function spendClientAssertion(
   db: Queryable,

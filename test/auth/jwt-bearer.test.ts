@@ -523,11 +523,12 @@ describe('an assertion is good for one token', () => {
     const after = (later: number) => new Date(started.getTime() + later * 1000);
     try {
       now = after(359);
-      assert.ok((await remembered(after(419))).length > 0);
+      // Also by one whose clock is five minutes ahead.
+      assert.ok((await remembered(after(659))).length > 0);
       assert.match((await bring(service, bridge, jwtBearer, once)).body.error_description, /used already/);
       now = after(360);
       assert.match((await bring(service, bridge, jwtBearer, once)).body.error_description, /expired/);
-      assert.equal((await remembered(after(800))).length, 0);
+      assert.equal((await remembered(after(1_100))).length, 0);
     } finally {
       now = started;
     }

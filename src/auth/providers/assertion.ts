@@ -3,6 +3,7 @@ import { findUser } from '../../members/index.ts';
 import type { AuthenticatedClient } from '../client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { Bearer, Bounds } from '../grants/grant.ts';
+import { clockSkewMillis } from '../key-states.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { clockSkewSeconds } from './jwt.ts';
 import { NotBelieved } from './not-believed.ts';
@@ -81,8 +82,8 @@ async function bearerOf(
   const spent = {
     providerId,
     idHash: createHash('sha256').update(assertion.id).digest(),
-    // Twice the skew: another process, whose clock is behind ours, believes the assertion longer.
-    expiresAt: new Date(assertion.expiresAtMillis + 2 * clockSkewSeconds * 1000),
+    // Another process, whose clock is behind ours, believes the assertion longer.
+    expiresAt: new Date(assertion.expiresAtMillis + clockSkewSeconds * 1000 + clockSkewMillis),
   };
   const first = await deps.database.write(institutionId, (db) => spendAssertion(db, institutionId, spent));
   if (!first) {
