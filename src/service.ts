@@ -148,7 +148,13 @@ function openLogStream(): { write(line: string): void } {
   // Without a listener a full disk behind the log would end the process.
   destination.on('error', () => {});
   if (!process.stdout.isTTY) return destination;
-  return PinoPretty({ singleLine: true, ignore: 'pid,hostname', destination });
+  return PinoPretty({
+    singleLine: true,
+    ignore: 'pid,hostname,transactionId,method,route,operation,status,millis,address',
+    messageFormat: ({ msg, method, route, status, millis }) =>
+      status === undefined ? String(msg) : `${method} ${route ?? '(no such path)'} ${status} in ${millis} ms`,
+    destination,
+  });
 }
 
 /** Connections for batches alone, with the settings that keep their plans good on tables analysed while empty. */

@@ -11,9 +11,17 @@ import { serveAsWorker, serveByWorkers } from './serve-by-workers.ts';
 const parentWatchMillis = 250;
 
 export function serveCommand(): Command {
-  return new Command('serve')
-    .description('serve; without any setting the demo institution, from an embedded PostgreSQL')
-    .action(serve);
+  return (
+    new Command('serve')
+      .description('serve; without any setting the demo institution, from an embedded PostgreSQL')
+      // As the default command it is also given what is no command at all.
+      .allowExcessArguments()
+      .action(async (_options: object, command: Command) => {
+        const [unknown] = command.args;
+        if (unknown !== undefined) command.error(`error: unknown command '${unknown}'`);
+        await serve();
+      })
+  );
 }
 
 async function serve(): Promise<void> {

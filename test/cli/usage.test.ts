@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/* What the command line says to who mistyped. None of these needs a database. */
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+function run(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [main, ...words], (_, stdout, stderr) => {
+      resolve({ code: child.exitCode ?? -1, stdout, stderr });
+    });
+  });
+}
+
+const wrong: readonly (readonly [words: string, said: RegExp])[] = [
+  ['nonsense', /unknown command 'nonsense'/],
+  ['serve extra', /unknown command 'extra'/],
+  ['--nonsense', /unknown option '--nonsense'/],
+  ['client nonsense', /unknown command 'nonsense'/],
+  ['import', /missing required argument 'folder'/],
+  ['client create app --token-lifetime 5', /From 60 to 86400/],
+  ['transfer approve some-id', /required option '--operator <name>'/],
+];
+
+for (const [words, said] of wrong) {
+  test(`sharedraft ${words}: exit code 2, a sentence, and where there is help`, async () => {
+    const { code, stdout, stderr } = await run(...words.split(' '));
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, said);
+    assert.match(stderr, /--help says what there is/);
+    assert.equal(stdout, '');
+  });
+}
+
+test('asking for help is no mistake', async () => {
+  for (const words of ['--help', 'help', 'client --help', 'help client', '--version']) {
+    const { code, stdout, stderr } = await run(...words.split(' '));
+    assert.equal(code, 0, stderr);
+    assert.notEqual(stdout, '');
+  }
+});
