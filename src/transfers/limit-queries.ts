@@ -91,81 +91,29 @@ export interface CounterRow {
   readonly maxTransfers: number | null;
 }
 
-/** What a batch may count. */
-export interface CounterScope {
-  /** The batch's business day. */
-  readonly day: string;
-  readonly userKeys: readonly bigint[];
-  readonly sourceIds: readonly string[];
-  /** Side by side: destinations and the first day of the year that a contribution to them counts for. */
-  readonly destinationIds: readonly string[];
-  readonly taxYearStarts: readonly string[];
-  /** Transfers whose counts may be given back. */
-  readonly changingIds: readonly string[];
-}
-
-// Every counter that one of the orders could need: which limits bind an order is known only after its accounts are.
-const subjects = `
-  select 'USER' as subject, user_key as subject_key from unnest($3::bigint[]) as u (user_key)
-  union
-  select s.subject, s.subject_key
-  from accounts a
-  cross join lateral (values ('CUSTOMER', a.customer_key), ('ACCOUNT', a.account_key)) as s (subject, subject_key)
-  where a.institution_id = $1 and a.account_id = any ($4::text[]) and a.customer_key is not null`;
-
-/** Whose yearly limit a contribution to an IRA counts against: its owner of record. */
-const owners = `
-  select distinct 0 as limit_key, o.person_key as subject_key, d.year_start as period_start
-  from unnest($5::text[], $6::date[]) as d (account_id, year_start)
-  join accounts a on a.institution_id = $1 and a.account_id = d.account_id and a.account_id = any ($5::text[])
-    and a.di_account_type = 'RETIREMENT_IRA'
-  cross join lateral (
-    select min(h.person_key) as person_key from holders h
-    where h.institution_id = $1 and h.account_key = a.account_key and h.role = 'PRIMARY') o
-  where o.person_key is not null`;
+/** Which counter: of a limit, for a subject, in the period that begins on a day. */
+export type CounterName = Pick<CounterRow, 'limitKey' | 'subjectKey' | 'periodStart'>;
 
 const openCounters = sql(
   'transfers_open_counters',
   `insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers)
-   select $1, n.limit_key, n.subject_key, n.period_start, 0, 0
-   from (
-     select l.limit_key, s.subject_key,
-            case l.period when 'DAY' then $2::date else date_trunc('month', $2::date)::date end as period_start
-     from (${subjects}) s
-     join transfer_limits l on l.institution_id = $1 and l.subject = s.subject
-       and (l.max_amount is not null or l.max_count is not null)
-     union
-     ${owners}
-   ) n
-   order by n.limit_key, n.subject_key, n.period_start
+   select $1, n.*, 0, 0 from unnest($2::integer[], $3::bigint[], $4::date[]) as n
    on conflict do nothing`,
 );
 
-// Here and below "= any" says again what the joins say: each table is read by its keys, whatever the planner believes
-// of its size (a join planned on an empty table read all counters and ids: 450 transfers a second instead of 1,700).
-const countersInScope = `
-  with uses as materialized (
-    select u.limit_key, u.subject_key, u.period_start
-    from used_ids i
-    join limit_uses u on u.institution_id = $1 and u.transfer_key = i.transfer_key
-    where i.institution_id = $1 and i.transfer_id = any ($7::text[])
-  ), owned as materialized (${owners})
-  select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, c.max_amount, c.max_transfers
-  from limit_counters c
-  where c.institution_id = $1
-    and c.limit_key = any (array(
-      select l.limit_key from transfer_limits l where l.institution_id = $1
-      union select limit_key from owned union select limit_key from uses))
-    and c.subject_key = any (array(
-      select s.subject_key from (${subjects}) s
-      union select subject_key from owned union select subject_key from uses))
-    and c.period_start = any (array(
-      select $2::date union select date_trunc('month', $2::date)::date
-      union select period_start from owned union select period_start from uses))
-  order by c.limit_key, c.subject_key, c.period_start`;
+// A look-up by the whole key for each name: no plan can make a scan of it, whatever it believes of the table's size.
+const countersByName = `
+  select c.*
+  from unnest($2::integer[], $3::bigint[], $4::date[]) as n (limit_key, subject_key, period_start)
+  cross join lateral (
+    select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, c.max_amount, c.max_transfers
+    from limit_counters c
+    where c.institution_id = $1 and c.limit_key = n.limit_key and c.subject_key = n.subject_key
+      and c.period_start = n.period_start
+    offset 0`;
 
-const readCounters = sql('transfers_read_counters', countersInScope);
-const lockCounters = sql('transfers_lock_counters', `${countersInScope} for no key update of c`);
+const readCounters = sql('transfers_read_counters', `${countersByName}) c`);
+const lockCounters = sql('transfers_lock_counters', `${countersByName} for no key update of c) c`);
 
 interface CounterDbRow {
   limit_key: number;
@@ -181,11 +129,12 @@ interface CounterDbRow {
 export async function selectCountersForUpdate(
   tx: Queryable,
   institutionId: InstitutionId,
-  scope: CounterScope,
+  names: readonly CounterName[],
 ): Promise<CounterRow[]> {
-  const values = valuesOf(institutionId, scope);
+  if (names.length === 0) return [];
+  const values = valuesOf(institutionId, names.toSorted(inKeyOrder));
   const [, { rows }] = await Promise.all([
-    tx.query(openCounters, values.slice(0, 6)),
+    tx.query(openCounters, values),
     tx.query<CounterDbRow>(lockCounters, values),
   ]);
   return rows.map(toCounter);
@@ -195,14 +144,25 @@ export async function selectCountersForUpdate(
 export async function selectCounters(
   db: Queryable,
   institutionId: InstitutionId,
-  scope: CounterScope,
+  names: readonly CounterName[],
 ): Promise<CounterRow[]> {
-  return (await db.query<CounterDbRow>(readCounters, valuesOf(institutionId, scope))).rows.map(toCounter);
+  if (names.length === 0) return [];
+  return (await db.query<CounterDbRow>(readCounters, valuesOf(institutionId, names))).rows.map(toCounter);
 }
 
-function valuesOf(institutionId: InstitutionId, scope: CounterScope): unknown[] {
-  const { day, userKeys, sourceIds, destinationIds, taxYearStarts, changingIds } = scope;
-  return [institutionId, day, userKeys, sourceIds, destinationIds, taxYearStarts, changingIds];
+function inKeyOrder(a: CounterName, b: CounterName): number {
+  if (a.limitKey !== b.limitKey) return a.limitKey - b.limitKey;
+  if (a.subjectKey !== b.subjectKey) return a.subjectKey < b.subjectKey ? -1 : 1;
+  return a.periodStart < b.periodStart ? -1 : 1;
+}
+
+function valuesOf(institutionId: InstitutionId, names: readonly CounterName[]): unknown[] {
+  return [
+    institutionId,
+    names.map((name) => name.limitKey),
+    names.map((name) => name.subjectKey),
+    names.map((name) => name.periodStart),
+  ];
 }
 
 function toCounter(row: CounterDbRow): CounterRow {
@@ -217,15 +177,16 @@ function toCounter(row: CounterDbRow): CounterRow {
   };
 }
 
+// An upsert, though each row stands and is locked: it finds it by its key, where the plan of a join compared each with all.
 const writeCounters = sql(
   'transfers_write_counters',
-  `update limit_counters c
-   set amount = v.amount, transfers = v.transfers, max_amount = v.max_amount, max_transfers = v.max_transfers
-   from unnest($2::integer[], $3::bigint[], $4::date[], $5::bigint[], $6::integer[], $7::bigint[], $8::integer[])
-     as v (limit_key, subject_key, period_start, amount, transfers, max_amount, max_transfers)
-   where c.institution_id = $1 and c.limit_key = v.limit_key and c.subject_key = v.subject_key
-     and c.period_start = v.period_start
-     and c.limit_key = any ($2::integer[]) and c.subject_key = any ($3::bigint[])`,
+  `insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers, max_amount,
+                               max_transfers)
+   select $1, v.*
+   from unnest($2::integer[], $3::bigint[], $4::date[], $5::bigint[], $6::integer[], $7::bigint[], $8::integer[]) as v
+   on conflict (institution_id, limit_key, subject_key, period_start) do update
+   set amount = excluded.amount, transfers = excluded.transfers, max_amount = excluded.max_amount,
+       max_transfers = excluded.max_transfers`,
 );
 
 export async function updateCounters(

@@ -1,14 +1,10 @@
 import type { Actor } from '../institutions/index.ts';
-import type { CounterRow, LimitRow, LimitUse } from './limit-queries.ts';
+import type { CounterName, CounterRow, LimitRow, LimitUse } from './limit-queries.ts';
 import type { AccountFacts } from './queries.ts';
 import type { TransferType } from './transfer.ts';
 
 /** One limit as it binds one order: what counts for whom, from when, and up to where; null is no bound. */
-export interface Use {
-  readonly limitKey: number;
-  readonly subjectKey: bigint;
-  /** The first day of the period. */
-  readonly periodStart: string;
+export interface Use extends CounterName {
   readonly maxPerTransfer: bigint | null;
   readonly maxAmount: bigint | null;
   readonly maxCount: number | null;
@@ -33,13 +29,8 @@ export function usesOf(
   },
 ): Use[] {
   const { actor, from, transferType, currency, day } = order;
-  const subjectKeys = {
-    USER: actor.kind === 'member' ? actor.userKey : null,
-    CUSTOMER: from.customerKey,
-    ACCOUNT: from.accountKey,
-  };
   return limits.flatMap((limit) => {
-    const subjectKey = subjectKeys[limit.subject];
+    const subjectKey = subjectOf(limit, actor, from);
     const binds =
       subjectKey !== null &&
       limit.currency === currency &&
@@ -47,6 +38,31 @@ export function usesOf(
       (limit.sourceType === null || limit.sourceType === from.diAccountType);
     return binds ? [{ ...limit, subjectKey, periodStart: periodStart(limit.period, day) }] : [];
   });
+}
+
+/** The counters that an order paying from this account may need, whatever its type turns out to be. */
+export function countersOf(
+  limits: readonly LimitRow[],
+  actor: Actor,
+  from: AccountFacts,
+  day: string,
+): CounterName[] {
+  return limits.flatMap((limit) => {
+    const subjectKey = subjectOf(limit, actor, from);
+    if (subjectKey === null || limit.currency !== from.currency || !Counters.counts(limit)) return [];
+    return [{ limitKey: limit.limitKey, subjectKey, periodStart: periodStart(limit.period, day) }];
+  });
+}
+
+function subjectOf({ subject }: LimitRow, actor: Actor, from: AccountFacts): bigint | null {
+  if (subject === 'CUSTOMER') return from.customerKey;
+  if (subject === 'ACCOUNT') return from.accountKey;
+  return actor.kind === 'member' ? actor.userKey : null;
+}
+
+/** Each once. */
+export function distinct(names: readonly CounterName[]): CounterName[] {
+  return [...new Map(names.map((name) => [nameOf(name), name])).values()];
 }
 
 function periodStart(period: LimitRow['period'], day: string): string {
@@ -82,7 +98,7 @@ export class Counters {
   }
 
   /** Whether it has to be remembered what an order counted here. */
-  static counts(use: Use): boolean {
+  static counts(use: Pick<Use, 'maxAmount' | 'maxCount'>): boolean {
     return use.maxAmount !== null || use.maxCount !== null;
   }
 
@@ -122,12 +138,6 @@ export class Counters {
     if (counter === undefined) throw new CounterNotLocked(nameOf(name));
     return counter;
   }
-}
-
-interface CounterName {
-  readonly limitKey: number;
-  readonly subjectKey: bigint;
-  readonly periodStart: string;
 }
 
 function nameOf({ limitKey, subjectKey, periodStart: start }: CounterName): string {

@@ -32,7 +32,10 @@ const accountFacts = sql(
           a.delinquent, a.overdraft_limit, a.transfer_restriction, l.fees_due, l.accrued_interest, l.amount_due,
           o.person_key as owner_key, o.birth_date
    from accounts a
-   left join loans l on l.institution_id = a.institution_id and l.account_key = a.account_key
+   left join lateral (
+     select l.fees_due, l.accrued_interest, l.amount_due from loans l
+     where a.category <> 'DEPOSIT' and l.institution_id = $1 and l.account_key = a.account_key
+     offset 0) l on true
    left join lateral (
      select h.person_key, p.birth_date
      from holders h
@@ -135,24 +138,26 @@ export interface HoldingRow {
   readonly mayPay: boolean;
 }
 
+// Each account looked up by its key: asked for by person as well, the plan read all accounts that each person holds.
 const holdings = sql(
   'transfers_holdings',
-  `select h.account_key, h.person_key, h.may_pay
-   from accounts a
-   join holders h on h.institution_id = a.institution_id and h.account_key = a.account_key
-   where a.institution_id = $1 and a.account_id = any ($2::text[]) and h.person_key = any ($3::bigint[])`,
+  `select h.* from unnest($2::bigint[]) as a (account_key)
+   cross join lateral (
+     select h.account_key, h.person_key, h.may_pay from holders h
+     where h.institution_id = $1 and h.account_key = a.account_key
+     offset 0) h`,
 );
 
+/** The holder records of these accounts. */
 export async function selectHoldings(
   tx: Queryable,
   institutionId: InstitutionId,
-  accountIds: readonly string[],
-  personKeys: readonly bigint[],
+  accountKeys: readonly bigint[],
 ): Promise<HoldingRow[]> {
+  if (accountKeys.length === 0) return [];
   const { rows } = await tx.query<{ account_key: bigint; person_key: bigint; may_pay: boolean }>(holdings, [
     institutionId,
-    accountIds,
-    personKeys,
+    accountKeys,
   ]);
   return rows.map((row) => ({
     accountKey: row.account_key,
@@ -161,27 +166,54 @@ export async function selectHoldings(
   }));
 }
 
+export interface MembershipRow {
+  readonly customerKey: bigint;
+  readonly personKey: bigint;
+}
+
+const membershipsOf = sql(
+  'transfers_memberships_of',
+  `select customer_key, person_key from customer_persons
+   where institution_id = $1 and person_key = any ($2::bigint[])`,
+);
+
+/** The memberships that these persons belong to. */
+export async function selectMembershipsOf(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  personKeys: readonly bigint[],
+): Promise<MembershipRow[]> {
+  if (personKeys.length === 0) return [];
+  return (await tx.query<MembershipDbRow>(membershipsOf, [institutionId, personKeys])).rows.map(toMembership);
+}
+
 const usersOfCustomers = sql(
   'transfers_users_of_customers',
   `select cp.customer_key, cp.person_key
    from customer_persons cp
    join users u on u.institution_id = cp.institution_id and u.person_key = cp.person_key
-   where cp.institution_id = $1
-     and cp.customer_key in (
-       select a.customer_key from accounts a where a.institution_id = $1 and a.account_id = any ($2::text[]))`,
+   where cp.institution_id = $1 and cp.customer_key = any ($2::bigint[])`,
 );
 
-/** Persons with digital access in the memberships of these accounts. */
+/** Persons with digital access in these memberships. */
 export async function selectUsersOfCustomers(
   tx: Queryable,
   institutionId: InstitutionId,
-  accountIds: readonly string[],
-): Promise<{ customerKey: bigint; personKey: bigint }[]> {
-  const { rows } = await tx.query<{ customer_key: bigint; person_key: bigint }>(usersOfCustomers, [
-    institutionId,
-    accountIds,
-  ]);
-  return rows.map((row) => ({ customerKey: row.customer_key, personKey: row.person_key }));
+  customerKeys: readonly bigint[],
+): Promise<MembershipRow[]> {
+  if (customerKeys.length === 0) return [];
+  return (await tx.query<MembershipDbRow>(usersOfCustomers, [institutionId, customerKeys])).rows.map(
+    toMembership,
+  );
+}
+
+interface MembershipDbRow {
+  customer_key: bigint;
+  person_key: bigint;
+}
+
+function toMembership(row: MembershipDbRow): MembershipRow {
+  return { customerKey: row.customer_key, personKey: row.person_key };
 }
 
 /** A transfer as it is kept: with the keys behind its public ids, and who ordered it. */

@@ -5,18 +5,20 @@ import { Batch, type Ground, personOf } from './batch.ts';
 import { taxYearStart } from './decide.ts';
 import type { Facts } from './facts.ts';
 import {
-  type CounterScope,
+  type CounterName,
   selectCounters,
   selectCountersForUpdate,
   selectLimits,
   selectLimitUses,
 } from './limit-queries.ts';
-import { CounterNotLocked, Counters } from './limits.ts';
+import { CounterNotLocked, Counters, contributionKey, countersOf, distinct } from './limits.ts';
 import { selectLoanPayments } from './loan-queries.ts';
 import { selectPending } from './pending-queries.ts';
 import {
+  type AccountFacts,
   selectAccountFacts,
   selectHoldings,
+  selectMembershipsOf,
   selectReversedKeys,
   selectTransfersById,
   selectUsersOfCustomers,
@@ -32,9 +34,9 @@ export interface SettleDeps {
 }
 
 /**
- * A batch of one institution's orders, in the caller's transaction. In this order, always: lock the accounts, lock
- * the counters, only then read (in new statements, which see what others committed while we waited), decide order
- * by order, write with a few set-based statements. The caller commits.
+ * A batch of one institution's orders, in the caller's transaction. In this order, always: lock the accounts; only
+ * then read about them and their people (in new statements, which see what others committed while we waited), and so
+ * learn which counters to lock; decide order by order; write with a few set-based statements. The caller commits.
  *
  * Idempotent by transfer id, so it may be run again. With `patient` false it throws AccountsBusy rather than wait.
  */
@@ -76,44 +78,45 @@ export async function look(
   },
 ) {
   const settings = await deps.settings(tx.institutionId);
-  const { timeZone } = settings.institution;
+  const now = deps.clock();
   const { actor, transferId, fromAccountId, toAccountIds } = asked;
   const accountIds = [...new Set([fromAccountId, ...toAccountIds])];
-  const countersOf = (day: string) => {
-    const years = [false, true].flatMap((previousYear) =>
-      toAccountIds.map((accountId) => ({ accountId, start: taxYearStart(day, previousYear) })),
-    );
-    return selectCounters(tx, tx.institutionId, {
-      day,
-      userKeys: actor.kind === 'member' ? [actor.userKey] : [],
-      sourceIds: [fromAccountId],
-      destinationIds: years.map(({ accountId }) => accountId),
-      taxYearStarts: years.map(({ start }) => start),
-      changingIds: [],
-    });
-  };
-  const now = deps.clock();
-  const today = localDate(now, timeZone);
-  const [book, todays, read] = await Promise.all([
+  const [book, read] = await Promise.all([
     Book.look(tx, accountIds),
-    countersOf(today),
-    readFacts(
-      tx,
-      accountIds,
-      [actor],
-      transferId === null ? [] : [{ transferId, personKey: personOf(actor) }],
-    ),
+    readAccounts(tx, accountIds, transferId === null ? [] : [{ transferId, personKey: personOf(actor) }]),
   ]);
-  // An account may have seen a later day than our clock says: then an order would count for that one.
   const at = batchTime(now, book);
-  const day = localDate(at, timeZone);
-  const counters = day === today ? todays : await countersOf(day);
-  return {
-    book,
-    counters: new Counters(counters),
-    facts: factsOf(settings, at, read),
-    existing: read.existing[0],
-  };
+  const day = localDate(at, settings.institution.timeZone);
+  const names = [undefined, ...toAccountIds].flatMap((toAccountId) =>
+    [false, true].flatMap((previousYear) =>
+      countersNeeded({ actor, fromAccountId, toAccountId, previousYear }, read, day),
+    ),
+  );
+  const [people, counters] = await Promise.all([
+    readPeople(tx, [actor], read.accounts),
+    selectCounters(tx, tx.institutionId, distinct(names)),
+  ]);
+  const facts = { settings, at, day, ...read, ...people };
+  return { book, counters: new Counters(counters), facts, existing: read.existing[0] };
+}
+
+/** What an order may count against: the limits of who pays and, paid into an IRA, the yearly one of its owner. */
+function countersNeeded(
+  order: {
+    readonly actor: Actor;
+    readonly fromAccountId: string;
+    readonly toAccountId: string | undefined;
+    readonly previousYear: boolean;
+  },
+  { account, limits }: Pick<Facts, 'account' | 'limits'>,
+  day: string,
+): CounterName[] {
+  const from = account(order.fromAccountId);
+  const to = order.toAccountId === undefined ? undefined : account(order.toAccountId);
+  const names = from === undefined ? [] : countersOf(limits, order.actor, from, day);
+  if (to?.diAccountType !== 'RETIREMENT_IRA' || to.owner === null) return names;
+  const periodStart = taxYearStart(day, order.previousYear);
+  return [...names, { limitKey: contributionKey, subjectKey: to.owner.personKey, periodStart }];
 }
 
 async function lockAndRead(
@@ -124,8 +127,6 @@ async function lockAndRead(
   patient: boolean,
 ): Promise<Ground> {
   const accountIds = [...new Set(orders.flatMap((order) => [order.fromAccountId, order.toAccountId]))];
-  const initiations = orders.filter((order) => order.kind === 'initiate');
-  const actors = orders.flatMap((order) => actorOf(order) ?? []);
   const changingIds = orders.flatMap((order) => {
     if (order.kind === 'initiate') return [];
     return order.kind === 'transition' ? [order.transferId] : [order.originalId];
@@ -135,41 +136,27 @@ async function lockAndRead(
     const ids = order.kind === 'reverse' ? [order.transferId, order.originalId] : [order.transferId];
     return ids.map((transferId) => ({ transferId, personKey }));
   });
-  const scopeOf = (day: string): CounterScope => ({
-    day,
-    userKeys: [...new Set(actors.flatMap((actor) => (actor.kind === 'member' ? [actor.userKey] : [])))],
-    sourceIds: [...new Set(initiations.map((order) => order.fromAccountId))],
-    destinationIds: initiations.map((order) => order.toAccountId),
-    taxYearStarts: initiations.map((order) => taxYearStart(day, order.previousYearContribution === true)),
-    changingIds,
-  });
-  const { timeZone } = settings.institution;
-  const lockCounters = (day: string) => selectCountersForUpdate(tx, tx.institutionId, scopeOf(day));
-
   // Sent together, run in this order: each statement has a snapshot of its own, taken when the one before is done.
-  let day = localDate(deps.clock(), timeZone);
-  const [book, counterRows, read, changing] = await Promise.all([
+  const [book, read, changing] = await Promise.all([
     patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),
-    lockCounters(day),
-    readFacts(tx, accountIds, actors, asked),
+    readAccounts(tx, accountIds, asked),
     changingIds.length > 0 ? readChanging(tx, changingIds) : nothingChanging,
   ]);
 
   // The batch's time: after the locks, and never before what its accounts have seen.
-  let at = batchTime(deps.clock(), book);
-  let counters = counterRows;
-  while (localDate(at, timeZone) !== day) {
-    day = localDate(at, timeZone);
-    counters = await lockCounters(day);
-    at = batchTime(deps.clock(), book);
-  }
-  return {
-    book,
-    counters: new Counters(counters),
-    facts: factsOf(settings, at, read),
-    existing: read.existing,
-    ...changing,
-  };
+  const at = batchTime(deps.clock(), book);
+  const day = localDate(at, settings.institution.timeZone);
+  const names = orders.flatMap((order) => {
+    if (order.kind !== 'initiate') return [];
+    return countersNeeded({ ...order, previousYear: order.previousYearContribution === true }, read, day);
+  });
+  const actors = orders.flatMap((order) => actorOf(order) ?? []);
+  const [people, counters] = await Promise.all([
+    readPeople(tx, actors, read.accounts),
+    selectCountersForUpdate(tx, tx.institutionId, distinct([...names, ...changing.uses])),
+  ]);
+  const facts = { settings, at, day, ...read, ...people };
+  return { book, counters: new Counters(counters), facts, existing: read.existing, ...changing };
 }
 
 /** What only acts on earlier transfers need. */
@@ -190,41 +177,53 @@ const nothingChanging: Awaited<ReturnType<typeof readChanging>> = {
   reversedKeys: new Set(),
 };
 
-async function readFacts(
+async function readAccounts(
   tx: Transaction,
   accountIds: readonly string[],
-  actors: readonly Actor[],
   asked: readonly { readonly transferId: string; readonly personKey: bigint | null }[],
 ) {
-  const personKeys = [...new Set(actors.flatMap((actor) => personOf(actor) ?? []))];
-  const [accounts, holdings, users, limits, existing] = await Promise.all([
+  const [accounts, limits, existing] = await Promise.all([
     selectAccountFacts(tx, tx.institutionId, accountIds),
-    selectHoldings(tx, tx.institutionId, accountIds, personKeys),
-    selectUsersOfCustomers(tx, tx.institutionId, accountIds),
     selectLimits(tx, tx.institutionId),
     selectTransfersById(tx, tx.institutionId, asked),
   ]);
-  return { accounts, holdings, users, limits, existing };
+  const byId = new Map(accounts.map((account) => [account.accountId, account]));
+  return { accounts, account: (accountId: string) => byId.get(accountId), limits, existing };
 }
 
-function factsOf(
-  settings: TransferSettings,
-  at: Date,
-  { accounts, holdings, users, limits }: Awaited<ReturnType<typeof readFacts>>,
-): Facts {
-  const accountsById = new Map(accounts.map((account) => [account.accountId, account]));
+/**
+ * Who of those who order holds these accounts and belongs to their memberships. To a client the memberships' users
+ * matter as well.
+ */
+async function readPeople(
+  tx: Transaction,
+  actors: readonly Actor[],
+  accounts: readonly AccountFacts[],
+): Promise<Pick<Facts, 'holding' | 'usersOf'>> {
+  const { institutionId } = tx;
+  const personKeys = [...new Set(actors.flatMap((actor) => personOf(actor) ?? []))];
+  const accountKeys = personKeys.length > 0 ? accounts.map((account) => account.accountKey) : [];
+  const ordersByClient = actors.some((actor) => actor.kind === 'client');
+  const customerKeys = ordersByClient ? [...new Set(accounts.map((account) => account.customerKey))] : [];
+  const [holdings, memberships, users] = await Promise.all([
+    selectHoldings(tx, institutionId, accountKeys),
+    selectMembershipsOf(tx, institutionId, personKeys),
+    selectUsersOfCustomers(tx, institutionId, customerKeys),
+  ]);
   const holdingsByName = new Map(holdings.map((row) => [`${row.accountKey}/${row.personKey}`, row]));
-  const usersByCustomer = Map.groupBy(users, (row) => row.customerKey);
+  const usersByCustomer = new Map<bigint, Set<bigint>>();
+  for (const { customerKey, personKey } of [...memberships, ...users]) {
+    const known = usersByCustomer.get(customerKey);
+    if (known === undefined) usersByCustomer.set(customerKey, new Set([personKey]));
+    else known.add(personKey);
+  }
   return {
-    settings,
-    at,
-    day: localDate(at, settings.institution.timeZone),
-    limits,
-    account: (accountId) => accountsById.get(accountId),
     holding: (accountKey, personKey) => holdingsByName.get(`${accountKey}/${personKey}`),
-    usersOf: (customerKey) => new Set(usersByCustomer.get(customerKey)?.map((row) => row.personKey)),
+    usersOf: (customerKey) => usersByCustomer.get(customerKey) ?? nobody,
   };
 }
+
+const nobody: ReadonlySet<bigint> = new Set();
 
 function batchTime(now: Date, book: Book): Date {
   const latest = book.latestAt();

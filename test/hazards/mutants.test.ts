@@ -229,14 +229,9 @@ const checks = {
   'who locks a counter makes others wait': async (program) => {
     const { selectCountersForUpdate } = await program.load<typeof LimitQueries>('transfers/limit-queries.ts');
     const lock: Locking = (tx) =>
-      selectCountersForUpdate(tx, tx.institutionId, {
-        day: '2026-03-03',
-        userKeys: [],
-        sourceIds: ['ada-checking'],
-        destinationIds: [],
-        taxYearStarts: [],
-        changingIds: [],
-      });
+      selectCountersForUpdate(tx, tx.institutionId, [
+        { limitKey: 1, subjectKey: 1n, periodStart: '2026-03-03' },
+      ]);
     assert.deepEqual(await inTurn(program, lock, 'limit_counters'), ['first done', 'second locked']);
   },
 
@@ -665,15 +660,8 @@ const mutants: readonly Mutant[] = [
     name: 'authority is read before the lock',
     file: 'transfers/settle.ts',
     instead: [
-      `  const [book, counterRows, read, changing] = await Promise.all([
-    patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),
-    lockCounters(day),
-    readFacts(tx, accountIds, actors, asked),`,
-      `  const early = await readFacts(tx, accountIds, actors, asked);
-  const [book, counterRows, read, changing] = await Promise.all([
-    patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),
-    lockCounters(day),
-    early,`,
+      'patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),',
+      'Book.look(tx, accountIds),',
     ],
     caughtBy: 'authority is read when the accounts are locked',
   },
@@ -734,7 +722,10 @@ const mutants: readonly Mutant[] = [
   {
     name: 'a client token escapes the limits of the membership',
     file: 'transfers/limits.ts',
-    instead: ['CUSTOMER: from.customerKey,', "CUSTOMER: actor.kind === 'member' ? from.customerKey : null,"],
+    instead: [
+      "if (subject === 'CUSTOMER') return from.customerKey;",
+      "if (subject === 'CUSTOMER') return actor.kind === 'member' ? from.customerKey : null;",
+    ],
     caughtBy: 'a limit on the day is met to the cent',
   },
   {
@@ -918,8 +909,8 @@ const mutants: readonly Mutant[] = [
     name: 'a dry run overlooks what was counted',
     file: 'transfers/settle.ts',
     instead: [
-      '    counters: new Counters(counters),\n    facts: factsOf(settings, at, read),\n    existing: read.existing[0],',
-      '    counters: new Counters([]),\n    facts: factsOf(settings, at, read),\n    existing: read.existing[0],',
+      'return { book, counters: new Counters(counters), facts, existing: read.existing[0] };',
+      'return { book, counters: new Counters([]), facts, existing: read.existing[0] };',
     ],
     caughtBy: 'a dry run decides the same, and leaves nothing',
   },
