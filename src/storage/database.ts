@@ -10,6 +10,7 @@ import {
   sqlStateOf,
 } from './errors.ts';
 import { type JoinedRead, JoinedReads } from './joined-reads.ts';
+import { type Asked, type Prepared, StatementGroup } from './statement-group.ts';
 
 /** The internal number of an institution: the tenant every row but the directory's belongs to. */
 export type InstitutionId = number & { readonly __brand: 'InstitutionId' };
@@ -76,10 +77,10 @@ types.setTypeParser(20, BigInt); // int8: money and keys, never a float
 types.setTypeParser(1082, (text: string) => text); // date: a business day, not a moment
 
 const setInstitution = sql('set_institution', `select set_config('sharedraft.institution', $1, false)`);
-const begin: Statement = { name: '', text: 'begin' };
-const beginSnapshot: Statement = { name: '', text: 'begin isolation level repeatable read, read only' };
-const commit: Statement = { name: '', text: 'commit' };
-const rollback: Statement = { name: '', text: 'rollback' };
+const begin = sql('begin', 'begin');
+const beginSnapshot = sql('begin_snapshot', 'begin isolation level repeatable read, read only');
+const commit = sql('commit', 'commit');
+const rollback = sql('rollback', 'rollback');
 
 /** A connection that remembers which institution it has said, and says it again only when that changes. */
 export class Connection implements Queryable {
@@ -87,6 +88,9 @@ export class Connection implements Queryable {
   #held = false;
   #firstFailure: unknown;
   #institutionId: InstitutionId | undefined;
+  #inTransaction = false;
+  #together: Asked[] = [];
+  readonly #prepared: Prepared = new Map();
 
   constructor(client: pg.PoolClient) {
     this.#client = client;
@@ -94,20 +98,16 @@ export class Connection implements Queryable {
 
   query<Row extends object>(statement: Statement, values: readonly unknown[] = []): Promise<Result<Row>> {
     this.#holdPacket();
-    const answer = this.#client.query(
-      statement.name === ''
-        ? { text: statement.text, values: values as unknown[] }
-        : { name: statement.name, text: statement.text, values: values as unknown[] },
-    ) as unknown as Promise<pg.QueryResult<Row>>;
+    const answer = new Promise<Result<Row>>((resolve, reject) => {
+      this.#together.push({ statement, values, resolve, reject });
+    });
+    // Outside a transaction each stands for itself: one that fails must not take others with it.
+    if (!this.#inTransaction) this.#send();
     // Statements go out pipelined: one may fail while another is awaited, so each has a handler from birth.
     answer.catch((error) => {
       this.#firstFailure ??= error;
     });
-    return answer.then((result) => ({
-      rows: result.rows,
-      rowCount: result.rowCount ?? 0,
-      command: result.command,
-    }));
+    return answer;
   }
 
   /** Statements of one turn of the event loop go out as one packet: a write to the socket costs more than a statement. */
@@ -118,8 +118,16 @@ export class Connection implements Queryable {
     stream.cork();
     setImmediate(() => {
       this.#held = false;
+      this.#send();
       stream.uncork();
     });
+  }
+
+  #send(): void {
+    if (this.#together.length === 0) return;
+    const group = new StatementGroup(this.#together, this.#prepared, types);
+    this.#together = [];
+    this.#client.query(group as never);
   }
 
   /** Pipelined ahead of what follows; an error in it fails the statements behind it, so nobody need wait. */
@@ -133,6 +141,7 @@ export class Connection implements Queryable {
 
   begin(how: Statement = begin): Promise<unknown> {
     this.#firstFailure = undefined;
+    this.#inTransaction = true;
     return quiet(this.query(how));
   }
 
@@ -143,12 +152,19 @@ export class Connection implements Queryable {
 
   /** Resolves only when the server answered COMMIT: to a failed transaction it answers ROLLBACK, without an error. */
   async commit(): Promise<void> {
-    const { command } = await this.query(commit);
+    const { command } = await this.#end(commit);
     if (command !== 'COMMIT') throw new Error(`commit was answered ${command}`);
   }
 
   async rollback(): Promise<void> {
-    await this.query(rollback);
+    await this.#end(rollback);
+  }
+
+  /** Apart from what went before: in one group with a statement that fails it would not be run. */
+  #end(how: Statement): Promise<Result<never>> {
+    this.#send();
+    this.#inTransaction = false;
+    return this.query(how);
   }
 }
 

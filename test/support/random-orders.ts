@@ -28,7 +28,9 @@ const { values } = parseArgs({
 });
 const connection = { host: values.host, port: 5432, user: 'postgres', database: values.database };
 const database = new Database({ connection, maxConnections: 2 });
-const ledger = new Database({ connection, maxConnections: 2 });
+// The model takes orders as they were given; one that gave up waiting for a lock would come after later ones.
+const patience = { lock_timeout: '60s', statement_timeout: '120s' };
+const ledger = new Database({ connection, maxConnections: 2, settings: patience });
 const institution = await database.directory((db) => findInstitutionByCode(db, 'lakeside'));
 if (institution === undefined) throw new Error('no institution');
 const actor = { kind: 'client', institutionId: institution.institutionId, clientId: 'demo-app' } as const;
