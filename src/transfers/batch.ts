@@ -13,7 +13,13 @@ import {
   releaseHeld,
 } from './decide.ts';
 import type { Facts } from './facts.ts';
-import { deleteLimitUses, insertLimitUses, type LimitUse, updateCounters } from './limit-queries.ts';
+import {
+  deleteLimitUses,
+  insertCounters,
+  insertLimitUses,
+  type LimitUse,
+  updateCounters,
+} from './limit-queries.ts';
 import { Counters, contributionKey } from './limits.ts';
 import { insertLoanPayments, type LoanPayment } from './loan-queries.ts';
 import { boundsOf } from './loans.ts';
@@ -323,6 +329,7 @@ export class Batch {
       updatePending(tx, institutionId, [...this.#postponed.values()]),
       finishTransfers(tx, institutionId, this.#finished, facts.at),
       insertLoanPayments(tx, institutionId, this.#loanPayments),
+      insertCounters(tx, institutionId, counters.added()),
       updateCounters(tx, institutionId, counters.changed()),
       insertLimitUses(tx, institutionId, this.#usesAdded),
       deleteLimitUses(tx, institutionId, this.#usesGivenBack),

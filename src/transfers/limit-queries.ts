@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type InstitutionId, type Queryable, type Statement, sql } from '../storage/index.ts';
 import { expectRows } from './queries.ts';
 import type { TransferType } from './transfer.ts';
 
@@ -94,13 +94,6 @@ export interface CounterRow {
 /** Which counter: of a limit, for a subject, in the period that begins on a day. */
 export type CounterName = Pick<CounterRow, 'limitKey' | 'subjectKey' | 'periodStart'>;
 
-const openCounters = sql(
-  'transfers_open_counters',
-  `insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers)
-   select $1, n.*, 0, 0 from unnest($2::integer[], $3::bigint[], $4::date[]) as n
-   on conflict do nothing`,
-);
-
 // A look-up by the whole key for each name: no plan can make a scan of it, whatever it believes of the table's size.
 const countersByName = `
   select c.*
@@ -125,7 +118,10 @@ interface CounterDbRow {
   max_transfers: number | null;
 }
 
-/** A row that does not exist cannot be locked: the missing ones are inserted first. In key order, after accounts. */
+/**
+ * In key order, after accounts. A row that does not exist cannot be locked: it is left out, and whoever counts there
+ * first inserts it, where the key lets only one of two in.
+ */
 export async function selectCountersForUpdate(
   tx: Queryable,
   institutionId: InstitutionId,
@@ -133,11 +129,7 @@ export async function selectCountersForUpdate(
 ): Promise<CounterRow[]> {
   if (names.length === 0) return [];
   const values = valuesOf(institutionId, names.toSorted(inKeyOrder));
-  const [, { rows }] = await Promise.all([
-    tx.query(openCounters, values),
-    tx.query<CounterDbRow>(lockCounters, values),
-  ]);
-  return rows.map(toCounter);
+  return (await tx.query<CounterDbRow>(lockCounters, values)).rows.map(toCounter);
 }
 
 /** The same without locks; a counter that nothing has counted yet is not among them. */
@@ -177,29 +169,49 @@ function toCounter(row: CounterDbRow): CounterRow {
   };
 }
 
+const countersGiven = `
+  select $1, v.*
+  from unnest($2::integer[], $3::bigint[], $4::date[], $5::bigint[], $6::integer[], $7::bigint[], $8::integer[]) as v`;
+const addCounters = sql(
+  'transfers_add_counters',
+  `insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers, max_amount,
+                               max_transfers) ${countersGiven}`,
+);
 // An upsert, though each row stands and is locked: it finds it by its key, where the plan of a join compared each with all.
 const writeCounters = sql(
   'transfers_write_counters',
-  `insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers, max_amount,
-                               max_transfers)
-   select $1, v.*
-   from unnest($2::integer[], $3::bigint[], $4::date[], $5::bigint[], $6::integer[], $7::bigint[], $8::integer[]) as v
+  `${addCounters.text}
    on conflict (institution_id, limit_key, subject_key, period_start) do update
    set amount = excluded.amount, transfers = excluded.transfers, max_amount = excluded.max_amount,
        max_transfers = excluded.max_transfers`,
 );
+
+/** A unique violation: somebody else has begun to count there meanwhile, unseen by this transaction, which must start anew. */
+export async function insertCounters(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  rows: readonly CounterRow[],
+): Promise<void> {
+  await write(tx, addCounters, institutionId, rows.toSorted(inKeyOrder));
+}
 
 export async function updateCounters(
   tx: Queryable,
   institutionId: InstitutionId,
   rows: readonly CounterRow[],
 ): Promise<void> {
+  await write(tx, writeCounters, institutionId, rows);
+}
+
+async function write(
+  tx: Queryable,
+  statement: Statement,
+  institutionId: InstitutionId,
+  rows: readonly CounterRow[],
+): Promise<void> {
   if (rows.length === 0) return;
-  const { rowCount } = await tx.query(writeCounters, [
-    institutionId,
-    rows.map((row) => row.limitKey),
-    rows.map((row) => row.subjectKey),
-    rows.map((row) => row.periodStart),
+  const { rowCount } = await tx.query(statement, [
+    ...valuesOf(institutionId, rows),
     rows.map((row) => row.amount),
     rows.map((row) => row.transfers),
     rows.map((row) => row.maxAmount),

@@ -36,7 +36,7 @@ export function usesOf(
       limit.currency === currency &&
       (limit.transferType === null || limit.transferType === transferType) &&
       (limit.sourceType === null || limit.sourceType === from.diAccountType);
-    return binds ? [{ ...limit, subjectKey, periodStart: periodStart(limit.period, day) }] : [];
+    return binds ? [{ ...limit, subjectKey, periodStart: periodStartOf(limit.period, day) }] : [];
   });
 }
 
@@ -50,7 +50,7 @@ export function countersOf(
   return limits.flatMap((limit) => {
     const subjectKey = subjectOf(limit, actor, from);
     if (subjectKey === null || limit.currency !== from.currency || !Counters.counts(limit)) return [];
-    return [{ limitKey: limit.limitKey, subjectKey, periodStart: periodStart(limit.period, day) }];
+    return [{ limitKey: limit.limitKey, subjectKey, periodStart: periodStartOf(limit.period, day) }];
   });
 }
 
@@ -65,7 +65,7 @@ export function distinct(names: readonly CounterName[]): CounterName[] {
   return [...new Map(names.map((name) => [nameOf(name), name])).values()];
 }
 
-function periodStart(period: LimitRow['period'], day: string): string {
+function periodStartOf(period: LimitRow['period'], day: string): string {
   return period === 'DAY' ? day : `${day.slice(0, 7)}-01`;
 }
 
@@ -84,9 +84,13 @@ export class CounterNotLocked extends Error {
 export class Counters {
   readonly #counters: Map<string, CounterRow>;
   readonly #changed = new Set<string>();
+  /** Asked for and not found: they begin with nothing. */
+  readonly #missing: ReadonlySet<string>;
 
-  constructor(rows: readonly CounterRow[]) {
+  /** `asked` are the names that were looked for and locked, `rows` those of them that were found. */
+  constructor(rows: readonly CounterRow[], asked: readonly CounterName[] = rows) {
     this.#counters = new Map(rows.map((row) => [nameOf(row), row]));
+    this.#missing = new Set(asked.map(nameOf).filter((name) => !this.#counters.has(name)));
   }
 
   /** The most that one more order may move within the limit; null: no bound. Changes nothing. */
@@ -119,8 +123,17 @@ export class Counters {
     this.#change({ ...counter, amount: counter.amount - use.amount, transfers: counter.transfers - 1 });
   }
 
+  /** Those that nothing had counted before. */
+  added(): CounterRow[] {
+    return this.#written((name) => this.#missing.has(name));
+  }
+
   changed(): CounterRow[] {
-    return [...this.#changed].map((name) => this.#counters.get(name) as CounterRow);
+    return this.#written((name) => !this.#missing.has(name));
+  }
+
+  #written(which: (name: string) => boolean): CounterRow[] {
+    return [...this.#changed].filter(which).map((name) => this.#counters.get(name) as CounterRow);
   }
 
   #change(counter: CounterRow): void {
@@ -135,8 +148,10 @@ export class Counters {
 
   #locked(name: CounterName): CounterRow {
     const counter = this.#counters.get(nameOf(name));
-    if (counter === undefined) throw new CounterNotLocked(nameOf(name));
-    return counter;
+    if (counter !== undefined) return counter;
+    if (!this.#missing.has(nameOf(name))) throw new CounterNotLocked(nameOf(name));
+    const { limitKey, subjectKey, periodStart } = name;
+    return { limitKey, subjectKey, periodStart, amount: 0n, transfers: 0, maxAmount: null, maxTransfers: null };
   }
 }
 

@@ -146,17 +146,18 @@ async function lockAndRead(
   // The batch's time: after the locks, and never before what its accounts have seen.
   const at = batchTime(deps.clock(), book);
   const day = localDate(at, settings.institution.timeZone);
-  const names = orders.flatMap((order) => {
+  const needed = orders.flatMap((order) => {
     if (order.kind !== 'initiate') return [];
     return countersNeeded({ ...order, previousYear: order.previousYearContribution === true }, read, day);
   });
+  const names = distinct([...needed, ...changing.uses]);
   const actors = orders.flatMap((order) => actorOf(order) ?? []);
   const [people, counters] = await Promise.all([
     readPeople(tx, actors, read.accounts),
-    selectCountersForUpdate(tx, tx.institutionId, distinct([...names, ...changing.uses])),
+    selectCountersForUpdate(tx, tx.institutionId, names),
   ]);
   const facts = { settings, at, day, ...read, ...people };
-  return { book, counters: new Counters(counters), facts, existing: read.existing, ...changing };
+  return { book, counters: new Counters(counters, names), facts, existing: read.existing, ...changing };
 }
 
 /** What only acts on earlier transfers need. */

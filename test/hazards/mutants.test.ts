@@ -228,11 +228,31 @@ const checks = {
 
   'who locks a counter makes others wait': async (program) => {
     const { selectCountersForUpdate } = await program.load<typeof LimitQueries>('transfers/limit-queries.ts');
-    const lock: Locking = (tx) =>
-      selectCountersForUpdate(tx, tx.institutionId, [
-        { limitKey: 1, subjectKey: 1n, periodStart: '2026-03-03' },
+    const name = { limitKey: 1, subjectKey: 1n, periodStart: '2026-03-03' };
+    const lock: Locking = (tx) => selectCountersForUpdate(tx, tx.institutionId, [name]);
+    const counted: Locking = (tx) =>
+      tx.query({ name: '', text: `insert into limit_counters values ($1, 1, 1, '2026-03-03', 1, 1)` }, [
+        tx.institutionId,
       ]);
-    assert.deepEqual(await inTurn(program, lock, 'limit_counters'), ['first done', 'second locked']);
+    assert.deepEqual(await inTurn(program, lock, 'limit_counters', counted), ['first done', 'second locked']);
+  },
+
+  'who counts for the first time waits for who did before': async (program) => {
+    const limits = [limit({ subject: 'USER', maxAmount: 100_00n })];
+    await using teller = await Teller.of(program, db, { limits });
+    const { institutionId } = teller.client;
+    const ada = teller.members.get('ada');
+    let order: Promise<string> | undefined;
+    await db.database.transaction(institutionId, async (tx) => {
+      const text = `insert into limit_counters
+                    select institution_id, limit_key, $2, '2026-03-03', 6000, 1, max_amount, max_count
+                    from transfer_limits where institution_id = $1`;
+      await tx.query({ name: '', text }, [institutionId, ada?.userKey]);
+      order = teller.order('ada', { ...toBen, amount: '40.01' });
+      await waitsForLock(db, 'limit_counters');
+    });
+    assert.equal(await order, 'limit_exceeded');
+    assert.equal(await teller.order('ada', { ...toBen, amount: '40.00' }), 'COMPLETED');
   },
 
   'a pending transfer ends once, in time and as it should': async (program) => {
@@ -756,6 +776,15 @@ const mutants: readonly Mutant[] = [
     caughtBy: 'who locks a counter makes others wait',
   },
   {
+    name: 'what was counted first is written over',
+    file: 'transfers/batch.ts',
+    instead: [
+      'insertCounters(tx, institutionId, counters.added())',
+      'updateCounters(tx, institutionId, counters.added())',
+    ],
+    caughtBy: 'who counts for the first time waits for who did before',
+  },
+  {
     name: 'an account is read without its lock',
     file: 'ledger/queries.ts',
     instead: [' for no key update', ''],
@@ -1026,12 +1055,17 @@ async function catches(check: Check, program: Program): Promise<boolean> {
 type Locking = (tx: Storage.Transaction) => Promise<unknown>;
 
 /** What happens in which order when one transaction locks and, while it is open, another one means to. */
-async function inTurn(program: Program, lock: Locking, table: string): Promise<string[]> {
+async function inTurn(
+  program: Program,
+  lock: Locking,
+  table: string,
+  before: Locking = lock,
+): Promise<string[]> {
   const { Database } = await program.load<typeof Storage>('storage/index.ts');
   const database = new Database({ connection: db.connection, maxConnections: 2 });
   const { institution } = await plantWorld(db, { ...smallWorld, limits: [limit({ maxCount: 9 })] });
   const { institutionId } = institution;
-  await database.transaction(institutionId, lock);
+  await database.transaction(institutionId, before);
   const events: string[] = [];
   let second: Promise<void> | undefined;
   await database.transaction(institutionId, async (tx) => {
