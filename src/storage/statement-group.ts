@@ -26,7 +26,12 @@ interface Wire {
 }
 
 const { Query, utils } = pg as unknown as {
-  readonly Query: new (config: { text: string }) => object;
+  readonly Query: new (config: {
+    text: string;
+  }) => {
+    /** Set by pg, which ends the connection where it is not called in time. */
+    callback?: (error: unknown) => void;
+  };
   readonly utils: { prepareValue(value: unknown): unknown };
 };
 
@@ -111,11 +116,13 @@ export class StatementGroup extends Query {
   }
 
   handleReadyForQuery(): void {
+    this.callback?.(null);
     for (const [name, columns] of this.#preparing) if (name !== '') this.#prepared.set(name, columns);
     for (const [index, { resolve }] of this.#asked.entries()) resolve(this.#results[index] as Result<never>);
   }
 
   handleError(error: unknown): void {
+    this.callback?.(error);
     for (const { reject } of this.#asked) reject(error);
   }
 

@@ -151,7 +151,15 @@ export class Counters {
     if (counter !== undefined) return counter;
     if (!this.#missing.has(nameOf(name))) throw new CounterNotLocked(nameOf(name));
     const { limitKey, subjectKey, periodStart } = name;
-    return { limitKey, subjectKey, periodStart, amount: 0n, transfers: 0, maxAmount: null, maxTransfers: null };
+    return {
+      limitKey,
+      subjectKey,
+      periodStart,
+      amount: 0n,
+      transfers: 0,
+      maxAmount: null,
+      maxTransfers: null,
+    };
   }
 }
 

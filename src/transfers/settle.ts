@@ -114,9 +114,13 @@ function countersNeeded(
   const from = account(order.fromAccountId);
   const to = order.toAccountId === undefined ? undefined : account(order.toAccountId);
   const names = from === undefined ? [] : countersOf(limits, order.actor, from, day);
-  if (to?.diAccountType !== 'RETIREMENT_IRA' || to.owner === null) return names;
+  if (to === undefined || !isIra(to) || to.owner === null) return names;
   const periodStart = taxYearStart(day, order.previousYear);
   return [...names, { limitKey: contributionKey, subjectKey: to.owner.personKey, periodStart }];
+}
+
+function isIra({ diAccountType }: AccountFacts): boolean {
+  return diAccountType === 'RETIREMENT_IRA';
 }
 
 async function lockAndRead(
@@ -152,11 +156,17 @@ async function lockAndRead(
   });
   const names = distinct([...needed, ...changing.uses]);
   const actors = orders.flatMap((order) => actorOf(order) ?? []);
-  const [people, counters] = await Promise.all([
-    readPeople(tx, actors, read.accounts),
+  // Behind the counters' locks once more what they were found by: an operator, or the core, may have changed it while
+  // we waited. What counts elsewhere now is not locked, and the batch reads anew.
+  const iraIds = read.accounts.filter(isIra).map((account) => account.accountId);
+  const [counters, people, limits, iras] = await Promise.all([
     selectCountersForUpdate(tx, tx.institutionId, names),
+    readPeople(tx, actors, read.accounts),
+    names.length > 0 ? selectLimits(tx, tx.institutionId) : read.limits,
+    iraIds.length > 0 ? selectAccountFacts(tx, tx.institutionId, iraIds) : [],
   ]);
-  const facts = { settings, at, day, ...read, ...people };
+  const account = byId([...read.accounts, ...iras]);
+  const facts = { settings, at, day, account, limits, ...people };
   return { book, counters: new Counters(counters, names), facts, existing: read.existing, ...changing };
 }
 
@@ -188,8 +198,12 @@ async function readAccounts(
     selectLimits(tx, tx.institutionId),
     selectTransfersById(tx, tx.institutionId, asked),
   ]);
-  const byId = new Map(accounts.map((account) => [account.accountId, account]));
-  return { accounts, account: (accountId: string) => byId.get(accountId), limits, existing };
+  return { accounts, account: byId(accounts), limits, existing };
+}
+
+function byId(accounts: readonly AccountFacts[]): Facts['account'] {
+  const known = new Map(accounts.map((account) => [account.accountId, account]));
+  return (accountId) => known.get(accountId);
 }
 
 /**
