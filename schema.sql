@@ -659,6 +659,7 @@ CREATE INDEX refresh_families_by_end ON public.refresh_families USING btree (ins
 CREATE INDEX revocations_by_expiry ON public.revocations USING btree (institution_id, expires_at);
 CREATE INDEX spent_assertions_by_expiry ON public.spent_assertions USING btree (institution_id, expires_at);
 CREATE INDEX spent_client_assertions_by_expiry ON public.spent_client_assertions USING btree (institution_id, expires_at);
+CREATE UNIQUE INDEX transfer_approvals_by_person ON public.transfer_approvals USING btree (institution_id, transfer_key, lower(btrim(operator)));
 CREATE INDEX transfers_by_destination ON public.transfers USING btree (institution_id, to_key, list_class, created_at, transfer_key) WHERE (to_key IS NOT NULL);
 CREATE INDEX transfers_by_source ON public.transfers USING btree (institution_id, from_key, list_class, created_at, transfer_key) WHERE (from_key IS NOT NULL);
 CREATE INDEX transfers_by_user ON public.transfers USING btree (institution_id, user_key, list_class, created_at, transfer_key) WHERE (user_key IS NOT NULL);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { Institution } from '../institutions/index.ts';
 import { Database } from '../storage/index.ts';
 import type { Stores } from '../stores.ts';
@@ -7,6 +7,7 @@ import { hasTransferRules, readTransferRules } from '../transfer-rules.ts';
 import {
   deskSettings,
   formatMinor,
+  LimitKeyTaken,
   listPending,
   openTransferDesk,
   rememberSettings,
@@ -78,7 +79,7 @@ function reverse(): Command {
       'take a completed transfer back by a new one in the other direction; once at most',
     ),
   )
-    .option('--id <id>', 'the new transfer’s id; with it the command can be repeated safely')
+    .option('--id <id>', 'the new transfer’s id; with it the command can be repeated safely', readId)
     .action((originalId: string, options: Signed & { id?: string }) =>
       withDesk(options, async (desk, stores, { institutionId }) => {
         const transferId = options.id ?? randomUUID();
@@ -105,6 +106,11 @@ function reverse(): Command {
     );
 }
 
+function readId(text: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/.test(text) && text !== 'options') return text;
+  throw new InvalidArgumentError('An id has 1 to 64 letters, digits and . _ : - and is not "options".');
+}
+
 function rules(): Command {
   return new Command('rules')
     .description(
@@ -122,7 +128,9 @@ function rules(): Command {
           throw new CommandFailed('There is none of the files in this folder that hold transfer rules.');
         }
         const read = await readTransferRules(folder);
-        await saveTransferRules(stores.database, institutionId, read);
+        await saveTransferRules(stores.database, institutionId, read).catch((error) => {
+          throw error instanceof LimitKeyTaken ? new CommandFailed(error.message) : error;
+        });
         say(
           `${name}: ${read.policies.length} policies, ${read.limits.length} limits, ${read.businessDays.length} business days, ` +
             `${read.contributionLimits.length} contribution limits.`,

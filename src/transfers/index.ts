@@ -34,7 +34,7 @@ export { initiateTransfer } from './initiate-transfer.ts';
 export type { LimitRow } from './limit-queries.ts';
 export { listTransfers, type TransferFilter } from './list-transfers.ts';
 export { type Finding, type ReconcileOptions, reconcile } from './reconcile.ts';
-export { saveTransferRules, type TransferRules } from './save-transfer-rules.ts';
+export { LimitKeyTaken, saveTransferRules, type TransferRules } from './save-transfer-rules.ts';
 export type { Policy } from './setting-queries.ts';
 export { rememberSettings } from './settings.ts';
 export {

@@ -32,7 +32,8 @@ export function transitionOf(
         : failed('transfer_expired', 'The transfer was not approved in time.');
     case 'approve': {
       if (terms.heldFor === 'CUT_OFF') return { to: 'nothing', why: 'waits' };
-      if (approvedBy.has(act.operator)) return { to: 'nothing', why: 'approved_before' };
+      const before = [...approvedBy].some((name) => samePerson(name, act.operator));
+      if (before) return { to: 'nothing', why: 'approved_before' };
       if (approvedBy.size + 1 < terms.approvalsNeeded) return { to: 'pending', terms };
       const { notBefore } = terms;
       return notBefore === null || notBefore <= at
@@ -40,6 +41,11 @@ export function transitionOf(
         : { to: 'pending', terms: { ...terms, dueAt: notBefore, whenDue: 'POST' } };
     }
   }
+}
+
+/** Capitals and spaces make nobody a second person; the database's index on approvals says the same. */
+function samePerson(a: string, b: string): boolean {
+  return a.trim().toLowerCase() === b.trim().toLowerCase();
 }
 
 function failed(code: Failure['code'], detail: string): Transition {

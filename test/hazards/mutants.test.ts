@@ -808,7 +808,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'one person approves twice',
     file: 'transfers/transition.ts',
-    instead: ["if (approvedBy.has(act.operator)) return { to: 'nothing', why: 'approved_before' };", ''],
+    instead: ["if (before) return { to: 'nothing', why: 'approved_before' };", ''],
     caughtBy: 'a pending transfer ends once, in time and as it should',
   },
   {

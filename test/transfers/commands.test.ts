@@ -59,6 +59,7 @@ test('a completed transfer is reversed once; repeating the command with its id s
     assert.equal(reversed.code, 0, reversed.stderr);
     assert.match(reversed.stdout, /cli-back-again is COMPLETED/);
   }
+  assert.equal((await signed('reverse', 'cli-back', 'Ops One', '--id', 'options')).code, 2);
   const other = await signed('reverse', 'cli-back', 'Ops One');
   assert.equal(other.code, 1);
   assert.match(other.stderr, /can be reversed: COMPLETED/);
@@ -70,6 +71,31 @@ test('a transfer that is not there, a missing name, an institution that is not t
   assert.equal(unsigned.code, 2);
   assert.match(unsigned.stderr, /--operator/);
   assert.equal((await run('pending', '--institution', 'nowhere')).code, 1);
+});
+
+test('under a number that stands a limit may change its maximums, and not what it counts', async () => {
+  const header =
+    'limit_key,subject,period,transfer_type,source_type,currency,max_per_transfer,max_amount,max_count';
+  await using folder = await extractFolder({
+    'transfer-limits.csv': [header, '1,USER,DAY,,,USD,,9000.00,'],
+  });
+  const raised = await run('rules', folder.folder, '--institution', 'harbor');
+  assert.equal(raised.code, 0, raised.stderr);
+  for (const other of [
+    '1,CUSTOMER,DAY,,,USD,,9000.00,',
+    '1,USER,MONTH,,,USD,,9000.00,',
+    '1,USER,DAY,INTRA_FI,,USD,,9000.00,',
+  ]) {
+    await folder.write({ 'transfer-limits.csv': [header, other] });
+    const refused = await run('rules', folder.folder, '--institution', 'harbor');
+    assert.equal(refused.code, 1, other);
+    assert.match(refused.stderr, /limit_key 1 has counted something else/);
+  }
+  const [limit] = await service.db.superuser<{ subject: string; period: string }>(
+    `select subject, period from transfer_limits
+     where limit_key = 1 and institution_id = (select institution_id from institutions where code = 'harbor')`,
+  );
+  assert.deepEqual(limit, { subject: 'USER', period: 'DAY' });
 });
 
 test('rules are checked whole before any is saved, each error with its place', async () => {

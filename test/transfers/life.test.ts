@@ -199,8 +199,15 @@ describe('reviewed', () => {
     const two = await initiate(harbor, 'a-1002-checking', 'a-1001-checking', 1500.01);
     const first = await approve(two.body.id, 'Ops One');
     assert.ok(first.kind === 'unchanged' && first.why === 'waits');
-    const same = await approve(two.body.id, 'Ops One');
-    assert.ok(same.kind === 'unchanged' && same.why === 'approved_before');
+    for (const again of ['Ops One', ' ops ONE ']) {
+      const same = await approve(two.body.id, again);
+      assert.ok(same.kind === 'unchanged' && same.why === 'approved_before', again);
+    }
+    const asAnother = service.db.superuser(
+      `insert into transfer_approvals
+       select institution_id, transfer_key, 'OPS one ', approved_at from transfer_approvals where operator = 'Ops One'`,
+    );
+    await assert.rejects(asAnother, { code: '23505' });
     assert.equal((await read(harbor, two.body.id)).status, 'PENDING');
     assert.equal((await approve(two.body.id, 'Ops Two')).kind, 'changed');
     assert.equal((await read(harbor, two.body.id)).status, 'COMPLETED');

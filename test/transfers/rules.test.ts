@@ -52,8 +52,9 @@ const limit = {
   maxAmount: null,
   maxCount: null,
 } as const;
-/** Saved, and known to both processes. */
+/** Saved in the place of any before, and known to both processes. */
 async function lay(rules: Partial<Parameters<typeof saveTransferRules>[2]>): Promise<void> {
+  await saveTransferRules(desk.database, desk.institutionId, noRules);
   await saveTransferRules(desk.database, desk.institutionId, { ...noRules, ...rules });
   await service.db.superuser('delete from limit_counters where institution_id = $1 and limit_key > 0', [
     desk.institutionId,
