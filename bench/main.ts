@@ -13,7 +13,7 @@ import type { Pace } from './measure.ts';
 import { asTable, describeSetting, type Measured, writeResults } from './report.ts';
 import { cost } from './rows/cost.ts';
 import { fairness, overload } from './rows/overload.ts';
-import { account, profile, token } from './rows/reads.ts';
+import { account, fresh, page, profile, token } from './rows/reads.ts';
 import { start } from './rows/start.ts';
 import { hot, large, latency, one, transfers, zipf } from './rows/transfers.ts';
 import { workers } from './rows/workers.ts';
@@ -30,6 +30,8 @@ const rows = [
   fairness,
   account,
   profile,
+  page,
+  fresh,
   token,
   start,
   workers,

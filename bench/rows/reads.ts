@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { clientCredentials, environmentOf } from '../fill.ts';
+import { clientCredentials, environmentOf, type Filling } from '../fill.ts';
 import { accountId, customerId } from '../job.ts';
-import { type Bench, compared, drive, inTurns, plain, type Row } from '../measure.ts';
+import { type Bench, compared, drive, inTurns, median, plain, type Row, ratioOf } from '../measure.ts';
 import type { Ground, Server } from '../stage.ts';
 
 const connections = 64;
@@ -27,6 +27,72 @@ export const profile: Row = {
       0.6,
       '/contact-methods',
     ),
+};
+
+/** Each account has its opening and fifty transfers: a page and one more. */
+const withHistory: Filling = { members: 1_000, historyPerAccount: 50 };
+
+/** What a page shows, as a query by hand has it. */
+const pageByHand = `
+  select e.seq, e.kind, e.amount, e.posted_after, e.recorded_at, t.transfer_id, t.transfer_type, t.from_account_id,
+         t.to_account_id, a.currency
+  from accounts a
+  cross join lateral (
+    select * from entries e where e.institution_id = a.institution_id and e.account_key = a.account_key
+    order by e.seq desc limit 50) e
+  left join transfers t on t.institution_id = e.institution_id and t.transfer_key = e.posting_key
+  where a.institution_id = (select institution_id from institutions) and a.account_id = $1
+  order by e.seq desc`;
+
+export const page: Row = {
+  name: 'page',
+  title: 'Page of 50 transactions by member tokens, 64 connections',
+  async measure(bench) {
+    const ground = await bench.stage.ground(withHistory);
+    const server = await bench.stage.service(ground);
+    const { host, user, database } = ground.connection;
+    const bare = await bareRoute(bench, ground, 'page', {
+      path: '/digitalbanking/db-accounts/v1/accounts/:id/transactions',
+      query: {
+        text: pageByHand,
+        connectionString: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+        parameter: 'id',
+      },
+    });
+    return race(bench, ground, server, bare, 'page', 'a bare route with a query by hand', 0.7);
+  },
+};
+
+/** On a service that has not seen them, each member's token comes once; before it, one client's token many times. */
+export const fresh: Row = {
+  name: 'fresh',
+  title: 'Account detail with a new token each time, against one token, 64 connections',
+  async measure(bench) {
+    const { stage, pace } = bench;
+    const ground = await stage.ground(plain);
+    const rates: Record<'ours' | 'one token', number[]> = { ours: [], 'one token': [] };
+    for (let round = 0; round < pace.rounds; round++) {
+      const server = await stage.service(ground, { BENCH_ROUND: String(round) });
+      const one = await drive(bench, server, ground, { traffic: 'account', connections, as: 'flood' });
+      const job = { traffic: 'account', connections, warmupSeconds: 0, seconds: 1 } as const;
+      const each = await drive(bench, server, ground, job);
+      if ((each.allStatuses[200] ?? 0) > ground.people.tokens.length) throw new Error('too few tokens');
+      rates['one token'].push(one.perSecond);
+      rates.ours.push(each.perSecond);
+      await stage.stop(server);
+    }
+    const [ours, against] = [rates.ours, rates['one token']];
+    return [
+      {
+        what: 'a new token each time',
+        unit,
+        ours: median(ours),
+        against: { what: 'one token', value: median(against) },
+        ratio: ratioOf(ours, against),
+        rounds: rates,
+      },
+    ];
+  },
 };
 
 /** A bare route that answers, for every account or member, what we answer for the first. */
