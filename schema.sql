@@ -630,6 +630,8 @@ create table users (
   locked_until timestamp with time zone,
   created_at timestamp with time zone not null,
   token_epoch integer not null default 0,
+  username_lower text generated always as (lower(username)) stored,
+  email_lower text generated always as (lower(email)) stored,
   constraint users_check CHECK ((username IS NULL) = (password_hash IS NULL)),
   constraint users_email_check CHECK (email <> ''::text),
   constraint users_failed_logins_check CHECK (failed_logins >= 0 AND failed_logins <= 5),
@@ -665,8 +667,8 @@ CREATE INDEX transfers_by_source ON public.transfers USING btree (institution_id
 CREATE INDEX transfers_by_user ON public.transfers USING btree (institution_id, user_key, list_class, created_at, transfer_key) WHERE (user_key IS NOT NULL);
 CREATE INDEX transfers_listed ON public.transfers USING btree (institution_id, list_class, created_at, transfer_key) WHERE (transfer_key > 0);
 CREATE UNIQUE INDEX transfers_reversed_once ON public.transfers USING btree (institution_id, reverses_key) WHERE ((reverses_key IS NOT NULL) AND (status <> 'FAILED'::text));
-CREATE INDEX users_by_email ON public.users USING btree (institution_id, lower(email));
-CREATE UNIQUE INDEX users_by_username ON public.users USING btree (institution_id, lower(username));
+CREATE INDEX users_by_email ON public.users USING btree (institution_id, email_lower);
+CREATE UNIQUE INDEX users_by_username ON public.users USING btree (institution_id, username_lower);
 
 -- Functions
 

@@ -1,6 +1,7 @@
 import {
   AccessTokens,
   type AuthDeps,
+  ClientDirectory,
   PasswordHasher,
   Pauses,
   Providers,
@@ -82,6 +83,7 @@ export async function openStores(
         clock,
         vault,
         keys,
+        clientDirectory: new ClientDirectory(database),
         issuer: config.publicUrl,
         tokens: new AccessTokens({ keys, clock, issuer: config.publicUrl }),
         providers,

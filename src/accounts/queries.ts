@@ -57,12 +57,15 @@ function toAccount(row: AccountRow): Account {
   };
 }
 
+/** By `any` too, so that it is planned by keys also where the table was empty. */
+const askedAccount = `join accounts a on a.institution_id = $1 and a.account_id = asked.account_id
+                 and a.account_id = any ($2::text[]) and a.category <> 'INTERNAL'`;
+
 const selectAccountsStatement = sql(
   'accounts_select',
   `select asked.place::integer, ${columns}
    from unnest($2::text[]) with ordinality as asked (account_id, place)
-   join accounts a on a.institution_id = $1 and a.account_id = asked.account_id and a.category <> 'INTERNAL'
-   ${withFigures}`,
+   ${askedAccount} ${withFigures}`,
 );
 
 /** Any account of the institution, by its id. */
@@ -82,11 +85,10 @@ interface AskedOfHolder {
 const selectHeldAccountStatement = sql(
   'accounts_select_held',
   `select asked.place::integer, ${columns}
-   from unnest($2::bigint[], $3::text[]) with ordinality as asked (person_key, account_id, place)
-   join accounts a on a.institution_id = $1 and a.account_id = asked.account_id and a.category <> 'INTERNAL'
+   from unnest($2::text[], $3::bigint[]) with ordinality as asked (account_id, person_key, place)
+   ${askedAccount}
    join holders h on h.institution_id = a.institution_id and h.account_key = a.account_key
-                 and h.person_key = asked.person_key
-   ${withFigures}`,
+                 and h.person_key = asked.person_key ${withFigures}`,
 );
 
 /** An account whose holder record names the person. */
@@ -95,8 +97,8 @@ export const heldAccounts: JoinedRead<AskedOfHolder, Account> = {
   run: async (db, institutionId, asked) => {
     const values = [
       institutionId,
-      asked.map(({ personKey }) => personKey),
       asked.map(({ accountId }) => accountId),
+      asked.map(({ personKey }) => personKey),
     ];
     return byPlace((await db.query<AccountRow & Placed>(selectHeldAccountStatement, values)).rows, toAccount);
   },

@@ -6,7 +6,7 @@ import { assertedClientId, clientAssertionType, verifyClientAssertion } from './
 import type { AuthDeps } from './deps.ts';
 import { clockSkewMillis } from './key-states.ts';
 import { OAuthError } from './oauth-error.ts';
-import { type ClientRow, selectClient, selectInstitutionOfClient } from './queries.ts';
+import { type ClientRow, clients } from './queries.ts';
 import { spendClientAssertion } from './spent-client-assertions.ts';
 import type { TokenRequest } from './token-request.ts';
 
@@ -32,7 +32,7 @@ export async function authenticateClient(
 ): Promise<AuthenticatedClient> {
   const credentials = readCredentials(request);
   const { clientId } = credentials;
-  const institutionId = await deps.database.directory((db) => selectInstitutionOfClient(db, clientId));
+  const institutionId = await deps.clientDirectory.institutionOf(clientId);
   const now = deps.clock();
   const pausedFor = neighbourhood(request.origin.address);
   const refuse = async (reason: string, error = wrongClient()): Promise<OAuthError> => {
@@ -46,9 +46,8 @@ export async function authenticateClient(
     return error;
   };
   if (institutionId === undefined) throw await refuse('unknown_client');
-  const client = await deps.database.read(institutionId, (db) =>
-    selectClient(db, institutionId, clientId, now, request.origin.address),
-  );
+  const { address } = request.origin;
+  const client = await deps.database.readJoined(institutionId, clients, { clientId, address, now });
   if (client === undefined) throw await refuse('unknown_client');
   if (!client.fromItsNetworks) throw await refuse('foreign_network');
   if ('secret' in credentials) {

@@ -1,6 +1,7 @@
 import type { AuditTrail } from '../events/index.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import type { AccessTokens } from './access-tokens.ts';
+import type { ClientDirectory } from './client-directory.ts';
 import type { PasswordHasher } from './passwords.ts';
 import type { Pauses } from './pauses.ts';
 import type { Providers } from './providers/providers.ts';
@@ -14,6 +15,7 @@ export interface AuthDeps {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly keys: SigningKeys;
+  readonly clientDirectory: ClientDirectory;
   readonly tokens: AccessTokens;
   /** Our name as issuer and audience: PUBLIC_URL. */
   readonly issuer: string;

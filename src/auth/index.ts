@@ -8,6 +8,7 @@
 export { AccessTokens } from './access-tokens.ts';
 export { activateMember, issueActivation, reissueActivation } from './activation.ts';
 export { auditedNameHash } from './audited-name.ts';
+export { ClientDirectory } from './client-directory.ts';
 export {
   type ClientKey,
   type ClientKeyAlgorithm,

@@ -2,7 +2,7 @@ import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import type { Database, Queryable } from '../storage/index.ts';
 import { type Membership, type Profile, toProfile, type User, type UserIdType } from './profile.ts';
-import { selectUsersBy } from './queries.ts';
+import { selectUsersCalled, usersCalled } from './queries.ts';
 
 /**
  * The profile that the id means to this caller. A client that names a membership gets its PRIMARY user, a member
@@ -16,10 +16,14 @@ export async function getProfile(
   idType: UserIdType,
   now: Date,
 ): Promise<Profile> {
-  const { user, addressed } = await database.read(actor.institutionId, (db) =>
-    findAddressedUser(db, actor, id, idType),
-  );
+  const named = isName(id) && (await database.readJoined(actor.institutionId, usersCalled[idType], id));
+  const { user, addressed } = pickAddressed(named || [], actor, id, idType);
   return toProfile(user, addressed, now);
+}
+
+interface Addressed {
+  readonly user: User;
+  readonly addressed: Membership | undefined;
 }
 
 export async function findAddressedUser(
@@ -27,9 +31,17 @@ export async function findAddressedUser(
   actor: Actor,
   id: string,
   idType: UserIdType,
-): Promise<{ readonly user: User; readonly addressed: Membership | undefined }> {
-  // PostgreSQL's text cannot hold NUL, so nobody is called so.
-  const named = id.includes('\0') ? [] : await selectUsersBy(db, actor.institutionId, idType, id);
+): Promise<Addressed> {
+  const named = isName(id) ? await selectUsersCalled(db, actor.institutionId, idType, id) : [];
+  return pickAddressed(named, actor, id, idType);
+}
+
+/** PostgreSQL's text cannot hold NUL, so nobody is called so. */
+function isName(id: string): boolean {
+  return !id.includes('\0');
+}
+
+function pickAddressed(named: readonly User[], actor: Actor, id: string, idType: UserIdType): Addressed {
   // Who was taken out of their last membership is no customer any more.
   const meant = named.filter((user) => user.memberships.length > 0);
   const candidates =

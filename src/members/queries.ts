@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type InstitutionId, type JoinedRead, type Placed, type Queryable, sql } from '../storage/index.ts';
 import type { NamedUser } from './find-user.ts';
 import type { Membership, PhoneNumber, PhoneType, User, UserIdType } from './profile.ts';
 
@@ -15,8 +15,10 @@ interface UserRow {
   phones: PhoneNumber[];
 }
 
-const users = `
-  select u.user_key, u.user_id, p.first_name, p.last_name, u.email, u.active, u.locked_by_operator, u.locked_until,
+/** `found` finds `u` by the ids asked; by `any` too, so that it is planned by keys also where the tables were empty. */
+const users = (found: string) => `
+  select asked.place::integer, u.user_key, u.user_id, p.first_name, p.last_name, u.email, u.active,
+         u.locked_by_operator, u.locked_until,
          (select coalesce(json_agg(json_build_object('customerId', c.customer_id, 'memberNumber', c.member_number,
                                                      'memberType', c.member_type, 'role', cp.role)
                                    order by c.member_number), '[]')
@@ -27,43 +29,65 @@ const users = `
                                    order by n.phone_type), '[]')
           from user_phones n
           where n.institution_id = u.institution_id and n.user_key = u.user_key) as phones
-  from users u
-  join persons p on p.institution_id = u.institution_id and p.person_key = u.person_key
-  where u.institution_id = $1`;
+  from unnest($2::text[]) with ordinality as asked (id, place)
+  ${found}
+  join persons p on p.institution_id = u.institution_id and p.person_key = u.person_key`;
 
-const inCustomer = (column: string) => `u.person_key in (
-  select cp.person_key from customer_persons cp
-  join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
-  where cp.institution_id = $1 and c.${column} = $2)`;
+const inCustomer = (column: string) => `
+  join customers m on m.institution_id = $1 and m.${column} = asked.id and m.${column} = any ($2::text[])
+  join customer_persons mp on mp.institution_id = m.institution_id and mp.customer_key = m.customer_key
+  join users u on u.institution_id = mp.institution_id and u.person_key = mp.person_key`;
 
 /** By the index, and then in ASCII alone: to a Unicode `lower` the Kelvin sign is a k, and another's name ours. */
-const alike = (column: string) =>
-  `lower(${column}) = lower($2) and lower(${column} collate "C") = lower($2 collate "C")`;
+const alike = (column: string, name: string) =>
+  `u.${column}_lower = lower(${name}) and lower(u.${column} collate "C") = lower(${name} collate "C")`;
 
-const called = {
-  EMAIL: alike('u.email'),
-  LOGIN_ID: alike('u.username'),
-  USER_ID: 'u.user_id = $2',
-} as const;
+const inSmall = (column: string) => `
+  join users u on u.institution_id = $1 and ${alike(column, 'asked.id')}
+              and u.${column}_lower = any (array(select lower(id) from unnest($2::text[]) id))`;
 
 type StatementBy = Readonly<Record<UserIdType, ReturnType<typeof sql>>>;
 
 const usersBy: StatementBy = {
-  CUSTOMER_ID: sql('members_by_customer_id', `${users} and ${inCustomer('customer_id')}`),
-  MEMBER_NUMBER: sql('members_by_member_number', `${users} and ${inCustomer('member_number')}`),
-  EMAIL: sql('members_by_email', `${users} and ${called.EMAIL}`),
-  LOGIN_ID: sql('members_by_login_id', `${users} and ${called.LOGIN_ID}`),
-  USER_ID: sql('members_by_user_id', `${users} and ${called.USER_ID}`),
+  CUSTOMER_ID: sql('members_by_customer_id', users(inCustomer('customer_id'))),
+  MEMBER_NUMBER: sql('members_by_member_number', users(inCustomer('member_number'))),
+  EMAIL: sql('members_by_email', users(inSmall('email'))),
+  LOGIN_ID: sql('members_by_login_id', users(inSmall('username'))),
+  USER_ID: sql(
+    'members_by_user_id',
+    users('join users u on u.institution_id = $1 and u.user_id = asked.id and u.user_id = any ($2::text[])'),
+  ),
 };
 
 /** Every user that the id could mean: all of a membership's, all with an e-mail. */
-export async function selectUsersBy(
+export const usersCalled: Readonly<Record<UserIdType, JoinedRead<string, User[]>>> = {
+  CUSTOMER_ID: usersCalledBy('CUSTOMER_ID'),
+  MEMBER_NUMBER: usersCalledBy('MEMBER_NUMBER'),
+  EMAIL: usersCalledBy('EMAIL'),
+  LOGIN_ID: usersCalledBy('LOGIN_ID'),
+  USER_ID: usersCalledBy('USER_ID'),
+};
+
+/** The same within a transaction. */
+export async function selectUsersCalled(
   db: Queryable,
   institutionId: InstitutionId,
   idType: UserIdType,
   id: string,
 ): Promise<User[]> {
-  return (await db.query<UserRow>(usersBy[idType], [institutionId, id])).rows.map(toUser);
+  return (await usersCalled[idType].run(db, institutionId, [id]))[0] ?? [];
+}
+
+function usersCalledBy(idType: UserIdType): JoinedRead<string, User[]> {
+  return {
+    nameOf: (id) => id,
+    run: async (db, institutionId, ids) => {
+      const { rows } = await db.query<UserRow & Placed>(usersBy[idType], [institutionId, ids]);
+      const found: User[][] = ids.map(() => []);
+      for (const row of rows) found[row.place - 1]?.push(toUser(row));
+      return found;
+    },
+  };
 }
 
 const actors = `
@@ -84,9 +108,9 @@ const primaryOf = (column: string) => `u.person_key = (
 const actorsBy: StatementBy = {
   CUSTOMER_ID: sql('members_actor_by_customer_id', `${actors} and ${primaryOf('customer_id')}`),
   MEMBER_NUMBER: sql('members_actor_by_member_number', `${actors} and ${primaryOf('member_number')}`),
-  EMAIL: sql('members_actor_by_email', `${actors} and ${called.EMAIL}`),
-  LOGIN_ID: sql('members_actor_by_login_id', `${actors} and ${called.LOGIN_ID}`),
-  USER_ID: sql('members_actor_by_user_id', `${actors} and ${called.USER_ID}`),
+  EMAIL: sql('members_actor_by_email', `${actors} and ${alike('email', '$2')}`),
+  LOGIN_ID: sql('members_actor_by_login_id', `${actors} and ${alike('username', '$2')}`),
+  USER_ID: sql('members_actor_by_user_id', `${actors} and u.user_id = $2`),
 };
 
 /** Every user that the id could mean, of a membership its PRIMARY, with no more than acting for them takes. */
