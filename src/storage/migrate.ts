@@ -123,11 +123,19 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
  */
 async function letServiceRoleBeTaken(client: pg.Client): Promise<void> {
   const { rows } = await client.query(
-    `select pg_has_role(current_user, $1, case when current_setting('server_version_num')::integer < 160000
+    `select current_user as login,
+            pg_has_role(current_user, $1, case when current_setting('server_version_num')::integer < 160000
                                                then 'member' else 'set' end) as may`,
     [serviceRole],
   );
-  if (rows[0]?.may !== true) await client.query(`grant ${serviceRole} to current_user`);
+  if (rows[0]?.may === true) return;
+  await client.query(`grant ${serviceRole} to current_user`).catch((cause) => {
+    if (!isForbidden(cause)) throw cause;
+    throw new DatabaseStartError(
+      `The login ${rows[0]?.login} may not take the role ${serviceRole}. Let an administrator run: grant ${serviceRole} to ${rows[0]?.login}`,
+      cause,
+    );
+  });
 }
 
 function isForbidden(error: unknown): error is Error {

@@ -169,3 +169,12 @@ test('a login that may not migrate is told so in one sentence, and nothing is be
     db.connection.database,
   );
 });
+
+test("a login that may not take the service's role is told who may give it, and how", async () => {
+  await asLogin('createrole', async (login, connection) => {
+    await assert.rejects(migrate(connection), {
+      name: 'DatabaseStartError',
+      message: new RegExp(`may not take the role.*grant sharedraft_service to ${login}`),
+    });
+  });
+});
