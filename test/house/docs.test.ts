@@ -10,10 +10,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, one = '']) => one);
 
-test('what a page of docs links to is there', () => {
-  for (const name of readdirSync(path.join(root, 'docs')).filter((file) => file.endsWith('.md'))) {
-    for (const link of matches(read(`docs/${name}`), /\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
-      assert.ok(existsSync(path.join(root, 'docs', link)), `${name}: ${link}`);
+test('what a page links to is there', () => {
+  const docs = readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`);
+  for (const page of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'examples/README.md', ...docs]) {
+    if (!page.endsWith('.md')) continue;
+    for (const link of matches(read(page), /\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
+      assert.ok(existsSync(path.join(root, path.dirname(page), link)), `${page}: ${link}`);
     }
   }
 });
