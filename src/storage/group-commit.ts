@@ -51,6 +51,9 @@ interface Waiter<Order, Outcome> {
 interface Queue<Order, Outcome> {
   readonly waiting: Set<Waiter<Order, Outcome>>;
   readonly inFlight: Set<string>;
+  /** Orders in batches, and when the newest of those was begun. */
+  underWay: number;
+  begunAt: number;
 }
 
 const rerunAtOnce: ReadonlySet<string> = new Set([sqlState.uniqueViolation, sqlState.deadlockDetected]);
@@ -106,7 +109,7 @@ export class GroupCommit<Order, Outcome> {
   #enqueue(institutionId: InstitutionId, waiter: Waiter<Order, Outcome>): void {
     let queue = this.#queues.get(institutionId);
     if (queue === undefined) {
-      queue = { waiting: new Set(), inFlight: new Set() };
+      queue = { waiting: new Set(), inFlight: new Set(), underWay: 0, begunAt: 0 };
       this.#queues.set(institutionId, queue);
     }
     queue.waiting.add(waiter);
@@ -145,6 +148,7 @@ export class GroupCommit<Order, Outcome> {
 
   #nextBatch() {
     for (const [institutionId, queue] of this.#queues) {
+      if (!worthALane(queue)) continue;
       const waiters = this.#takeBatch(queue);
       if (waiters.length === 0) continue;
       // To the end of the round: the next lane serves another institution first.
@@ -174,6 +178,10 @@ export class GroupCommit<Order, Outcome> {
       queue.waiting.delete(waiter);
       this.#waitingCount -= 1;
       for (const key of waiter.keys) queue.inFlight.add(key);
+    }
+    if (taken.length > 0) {
+      queue.underWay += taken.length;
+      queue.begunAt = now;
     }
     return taken;
   }
@@ -208,6 +216,7 @@ export class GroupCommit<Order, Outcome> {
       // A defect of this queue itself; nobody may be left waiting for ever.
       for (const waiter of waiters) waiter.reject(this.#failed(waiter, error));
     }
+    queue.underWay -= waiters.length;
     for (const waiter of waiters) for (const key of waiter.keys) queue.inFlight.delete(key);
     for (const waiter of postponed) this.#enqueue(institutionId, waiter);
   }
@@ -290,6 +299,14 @@ export class GroupCommit<Order, Outcome> {
       cause: error,
     });
   }
+}
+
+/**
+ * A batch costs as much as twenty orders whatever is in it: few do not go beside many, whose commit will free a lane
+ * soon. Unless those are held up.
+ */
+function worthALane<Order, Outcome>({ waiting, underWay, begunAt }: Queue<Order, Outcome>): boolean {
+  return waiting.size >= 2 * underWay || performance.now() - begunAt > tickMillis;
 }
 
 /** The database tells its callers of a lock that was not to be had as a Problem; here its code matters. */
