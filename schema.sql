@@ -591,6 +591,7 @@ END)) stored,
   constraint transfers_payment_option_check CHECK (payment_option = ANY (ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text])),
   constraint transfers_pkey PRIMARY KEY (institution_id, transfer_key),
   constraint transfers_resolved CHECK (status = 'FAILED'::text OR from_key IS NOT NULL AND to_key IS NOT NULL AND from_key <> to_key AND transfer_type IS NOT NULL),
+  constraint transfers_reversing TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_settled CHECK ((status = 'PENDING'::text) = (settled_at IS NULL)),
   constraint transfers_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'COMPLETED'::text, 'FAILED'::text])),
   constraint transfers_transfer_id_check CHECK (transfer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
@@ -1124,7 +1125,7 @@ CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EAC
 CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending();
 CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
-CREATE TRIGGER transfers_reversing AFTER INSERT ON transfers FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
+CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_waits();
 CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
 

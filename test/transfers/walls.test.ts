@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Statement } from '../../src/storage/index.ts';
+import { settle } from '../../src/transfers/settle.ts';
 import { clientOf, memberOf, paths } from '../support/demo.ts';
 import { deskOf, type TestDesk } from '../support/desk.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -260,3 +261,30 @@ for (const [what, code, text, at] of refused) {
     );
   });
 }
+
+test('not refused: a transfer approved and taken back in one batch', async () => {
+  const way = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1003-checking' };
+  const outcomes = await desk.database.transaction(desk.institutionId, (tx) =>
+    settle(
+      desk.desk.deps,
+      tx,
+      [
+        {
+          kind: 'transition',
+          transferId: 'pending-too',
+          ...way,
+          act: { kind: 'approve', operator: 'ann' },
+        },
+        { kind: 'reverse', transferId: 'back', originalId: 'pending-too', ...way, operator: 'ann' },
+      ],
+      true,
+    ),
+  );
+  assert.deepEqual(
+    outcomes.map((outcome) => [outcome.kind, 'transfer' in outcome && outcome.transfer.status]),
+    [
+      ['changed', 'COMPLETED'],
+      ['new', 'COMPLETED'],
+    ],
+  );
+});
