@@ -302,8 +302,8 @@ export class GroupCommit<Order, Outcome> {
 }
 
 /**
- * A batch costs as much as twenty orders whatever is in it: few do not go beside many, whose commit will free a lane
- * soon. Unless those are held up.
+ * A batch costs as much as five orders whatever is in it (ADR 12): few do not go beside many, whose commit will free a
+ * lane soon. Unless those are held up.
  */
 function worthALane<Order, Outcome>({ waiting, underWay, begunAt }: Queue<Order, Outcome>): boolean {
   return waiting.size >= 2 * underWay || performance.now() - begunAt > tickMillis;
