@@ -12,14 +12,14 @@ interface Order {
 const institutionId = 1 as InstitutionId;
 
 /** A queue without a database: what each batch held, and a gate that the first one waits at. */
-function aQueue(maxBatch: number, maxWaiting: number) {
+function aQueue(maxBatch: number, maxWaiting: number, lanes = 1) {
   const batches: string[][] = [];
   const gate = Promise.withResolvers<void>();
   const transaction: Database['transaction'] = (institution, work) =>
     work({ institutionId: institution } as Transaction);
   const queue = new GroupCommit<Order, string>({
     database: { transaction } as unknown as Database,
-    lanes: 1,
+    lanes,
     maxBatch,
     maxWaiting,
     deadlineMillis: 60_000,
@@ -69,4 +69,15 @@ test('a caller is sent away beyond their share, and can come again when their or
   gate.resolve();
   assert.deepEqual(await Promise.all(answered), ['flood0', 'flood1', 'flood2', 'flood3', 'flood4', 'quiet0']);
   assert.deepEqual(await Promise.all(submit('flood', 5)), ['flood0', 'flood1', 'flood2', 'flood3', 'flood4']);
+});
+
+test('one order beside many waits for their commit no longer than they are held up', async () => {
+  const { submit, batches, gate, begun } = aQueue(8, 100, 2);
+  const many = submit('many', 4);
+  await begun();
+  // The first batch ends only after the second has come to its end.
+  assert.deepEqual(await Promise.all(submit('one', 1)), ['one0']);
+  gate.resolve();
+  await Promise.all(many);
+  assert.deepEqual(batches, [['many0', 'many1', 'many2', 'many3'], ['one0']]);
 });

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  Database,
+  type InstitutionId,
+  type Queryable,
+  sql,
+  type Transaction,
+} from '../../src/storage/index.ts';
+import { anInstitution } from '../support/builders.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+/* The statements of a transaction that are asked in one turn go to the server together. */
+
+let db: TestDatabase;
+let database: Database;
+let institutionId: InstitutionId;
+before(async () => {
+  db = await testDatabase();
+  ({ institutionId } = await anInstitution(db.database));
+  // One connection: what happens to it is seen by whoever uses it next.
+  database = new Database({ connection: db.connection, maxConnections: 1 });
+});
+after(async () => {
+  await database.close();
+  await db.close();
+});
+
+const numbers = sql('test_numbers', 'select * from unnest($1::bigint[], $2::text[]) as n (number, name)');
+const nothing = sql('test_nothing', 'select from accounts where institution_id = $1');
+const divide = sql('test_divide', 'select 100 / $1::integer as quotient');
+const behind = sql('test_behind', 'select $1::date as day');
+
+const codeOf = (error: { readonly code?: string }) => error.code;
+const quotient = (db: Queryable, by: number) => db.query<{ quotient: number }>(divide, [by]);
+
+test('each statement has its own answer, the first time and again', async () => {
+  for (let time = 1; time <= 2; time++) {
+    const [some, none, empty, other] = await database.transaction(institutionId, (tx) =>
+      Promise.all([
+        tx.query(numbers, [
+          [1n, null, 9_007_199_254_740_993n],
+          ['a', 'b "quoted", {braced}', null],
+        ]),
+        tx.query(nothing, [institutionId]),
+        tx.query(numbers, [[], []]),
+        tx.query(behind, ['2026-11-21']),
+      ]),
+    );
+    assert.deepEqual(some, {
+      rows: [
+        { number: 1n, name: 'a' },
+        { number: null, name: 'b "quoted", {braced}' },
+        { number: 9_007_199_254_740_993n, name: null },
+      ],
+      rowCount: 3,
+      command: 'SELECT',
+    });
+    assert.deepEqual([none.rows, none.rowCount], [[], 0]);
+    assert.deepEqual([empty.rows, empty.rowCount], [[], 0]);
+    assert.deepEqual(other.rows, [{ day: '2026-11-21' }]);
+  }
+});
+
+test('one that fails takes those behind it along, all told why, and the connection goes on as if it had not been', async () => {
+  const onlyHere = sql('test_only_behind_a_failure', 'select $1::bigint as number');
+  const work = (tx: Transaction, by: number) =>
+    Promise.allSettled([quotient(tx, 5), quotient(tx, by), tx.query(onlyHere, [7n])]);
+  const reasons: unknown[] = [];
+  const failing = database.transaction(institutionId, async (tx) => {
+    for (const answer of await work(tx, 0)) {
+      if (answer.status === 'rejected') reasons.push(codeOf(answer.reason));
+    }
+    throw new Error('rolled back');
+  });
+  await assert.rejects(failing, /rolled back/);
+  const divisionByZero = '22012';
+  assert.ok(reasons.length >= 2, 'the failed one and the one behind it');
+  assert.deepEqual(new Set(reasons), new Set([divisionByZero]));
+  const answers = await database.transaction(institutionId, (tx) => work(tx, 4));
+  assert.deepEqual(
+    answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.rows : answer.reason)),
+    [[{ quotient: 20 }], [{ quotient: 25 }], [{ number: 7n }]],
+  );
+});
+
+test('what cannot be written fails its transaction, and nothing of it is sent', async () => {
+  const circle: { self?: unknown } = {};
+  circle.self = circle;
+  await assert.rejects(
+    database.transaction(institutionId, (tx) => tx.query(behind, [circle])),
+    TypeError,
+  );
+  const { rows } = await database.transaction(institutionId, (tx) => tx.query(behind, ['2026-11-21']));
+  assert.deepEqual(rows, [{ day: '2026-11-21' }]);
+});
+
+// The last one: who reads keeps the connection.
+test('outside a transaction one that fails takes no other along', async () => {
+  const answers = await database.read(institutionId, (read) =>
+    Promise.allSettled([quotient(read, 5), quotient(read, 0), quotient(read, 4)]),
+  );
+  assert.deepEqual(
+    answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.rows : codeOf(answer.reason))),
+    [[{ quotient: 20 }], '22012', [{ quotient: 25 }]],
+  );
+});
