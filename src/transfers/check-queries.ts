@@ -41,8 +41,8 @@ export const transferChecks: readonly Check[] = [
     'entry-transfer',
     `select format('%s, entry %s', b.account_id, e.seq) as row,
             case when t.transfer_key is null then 'belongs to no transfer'
-                 else format('of kind %s and %s does not fit transfer %s, %s of %s', e.kind, e.amount,
-                             t.transfer_id, t.status, t.amount) end as detail
+                 else format('of kind %s and %s, at %s, does not fit transfer %s, %s of %s', e.kind, e.amount,
+                             e.recorded_at, t.transfer_id, t.status, t.amount) end as detail
      from entries e
      ${named('e')}
      ${transferOf('e.posting_key')}
@@ -51,7 +51,8 @@ export const transferChecks: readonly Check[] = [
          case e.kind when 'TRANSFER' then t.status = 'COMPLETED' when 'RELEASE' then t.status = 'FAILED' else true end
          and case e.account_key when t.from_key then e.amount = case e.kind when 'TRANSFER' then -t.amount else 0 end
                                 when t.to_key then e.amount = case e.kind when 'TRANSFER' then t.amount else 0 end
-             end, false)`,
+             end
+         and e.recorded_at = case e.kind when 'HOLD' then t.created_at else t.settled_at end, false)`,
   ),
   check(
     'accounts',
@@ -197,6 +198,21 @@ export const transferChecks: readonly Check[] = [
      where ${inTransfers('u')}
        and (u.amount is distinct from t.amount or c.found is null
             or not (t.status = 'PENDING' or (u.limit_key = 0 and t.status = 'COMPLETED')))`,
+  ),
+  check(
+    'transfers',
+    'contribution-use',
+    `select t.transfer_id as row, 'is a contribution that counts for no year' as detail
+     from transfers t
+     left join lateral (
+       select true as found from limit_uses u
+       where u.institution_id = $1 and u.transfer_key = t.transfer_key and u.limit_key = 0 offset 0) u on true
+     left join lateral (
+       select true as found from transfers r
+       where r.institution_id = $1 and r.reverses_key = t.transfer_key and r.reverses_key is not null
+         and r.status <> 'FAILED' offset 0) r on true
+     where ${inTransfers('t')} and t.transfer_type = 'IRA_CONTRIBUTION' and t.status <> 'FAILED'
+       and t.currency = 'USD' and t.reverses_key is null and u.found is null and r.found is null`,
   ),
   check(
     'ids',
@@ -367,11 +383,16 @@ const toldEntries = sql(
           (select count(*) from entries e where e.institution_id = $1 and e.account_key = b.account_key
              and e.kind in ${ordered}) as entries,
           (select coalesce(sum(e.seq), 0)::text from entries e where e.institution_id = $1
-             and e.account_key = b.account_key and e.kind in ${ordered}) as sum
+             and e.account_key = b.account_key and e.kind in ${ordered}) as sum,
+          (select coalesce(sum(e.amount::numeric * hashint8extended(e.posting_key, 0)), 0)::text from entries e
+             where e.institution_id = $1 and e.account_key = b.account_key and e.kind not in ${ordered}) as weight
    from balances b where ${inAccounts('b')}`,
 );
 
-/** Per account of the range, as it stands: how many entries an event must tell of, and the sum of their numbers. */
+/**
+ * Per account of the range, as it stands: how many entries an event must tell of, and the sum of their numbers; and what
+ * no transfer ordered, each amount times a number made of its posting, which comes to 0 over both sides of each.
+ */
 export async function selectToldEntries(
   db: Queryable,
   institutionId: InstitutionId,
@@ -384,6 +405,7 @@ export async function selectToldEntries(
     seq: bigint;
     entries: bigint;
     sum: string;
+    weight: string;
   }>(toldEntries, [institutionId, after, upTo]);
   return rows.map((row) => ({
     accountKey: row.account_key,
@@ -391,7 +413,24 @@ export async function selectToldEntries(
     seq: row.seq,
     entries: row.entries,
     sum: BigInt(row.sum),
+    weight: BigInt(row.weight),
   }));
+}
+
+const oneSided = sql(
+  'check_one_sided_postings',
+  `select e.posting_key, sum(e.amount)::text as sum from entries e
+   where e.institution_id = $1 and e.kind not in ${ordered}
+   group by e.posting_key having sum(e.amount) <> 0
+   order by e.posting_key limit 100`,
+);
+
+/** Openings and adjustments that do not sum to zero. Reads every entry: for when something is known to be off. */
+export async function selectOneSidedPostings(
+  db: Queryable,
+  institutionId: InstitutionId,
+): Promise<{ posting_key: bigint; sum: string }[]> {
+  return (await db.query<{ posting_key: bigint; sum: string }>(oneSided, [institutionId])).rows;
 }
 
 const toldIn = sql(

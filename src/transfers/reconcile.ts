@@ -4,6 +4,7 @@ import {
   bounds,
   type CounterKey,
   selectCounterBound,
+  selectOneSidedPostings,
   selectToldEntries,
   selectToldInEvents,
   selectUntoldEntries,
@@ -48,6 +49,7 @@ export async function reconcile(
   const atOnce = options.atOnce ?? usuallyAtOnce;
   await database.read(institutionId, async (db) => {
     await ask(db, 'whole', [institutionId], options);
+    let weight = 0n;
     for (const walk of ['accounts', 'transfers', 'ids', 'events'] as const) {
       let after = walk === 'ids' ? '' : '0';
       let done = 0;
@@ -60,12 +62,22 @@ export async function reconcile(
         const [next] = rows;
         const upTo = next?.bound ?? (walk === 'ids' ? after : lastKey);
         await ask(db, walk, [institutionId, after, upTo], options);
-        if (walk === 'accounts') events.expect(await selectToldEntries(db, institutionId, after, upTo));
+        if (walk === 'accounts') {
+          const accounts = await selectToldEntries(db, institutionId, after, upTo);
+          events.expect(accounts);
+          for (const account of accounts) weight += account.weight;
+        }
         if (walk === 'events') events.see(await selectToldInEvents(db, institutionId, after, upTo));
         done += Number(next?.rows ?? 0);
         options.onProgress?.(walk, done);
         if (upTo === lastKey || next?.bound == null) break;
         after = upTo;
+      }
+    }
+    // Also when the core's figures came in between two chunks; then each posting is found in order.
+    if (weight !== 0n) {
+      for (const { posting_key: key, sum } of await selectOneSidedPostings(db, institutionId)) {
+        options.onFinding({ check: 'posting-sum', row: `posting ${key}`, detail: `adds up to ${sum}` });
       }
     }
     await walkCounters(db, institutionId, atOnce, options);

@@ -71,6 +71,8 @@ interface Names {
   readonly lakeside: bigint;
   readonly harbor: bigint;
   account(accountId: string): bigint;
+  /** Of the posting that opened the account. */
+  opening(accountId: string): bigint;
   transfer(transferId: string): bigint;
   /** Of the event that tells of the transfer. */
   event(transferId: string): bigint;
@@ -98,6 +100,11 @@ async function readNames(): Promise<Names> {
     harbor,
     account: await read(
       `select account_id as name, account_key as key from accounts where institution_id = ${lakeside}`,
+    ),
+    opening: await read(
+      `select b.account_id as name, e.posting_key as key from balances b
+       join entries e on e.institution_id = b.institution_id and e.account_key = b.account_key and e.seq = 1
+       where b.institution_id = ${lakeside}`,
     ),
     transfer: await read('select transfer_id as name, transfer_key as key from transfers'),
     event: await read(
@@ -183,7 +190,7 @@ const corruptions: readonly Corruption[] = [
                   select institution_id, account_key, seq + 1, 5, 'ADJUSTMENT', 100, posted + 100, held_out, held_in, last_at
                   from balances where ${onAccount(savings)} returning 1)
                 update balances set posted = posted + 100, seq = seq + 1 where ${onAccount(savings)}`,
-    found: () => ['trial-balance: USD'],
+    found: () => ['posting-sum: posting 5', 'trial-balance: USD'],
   },
   {
     what: 'more held to leave than is pending',
@@ -254,7 +261,7 @@ const corruptions: readonly Corruption[] = [
     what: 'an entry out of its time',
     sql: () =>
       `update entries set recorded_at = recorded_at - interval '30 days' where ${onEntry(savings, 3)}`,
-    found: () => [`entry-time: ${savings}, entry 3`],
+    found: () => [`entry-time: ${savings}, entry 3`, `entry-transfer: ${savings}, entry 3`],
   },
   {
     what: 'an entry that holds what nobody ordered',
@@ -427,6 +434,104 @@ const corruptions: readonly Corruption[] = [
     sql: () =>
       `update limit_uses set period_start = '2020-01-01' where institution_id = ${names.harbor} and limit_key = 1`,
     found: () => ['limit-use: counted-pending, limit 1'],
+  },
+  {
+    what: 'a contribution that counts no more, and its year lowered with it',
+    sql: () => `with gone as (delete from limit_uses where ${onTransfer('to-ira')} returning amount)
+                update limit_counters c set amount = c.amount - gone.amount, transfers = transfers - 1
+                from gone where ${counter(0, names.person, names.lakeside).replaceAll(' amount >', ' c.amount >')}`,
+    found: () => ['contribution-use: to-ira'],
+  },
+  {
+    what: 'a transfer posted at another time than its entries say',
+    sql: () =>
+      `update transfers set settled_at = settled_at - interval '1 day' where ${onTransfer('standard')}`,
+    found: () => [`entry-transfer: ${checking}, entry 2`, `entry-transfer: ${savings}, entry 2`],
+  },
+  {
+    what: 'a pending transfer ordered on another day, where it counts for another limit',
+    sql: () =>
+      `update transfers set created_at = created_at - interval '1 day' where ${onTransfer('pending')}`,
+    found: () => [`entry-transfer: ${checking}, entry 6`, `entry-transfer: ${elsewhere}, entry 2`],
+  },
+  {
+    what: 'a posting called an adjustment',
+    sql: () => `update entries set kind = 'ADJUSTMENT' where ${onEntry(savings, 2)}`,
+    found: () => [
+      `event-entry: event ${names.event('standard')}`,
+      `posting-sum: posting ${names.transfer('standard')}`,
+      'transfer-entries: standard',
+    ],
+  },
+  {
+    what: 'an adjustment called a posting',
+    sql: () => `update entries set kind = 'TRANSFER' where ${onEntry(savings, 1)}`,
+    found: () => [`entry-transfer: ${savings}, entry 1`, `posting-sum: posting ${names.opening(savings)}`],
+  },
+  {
+    what: 'an account turned to another currency',
+    sql: () => `update accounts set currency = 'EUR' where ${onAccount(ira)}`,
+    found: () => [`account-balance: ${ira}`, 'transfer-accounts: to-ira'],
+  },
+  {
+    what: 'a balance turned to another currency',
+    sql: () => `update balances set currency = 'JPY' where ${onAccount(ira)}`,
+    found: () => [`account-balance: ${ira}`, 'trial-balance: JPY', 'trial-balance: USD'],
+  },
+  {
+    what: 'an event of another transfer',
+    sql: () => `update outbox set subject_key = ${names.transfer('to-loan')} where ${onEvent('standard')}`,
+    found: () => [`event-entry: event ${names.event('standard')}`],
+  },
+  {
+    what: 'an event of no transfer',
+    sql: () => `update outbox set subject_key = 5 where ${onEvent('poor')}`,
+    found: () => [`event-transfer: event ${names.event('poor')}`],
+  },
+  {
+    what: 'a pending transfer ended on paper, its hold kept',
+    sql: () => `with ended as (delete from pending_transfers where ${onTransfer('pending')})
+                update transfers set status = 'FAILED', failure_code = 'transfer_cancelled',
+                  failure_detail = 'Cancelled.', settled_at = created_at
+                where ${onTransfer('pending')}`,
+    found: () => [`hold-in: ${elsewhere}`, `hold-out: ${checking}`, 'transfer-entries: pending'],
+  },
+  {
+    what: 'a cancelled transfer that waits again',
+    sql: () => `update transfers set status = 'PENDING', failure_code = null, failure_detail = null,
+                  settled_at = null where ${onTransfer('cancelled')}`,
+    found: () => [
+      `entry-transfer: ${checking}, entry 8`,
+      `entry-transfer: ${elsewhere}, entry 4`,
+      `event-transfer: event ${names.event('cancelled')}`,
+      `hold-in: ${elsewhere}`,
+      `hold-out: ${checking}`,
+      'pending-terms: cancelled',
+      'transfer-entries: cancelled',
+    ],
+  },
+  {
+    what: 'a reversal that nobody would know for one',
+    sql: () =>
+      `update transfers set reverses_key = null, amount = amount + 1 where ${onTransfer('reversal')}`,
+    found: () => [`entry-transfer: ${checking}, entry 9`, `entry-transfer: ${savings}, entry 4`],
+  },
+  {
+    what: 'two adjustments, each of one side',
+    sql: () => `with side as (
+                  select *, case account_id when '${savings}' then 100 else -100 end as change from balances
+                  where institution_id = ${names.lakeside} and account_id in ('${savings}', '${ira}')),
+                made as (
+                  insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
+                                       held_out_after, held_in_after, recorded_at)
+                  select institution_id, account_key, seq + 1, account_key, 'ADJUSTMENT', change, posted + change,
+                         held_out, held_in, last_at from side)
+                update balances b set posted = b.posted + side.change, seq = b.seq + 1 from side
+                where b.institution_id = side.institution_id and b.account_key = side.account_key`,
+    found: () => [
+      `posting-sum: posting ${names.account(savings)}`,
+      `posting-sum: posting ${names.account(ira)}`,
+    ],
   },
 ];
 
