@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import pg from 'pg';
+import { heldAccounts, institutionsAccounts } from '../../src/accounts/queries.ts';
+import { clients, selectLogin, standings } from '../../src/auth/queries.ts';
+import type { Institution } from '../../src/institutions/index.ts';
+import { type UserIdType, userIdTypes } from '../../src/members/profile.ts';
+import { selectActorsBy, selectUsersCalled } from '../../src/members/queries.ts';
+import { type Queryable, type Statement, serviceRole } from '../../src/storage/index.ts';
+import { anInstitution } from '../support/builders.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { asSuperuser } from '../support/postgres.ts';
+
+// What every request reads, it reads by key: of 3,000 members and accounts no statement takes up more than it was asked
+// for. A condition on what is not leakproof, lower() for one, is no key behind row-level security.
+const members = 3_000;
+const mostRows = 40;
+
+let db: TestDatabase;
+let institution: Institution;
+let session: pg.Client | undefined;
+
+before(async () => {
+  db = await testDatabase();
+  institution = await anInstitution(db.database);
+  const i = institution.institutionId;
+  await asSuperuser(db.connection, async (client) => {
+    await client.query('set session_replication_role = replica');
+    const each = `from generate_series(1000, ${1000 + members - 1}) n`;
+    for (const rows of [
+      `persons (institution_id, person_key, person_id, first_name, last_name, email) overriding system value
+       select ${i}, n, 'p-' || n, 'Ada', 'Example', n || '@example.test' ${each}`,
+      `customers (institution_id, customer_key, customer_id, member_number, member_type) overriding system value
+       select ${i}, n, 'c-' || n, n, 'RETAIL' ${each}`,
+      `customer_persons (institution_id, customer_key, person_key, role) select ${i}, n, n, 'PRIMARY' ${each}`,
+      `users (institution_id, user_key, user_id, person_key, email, username, password_hash, created_at) overriding system value
+       select ${i}, n, 'u-' || n, n, n || '@example.test', 'member.' || n, 'none', now() ${each}`,
+      `accounts (institution_id, account_key, account_id, customer_key, account_number, di_account_type, category,
+                 description, currency) overriding system value
+       select ${i}, n, 'a-' || n, n, n, 'CHECKING', 'DEPOSIT', 'Share Draft', 'USD' ${each}`,
+      `holders (institution_id, account_key, person_key, role, may_pay) select ${i}, n, n, 'PRIMARY', true ${each}`,
+      `balances (institution_id, account_key, account_id, currency, posted, held_out, held_in, seq, last_at)
+       select ${i}, n, 'a-' || n, 'USD', 0, 0, 0, 0, now() ${each}`,
+    ]) {
+      await client.query(`insert into ${rows}`);
+    }
+    await client.query('analyze');
+  });
+  session = new pg.Client({ ...db.connection });
+  await session.connect();
+  await session.query(`set role ${serviceRole}`);
+  await session.query(`select set_config('sharedraft.institution', $1, false)`, [String(i)]);
+});
+after(async () => {
+  await session?.end();
+  await db.close();
+});
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Rows that were taken up in all scans, those thrown away included. */
+function rowsRead(node: PlanNode): number {
+  const { 'Actual Rows': rows, 'Rows Removed by Filter': filtered = 0 } = node;
+  const { 'Actual Loops': loops, 'Rows Removed by Index Recheck': rechecked = 0 } = node;
+  const own = / Scan/.test(node['Node Type']) ? (rows + filtered + rechecked) * loops : 0;
+  return (node.Plans ?? []).reduce((sum, part) => sum + rowsRead(part), own);
+}
+
+/** Of the one statement that `read` sends. */
+async function measured(read: (db: Queryable) => Promise<unknown>): Promise<{ rows: number; text: string }> {
+  let sent: readonly [Statement, readonly unknown[]] | undefined;
+  await read({
+    query: async (statement, values = []) => {
+      sent = [statement, values];
+      return { rows: [], rowCount: 0, command: 'SELECT' };
+    },
+  });
+  assert.ok(sent !== undefined, 'a statement was sent');
+  const [{ text }, values] = sent;
+  const { rows } = await (session as pg.Client).query<{ 'QUERY PLAN': readonly [{ Plan: PlanNode }] }>(
+    `explain (analyze, format json) ${text}`,
+    values as unknown[],
+  );
+  const [{ Plan: plan }] = rows[0]?.['QUERY PLAN'] ?? assert.fail('no plan');
+  return { rows: rowsRead(plan), text };
+}
+
+const idOf: Readonly<Record<UserIdType, string>> = {
+  CUSTOMER_ID: 'c-2000',
+  MEMBER_NUMBER: '2000',
+  EMAIL: '2000@Example.Test',
+  LOGIN_ID: 'Member.2000',
+  USER_ID: 'u-2000',
+};
+
+test('what every request reads is read by key', async () => {
+  const i = () => institution.institutionId;
+  const tokenId = '018f0000-0000-7000-8000-000000000000';
+  const reads: Readonly<Record<string, (db: Queryable) => Promise<unknown>>> = {
+    'an account of its holder': (q) =>
+      heldAccounts.run(q, i(), [
+        { accountId: 'a-2000', personKey: 2000n },
+        { accountId: 'a-2001', personKey: 2001n },
+      ]),
+    'an account of the institution': (q) => institutionsAccounts.run(q, i(), ['a-2000', 'a-2001']),
+    'who bears a token': (q) =>
+      standings.run(q, i(), [{ clientId: 'app', userId: 'u-2000', tokenId, familyId: null }]),
+    'a client': (q) => clients.run(q, i(), [{ clientId: 'app', address: null, now: new Date() }]),
+    'a login': (q) => selectLogin(q, i(), 'Member.2000'),
+    ...Object.fromEntries(
+      userIdTypes.flatMap((type) => [
+        [`a profile by ${type}`, (q: Queryable) => selectUsersCalled(q, i(), type, idOf[type])],
+        [`an asserted member by ${type}`, (q: Queryable) => selectActorsBy(q, i(), type, idOf[type])],
+      ]),
+    ),
+  };
+  for (const [name, read] of Object.entries(reads)) {
+    const { rows } = await measured(read);
+    assert.ok(rows <= mostRows, `${name}: ${rows} rows read`);
+  }
+});
+
+test('which the measure would notice', async () => {
+  const { rows } = await measured((q) =>
+    q.query(
+      {
+        name: 'naive',
+        text: 'select from users where institution_id = $1 and lower(username) = lower($2)',
+      },
+      [institution.institutionId, 'member.2000'],
+    ),
+  );
+  assert.ok(rows >= members);
+});
