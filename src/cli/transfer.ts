@@ -28,7 +28,7 @@ interface Signed extends Options {
 }
 
 const institutionOption = ['--institution <code>', 'whose transfer it is'] as const;
-const operatorOption = ['--operator <name>', 'who you are; kept with the transfer'] as const;
+const operatorOption = ['--operator <name>', 'who you are; kept with the transfer', readOperator] as const;
 const listedAtOnce = 1_000;
 
 export function transferCommands(): Command[] {
@@ -186,4 +186,10 @@ async function withDesk(
 
 function noSuchTransfer(): CommandFailed {
   return new CommandFailed('There is no such transfer in this institution.');
+}
+
+function readOperator(text: string): string {
+  const name = text.trim();
+  if (name === '' || name.length > 128) throw new InvalidArgumentError('A name of 1 to 128 characters.');
+  return name;
 }

@@ -20,6 +20,7 @@ const wrong: readonly (readonly [words: string, said: RegExp])[] = [
   ['client nonsense', /unknown command 'nonsense'/],
   ['client create app --token-lifetime 5', /From 60 to 86400/],
   ['transfer approve some-id', /required option '--operator <name>'/],
+  ['transfer decline some-id --operator=', /A name of 1 to 128 characters/],
 ];
 
 for (const [words, said] of wrong) {
