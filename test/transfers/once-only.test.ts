@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { reconcile, reverseTransfer, saveTransferRules } from '../../src/transfers/index.ts';
+import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
+import { deskOf, type TestDesk } from '../support/desk.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/* What happens once happens once, through whichever process and whatever has changed since. */
+
+let service: TestService;
+let beside: TestService;
+let bank: DemoCaller;
+let other: DemoCaller;
+let desks: TestDesk[];
+before(async () => {
+  service = await startTestService();
+  beside = await startTestService({ beside: service });
+  bank = await clientOf(service);
+  other = await clientOf(beside, ['demo-backend', 'demo-backend-secret']);
+  desks = await Promise.all([deskOf(service), deskOf(beside)]);
+});
+after(async () => {
+  for (const desk of desks) await desk[Symbol.asyncDispose]();
+  await beside.close();
+  await service.close();
+});
+
+const way = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings' };
+const posted = async (accountId: string) => {
+  const [row] = await service.db.superuser<{ posted: bigint }>(
+    `select posted from balances where account_id = $1
+     and institution_id = (select institution_id from institutions where code = 'lakeside')`,
+    [accountId],
+  );
+  return row?.posted;
+};
+
+test('sixteen reversals of one transfer at once, through two processes: one takes it back', async () => {
+  const before = await posted('a-1001-savings');
+  assert.equal((await bank.post(paths.transfers, { id: 'paid', ...way, amount: 50 })).status, 201);
+  const outcomes = await Promise.all(
+    Array.from({ length: 16 }, (_, index) => {
+      const { desk, database, institutionId } = desks[index % 2] as TestDesk;
+      const reversal = { originalId: 'paid', transferId: `paid-back-${index}`, operator: 'ann' };
+      return reverseTransfer(desk, database, institutionId, reversal);
+    }),
+  );
+  const kinds = outcomes.map((outcome) => (outcome.kind === 'unchanged' ? outcome.why : outcome.kind));
+  assert.deepEqual(kinds.toSorted(), ['new', ...Array.from({ length: 15 }, () => 'not_reversible')]);
+  assert.equal(await posted('a-1001-savings'), before);
+});
+
+test('a reversal is not reversed, and its id is nobody else’s', async () => {
+  const { desk, database, institutionId } = desks[1] as TestDesk;
+  assert.equal((await bank.post(paths.transfers, { id: 'again', ...way, amount: 5 })).status, 201);
+  const reversal = { originalId: 'again', transferId: 'again-back', operator: 'ann' };
+  assert.equal((await reverseTransfer(desk, database, institutionId, reversal)).kind, 'new');
+  assert.equal((await reverseTransfer(desk, database, institutionId, reversal)).kind, 'replayed');
+  const back = { originalId: 'again-back', transferId: 'forth', operator: 'ann' };
+  const twice = await reverseTransfer(desk, database, institutionId, back);
+  assert.ok(twice.kind === 'unchanged' && twice.why === 'not_reversible');
+  const itself = { originalId: 'again', transferId: 'again', operator: 'ann' };
+  assert.equal((await reverseTransfer(desk, database, institutionId, itself)).kind, 'id_reused');
+  const taken = await bank.post(paths.transfers, { id: 'again-back', ...way, amount: 5 });
+  assert.equal(taken.status, 409);
+});
+
+test('repeated after the rules have changed, and by another client of the institution, an order answers as it did', async () => {
+  const member = await memberOf(service, 'demo.member', 'demo-member-password');
+  const order = { id: 'before', ...way, amount: 7 };
+  const first = await member.post(paths.transfers, order);
+  assert.equal(first.status, 201);
+  const declined = await member.post(paths.transfers, { ...order, id: 'poor', amount: 9_000_000 });
+  assert.equal(declined.status, 422);
+  const { database, institutionId } = desks[0] as TestDesk;
+  const limit = {
+    limitKey: 1,
+    subject: 'CUSTOMER',
+    period: 'DAY',
+    transferType: null,
+    sourceType: null,
+    currency: 'USD',
+    maxPerTransfer: 0n,
+    maxAmount: 0n,
+    maxCount: 0,
+  } as const;
+  await saveTransferRules(database, institutionId, {
+    policies: [],
+    limits: [limit],
+    businessDays: [],
+    contributionLimits: [],
+  });
+  const balance = await posted('a-1001-checking');
+  for (const caller of [member, bank, other]) {
+    for (const path of [paths.transfers, `${paths.transfers}?dryRun=true`]) {
+      const again = await caller.post(path, order);
+      assert.equal(again.status, 200, again.text);
+      assert.equal(again.headers.get('idempotent-replayed'), 'true');
+      assert.deepEqual(again.body, first.body);
+    }
+    const still = await caller.post(paths.transfers, { ...order, id: 'poor', amount: 9_000_000 });
+    assert.equal(still.body.code, 'insufficient_funds');
+  }
+  assert.equal((await bank.post(paths.transfers, { ...order, id: 'after' })).body.code, 'limit_exceeded');
+  assert.equal(await posted('a-1001-checking'), balance);
+});
+
+test('the id of the body stands before an Idempotency-Key, which is then nobody’s', async () => {
+  const harbor = await clientOf(service, ['harbor-app', 'harbor-app-secret']);
+  const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1 };
+  const key = { 'idempotency-key': 'one-key' };
+  const named = await harbor.post(paths.transfers, { id: 'named', ...order }, key);
+  assert.equal(named.body.id, 'named');
+  const keyed = await harbor.post(paths.transfers, order, key);
+  assert.equal(keyed.status, 201);
+  assert.notEqual(keyed.body.id, 'named');
+  const again = await harbor.post(paths.transfers, order, key);
+  assert.equal(again.status, 200);
+  assert.equal(again.body.id, keyed.body.id);
+  // By its id as well, as any transfer.
+  const byId = await harbor.post(paths.transfers, { id: keyed.body.id, ...order });
+  assert.equal(byId.status, 200);
+  assert.equal((await harbor.post(paths.transfers, { ...order, amount: 2 }, key)).status, 409);
+});
+
+test('nothing is off after all of this', async () => {
+  const { database, institutionId } = desks[0] as TestDesk;
+  const findings: { check: string }[] = [];
+  await reconcile(database, institutionId, { onFinding: (finding) => findings.push(finding) });
+  assert.deepEqual(findings, []);
+});
