@@ -13,7 +13,7 @@ export interface Asked {
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
 /** The statements that a connection has prepared, by name. */
-export type Prepared = Map<string, Columns>;
+export type Prepared = Map<string, { readonly text: string; readonly columns: Columns }>;
 
 /** As pg's connection writes the protocol; not in the type package. */
 interface Wire {
@@ -46,8 +46,10 @@ export class StatementGroup extends Query {
   readonly #asked: readonly Asked[];
   readonly #prepared: Prepared;
   readonly #types: pg.CustomTypesConfig;
-  readonly #preparing = new Map<string, Columns>();
+  readonly #preparing: Prepared = new Map();
   readonly #results: Result<never>[] = [];
+  /** Of each statement, as it was known when it was sent: what others do to the connection meanwhile changes nothing. */
+  #known: readonly Columns[] = [];
   #columns: Columns = [];
   #rows: object[] = [];
 
@@ -59,6 +61,12 @@ export class StatementGroup extends Query {
   }
 
   submit(wire: Wire): Error | null {
+    for (const { statement } of this.#asked) {
+      const known = this.#prepared.get(statement.name);
+      if (known !== undefined && known.text !== statement.text) {
+        return new Error(`storage: two statements are called ${statement.name}`);
+      }
+    }
     let values: unknown[][];
     try {
       // Before anything is sent: what cannot be written must not leave half a message behind.
@@ -68,18 +76,18 @@ export class StatementGroup extends Query {
     }
     for (const [index, { statement }] of this.#asked.entries()) {
       const { name, text } = statement;
-      const known = name !== '' && (this.#prepared.has(name) || this.#preparing.has(name));
-      if (!known) {
+      if (!this.#prepared.has(name) && (name === '' || !this.#preparing.has(name))) {
         // It may have been prepared behind one that failed: closing what is not there is no error.
         if (name !== '') wire.close({ type: 'S', name });
         wire.parse({ name, text });
-        this.#preparing.set(name, []);
+        this.#preparing.set(name, { text, columns: [] });
       }
       wire.bind({ statement: name, values: values[index] as unknown[], valueMapper: (value) => value });
       if (!this.#prepared.has(name)) wire.describe({ type: 'P', name: '' });
       wire.execute({});
     }
     wire.sync();
+    this.#known = this.#asked.map(({ statement }) => this.#prepared.get(statement.name)?.columns ?? []);
     this.#begin();
     return null;
   }
@@ -110,25 +118,27 @@ export class StatementGroup extends Query {
       rowCount: Number.isNaN(rowCount) ? 0 : rowCount,
       command: words[0] as string,
     });
-    const { name } = (this.#asked[this.#results.length - 1] as Asked).statement;
-    if (this.#preparing.has(name)) this.#preparing.set(name, this.#columns);
+    const { name, text: asked } = (this.#asked[this.#results.length - 1] as Asked).statement;
+    if (this.#preparing.has(name)) this.#preparing.set(name, { text: asked, columns: this.#columns });
     this.#begin();
   }
 
   handleReadyForQuery(): void {
     this.callback?.(null);
-    for (const [name, columns] of this.#preparing) if (name !== '') this.#prepared.set(name, columns);
+    this.#preparing.delete('');
+    for (const [name, prepared] of this.#preparing) this.#prepared.set(name, prepared);
     for (const [index, { resolve }] of this.#asked.entries()) resolve(this.#results[index] as Result<never>);
   }
 
   handleError(error: unknown): void {
     this.callback?.(error);
+    // The server may have them no more, or in a form that no longer fits: prepared anew, they do.
+    for (const { statement } of this.#asked) this.#prepared.delete(statement.name);
     for (const { reject } of this.#asked) reject(error);
   }
 
   #begin(): void {
-    const next = this.#asked[this.#results.length];
-    this.#columns = (next && this.#prepared.get(next.statement.name)) ?? [];
+    this.#columns = this.#known[this.#results.length] ?? [];
     this.#rows = [];
   }
 }

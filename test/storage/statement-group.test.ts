@@ -95,6 +95,28 @@ test('what cannot be written fails its transaction, and nothing of it is sent', 
   assert.deepEqual(rows, [{ day: '2026-11-21' }]);
 });
 
+test('two statements of one name are a defect that is told, not one of them run for the other', async () => {
+  const other = sql('test_divide', 'select 1 as one');
+  await assert.rejects(
+    database.transaction(institutionId, (tx) => tx.query(other)),
+    /test_divide/,
+  );
+});
+
+test('a statement whose rows look otherwise since the schema changed fails once, and then answers', async () => {
+  await db.superuser('create table changing (one integer); grant select on changing to sharedraft_service');
+  const all = sql('test_changing', 'select * from changing');
+  const columns = () =>
+    database.transaction(institutionId, async (tx) => {
+      await tx.query(sql('test_one', 'select 1'));
+      return (await tx.query(all)).rowCount;
+    });
+  assert.equal(await columns(), 0);
+  await db.superuser('alter table changing add column two integer');
+  await assert.rejects(columns, /cached plan must not change result type/);
+  assert.equal(await columns(), 0);
+});
+
 // The last one: who reads keeps the connection.
 test('outside a transaction one that fails takes no other along', async () => {
   const answers = await database.read(institutionId, (read) =>
