@@ -306,7 +306,7 @@ export class GroupCommit<Order, Outcome> {
  * lane soon. Unless those are held up.
  */
 function worthALane<Order, Outcome>({ waiting, underWay, begunAt }: Queue<Order, Outcome>): boolean {
-  return waiting.size >= 2 * underWay || performance.now() - begunAt > tickMillis;
+  return waiting.size >= underWay || performance.now() - begunAt > tickMillis;
 }
 
 /** The database tells its callers of a lock that was not to be had as a Problem; here its code matters. */
