@@ -99,6 +99,6 @@ test('64 KiB of malice is answered fast', () => {
       assert.ok(error instanceof Problem);
     }
     const took = performance.now() - start;
-    assert.ok(took < 10_000, `${form.slice(0, 12)}…: ${took} ms`);
+    assert.ok(took < 1_000, `${form.slice(0, 12)}…: ${took} ms`);
   }
 });

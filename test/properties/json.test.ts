@@ -221,6 +221,6 @@ test('64 KiB of malice is answered fast, and never by an overflow of the stack',
     const start = performance.now();
     read(() => parseJson(text));
     const took = performance.now() - start;
-    assert.ok(took < 10_000, `${name}: ${took} ms`);
+    assert.ok(took < 1_000, `${name}: ${took} ms`);
   }
 });
