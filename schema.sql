@@ -1074,6 +1074,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.expect_rows(written_to text, written bigint, sent bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+begin
+  if written is distinct from sent then
+    raise exception '% rows of % were written, % sent', written, written_to, sent using errcode = 'SD016';
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.expire_audit_entries(before timestamp with time zone, most integer)
  RETURNS bigint
  LANGUAGE sql

@@ -1,8 +1,10 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { counted, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 import type { NewEvent } from './outbox.ts';
 
-const insertEventsStatement = sql(
+const insertEventsStatement = counted(
   'events_insert',
+  'outbox',
+  'cardinality($3::text[])',
   `insert into outbox (institution_id, epoch, kind, subject_key, from_key, from_seq, to_key, to_seq,
                        data, secret, secret_expires_at, recorded_at)
    select $1, coalesce((select max(e.epoch) from event_epochs e where e.institution_id = $1), 0), kind, subject_key, from_key, from_seq, to_key, to_seq, data, secret, secret_expires_at, $2
@@ -18,8 +20,8 @@ export async function insertEvents(
   institutionId: InstitutionId,
   events: readonly NewEvent[],
   at: Date,
-): Promise<number> {
-  const { rowCount } = await db.query(insertEventsStatement, [
+): Promise<void> {
+  await db.query(insertEventsStatement, [
     institutionId,
     at,
     events.map((event) => event.kind),
@@ -32,7 +34,6 @@ export async function insertEvents(
     events.map((event) => event.secret ?? null),
     events.map((event) => event.secretExpiresAt ?? null),
   ]);
-  return rowCount;
 }
 
 const clearExpiredSecretsStatement = sql(

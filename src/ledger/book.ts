@@ -124,8 +124,8 @@ export class Book {
   }
 
   /**
-   * One statement. Throws (and the transaction must roll back) when fewer rows were written than sent. Never at a time
-   * before one that an account has seen: an account's entries are found by time in the order of their numbers.
+   * One statement, which fails where fewer rows were written than sent. Never at a time before one that an account has
+   * seen: an account's entries are found by time in the order of their numbers.
    */
   async write(at: Date): Promise<void> {
     if (this.#entries.length === 0) return;

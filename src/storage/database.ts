@@ -25,6 +25,17 @@ export function sql(name: string, text: string): Statement {
   return { name, text };
 }
 
+/**
+ * A write that the database counts by itself: `sent` is, in SQL, how many rows it must have written. With another number
+ * it fails, for an update hidden by a policy touches no row and raises no error. So nobody need look at its answer.
+ */
+export function counted(name: string, table: string, sent: string, write: string): Statement {
+  return sql(
+    name,
+    `with written as (${write} returning 1) select expect_rows('${table}', count(*), ${sent}) from written`,
+  );
+}
+
 export interface Result<Row> {
   readonly rows: Row[];
   readonly rowCount: number;
@@ -38,6 +49,12 @@ export interface Queryable {
 /** Statements on it commit together or not at all. It sees the rows of one institution only. */
 export interface Transaction extends Queryable {
   readonly institutionId: InstitutionId;
+  /**
+   * Sends COMMIT in one packet with what was asked in this turn, without a wait for the answers: those must be statements
+   * that fail by themselves where anything is wrong. Any that fails, or `asked` failing before the packet goes out, undoes
+   * the transaction. Nothing can be asked afterwards.
+   */
+  commitBehind<T>(asked: Promise<T>): Promise<T>;
 }
 
 export interface DatabaseOptions {
@@ -90,6 +107,7 @@ export class Connection implements Queryable {
   #institutionId: InstitutionId | undefined;
   #inTransaction = false;
   #together: Asked[] = [];
+  #behind: (() => void) | undefined;
   readonly #prepared: Prepared = new Map();
 
   constructor(client: pg.PoolClient) {
@@ -117,6 +135,7 @@ export class Connection implements Queryable {
     const { stream } = (this.#client as unknown as { connection: { stream: Writable } }).connection;
     stream.cork();
     setImmediate(() => {
+      this.#behind?.();
       this.#held = false;
       this.#send();
       stream.uncork();
@@ -152,19 +171,39 @@ export class Connection implements Queryable {
 
   /** Resolves only when the server answered COMMIT: to a failed transaction it answers ROLLBACK, without an error. */
   async commit(): Promise<void> {
-    const { command } = await this.#end(commit);
+    const answer = this.query<never>(commit);
+    this.#send();
+    this.#inTransaction = false;
+    const { command } = await answer;
     if (command !== 'COMMIT') throw new Error(`commit was answered ${command}`);
   }
 
-  async rollback(): Promise<void> {
-    await this.#end(rollback);
+  /**
+   * The same at the end of this turn, in one group with what is asked until then: behind a statement that fails it is not
+   * run. Not sent at all where `asked` fails before.
+   */
+  commitBehind(asked: Promise<unknown>): Promise<void> {
+    let failed = false;
+    asked.catch(() => {
+      failed = true;
+    });
+    this.#holdPacket();
+    return quiet(
+      new Promise((resolve, reject) => {
+        this.#behind = () => {
+          this.#behind = undefined;
+          if (failed) reject(new Error('what COMMIT was to go behind has failed'));
+          else this.commit().then(resolve, reject);
+        };
+      }),
+    );
   }
 
   /** Apart from what went before: in one group with a statement that fails it would not be run. */
-  #end(how: Statement): Promise<Result<never>> {
+  async rollback(): Promise<void> {
     this.#send();
     this.#inTransaction = false;
-    return this.query(how);
+    await this.query(rollback);
   }
 }
 
@@ -182,6 +221,17 @@ const readByKeys = sql(
   'read_by_keys',
   `select set_config('plan_cache_mode', 'force_generic_plan', false), set_config('enable_seqscan', 'off', false)`,
 );
+
+function tooLate(): Error {
+  return new Error('storage: nothing can be asked behind COMMIT');
+}
+
+async function fateOf(committed: Promise<void>): Promise<'done' | 'undone' | 'lost'> {
+  return committed.then(
+    () => 'done',
+    (error) => (isConnectionLoss(error) ? 'lost' : 'undone'),
+  );
+}
 
 function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
@@ -322,25 +372,34 @@ export class Database {
     return this.#with(async (connection) => {
       connection.enter(institutionId);
       const begun = connection.begin(how);
-      let result: T;
+      let committed: Promise<void> | undefined;
+      const tx: Transaction = {
+        institutionId,
+        query: (statement, values) =>
+          committed === undefined ? connection.query(statement, values) : quiet(Promise.reject(tooLate())),
+        commitBehind: (asked) => {
+          if (committed !== undefined) throw tooLate();
+          committed = connection.commitBehind(asked);
+          return asked;
+        },
+      };
       try {
-        const tx: Transaction = { institutionId, query: (s, v) => connection.query(s, v) };
-        result = await work(tx);
+        const result = await work(tx);
         await begun;
+        committed ??= connection.commit();
+        await committed;
+        return result;
       } catch (symptom) {
         const error = connection.rootOf(symptom);
+        const fate = committed === undefined ? 'undone' : await fateOf(committed);
+        // A defect of who sent COMMIT too soon: what is done stands, and whoever repeats the request will find it.
+        if (fate === 'done') throw outcomeUnknown(error);
+        // Who can still roll back knows that nothing was committed, whatever failed.
         await connection.rollback().catch(() => {
-          throw new UnusableConnection(error);
+          throw new UnusableConnection(fate === 'lost' ? outcomeUnknown(error) : error);
         });
         throw isLockedOut(error) ? lockedOut(error) : error;
       }
-      try {
-        await connection.commit();
-      } catch (error) {
-        if (isConnectionLoss(error)) throw new UnusableConnection(outcomeUnknown(error));
-        throw error;
-      }
-      return result;
     });
   }
 

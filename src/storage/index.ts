@@ -7,6 +7,7 @@
 export { type Clock, systemClock } from './clock.ts';
 export {
   Connection,
+  counted,
   Database,
   type DatabaseOptions,
   type InstitutionId,

@@ -317,6 +317,7 @@ export class Batch {
     return { ...transfer, sourceHeld: before?.sourceHeld ?? Boolean(holds) };
   }
 
+  /** Asks for all of it in one turn, and leaves nothing to be checked: each statement counts its rows, or fails. */
   async write(tx: Transaction): Promise<void> {
     const { book, counters, facts } = this.#ground;
     const { institutionId } = tx;

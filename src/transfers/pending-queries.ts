@@ -1,6 +1,5 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { counted, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 import type { PendingTerms } from './policies.ts';
-import { expectRows } from './queries.ts';
 
 /** A pending transfer's terms, and who has approved it. */
 export interface PendingRow extends PendingTerms {
@@ -88,8 +87,10 @@ export async function selectDue(
   }));
 }
 
-const hold = sql(
+const hold = counted(
   'transfers_hold',
+  'pending_transfers',
+  'cardinality($2::bigint[])',
   `insert into pending_transfers (institution_id, transfer_key, held_for, due_at, when_due, approvals_needed, not_before)
    select $1, v.*
    from unnest($2::bigint[], $3::text[], $4::timestamptz[], $5::text[], $6::smallint[], $7::timestamptz[]) as v`,
@@ -102,7 +103,7 @@ export async function insertPending(
   rows: readonly (PendingTerms & { readonly transferKey: bigint })[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  const { rowCount } = await tx.query(hold, [
+  await tx.query(hold, [
     institutionId,
     rows.map((row) => row.transferKey),
     rows.map((row) => row.heldFor),
@@ -111,11 +112,12 @@ export async function insertPending(
     rows.map((row) => row.approvalsNeeded),
     rows.map((row) => row.notBefore),
   ]);
-  expectRows('pending_transfers', rowCount, rows.length);
 }
 
-const postpone = sql(
+const postpone = counted(
   'transfers_postpone',
+  'pending_transfers',
+  'cardinality($2::bigint[])',
   `update pending_transfers p set due_at = v.due_at, when_due = v.when_due
    from unnest($2::bigint[], $3::timestamptz[], $4::text[]) as v (transfer_key, due_at, when_due)
    where p.institution_id = $1 and p.transfer_key = v.transfer_key and p.transfer_key = any ($2::bigint[])`,
@@ -127,13 +129,12 @@ export async function updatePending(
   rows: readonly Pick<PendingRow, 'transferKey' | 'dueAt' | 'whenDue'>[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  const { rowCount } = await tx.query(postpone, [
+  await tx.query(postpone, [
     institutionId,
     rows.map((row) => row.transferKey),
     rows.map((row) => row.dueAt),
     rows.map((row) => row.whenDue),
   ]);
-  expectRows('pending_transfers', rowCount, rows.length);
 }
 
 export interface Approval {
@@ -141,8 +142,10 @@ export interface Approval {
   readonly operator: string;
 }
 
-const approve = sql(
+const approve = counted(
   'transfers_approve',
+  'transfer_approvals',
+  'cardinality($3::bigint[])',
   `insert into transfer_approvals (institution_id, transfer_key, operator, approved_at)
    select $1, v.*, $2 from unnest($3::bigint[], $4::text[]) as v`,
 );
@@ -155,13 +158,12 @@ export async function insertApprovals(
   at: Date,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const { rowCount } = await tx.query(approve, [
+  await tx.query(approve, [
     institutionId,
     at,
     rows.map((row) => row.transferKey),
     rows.map((row) => row.operator),
   ]);
-  expectRows('transfer_approvals', rowCount, rows.length);
 }
 
 /** For the operator's list. */

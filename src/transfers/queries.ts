@@ -1,5 +1,5 @@
 import type { LoanPaymentOption } from '../ledger/index.ts';
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { counted, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 import type { FailureCode, Transfer, TransferStatus, TransferType } from './transfer.ts';
 
 /** What must be known of an account to decide a transfer. The institution's own accounts are not among them. */
@@ -325,14 +325,18 @@ export async function selectReversedKeys(
   return new Set(rows.map((row) => row.reverses_key));
 }
 
-const writeIds = sql(
+const writeIds = counted(
   'transfers_write_ids',
+  'used_ids',
+  'cardinality($2::text[])',
   `insert into used_ids (institution_id, transfer_id, transfer_key)
    select $1, v.* from unnest($2::text[], $3::bigint[]) as v`,
 );
 
-const writeTransfers = sql(
+const writeTransfers = counted(
   'transfers_write',
+  'transfers',
+  'cardinality($3::bigint[])',
   `insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
                           from_key, to_key, amount, currency, status, failure_code, failure_detail, client_id,
                           user_key, payment_option, previous_year_contribution, reverses_key, operator,
@@ -356,7 +360,7 @@ export async function insertTransfers(
   if (rows.length === 0) return;
   // Sorted, so that two processes that use the same ids wait for each other in one direction.
   const byId = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const [ids, transfers] = await Promise.all([
+  await Promise.all([
     tx.query(writeIds, [institutionId, byId.map((row) => row.id), byId.map((row) => row.transferKey)]),
     tx.query(writeTransfers, [
       institutionId,
@@ -381,12 +385,12 @@ export async function insertTransfers(
       rows.map((row) => row.operator),
     ]),
   ]);
-  expectRows('used_ids', ids.rowCount, rows.length);
-  expectRows('transfers', transfers.rowCount, rows.length);
 }
 
-const changeStatus = sql(
+const changeStatus = counted(
   'transfers_change_status',
+  'transfers',
+  'cardinality($3::bigint[])',
   `update transfers t
    set status = v.status, failure_code = v.failure_code, failure_detail = v.failure_detail, settled_at = $2,
        operator = coalesce(v.operator, t.operator)
@@ -396,8 +400,10 @@ const changeStatus = sql(
      and t.transfer_key = any ($3::bigint[])`,
 );
 
-const endPending = sql(
+const endPending = counted(
   'transfers_end_pending',
+  'pending_transfers',
+  'cardinality($2::bigint[])',
   `delete from pending_transfers where institution_id = $1 and transfer_key = any ($2::bigint[])`,
 );
 
@@ -410,7 +416,7 @@ export async function finishTransfers(
 ): Promise<void> {
   if (rows.length === 0) return;
   const keys = rows.map((row) => row.transferKey);
-  const [changed, ended] = await Promise.all([
+  await Promise.all([
     tx.query(changeStatus, [
       institutionId,
       at,
@@ -422,11 +428,4 @@ export async function finishTransfers(
     ]),
     tx.query(endPending, [institutionId, keys]),
   ]);
-  expectRows('transfers', changed.rowCount, rows.length);
-  expectRows('pending_transfers', ended.rowCount, rows.length);
-}
-
-/** A write hidden by a policy touches fewer rows and raises no error: then the whole batch must not stand. */
-export function expectRows(table: string, written: number, sent: number): void {
-  if (written !== sent) throw new Error(`transfers: ${written} rows of ${table} were written, ${sent} sent`);
 }

@@ -36,7 +36,7 @@ export interface SettleDeps {
 /**
  * A batch of one institution's orders, in the caller's transaction. In this order, always: lock the accounts; only
  * then read about them and their people (in new statements, which see what others committed while we waited), and so
- * learn which counters to lock; decide order by order; write with a few set-based statements. The caller commits.
+ * learn which counters to lock; decide order by order; write with a few set-based statements, COMMIT right behind them.
  *
  * Idempotent by transfer id, so it may be run again. With `patient` false it throws AccountsBusy rather than wait.
  */
@@ -50,14 +50,16 @@ export async function settle(
   const postingKeys = await deps.postingKeys.take(orders.length);
   for (let tries = 1; ; tries += 1) {
     const batch = new Batch(await lockAndRead(deps, tx, orders, settings, patient));
+    let outcomes: (Outcome | ActOutcome)[];
     try {
-      const outcomes = orders.map((order, index) => batch.take(order, postingKeys[index] as bigint));
-      await batch.write(tx);
-      return outcomes;
+      outcomes = orders.map((order, index) => batch.take(order, postingKeys[index] as bigint));
     } catch (error) {
       // What the counters are locked by was changed before it was read. Nothing is written yet: once more.
       if (!(error instanceof CounterNotLocked) || tries === triesOfABatch) throw error;
+      continue;
     }
+    await tx.commitBehind(batch.write(tx));
+    return outcomes;
   }
 }
 

@@ -31,6 +31,8 @@ export class Teller implements AsyncDisposable {
   readonly #ledger: Storage.Database;
   readonly #desk: Transfers.TransferDesk;
   readonly #transfers: typeof Transfers;
+  /** What the last problem came from. */
+  cause: unknown;
   #ids = 0;
 
   private constructor(
@@ -80,13 +82,20 @@ export class Teller implements AsyncDisposable {
 
   async order(by: string, order: TellerOrder): Promise<string> {
     const outcome = this.#transfers.initiateTransfer(this.#desk, this.#actor(by), this.#asked(order));
-    return inWords(outcome);
+    return this.#inWords(outcome);
   }
 
   async dryRun(by: string, order: TellerOrder): Promise<string> {
     const { explainTransfer } = this.#transfers;
     const outcome = explainTransfer(this.#desk, this.database, this.#actor(by), this.#asked(order));
-    return inWords(outcome);
+    return this.#inWords(outcome);
+  }
+
+  #inWords(asked: Promise<object>): Promise<string> {
+    asked.catch((error) => {
+      this.cause = error.cause;
+    });
+    return inWords(asked);
   }
 
   #asked(order: TellerOrder): Transfers.TransferOrder {
@@ -105,19 +114,19 @@ export class Teller implements AsyncDisposable {
   }
 
   cancel(by: string, id: string): Promise<string> {
-    return inWords(this.#transfers.cancelTransfer(this.#desk, this.database, this.#actor(by), id));
+    return this.#inWords(this.#transfers.cancelTransfer(this.#desk, this.database, this.#actor(by), id));
   }
 
   review(kind: 'approve' | 'decline', operator: string, id: string): Promise<string> {
     const { institutionId } = this.client;
     const act = { kind, operator } as const;
-    return inWords(this.#transfers.reviewTransfer(this.#desk, this.database, institutionId, id, act));
+    return this.#inWords(this.#transfers.reviewTransfer(this.#desk, this.database, institutionId, id, act));
   }
 
   reverse(originalId: string, transferId: string): Promise<string> {
     const reversal = { originalId, transferId, operator: 'ann' };
     const { institutionId } = this.client;
-    return inWords(this.#transfers.reverseTransfer(this.#desk, this.database, institutionId, reversal));
+    return this.#inWords(this.#transfers.reverseTransfer(this.#desk, this.database, institutionId, reversal));
   }
 
   /** The sweep of what is due; answers how many it changed. */
@@ -129,7 +138,7 @@ export class Teller implements AsyncDisposable {
   }
 
   async read(by: string, id: string): Promise<string> {
-    return inWords(this.#transfers.getTransfer(this.database, this.#actor(by), id));
+    return this.#inWords(this.#transfers.getTransfer(this.database, this.#actor(by), id));
   }
 
   /** `posted held-out held-in`, in minor units. */
