@@ -227,7 +227,8 @@ END),
   constraint entries_kind_check CHECK (kind = ANY (ARRAY['OPENING'::text, 'ADJUSTMENT'::text, 'TRANSFER'::text, 'HOLD'::text, 'RELEASE'::text])),
   constraint entries_pkey PRIMARY KEY (institution_id, account_key, seq),
   constraint entries_released TRIGGER DEFERRABLE INITIALLY DEFERRED,
-  constraint entries_seq_check CHECK (seq > 0)
+  constraint entries_seq_check CHECK (seq > 0),
+  constraint entries_without_transfer TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 
 create table event_epochs (
@@ -596,7 +597,8 @@ END)) stored,
   constraint transfers_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'COMPLETED'::text, 'FAILED'::text])),
   constraint transfers_transfer_id_check CHECK (transfer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
   constraint transfers_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text])),
-  constraint transfers_waiting TRIGGER DEFERRABLE INITIALLY DEFERRED
+  constraint transfers_waiting TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint transfers_without_entries TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 
 create table used_ids (
@@ -673,6 +675,17 @@ CREATE UNIQUE INDEX users_by_username ON public.users USING btree (institution_i
 
 -- Functions
 
+CREATE OR REPLACE FUNCTION public.add_to_control_total(change numeric)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform set_config(
+    'sharedraft.control_total',
+    (coalesce(nullif(current_setting('sharedraft.control_total', true), '')::numeric, 0) + coalesce(change, 0))::text, true);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.check_balances()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -691,6 +704,18 @@ begin
           is distinct from (e.seq, e.posted_after, e.held_out_after, e.held_in_after, e.recorded_at)
   ) then
     raise exception 'ledger: a balance differs from its newest entry' using errcode = 'SD003';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_control_total()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if current_setting('sharedraft.control_total') <> '0' then
+    raise exception 'ledger: what is posted and what was ordered differ' using errcode = 'SD017';
   end if;
   return null;
 end
@@ -725,11 +750,12 @@ AS $function$
 declare
   unbalanced boolean;
   broken boolean;
+  control numeric;
 begin
   -- A posting's amounts sum to zero, and both its sides are in one currency, on accounts that exist and whose
   -- balance has come as far; what is held changes alike on both. Each entry goes on from the one before it, and is
   -- not older; holds change by the kind of the entry, and in one direction.
-  select bool_or(x.unbalanced), bool_or(x.broken) into unbalanced, broken
+  select bool_or(x.unbalanced), bool_or(x.broken), sum(x.control) into unbalanced, broken, control
   from (
     select sum(e.amount) <> 0 or count(*) % 2 <> 0 or count(e.currency) <> count(*)
              or min(e.currency) <> max(e.currency) or sum(e.held_out) <> sum(e.held_in) as unbalanced,
@@ -742,9 +768,13 @@ begin
                   when 'HOLD' then e.held_out >= 0 and e.held_in >= 0 and (e.held_out > 0) <> (e.held_in > 0)
                   when 'RELEASE' then e.held_out <= 0 and e.held_in <= 0 and (e.held_out < 0) <> (e.held_in < 0)
                   else e.held_out = 0 and e.held_in = 0
-                end) as broken
+                end) as broken,
+           sum(case e.kind
+                 when 'TRANSFER' then control_number(e.kind, e.posting_key, e.account_key, e.amount)
+                 when 'HOLD' then control_number(e.kind, e.posting_key, e.account_key, e.held_in - e.held_out)
+               end) as control
     from (
-      select e.institution_id, e.posting_key, e.kind, e.amount, b.currency,
+      select e.institution_id, e.account_key, e.posting_key, e.kind, e.amount, b.currency,
              e.posted_after - coalesce(p.posted_after, 0) as posted,
              e.held_out_after - coalesce(p.held_out_after, 0) as held_out,
              e.held_in_after - coalesce(p.held_in_after, 0) as held_in,
@@ -769,6 +799,7 @@ begin
   if broken then
     raise exception 'ledger: an entry does not go on from the one before' using errcode = 'SD002';
   end if;
+  perform add_to_control_total(control);
   return null;
 end
 $function$;
@@ -1040,6 +1071,14 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.control_number(kind text, posting bigint, account bigint, amount bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select hashint8extended(posting, hashint8extended(account, hashint8extended(amount, case kind when 'HOLD' then 1 else 0 end)))
+$function$;
+
 CREATE OR REPLACE FUNCTION public.end_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1118,6 +1157,19 @@ AS $function$
         and r.status <> 'FAILED')
 $function$;
 
+CREATE OR REPLACE FUNCTION public.take_off_control_total()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform add_to_control_total(-sum(
+    control_number(case t.status when 'PENDING' then 'HOLD' else 'TRANSFER' end, t.transfer_key, t.from_key, -t.amount)::numeric
+    + control_number(case t.status when 'PENDING' then 'HOLD' else 'TRANSFER' end, t.transfer_key, t.to_key, t.amount)))
+  from written t where t.status <> 'FAILED';
+  return null;
+end
+$function$;
+
 
 -- Triggers
 
@@ -1125,6 +1177,7 @@ CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS 
 CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
 CREATE TRIGGER clients_switched_off BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION end_tokens();
 CREATE CONSTRAINT TRIGGER entries_released AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.kind = 'RELEASE'::text) EXECUTE FUNCTION check_release();
+CREATE CONSTRAINT TRIGGER entries_without_transfer AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.amount <= 0) EXECUTE FUNCTION check_control_total();
 CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
 CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
 CREATE TRIGGER limit_counters_lowered BEFORE UPDATE ON limit_counters FOR EACH ROW WHEN (new.amount < old.amount OR new.transfers < old.transfers) EXECUTE FUNCTION check_counter_lowered();
@@ -1137,8 +1190,11 @@ CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EAC
 CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending();
 CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
+CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION take_off_control_total();
+CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION take_off_control_total();
 CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_waits();
+CREATE CONSTRAINT TRIGGER transfers_without_entries AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status <> 'FAILED'::text AND (COALESCE(current_setting('sharedraft.control_total'::text, true), ''::text) = ANY (ARRAY[''::text, '0'::text]))) EXECUTE FUNCTION check_control_total();
 CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
 
 -- Row-level security

@@ -305,6 +305,25 @@ const corruptions: readonly Corruption[] = [
     found: () => ['transfer-entries: invented'],
   },
   {
+    what: 'a posting that no transfer ordered',
+    sql: () => `with side as (
+                  select *, case account_id when '${savings}' then 100 else -100 end as change from balances
+                  where institution_id = ${names.lakeside} and account_id in ('${savings}', '${ira}')),
+                made as (
+                  insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
+                                       held_out_after, held_in_after, recorded_at)
+                  select institution_id, account_key, seq + 1, 5, 'TRANSFER', change, posted + change, held_out, held_in,
+                         last_at from side)
+                update balances b set posted = b.posted + side.change, seq = b.seq + 1 from side
+                where b.institution_id = side.institution_id and b.account_key = side.account_key`,
+    found: () => [
+      `entry-transfer: ${ira}, entry 3`,
+      `entry-transfer: ${savings}, entry 5`,
+      `event-gap: ${ira}, entry 3`,
+      `event-gap: ${savings}, entry 5`,
+    ],
+  },
+  {
     what: 'a transfer turned to another source',
     sql: () =>
       `update transfers set from_key = ${names.account('a-1003-checking')} where ${onTransfer('standard')}`,

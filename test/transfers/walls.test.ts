@@ -157,6 +157,27 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     }),
   ],
   [
+    'a posting that no transfer ordered',
+    'SD017',
+    entries({ kind: 'TRANSFER', posting: '5', posted: 1, heldOut: steady, heldIn: steady }),
+  ],
+  [
+    'a second posting of a transfer',
+    'SD017',
+    entries({ kind: 'TRANSFER', posting: key('posted'), posted: 1, heldOut: steady, heldIn: steady }),
+  ],
+  [
+    'a hold that no transfer ordered',
+    'SD017',
+    entries({ kind: 'HOLD', posting: '5', posted: 0, heldOut: [1, 0], heldIn: [0, 1] }),
+  ],
+  [
+    'a completed transfer that moved nothing',
+    'SD017',
+    copyOfPosted(`institution_id, 5, 'invented', transfer_type, from_account_id, to_account_id, from_key, to_key, amount,
+      currency, status, client_id, created_at, settled_at, null`),
+  ],
+  [
     'a final transfer reopened',
     'SD005',
     `update transfers set status = 'PENDING', settled_at = null where transfer_key = ${key('posted')}`,
