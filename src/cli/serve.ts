@@ -12,10 +12,10 @@ import { serveAsWorker, serveByWorkers } from './serve-by-workers.ts';
 const parentWatchMillis = 250;
 
 /**
- * What is left of requests is collected when the heap has grown by half, and first at 48 MB: left alone, V8 was seen
+ * What is left of requests is collected when the heap has grown by a third, and first at 40 MB: left alone, V8 was seen
  * to let it grow to four times what is in use.
  */
-const heapFlags = ['--heap-growing-percent=50', '--initial-old-space-size=48'];
+const heapFlags = ['--heap-growing-percent=30', '--initial-old-space-size=40'];
 
 export function serveCommand(): Command {
   return (
