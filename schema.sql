@@ -1048,6 +1048,7 @@ begin
     where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key
       and ((p.when_due = 'POST' and p.due_at <= new.settled_at)
         or (p.held_for = 'REVIEW'
+            and (p.when_due = 'POST' or new.settled_at < p.due_at)
             and (p.not_before is null or p.not_before <= new.settled_at)
             and p.approvals_needed <= (
               select count(*) from transfer_approvals a

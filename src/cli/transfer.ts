@@ -151,7 +151,12 @@ function review(transferId: string, options: Signed, kind: 'approve' | 'decline'
     const act = { kind, operator: options.operator };
     const outcome = await reviewTransfer(desk, stores.database, institutionId, transferId, act);
     if (outcome.kind === 'unknown') throw noSuchTransfer();
-    if (outcome.kind === 'changed') return say(`${transferId} is ${tell(outcome.transfer)}.`);
+    if (outcome.kind === 'changed') {
+      if (kind === 'approve' && outcome.transfer.status === 'FAILED') {
+        throw new CommandFailed(`It cannot be posted any more: ${tell(outcome.transfer)}.`);
+      }
+      return say(`${transferId} is ${tell(outcome.transfer)}.`);
+    }
     switch (outcome.why) {
       case 'waits':
         return say(`${transferId} waits on: for a second person, or for its processing time.`);

@@ -40,7 +40,7 @@ import type {
   TransferStatus,
   Unchanged,
 } from './transfer.ts';
-import { transitionOf } from './transition.ts';
+import { actInTime, transitionOf } from './transition.ts';
 
 /** What a batch stands on, locked and read by settle.ts. */
 export interface Ground {
@@ -136,18 +136,19 @@ export class Batch {
 
   #change(order: TransitionOrder): ActOutcome {
     const { facts } = this.#ground;
-    const { act } = order;
-    const operator = act.kind === 'approve' || act.kind === 'decline' ? act.operator : null;
-    const transfer = this.#seen(order.transferId, act.kind === 'cancel' ? act.actor : null);
+    const { act: asked } = order;
+    const transfer = this.#seen(order.transferId, asked.kind === 'cancel' ? asked.actor : null);
     if (transfer === undefined) return { kind: 'unknown' };
     const unchanged = (why: Unchanged): ActOutcome => ({ kind: 'unchanged', why, transfer });
-    if (act.kind === 'cancel') {
-      if (!maySee(act.actor, transfer)) return { kind: 'unknown' };
-      if (!this.#mayCancel(act.actor, transfer)) return unchanged('not_allowed');
+    if (asked.kind === 'cancel') {
+      if (!maySee(asked.actor, transfer)) return { kind: 'unknown' };
+      if (!this.#mayCancel(asked.actor, transfer)) return unchanged('not_allowed');
     }
     const terms = this.#pending.get(transfer.transferKey);
     if (transfer.status !== 'PENDING' || terms === undefined) return unchanged('final');
 
+    const act = actInTime(asked, terms, facts.at);
+    const operator = act.kind === 'approve' || act.kind === 'decline' ? act.operator : null;
     const transition = transitionOf(act, terms, terms.approvedBy, facts.at);
     if (transition.to === 'nothing') return unchanged(transition.why);
     if (act.kind === 'approve') this.#approve(terms, act.operator);

@@ -11,6 +11,15 @@ export type Transition =
   | { readonly to: 'nothing'; readonly why: Unchanged };
 
 /**
+ * The act as it counts at a moment. An approval after the review's end comes too late, also where nobody has come yet to
+ * post or expire the transfer: it finds what the clock has done.
+ */
+export function actInTime(act: Act, terms: PendingTerms, at: Date): Act {
+  const tooLate = act.kind === 'approve' && terms.heldFor === 'REVIEW' && at >= terms.dueAt;
+  return tooLate ? { kind: 'due' } : act;
+}
+
+/**
  * What becomes of a pending transfer by an act at a moment. `approvedBy`: who has approved it before. Whether the
  * caller may do it is asked before.
  */

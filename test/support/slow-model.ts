@@ -498,6 +498,7 @@ export class SlowBank {
     const { waits } = life;
     if (life.status !== 'PENDING' || waits === null) return `final ${told(life)}`;
     if (!waits.review) return `waits ${told(life)}`;
+    if (now >= waits.dueAt) return this.due(id, now);
     if (waits.approvedBy.includes(operator)) return `approved_before ${told(life)}`;
     waits.approvedBy.push(operator);
     if (waits.approvedBy.length < waits.approvals) return `waits ${told(life)}`;

@@ -228,6 +228,48 @@ describe('reviewed', () => {
     assert.deepEqual(await ledgerOf(expiring.body.id), { moved: 0, held: 0 });
   });
 
+  test('an approval in the last millisecond counts; at the end it finds the transfer expired, by nobody', async () => {
+    const held = async (amount: number, [from, to] = ['a-1002-checking', 'a-1001-checking']) => {
+      // Each on a day of its own: a day's limit would refuse them together.
+      hand.advance(86_400);
+      const { body, text } = await initiate(harbor, from, to, amount);
+      assert.equal(body.status, 'PENDING', text);
+      const [row] = await service.db.superuser<{ due: Date }>(
+        `select p.due_at as due from pending_transfers p join transfers t using (institution_id, transfer_key)
+         where t.transfer_id = $1`,
+        [body.id],
+      );
+      assert.ok(row);
+      return { id: body.id as string, end: row.due.getTime() };
+    };
+    const inTime = await held(601, ['a-1001-checking', 'a-1002-checking']);
+    hand.set(new Date(inTime.end - 1).toISOString());
+    assert.equal((await approve(inTime.id, 'Ops One')).kind, 'changed');
+    assert.equal((await read(harbor, inTime.id)).status, 'COMPLETED');
+
+    // Approved in time by one of two, the other comes at the end; no sweep need have come before.
+    for (const [amount, before] of [
+      [602, 0],
+      [1502, 1],
+    ] as const) {
+      const late = await held(amount);
+      if (before > 0) assert.equal((await approve(late.id, 'Ops One')).kind, 'unchanged');
+      hand.set(new Date(late.end).toISOString());
+      await approve(late.id, 'Ops Two');
+      const [row] = await service.db.superuser<{ failure_code: string; operator: string; approvals: bigint }>(
+        `select failure_code, operator, (select count(*) from transfer_approvals a
+           where a.institution_id = t.institution_id and a.transfer_key = t.transfer_key) as approvals
+         from transfers t where transfer_id = $1`,
+        [late.id],
+      );
+      assert.deepEqual(
+        [row?.failure_code, row?.operator, Number(row?.approvals)],
+        ['transfer_expired', null, before],
+      );
+      assert.equal((await ledgerOf(late.id)).moved, 0);
+    }
+  });
+
   test('approved, declined, cancelled and due at the same moment: one of them happens', async () => {
     for (let round = 0; round < 8; round++) {
       const { body } = await initiate(bank, 'a-1001-checking', 'a-1003-checking', 1001);

@@ -283,6 +283,36 @@ for (const [what, code, text, at] of refused) {
   });
 }
 
+test('refused: a transfer approved, and posted when its review was over', async () => {
+  const [pending] = await service.db.superuser<{ id: typeof desk.institutionId; key: bigint; end: Date }>(
+    `select institution_id as id, transfer_key as key, due_at as end from pending_transfers where when_due = 'EXPIRE'`,
+  );
+  assert.ok(pending);
+  const { id, key: transferKey, end } = pending;
+  // In time the next wall stands in the way: there are no entries.
+  for (const [late, code] of [
+    [-1, 'SD009'],
+    [0, 'SD007'],
+  ] as const) {
+    await assert.rejects(
+      desk.database.transaction(id, async (tx) => {
+        await tx.query(
+          { name: '', text: `insert into transfer_approvals values ($1, $2, 'ann', '2026-01-01')` },
+          [id, transferKey],
+        );
+        await tx.query(
+          {
+            name: '',
+            text: `update transfers set status = 'COMPLETED', settled_at = $3 where institution_id = $1 and transfer_key = $2`,
+          },
+          [id, transferKey, new Date(end.getTime() + late)],
+        );
+      }),
+      { code },
+    );
+  }
+});
+
 test('not refused: a transfer approved and taken back in one batch', async () => {
   const way = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1003-checking' };
   const outcomes = await desk.database.transaction(desk.institutionId, (tx) =>
