@@ -30,6 +30,8 @@ export interface TokenSubject {
 export interface VerifiedToken extends TokenSubject {
   /** The keys of a member token's user, noted when the database first told them; they never change. */
   user?: { readonly userKey: bigint; readonly personKey: bigint };
+  /** The last who bore it were refused: it is presumed no more before it is found to live. */
+  refused?: boolean;
   readonly tokenId: string;
   /** In seconds, as the claims have it. */
   readonly issuedAt: number;

@@ -14,8 +14,9 @@ export interface Caller {
 
 export interface Identified {
   /**
-   * Whose token it is, if it lives: known at once of a token that was seen before. Nothing may be answered, and nothing
-   * done that cannot be undone, before `caller` has said so too; but what is only read can be read meanwhile.
+   * Whose token it is, if it lives: known at once of a token that was seen before, and not refused since. Nothing may be
+   * answered, and nothing done that cannot be undone, before `caller` has said so too; but what is only read, or can be
+   * taken back, can be done meanwhile.
    */
   readonly presumed?: Caller;
   /** Problem `invalid_token`. */
@@ -35,7 +36,7 @@ export function identify(
   if (recalled === undefined) return { caller: identifyAnew(deps, token, admit) };
   admit(nameOfClient(recalled));
   const caller = callerWith(deps, recalled);
-  const presumed = asCaller(recalled);
+  const presumed = recalled.refused ? undefined : asCaller(recalled);
   return presumed === undefined ? { caller } : { presumed, caller };
 }
 
@@ -50,6 +51,7 @@ async function identifyAnew(deps: AuthDeps, token: string, admit: (client: strin
 /** Problem `invalid_token` where the token does not live any more. */
 async function callerWith(deps: AuthDeps, token: VerifiedToken): Promise<Caller> {
   const living = await livingToken(deps, token);
+  token.refused = living === undefined;
   if (living === undefined) throw invalidToken();
   if (living.user !== undefined) token.user ??= living.user;
   return asCaller(token) ?? fail();

@@ -25,6 +25,8 @@ export type Examples = Readonly<Record<string, Example>>;
 /** What an operation takes, parsed and validated. */
 export interface Input<Params, Query, Body, Token extends TokenKind> {
   readonly actor: ActorOf[Token];
+  /** Where the actor is only presumed: resolves when it is known that the token lives, rejects when it does not. */
+  readonly confirmed: Promise<unknown> | null;
   /** From where it was asked. */
   readonly origin: Origin;
   /** What was asked for, as callers see it, without the query. */
@@ -99,6 +101,11 @@ interface Description<
   readonly problemSchemas?: Readonly<Record<number, Type.TSchema>>;
   /** Counted for each client, and told in `RateLimit`. */
   readonly rate?: Rate;
+  /**
+   * It is begun, as every GET is, while it is still being asked whether a token that was seen before lives: `handle` does
+   * nothing that cannot be taken back before `confirmed` has resolved.
+   */
+  readonly presumes?: true;
   /** 400 and 401 follow RFC 6749 instead of RFC 9457. */
   readonly oauth?: true;
   handle(

@@ -58,7 +58,7 @@ export interface ServerOptions {
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
-    /** Says, before anything is answered, whether the token of a presumed caller still lives. */
+    /** Says, before anything is answered or decided, whether the token of a presumed caller still lives. */
     confirmed: Promise<unknown> | null;
     /** Where the request comes from, whichever proxies are between. */
     callerAddress: string | null;
@@ -303,15 +303,25 @@ function registerOperation(
         challenge,
         (client) => admission.admit(client, reply),
       );
-      // What only reads does so while the database is asked whether the token still lives.
-      if (presumed === undefined || operation.method !== 'GET') {
-        caller.then(admit).then(() => done(), done);
-        return;
-      }
       caller.catch(() => {});
-      request.confirmed = caller;
-      admit(presumed);
-      done();
+      const wait = () => {
+        caller.then(admit).then(() => done(), done);
+      };
+      // What only reads, or can be taken back, is done while the database is asked whether the token still lives.
+      const presume = (bearer: Caller) => {
+        request.confirmed = caller;
+        try {
+          admit(bearer);
+        } catch (error) {
+          return done(error as Error);
+        }
+        done();
+      };
+      if (presumed === undefined) wait();
+      else if (operation.method === 'GET') presume(presumed);
+      // A body that came with its head is here in the next turn. A slower one is not waited for to tell of a dead token.
+      else if (operation.presumes) setImmediate(() => (request.raw.complete ? presume(presumed) : wait()));
+      else wait();
     });
     if (operation.query !== undefined) {
       scope.addHook('preValidation', (request, _reply, done) => {
@@ -337,6 +347,7 @@ function registerOperation(
       handler: async (request, reply) => {
         const answering = operation.handle(services, {
           actor: request.caller?.actor as never,
+          confirmed: request.confirmed,
           origin: { transactionId: request.id, address: request.callerAddress },
           url: `${publicUrl}${request.url.split('?', 1)[0]}`,
           params: request.params as Record<string, never>,

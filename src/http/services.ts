@@ -54,7 +54,8 @@ export interface Services {
   /** `asOf` null: now. */
   getBalances(actor: Actor, accountId: string, asOf: Date | null): Promise<Balances>;
 
-  initiateTransfer(actor: Actor, order: TransferOrder): Promise<Outcome>;
+  /** Nothing is decided before `confirmed` has resolved; what it rejects with comes through. Null: it is known already. */
+  initiateTransfer(actor: Actor, order: TransferOrder, confirmed: Promise<unknown> | null): Promise<Outcome>;
   /** The dry run of `initiateTransfer`. */
   explainTransfer(actor: Actor, order: TransferOrder): Promise<Decision | Outcome>;
   listTransferOptions(actor: Actor, fromAccountId: string): Promise<TransferOptions>;

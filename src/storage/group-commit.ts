@@ -28,8 +28,16 @@ export interface GroupCommitOptions<Order, Outcome> {
   /**
    * The work of a batch, in one transaction: an outcome per order, in order. With `patient` false it must throw
    * AccountsBusy instead of waiting for locks. It may be run again, so it must be idempotent by key.
+   *
+   * Before it does what could not be taken back it must ask `confirmed`, and do only those orders that this says may be
+   * done; the others have no outcome.
    */
-  readonly run: (tx: Transaction, orders: readonly Order[], patient: boolean) => Promise<Outcome[]>;
+  readonly run: (
+    tx: Transaction,
+    orders: readonly Order[],
+    patient: boolean,
+    confirmed: () => Promise<readonly boolean[]>,
+  ) => Promise<readonly (Outcome | undefined)[]>;
   /** Members of the problem when an order's outcome cannot be known. */
   readonly membersWhenUnknown: (order: Order) => Record<string, unknown>;
 }
@@ -41,6 +49,12 @@ interface Waiter<Order, Outcome> {
   readonly deadline: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
+  /** Whether it may be done; while that is not known, it may be brought as far as it can be taken back. */
+  standing: 'unknown' | 'confirmed' | 'refused';
+  /** Resolves when its standing is known. */
+  readonly known: Promise<void> | undefined;
+  /** A batch went without it, since its standing was not known: no other takes it before it is. */
+  late: boolean;
   /** A commit that carried this order was sent and its answer lost. */
   unknown: boolean;
   /** Found locked by a stranger: tried again apart from the others, without waiting for locks. */
@@ -61,6 +75,9 @@ const maxReruns = 3;
 const busyPauseMillis = 100;
 const tickMillis = 50;
 
+/** Thrown into a batch none of whose orders may be done, or not yet: it is rolled back. */
+class NothingConfirmed extends Error {}
+
 /**
  * Orders that arrive while a commit is under way share the next one: one caller alone pays one commit, a hundred
  * share one. Each institution has its queue, and the lanes go round them.
@@ -68,6 +85,9 @@ const tickMillis = 50;
  * What goes wrong stays with whom it concerns: a batch that lost a race is run again; a poison order is found by
  * halving and fails alone; orders on an account that a stranger has locked wait apart from the others; a lost
  * answer to a commit is resolved by running the same orders again, whose ids tell what had happened.
+ *
+ * An order may come before it is known whether it may be done. A batch locks and reads for it meanwhile; what is
+ * refused by then is left out, and so is what is not known after a moment, for locks are not held for its sake.
  *
  * Rejections: Problem `overloaded` and `database_unavailable` (nothing was or will be written), `outcome_unknown`,
  * `internal_error` (nothing was written).
@@ -87,21 +107,34 @@ export class GroupCommit<Order, Outcome> {
     this.#freeLanes = options.lanes;
   }
 
-  submit(institutionId: InstitutionId, order: Order): Promise<Outcome> {
+  /** Where `confirmed` is given, the order is done only after it has resolved, and rejected with what it rejects with. */
+  submit(institutionId: InstitutionId, order: Order, confirmed?: Promise<unknown> | null): Promise<Outcome> {
     const caller = `${institutionId} ${this.#options.callerOf(order)}`;
     if (!this.#places.take(caller)) return Promise.reject(overloaded());
     const answered = new Promise<Outcome>((resolve, reject) => {
-      this.#enqueue(institutionId, {
+      const waiter: Waiter<Order, Outcome> = {
         order,
         keys: this.#options.keysOf(order),
         caller,
         deadline: performance.now() + this.#options.deadlineMillis,
         resolve,
         reject,
+        standing: confirmed ? 'unknown' : 'confirmed',
+        known: confirmed?.then(
+          () => {
+            waiter.standing = 'confirmed';
+          },
+          (refusal) => {
+            waiter.standing = 'refused';
+            reject(refusal);
+          },
+        ),
+        late: false,
         unknown: false,
         cautious: false,
         notBefore: 0,
-      });
+      };
+      this.#enqueue(institutionId, waiter);
     });
     return answered.finally(() => this.#places.free(caller));
   }
@@ -138,7 +171,7 @@ export class GroupCommit<Order, Outcome> {
         this.#schedulePump();
       });
     }
-    // Orders that pause, and deadlines of those that wait, need somebody to look at them.
+    // Orders that pause or became known, and deadlines of those that wait, need somebody to look at them.
     if (this.#waitingCount > 0) this.#ticker ??= setInterval(() => this.#schedulePump(), tickMillis);
     else if (this.#ticker !== undefined) {
       clearInterval(this.#ticker);
@@ -166,6 +199,7 @@ export class GroupCommit<Order, Outcome> {
     const reserved = new Set<string>();
     for (const waiter of inTurns(queue.waiting, ({ caller }) => caller)) {
       if (taken.length === this.#options.maxBatch) break;
+      if (waiter.late && waiter.standing === 'unknown') continue;
       const first = taken[0];
       const blocked =
         waiter.notBefore > now ||
@@ -186,11 +220,12 @@ export class GroupCommit<Order, Outcome> {
     return taken;
   }
 
+  /** Whoever was refused has heard it already. */
   #expire(): void {
     const now = performance.now();
     for (const queue of this.#queues.values()) {
       for (const waiter of queue.waiting) {
-        if (waiter.deadline > now) continue;
+        if (waiter.deadline > now && waiter.standing !== 'refused') continue;
         queue.waiting.delete(waiter);
         this.#waitingCount -= 1;
         waiter.reject(this.#givenUp(waiter));
@@ -228,16 +263,29 @@ export class GroupCommit<Order, Outcome> {
   ): Promise<void> {
     let patient = waiters[0]?.cautious !== true;
     let left = waiters;
+    const postpone = (waiter: Waiter<Order, Outcome>) => {
+      waiter.late = true;
+      postponed.push(waiter);
+    };
     for (let reruns = 0; left.length > 0; ) {
-      const orders = left.map((waiter) => waiter.order);
+      const batch = left;
+      const orders = batch.map((waiter) => waiter.order);
       try {
         const outcomes = await this.#options.database.transaction(institutionId, (tx) =>
-          this.#options.run(tx, orders, patient),
+          this.#options.run(tx, orders, patient, () => whoMayBeDone(batch)),
         );
-        for (const [index, waiter] of left.entries()) waiter.resolve(outcomes[index] as Outcome);
+        for (const [index, waiter] of batch.entries()) {
+          const outcome = outcomes[index];
+          if (outcome === undefined) postpone(waiter);
+          else waiter.resolve(outcome);
+        }
         return;
       } catch (error) {
         const state = sqlStateOf(causeOf(error));
+        if (error instanceof NothingConfirmed) {
+          for (const waiter of batch) postpone(waiter);
+          return;
+        }
         if (error instanceof AccountsBusy) {
           const busy = new Set(error.keys);
           const [held, free] = partition(left, (waiter) => waiter.keys.some((key) => busy.has(key)));
@@ -255,7 +303,7 @@ export class GroupCommit<Order, Outcome> {
         } else if (state !== undefined && rerunAtOnce.has(state) && reruns < maxReruns) {
           reruns += 1;
         } else if (error instanceof Problem && error.code === 'outcome_unknown') {
-          for (const waiter of left) waiter.unknown = true;
+          for (const waiter of left) waiter.unknown = waiter.standing === 'confirmed';
           left = this.#dropExpired(left, error);
           await pause(tickMillis);
         } else if (error instanceof Problem && error.code === 'database_unavailable') {
@@ -307,6 +355,17 @@ export class GroupCommit<Order, Outcome> {
  */
 function worthALane<Order, Outcome>({ waiting, underWay, begunAt }: Queue<Order, Outcome>): boolean {
   return waiting.size >= underWay || performance.now() - begunAt > tickMillis;
+}
+
+/** Of each, waiting a moment for what is not known yet: as long as a batch may be held up without another beside it. */
+async function whoMayBeDone(waiters: readonly Waiter<unknown, never>[]): Promise<readonly boolean[]> {
+  const unknown = waiters.filter(({ standing }) => standing === 'unknown');
+  if (unknown.length > 0) {
+    await Promise.race([Promise.all(unknown.map(({ known }) => known)), pause(tickMillis)]);
+  }
+  const confirmed = waiters.map(({ standing }) => standing === 'confirmed');
+  if (!confirmed.includes(true)) throw new NothingConfirmed();
+  return confirmed;
 }
 
 /** The database tells its callers of a lock that was not to be had as a Problem; here its code matters. */

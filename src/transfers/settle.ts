@@ -36,7 +36,8 @@ export interface SettleDeps {
 /**
  * A batch of one institution's orders, in the caller's transaction. In this order, always: lock the accounts; only
  * then read about them and their people (in new statements, which see what others committed while we waited), and so
- * learn which counters to lock; decide order by order; write with a few set-based statements, COMMIT right behind them.
+ * learn which counters to lock; ask which orders are `confirmed`; decide those, order by order; write with a few
+ * set-based statements, COMMIT right behind them.
  *
  * Idempotent by transfer id, so it may be run again. With `patient` false it throws AccountsBusy rather than wait.
  */
@@ -45,14 +46,18 @@ export async function settle(
   tx: Transaction,
   orders: readonly DeskOrder[],
   patient: boolean,
-): Promise<(Outcome | ActOutcome)[]> {
+  confirmed: () => Promise<readonly boolean[]>,
+): Promise<(Outcome | ActOutcome | undefined)[]> {
   const settings = await deps.settings(tx.institutionId);
   const postingKeys = await deps.postingKeys.take(orders.length);
   for (let tries = 1; ; tries += 1) {
     const batch = new Batch(await lockAndRead(deps, tx, orders, settings, patient));
-    let outcomes: (Outcome | ActOutcome)[];
+    const going = await confirmed();
+    let outcomes: (Outcome | ActOutcome | undefined)[];
     try {
-      outcomes = orders.map((order, index) => batch.take(order, postingKeys[index] as bigint));
+      outcomes = orders.map((order, index) =>
+        going[index] ? batch.take(order, postingKeys[index] as bigint) : undefined,
+      );
     } catch (error) {
       // What the counters are locked by was changed before it was read. Nothing is written yet: once more.
       if (!(error instanceof CounterNotLocked) || tries === triesOfABatch) throw error;

@@ -24,7 +24,7 @@ export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDe
       `id ${order.transferId}`,
       ...(order.kind === 'reverse' ? [`id ${order.originalId}`] : []),
     ],
-    run: (tx, orders, patient) => settle(deps, tx, orders, patient),
+    run: (tx, orders, patient, confirmed) => settle(deps, tx, orders, patient, confirmed),
     membersWhenUnknown: (order) => ({ id: order.transferId }),
   });
   return { deps, queue };

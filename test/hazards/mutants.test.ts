@@ -220,6 +220,39 @@ const checks = {
     assert.equal(await order, 'account_restricted');
   },
 
+  'who is refused moves nothing': async (program) => {
+    await using teller = await Teller.of(program, db);
+    const { institutionId } = teller.client;
+    const token = Promise.withResolvers<void>();
+    const order = { ...toBen, id: 'same', amount: '10.00' };
+    let orders: Promise<string>[] = [];
+    await db.database.transaction(institutionId, async (tx) => {
+      const lock = `select from balances where account_id = 'ada-checking' and institution_id = $1 for no key update`;
+      await tx.query({ name: '', text: lock }, [institutionId]);
+      orders = [
+        teller.order('ada', order, token.promise),
+        teller.order('ada', { ...toBen, amount: '1.00' }, Promise.resolve()),
+        teller.order('ada', { ...order, amount: '2.00' }),
+      ];
+      // All three are in the batch by now.
+      await waitsForLock(db, 'balances');
+      token.reject(Object.assign(new Error('dead'), { code: 'invalid_token' }));
+    });
+    assert.deepEqual(await Promise.all(orders), ['problem invalid_token', 'COMPLETED', 'COMPLETED']);
+    assert.equal(await teller.balance('ada-checking'), '99700 0 0');
+  },
+
+  'nothing is decided before it is known who orders': async (program) => {
+    await using teller = await Teller.of(program, db);
+    const known = Promise.withResolvers<void>();
+    const order = teller.order('ada', { ...toBen, amount: '10.00' }, known.promise);
+    assert.equal(await teller.order('ada', { ...toBen, amount: '1.00' }), 'COMPLETED');
+    assert.equal(await teller.balance('ada-checking'), '99900 0 0');
+    known.resolve();
+    assert.equal(await order, 'COMPLETED');
+    assert.equal(await teller.balance('ada-checking'), '98900 0 0');
+  },
+
   'who locks an account makes others wait': async (program) => {
     const { Book } = await program.load<typeof Ledger>('ledger/index.ts');
     const lock: Locking = (tx) => Book.lock(tx, ['ada-checking']);
@@ -973,8 +1006,23 @@ const mutants: readonly Mutant[] = [
   {
     name: 'a commit whose answer was lost is told as not written',
     file: 'storage/group-commit.ts',
-    instead: ['for (const waiter of left) waiter.unknown = true;', ''],
+    instead: ["for (const waiter of left) waiter.unknown = waiter.standing === 'confirmed';", ''],
     caughtBy: 'a lost answer to a commit is never told as a failure',
+  },
+  {
+    name: 'an order is decided with others of its batch, whatever became of its token',
+    file: 'transfers/settle.ts',
+    instead: ['going[index] ? batch.take(', 'going ? batch.take('],
+    caughtBy: 'who is refused moves nothing',
+  },
+  {
+    name: 'an order is decided because nobody has refused it yet',
+    file: 'storage/group-commit.ts',
+    instead: [
+      "waiters.map(({ standing }) => standing === 'confirmed')",
+      "waiters.map(({ standing }) => standing !== 'refused')",
+    ],
+    caughtBy: 'nothing is decided before it is known who orders',
   },
   {
     name: 'money is a float on its way in',

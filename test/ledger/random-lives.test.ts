@@ -116,6 +116,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<number>
         tx,
         steps.map((step) => step.order),
         true,
+        async () => steps.map(() => true),
       ),
     );
     for (const [index, { order, expected }] of steps.entries()) {

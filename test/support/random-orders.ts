@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
+import { Problem } from '../../src/problem.ts';
 import { Database } from '../../src/storage/index.ts';
 import {
   initiateTransfer,
@@ -93,16 +94,36 @@ function nextOrder(index: number): { order: TransferOrder; first: Said | undefin
   return { order: { ...first.order, amount }, first };
 }
 
+/** Known long before a batch has been to the database. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+async function beRefused(order: TransferOrder): Promise<void> {
+  const refusal = new Problem('invalid_token', 'The access token is not valid.');
+  const confirmed = nextTurn().then(() => {
+    throw refusal;
+  });
+  const got = await initiateTransfer(desk, actor, order, confirmed).then(
+    ({ kind }) => kind,
+    (error) => error,
+  );
+  if (got !== refusal) wrong.push(`${order.transferId}: expected to be refused, got ${got}`);
+}
+
 const count = Number(values.count);
 const wrong: string[] = [];
 let sent = 0;
 let waiting: Promise<void>[] = [];
 while (sent < count) {
   const { order, first } = nextOrder(sent++);
+  const [dead, toBeConfirmed] = [random(20) === 0, random(2) === 0];
+  // The same order by a dead token first: of it nothing stays, not even the id.
+  if (dead) waiting.push(beRefused(order));
   const outcome = expected(order, first);
   if (first === undefined) said.push({ order, outcome });
   waiting.push(
-    initiateTransfer(desk, actor, order).then((answer) => {
+    initiateTransfer(desk, actor, order, toBeConfirmed ? nextTurn() : null).then((answer) => {
       const got =
         answer.kind === 'new' || answer.kind === 'replayed'
           ? `${answer.kind === 'replayed' ? 'replayed ' : ''}${answer.transfer.failureCode ?? answer.transfer.status}`
@@ -110,7 +131,7 @@ while (sent < count) {
       if (got !== outcome) wrong.push(`${order.transferId}: expected ${outcome}, got ${got}`);
     }),
   );
-  if (waiting.length === 500) {
+  if (waiting.length >= 500) {
     await Promise.all(waiting);
     waiting = [];
   }

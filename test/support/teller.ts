@@ -80,9 +80,10 @@ export class Teller implements AsyncDisposable {
     return this.members.get(by) ?? this.client;
   }
 
-  async order(by: string, order: TellerOrder): Promise<string> {
-    const outcome = this.#transfers.initiateTransfer(this.#desk, this.#actor(by), this.#asked(order));
-    return this.#inWords(outcome);
+  /** Before `confirmed` nothing is decided. */
+  async order(by: string, order: TellerOrder, confirmed: Promise<unknown> | null = null): Promise<string> {
+    const { initiateTransfer } = this.#transfers;
+    return this.#inWords(initiateTransfer(this.#desk, this.#actor(by), this.#asked(order), confirmed));
   }
 
   async dryRun(by: string, order: TellerOrder): Promise<string> {

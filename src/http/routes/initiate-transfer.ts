@@ -124,7 +124,8 @@ export const initiateTransfer = operation({
   },
   problems: ['transfer_id_reused', ...failureCodes, 'outcome_unknown'],
   problemSchemas: { 422: DeclinedTransferProblem, 504: OutcomeUnknownProblem },
-  async handle(services, { actor, body, query, numbers, header }) {
+  presumes: true,
+  async handle(services, { actor, confirmed, body, query, numbers, header }) {
     const transferId = body.id ?? idFromHeader(header('idempotency-key'), actor) ?? uuidv7(new Date());
     const order = {
       transferId,
@@ -139,7 +140,7 @@ export const initiateTransfer = operation({
     return answer(
       query.dryRun === true
         ? await services.explainTransfer(actor, order)
-        : await services.initiateTransfer(actor, order),
+        : await services.initiateTransfer(actor, order, confirmed),
     );
   },
 });
