@@ -303,25 +303,20 @@ function registerOperation(
         challenge,
         (client) => admission.admit(client, reply),
       );
-      caller.catch(() => {});
-      const wait = () => {
-        caller.then(admit).then(() => done(), done);
-      };
       // What only reads, or can be taken back, is done while the database is asked whether the token still lives.
-      const presume = (bearer: Caller) => {
-        request.confirmed = caller;
-        try {
-          admit(bearer);
-        } catch (error) {
-          return done(error as Error);
-        }
-        done();
-      };
-      if (presumed === undefined) wait();
-      else if (operation.method === 'GET') presume(presumed);
-      // A body that came with its head is here in the next turn. A slower one is not waited for to tell of a dead token.
-      else if (operation.presumes) setImmediate(() => (request.raw.complete ? presume(presumed) : wait()));
-      else wait();
+      if (presumed === undefined || !(operation.method === 'GET' || operation.presumes)) {
+        caller.then(admit).then(() => done(), done);
+        return;
+      }
+      caller.catch(() => {});
+      request.confirmed = caller;
+      admit(presumed);
+      if (operation.method === 'GET') return done();
+      // A body that came with its head is here in the next turn. A slower one is not waited for by who may be refused.
+      setImmediate(() => {
+        if (request.raw.complete) done();
+        else caller.then(() => done(), done);
+      });
     });
     if (operation.query !== undefined) {
       scope.addHook('preValidation', (request, _reply, done) => {

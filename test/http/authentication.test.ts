@@ -4,6 +4,7 @@ import type { Caller } from '../../src/auth/index.ts';
 import { Problem } from '../../src/problem.ts';
 import { openApiDocument } from '../support/contract.ts';
 import { eventually } from '../support/processes.ts';
+import { sayRaw } from '../support/raw-http.ts';
 import {
   account,
   clientToken,
@@ -15,6 +16,7 @@ import {
 } from './fake-services.ts';
 
 const accounts = '/digitalbanking/db-accounts/v1/accounts';
+const transfers = '/digitalbanking/db-transfers/v1/transfers';
 const register = '/digitalbanking/v1/customers/register';
 
 describe('access tokens', () => {
@@ -127,6 +129,67 @@ describe('access tokens', () => {
     const body = { memberNumber: '700101', email: 'wilhelmina@quillfeather.example' };
     assert.equal((await seen.client.post(register, { token: clientToken, json: body })).status, 401);
     assert.ok(!asked.includes('written'), 'who may be dead writes nothing');
+  });
+
+  it('seen before may be dead since: a transfer is begun, and hears of that before it is decided', async () => {
+    const begun: string[] = [];
+    const decided: string[] = [];
+    let told = Promise.withResolvers<Caller>();
+    const { presumed } = identify(clientToken);
+    const dead = new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.');
+    await using seen = await startEdge({
+      identify: (token) => ({ presumed: identify(token).presumed as Caller, caller: told.promise }),
+      initiateTransfer: async (_actor, { transferId }, confirmed) => {
+        begun.push(transferId);
+        if (transferId === 'overloaded') throw new Problem('overloaded', 'Too much to do.');
+        assert.ok(confirmed !== null, 'it is not known yet');
+        await confirmed;
+        decided.push(transferId);
+        return { kind: 'id_reused', differs: null };
+      },
+    });
+    const order = { id: 'rent', fromAccountId: 'acc-1', toAccountId: 'acc-2', amount: 105 };
+    const sent = seen.client.post(transfers, { token: clientToken, json: order });
+    await eventually('begun', async () => begun.length === 1);
+    assert.deepEqual(decided, []);
+    told.resolve(presumed as Caller);
+    assert.equal((await sent).status, 409);
+    assert.deepEqual(decided, ['rent']);
+
+    told = Promise.withResolvers<Caller>();
+    const refused = seen.client.post(transfers, { token: clientToken, json: { ...order, id: 'begun' } });
+    await eventually('begun', async () => begun.includes('begun'));
+    told.reject(dead);
+    const json = { 'content-type': 'application/json' };
+    const replies = [
+      await refused,
+      await seen.client.post(transfers, { token: clientToken, json: order }),
+      await seen.client.post(transfers, { token: clientToken, json: { ...order, id: 'overloaded' } }),
+      await seen.client.post(`${transfers}?dryRun=true`, { token: clientToken, json: order }),
+      await seen.client.post(`${transfers}?unknown=1`, { token: clientToken, json: order }),
+      await seen.client.post(transfers, { token: clientToken, json: { ...order, amount: '105' } }),
+      await seen.client.post(transfers, { token: clientToken, json: {} }),
+      await seen.client.post(transfers, { token: clientToken }),
+      await seen.client.post(transfers, { token: clientToken, body: '{', headers: json }),
+      await seen.client.post(transfers, { token: clientToken, body: 'x'.repeat(100_000), headers: json }),
+      await seen.client.post(transfers, { token: clientToken, form: { id: 'rent' } }),
+      await seen.client.post(transfers, { token: powerlessToken, json: order }),
+      await seen.client.post(transfers, {
+        token: clientToken,
+        json: order,
+        headers: { accept: 'text/html' },
+      }),
+    ];
+    for (const [index, reply] of replies.entries()) {
+      assert.equal(reply.status, 401, `${index}: ${reply.text}`);
+      assert.equal(reply.body.code, 'invalid_token');
+      assert.equal(reply.headers.get('www-authenticate'), 'Bearer realm="sharedraft", error="invalid_token"');
+    }
+    assert.deepEqual(decided, ['rent']);
+    // Who is refused need not send the body for it.
+    const head = `POST ${transfers} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${clientToken}\r\nContent-Type: application/json\r\nContent-Length: 80\r\n\r\n`;
+    assert.match((await sayRaw(seen.port, [head])).text, /^HTTP\/1\.1 401 /);
+    assert.match((await sayRaw(seen.port, [head, 20, '{"id":'])).text, /^HTTP\/1\.1 401 /);
   });
 
   it('without the scope are refused, and the answer names it', async () => {

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { identify, setStanding } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
+import type { Actor } from '../../src/institutions/index.ts';
+import { Problem } from '../../src/problem.ts';
+import { initiateTransfer, type TransferOrder } from '../../src/transfers/index.ts';
+import { clientOf, type DemoCaller, memberOf, paths, send } from '../support/demo.ts';
+import { deskOf } from '../support/desk.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { balancesOf, dumpTables, ledgerSums } from '../support/tables.ts';
+
+/* A transfer is begun while it is being asked whether its token lives. A dead one's is never done. */
+
+let one: TestService;
+let two: TestService;
+before(async () => {
+  one = await startTestService();
+  two = await startTestService({ beside: one });
+});
+after(async () => {
+  await two.close();
+  await one.close();
+});
+
+const app = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
+const way = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings' };
+const body = (id: string, amount = 1) => ({ id, ...way, amount });
+const order = (transferId: string, cents: bigint): TransferOrder => ({
+  transferId,
+  ...way,
+  amount: { digits: cents, decimals: 2 },
+  currencyCode: null,
+  transferType: null,
+  paymentOption: null,
+  previousYearContribution: null,
+});
+const posted = async (accountId: string) =>
+  (await balancesOf(one.db, 'lakeside'))[accountId]?.posted as bigint;
+
+async function revoke({ token }: DemoCaller, at = two): Promise<void> {
+  const { status } = await send(at.address, 'POST', paths.revoke, { body: { ...app, token } });
+  assert.equal(status, 200);
+}
+
+/** Someone whose token both processes have seen, so that they presume it to live. */
+async function known(
+  kind: 'client' | 'member' = 'client',
+): Promise<DemoCaller & { beside: DemoCaller['post'] }> {
+  const caller =
+    kind === 'client' ? await clientOf(one) : await memberOf(one, 'demo.member', 'demo-member-password');
+  const headers = { authorization: `Bearer ${caller.token}` };
+  const beside: DemoCaller['post'] = (path, json, more) =>
+    send(two.address, 'POST', path, { body: json, headers: { ...headers, ...more } });
+  const account = `${paths.accounts}/${way.fromAccountId}`;
+  assert.equal((await caller.get(account)).status, 200);
+  assert.equal((await send(two.address, 'GET', account, { headers })).status, 200);
+  return { ...caller, beside };
+}
+
+test('whose token was revoked at another process hears that and nothing else, and leaves nothing', async () => {
+  const living = await clientOf(one);
+  assert.equal((await living.post(paths.transfers, body('before'))).status, 201);
+  const orders: readonly [string, string | object, Record<string, string>?][] = [
+    [paths.transfers, body('new')],
+    [paths.transfers, body('before')],
+    [paths.transfers, body('before', 2)],
+    [paths.transfers, { ...way, amount: 1 }, { 'idempotency-key': 'key' }],
+    [paths.transfers, body('too-much', 9_999_999_999)],
+    [paths.transfers, body('too-fine', 0.001)],
+    [paths.transfers, { ...body('nowhere'), toAccountId: 'a-none' }],
+    [paths.transfers, { ...body('unknown field'), more: 1 }],
+    [`${paths.transfers}?dryRun=true`, body('dry')],
+    [`${paths.transfers}?unknown=1`, body('unknown-parameter')],
+    [`${paths.transfers}/before/cancel`, {}],
+  ];
+  // A token is presumed once only after it has died: one each.
+  const callers = await Promise.all(orders.map(() => known()));
+  callers.push(await known('member'));
+  for (const caller of callers) await revoke(caller);
+  const before = await dumpTables(one.db);
+  for (const [index, caller] of callers.entries()) {
+    const [path, json, headers] = orders[index] ?? [paths.transfers, body('member')];
+    for (const post of [caller.post, caller.beside, caller.post]) {
+      const reply = await post(path, json as object, headers);
+      assert.equal(reply.status, 401, `${path} ${JSON.stringify(json)}: ${reply.text}`);
+      assert.equal(reply.body.code, 'invalid_token');
+      assert.equal(reply.headers.get('www-authenticate'), 'Bearer realm="sharedraft", error="invalid_token"');
+    }
+  }
+  assert.deepEqual(await dumpTables(one.db), before);
+  assert.equal((await living.post(paths.transfers, body('new'))).status, 201, 'no id was used up');
+});
+
+test('who is shut out by an operator moves nothing any more, and nobody else is kept from it', async () => {
+  const [member, other] = [await known('member'), await known()];
+  await using desk = await deskOf(one);
+  const set = (active: boolean) =>
+    setStanding(one.service.stores.auth, desk.institutionId, 'demo.member', { active }, ownOrigin());
+  await set(false);
+  const before = await posted(way.fromAccountId);
+  const replies = await Promise.all([
+    member.post(paths.transfers, body('shut-out-1')),
+    other.post(paths.transfers, body('beside-1')),
+    member.beside(paths.transfers, body('shut-out-2')),
+    other.beside(paths.transfers, body('beside-2')),
+  ]);
+  await set(true);
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    [401, 201, 401, 201],
+  );
+  assert.equal(await posted(way.fromAccountId), before - 200n);
+});
+
+test('a presumption alone moves nothing: an order whose token died before it came is rejected by its batch', async () => {
+  const { auth } = one.service.stores;
+  await using desk = await deskOf(one);
+  const caller = await known();
+  await revoke(caller);
+  const before = await dumpTables(one.db);
+  const { presumed, caller: confirmed } = identify(auth, caller.token);
+  assert.ok(presumed !== undefined, 'it was seen before');
+  const refused = initiateTransfer(desk.desk, presumed.actor, order('presumed', 100n), confirmed);
+  await assert.rejects(refused, (error) => error instanceof Problem && error.code === 'invalid_token');
+  assert.deepEqual(await dumpTables(one.db), before);
+  const again = identify(auth, caller.token);
+  await assert.rejects(again.caller);
+  assert.equal(again.presumed, undefined, 'once refused it is presumed no more');
+});
+
+test('an order that nobody can vouch for is left out of a batch, and keeps no account locked', async () => {
+  await using desk = await deskOf(one);
+  const bank: Actor = { kind: 'client', institutionId: desk.institutionId, clientId: 'demo-app' };
+  const initiate = (id: string, confirmed: Promise<unknown> | null) =>
+    initiateTransfer(desk.desk, bank, order(id, 100n), confirmed);
+  const before = await posted(way.fromAccountId);
+  const lost = new Problem('database_unavailable', 'The database cannot be reached. Nothing was written.');
+  const [late, silent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const waiting = [initiate('late', late.promise), initiate('silent', silent.promise)];
+  // Of the same accounts: in the same batch, and in later ones through this process and another.
+  assert.equal((await initiate('same-batch', null)).kind, 'new');
+  assert.equal((await initiate('later', null)).kind, 'new');
+  assert.equal((await (await clientOf(two)).post(paths.transfers, body('elsewhere'))).status, 201);
+  assert.equal(await posted(way.fromAccountId), before - 300n);
+  silent.reject(lost);
+  await assert.rejects(waiting[1] as Promise<unknown>, lost);
+  late.resolve();
+  assert.equal((await waiting[0])?.kind, 'new');
+  assert.equal(await posted(way.fromAccountId), before - 400n);
+});
+
+test('transfers race with the revocation of their token: after it was answered none is done, before it each once', async () => {
+  const before = await posted(way.fromAccountId);
+  let done = 0;
+  for (let round = 0; round < 12; round++) {
+    const caller = await known(round % 4 === 0 ? 'member' : 'client');
+    const send = (name: string) =>
+      Array.from({ length: 8 }, (_, index) =>
+        (index % 2 === 0 ? caller.post : caller.beside)(paths.transfers, body(`${round}-${name}-${index}`)),
+      );
+    assert.equal((await caller.post(paths.transfers, body(`${round}-first`))).status, 201);
+    const racing = send('racing');
+    if (round % 2 === 0) await racing[0];
+    const revoking = revoke(caller, round % 3 === 0 ? one : two);
+    racing.push(...send('beside'));
+    await revoking;
+    const after = await Promise.all(send('after'));
+    assert.deepEqual(new Set(after.map(({ status }) => status)), new Set([401]));
+    const statuses = (await Promise.all(racing)).map(({ status }) => status);
+    assert.ok(
+      statuses.every((status) => status === 201 || status === 401),
+      String(statuses),
+    );
+    done += 1 + statuses.filter((status) => status === 201).length;
+  }
+  assert.equal(await posted(way.fromAccountId), before - BigInt(done) * 100n);
+  const [ids] = await one.db.superuser<{ count: bigint }>(
+    `select count(*) from transfers where transfer_id ~ '^[0-9]+-(first|racing|beside|after)'`,
+  );
+  assert.equal(ids?.count, BigInt(done));
+  assert.deepEqual(new Set(await ledgerSums(one.db)), new Set(['0']));
+});
