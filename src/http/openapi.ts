@@ -15,6 +15,9 @@ import { namedSchemas, ProblemDocument } from './schemas.ts';
  * of where it is served: its server is the address that it was read from.
  */
 export async function generateOpenApi(): Promise<object> {
+  const paths = pathsOf(operations);
+  const inPaths = JSON.stringify(paths);
+  const shown = problemCodes.filter((code) => inPaths.includes(`"#/components/examples/${code}"`));
   return {
     openapi: '3.1.1',
     info: {
@@ -33,13 +36,13 @@ export async function generateOpenApi(): Promise<object> {
       { name: 'Events', description: 'What happened, for the institution’s own systems.' },
       { name: 'Service', description: 'For whoever runs it.' },
     ],
-    paths: pathsOf(operations),
+    paths,
     components: {
       schemas: Object.fromEntries(
         Object.entries(namedSchemas).map(([name, schema]) => [name, copySchema(schema, { named: false })]),
       ),
       examples: Object.fromEntries(
-        problemCodes.map((code) => [
+        shown.map((code) => [
           code,
           { summary: problemKinds[code].title, value: readProblemPage(code).example },
         ]),
@@ -259,13 +262,21 @@ function describeProblems(operation: Operation): Record<string, object> {
             'application/problem+json': {
               schema: copySchema(operation.problemSchemas?.[status] ?? ProblemDocument),
               examples: Object.fromEntries(
-                together.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+                together.map((code) => [code, exampleOf(code, operation.problemSchemas?.[status])]),
               ),
             },
           },
         },
       ]),
   );
+}
+
+/** As the code's page shows it; without what only other operations add to it. */
+function exampleOf(code: ProblemCode, schema: Type.TObject = ProblemDocument): object {
+  const example = Object.entries(readProblemPage(code).example);
+  const said = example.filter(([member]) => member in schema.properties);
+  if (said.length === example.length) return { $ref: `#/components/examples/${code}` };
+  return { summary: problemKinds[code].title, value: Object.fromEntries(said) };
 }
 
 const namesOfSchemas = new Map<unknown, string>(

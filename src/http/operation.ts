@@ -98,7 +98,7 @@ interface Description<
   /** Codes it may answer beside those of its kind (see commonProblems in openapi.ts). */
   readonly problems?: readonly ProblemCode[];
   /** By status, where the problem document has members of its own. */
-  readonly problemSchemas?: Readonly<Record<number, Type.TSchema>>;
+  readonly problemSchemas?: Readonly<Record<number, Type.TObject>>;
   /** Counted for each client, and told in `RateLimit`. */
   readonly rate?: Rate;
   /**

@@ -4,7 +4,7 @@ import type { ProblemCode } from '../problem.ts';
 export interface ProblemPage {
   readonly markdown: string;
   /** The document that the page shows; openapi.json shows the same. */
-  readonly example: unknown;
+  readonly example: object;
 }
 
 const folder = new URL('../../docs/problems/', import.meta.url);

@@ -58,6 +58,31 @@ describe('openapi.json', () => {
     for (const [name, schema] of schemas) assert.equal(ajv.validateSchema(schema), true, String(name));
   });
 
+  it('has no component that nothing refers to', () => {
+    const text = JSON.stringify(document);
+    for (const [kind, components] of Object.entries<Json>(document.components)) {
+      if (kind === 'securitySchemes') continue;
+      for (const name of Object.keys(components)) {
+        assert.ok(text.includes(`"$ref":"#/components/${kind}/${name}"`), `${kind} ${name}`);
+      }
+    }
+  });
+
+  it('shows of a problem just the members that the operation answers', () => {
+    for (const { operation } of operations) {
+      for (const [status, response] of Object.entries<Json>(operation.responses)) {
+        const media = response.content['application/problem+json'];
+        for (const [code, example] of Object.entries<Json>(media?.examples ?? {})) {
+          const { value } = resolve(example);
+          assert.deepEqual([value.code, value.status], [code, Number(status)], operation.operationId);
+          const { properties } = resolve(media.schema);
+          const more = Object.keys(value).filter((member) => !(member in properties));
+          assert.deepEqual(more, [], `${operation.operationId} ${status} ${code}`);
+        }
+      }
+    }
+  });
+
   it('has the interface’s six operations at their paths', () => {
     const paths = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     for (const expected of [
