@@ -6,6 +6,8 @@ import { refusePublicDemo, type Service, type ServiceOptions, startService } fro
 import { openStores } from '../stores.ts';
 import { CommandFailed } from './command.ts';
 
+class WorkerEnded extends CommandFailed {}
+
 /** A worker that lived shorter is replaced after a pause, which grows while that goes on. */
 const shortLifeMillis = 5_000;
 const shortestPauseMillis = 50;
@@ -15,16 +17,23 @@ const stopPatienceMillis = 10_000;
 
 /**
  * Serves with `config.workers` processes on one port. This one answers no request: it owns the embedded database, hands
- * connections round, replaces a worker that ended, and stops them all. CommandFailed when one cannot start.
+ * connections round, replaces a worker that ended, and stops them all. CommandFailed when one cannot start. Undefined
+ * when it was asked to stop before all served: Ctrl-C reaches the workers too, and one that has not begun to listen for
+ * it ends at once.
  */
 export async function serveByWorkers(
   config: Config,
   secrets: Secrets,
   { log, beforeListening }: ServiceOptions,
-): Promise<Service> {
+  stopAsked: Promise<void>,
+): Promise<Service | undefined> {
   const stores = await openStores(config, secrets, 'own', log);
   const workers = new Set<Worker>();
   let stopping = false;
+  let asked = false;
+  stopAsked.then(() => {
+    asked = true;
+  });
 
   const start = async (): Promise<{ readonly worker: Worker; readonly address: string }> => {
     const worker = cluster.fork();
@@ -37,7 +46,7 @@ export async function serveByWorkers(
     });
     const serving = once(worker, 'message').then(([message]) => (message as Serving).address);
     const ended = exitOf(worker).then((): never => {
-      throw new CommandFailed('A worker ended before it could serve.');
+      throw new WorkerEnded('A worker ended before it could serve.');
     });
     return { worker, address: await Promise.race([serving, ended]) };
   };
@@ -93,6 +102,7 @@ export async function serveByWorkers(
     };
   } catch (error) {
     await stop();
+    if (asked && error instanceof WorkerEnded) return undefined;
     throw error;
   }
 }

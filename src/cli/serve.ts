@@ -6,6 +6,7 @@ import { type Config, loadConfig, readEnvironment } from '../config.ts';
 import { loadDemoWhenEmpty } from '../demo.ts';
 import { listInstitutions } from '../institutions/index.ts';
 import { startService } from '../service.ts';
+import type { Stores } from '../stores.ts';
 import { say } from './command.ts';
 import { serveAsWorker, serveByWorkers } from './serve-by-workers.ts';
 
@@ -42,13 +43,17 @@ async function serve(): Promise<void> {
   const log = (event: string, details?: object) => logStartup(config, event, details);
   if (cluster.isWorker) return serveAsWorker(config, secrets, { log }, stopAsked);
 
-  const serveHere = config.workers > 1 ? serveByWorkers : startService;
-  const service = await serveHere(config, secrets, {
+  const options = {
     log,
-    beforeListening: async (stores) => {
+    beforeListening: async (stores: Stores) => {
       if (embedded || config.allowDemoAnywhere) await loadDemoWhenEmpty(stores);
     },
-  });
+  };
+  const service =
+    config.workers > 1
+      ? await serveByWorkers(config, secrets, options, stopAsked)
+      : await startService(config, secrets, options);
+  if (service === undefined) return;
   const institutions = await service.stores.database.directory(listInstitutions);
   say(
     welcome(

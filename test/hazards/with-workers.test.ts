@@ -170,6 +170,29 @@ test('the first process killed with -9: its workers end by themselves, the next 
   }
 });
 
+test('Ctrl-C while workers start: a quiet stop, and nothing is left', async () => {
+  const { host, user, database } = served.db.connection;
+  const { child, output } = launch([process.execPath, 'src/main.ts', 'serve'], {
+    WORKERS: '2',
+    DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    SECRET_KEY: 'ab'.repeat(32),
+    ALLOW_DEMO_ANYWHERE: 'true',
+  });
+  const group = child.pid as number;
+  let workers: number[] = [];
+  const deadline = performance.now() + 30_000;
+  // As soon as there is one: it listens for nothing yet, and the signal ends it.
+  while (workers.length === 0 && performance.now() < deadline) {
+    workers = await childrenOf(group);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  assert.notEqual(workers.length, 0, output());
+  process.kill(-group, 'SIGINT');
+  assert.equal(await exitOf(child), 0, output());
+  assert.doesNotMatch(output(), /A worker ended/);
+  assert.deepEqual(workers.filter(isAlive), []);
+});
+
 test('a port that is taken is told once, and nothing is left', async () => {
   const { host, user, database } = served.db.connection;
   const { child, output } = launch([process.execPath, 'src/main.ts', 'serve'], {
