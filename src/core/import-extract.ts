@@ -251,17 +251,19 @@ async function bringBalances(
   inserted: ReadonlyMap<string, bigint>,
   adjustBalances: boolean,
 ): Promise<{ opened: number; adjusted: number }> {
-  const concerned = accounts.filter((account) => adjustBalances || inserted.has(account.accountId));
+  const moves = (account: AccountRecord) => adjustBalances || inserted.has(account.accountId);
+  // A loan's standing is the core's to say: what is due on it beside the flag, whatever becomes of the balance.
+  const concerned = accounts.filter((account) => moves(account) || account.category === 'LOAN');
   if (concerned.length === 0) return { opened: 0, adjusted: 0 };
   const settlement = new Set(
-    concerned.map((account) => internalAccountId('CORE_SETTLEMENT', account.currency)),
+    concerned.filter(moves).map((account) => internalAccountId('CORE_SETTLEMENT', account.currency)),
   );
   const book = await Book.lock(tx, [...settlement, ...concerned.map((account) => account.accountId)]);
 
   let opened = 0;
   let adjusted = 0;
   const events: NewEvent[] = [];
-  for (const account of concerned) {
+  for (const account of concerned.filter(moves)) {
     const state = book.state(account.accountId);
     if (state === undefined) throw new Error('core: an account without a balance');
     const difference = account.posted - state.posted;
@@ -289,19 +291,18 @@ async function bringBalances(
   const at = latest !== undefined && latest > now ? latest : now;
   await book.write(at);
   await appendEvents(tx, tx.institutionId, events, at);
-  if (adjustBalances) {
-    const loans = concerned.filter((account) => account.category === 'LOAN');
-    await updateLoans(
-      tx,
-      tx.institutionId,
-      loans.map((loan) => ({
+  await updateLoans(
+    tx,
+    tx.institutionId,
+    concerned
+      .filter((account) => account.category === 'LOAN')
+      .map((loan) => ({
         accountKey: accountKey(loan),
-        accruedInterest: loan.accruedInterest,
-        feesDue: loan.feesDue,
+        accruedInterest: moves(loan) ? loan.accruedInterest : null,
+        feesDue: moves(loan) ? loan.feesDue : null,
         amountDue: loan.amountDue,
       })),
-    );
-  }
+  );
   return { opened, adjusted };
 }
 

@@ -292,19 +292,21 @@ export async function updateDescriptions(
 const setLoans = sql(
   'core_set_loans',
   `update loans l
-   set accrued_interest = v.accrued_interest, fees_due = v.fees_due, amount_due = v.amount_due
+   set accrued_interest = coalesce(v.accrued_interest, l.accrued_interest), fees_due = coalesce(v.fees_due, l.fees_due),
+       amount_due = v.amount_due
    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
      as v (account_key, accrued_interest, fees_due, amount_due)
    where l.institution_id = $1 and l.account_key = v.account_key`,
 );
 
+/** What is null stays. */
 export async function updateLoans(
   tx: Queryable,
   institutionId: InstitutionId,
   rows: readonly {
     readonly accountKey: bigint;
-    readonly accruedInterest: bigint;
-    readonly feesDue: bigint;
+    readonly accruedInterest: bigint | null;
+    readonly feesDue: bigint | null;
     readonly amountDue: bigint;
   }[],
 ): Promise<void> {

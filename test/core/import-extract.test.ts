@@ -287,6 +287,35 @@ describe('importing again', () => {
     assert.deepEqual(new Set(await ledgerSums(db)), new Set(['0']));
   });
 
+  test('whether a loan is in good standing follows the core: the flag and what is due, and no figure of the ledger', async () => {
+    await using db = await testDatabase();
+    const due = (delinquent: string, amountDue: string, interest = '12.50') => {
+      const files = soundExtract();
+      files['accounts.csv'] = (files['accounts.csv'] ?? []).map((line, index) =>
+        index === 0
+          ? `${line},amount_due`
+          : line.startsWith('a-3,')
+            ? `a-3,1001,1001-50,CONSUMER_LOAN,,USD,1000.00,open,${delinquent},,,${interest},25,${amountDue}`
+            : `${line},`,
+      );
+      return files;
+    };
+    const standing = async () => {
+      const [row] = await db.superuser<{ delinquent: boolean; due: bigint; interest: bigint }>(
+        `select a.delinquent, l.amount_due as due, l.accrued_interest as interest
+         from loans l join accounts a using (institution_id, account_key) where a.account_id = 'a-3'`,
+      );
+      return [row?.delinquent, Number(row?.due), Number(row?.interest)];
+    };
+    await importFiles(db, due('yes', '150.00'));
+    assert.deepEqual(await standing(), [true, 15_000, 1_250]);
+    const report = await importFiles(db, due('no', '0', '99.00'));
+    assert.deepEqual(await standing(), [false, 0, 1_250]);
+    assert.deepEqual([report.openedAccounts, report.adjustedAccounts], [0, 0]);
+    await importFiles(db, due('yes', '75.00', '99.00'));
+    assert.deepEqual(await standing(), [true, 7_500, 1_250]);
+  });
+
   const contradictions: Record<string, readonly [files: ExtractFiles, errors: readonly string[]]> = {
     'another currency of the institution': [
       changed('institution.csv', 'USD', 'EUR'),
