@@ -1,7 +1,14 @@
 import { isIP } from 'node:net';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { auditedNameHash } from '../auth/index.ts';
-import { type AuditFilter, type RecordedAuditEntry, readAudit, wholeService } from '../events/index.ts';
+import {
+  type AuditAction,
+  type AuditFilter,
+  auditActions,
+  type RecordedAuditEntry,
+  readAudit,
+  wholeService,
+} from '../events/index.ts';
 import { chooseInstitution, say, withStores } from './command.ts';
 
 interface Options {
@@ -9,7 +16,7 @@ interface Options {
   readonly service?: true;
   readonly since?: Date;
   readonly until?: Date;
-  readonly action?: string;
+  readonly action?: AuditAction;
   readonly outcome?: 'succeeded' | 'refused';
   readonly client?: string;
   readonly user?: string;
@@ -25,22 +32,24 @@ export function auditCommand(): Command {
     .option('--service', 'those of the service as a whole: unknown clients, signing keys')
     .option('--since <time>', 'an ISO date or time, or how long ago: 90m, 12h, 7d', readTime)
     .option('--until <time>', 'likewise', readTime)
-    .option('--action <action>', 'for example login, user.locked')
+    .addOption(new Option('--action <action>', 'what was done').choices(auditActions))
     .addOption(new Option('--outcome <outcome>').choices(['succeeded', 'refused']))
     .option('--client <client-id>')
     .option('--user <user-id>')
     .option('--name <name>', 'a username or client id that nobody has, as it was typed')
     .option('--address <network>', 'an address, or a network like 192.0.2.0/24', readNetwork)
     .option('--transaction <id>', 'what an answer or a log line named as transactionId')
-    .action(async (options: Options) => {
+    .action(async (options: Options, command: Command) => {
+      const { since, until } = options;
+      if (since && until && since > until) command.error('error: --since is later than --until');
       await withStores(async (stores) => {
         const { database, auth } = stores;
         const institutionId = options.service
           ? wholeService
           : (await chooseInstitution(stores, options.institution)).institutionId;
         const filter: AuditFilter = {
-          since: options.since,
-          until: options.until,
+          since,
+          until,
           action: options.action,
           outcome: options.outcome,
           clientId: options.client,
@@ -49,7 +58,12 @@ export function auditCommand(): Command {
           network: options.address,
           transactionId: options.transaction,
         };
-        for await (const entry of readAudit(database, institutionId, filter)) say(toLine(entry));
+        let found = false;
+        for await (const entry of readAudit(database, institutionId, filter)) {
+          found = true;
+          say(toLine(entry));
+        }
+        if (!found) process.stderr.write('There is no such entry.\n');
       });
     });
 }
@@ -74,9 +88,9 @@ function readTime(text: string): Date {
 }
 
 function readNetwork(text: string): string {
-  const [address = '', bits = '0', ...rest] = text.split('/');
+  const [, address = '', bits = '0'] = /^([^/]*)(?:\/([0-9]{1,3}))?$/.exec(text) ?? [];
   const most = isIP(address) === 6 ? 128 : 32;
-  if (isIP(address) === 0 || rest.length > 0 || !(Number(bits) <= most)) {
+  if (isIP(address) === 0 || Number(bits) > most) {
     throw new InvalidArgumentError('An address, or a network like 192.0.2.0/24.');
   }
   return text;

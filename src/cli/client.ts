@@ -140,7 +140,7 @@ function set(): Command {
     )
     .addOption(new Option('--on', 'switch it on; tokens of before stay dead').conflicts('off'))
     .option('--off', 'switch it off; live tokens end')
-    .action(async (clientId: string, options: SetOptions) => {
+    .action(async (clientId: string, options: SetOptions, command: Command) => {
       const { name, grants, tokenLifetime, networks, on, off } = options;
       const change: ClientChange = {
         ...(name !== undefined && { name }),
@@ -150,6 +150,7 @@ function set(): Command {
         ...(networks && { networks: networks === 'any' ? null : networks }),
         ...((on || off) && { active: on === true }),
       };
+      if (Object.keys(change).length === 0) command.error('error: it does not say what to change');
       await withStores(async (stores, origin) => {
         const { institutionId } = await chooseInstitution(stores, options.institution);
         if (!(await changeClient(stores.auth, institutionId, clientId, change, origin))) throw noSuchClient();

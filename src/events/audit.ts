@@ -2,31 +2,33 @@ import type { Database, InstitutionId, Queryable } from '../storage/index.ts';
 import { deleteOldAudit, insertAudit, selectAudit } from './audit-queries.ts';
 import type { Origin } from './origin.ts';
 
-/** A thing that is audited: the noun, and what was done to it. */
-export type AuditAction =
-  | 'login'
-  | 'client_token'
-  | 'token_request'
-  | 'user.registered'
-  | 'user.activated'
-  | 'user.locked'
-  | 'user.unlocked'
-  | 'user.deactivated'
-  | 'user.reactivated'
-  | 'user.password_set'
-  | 'user.activation_code_issued'
-  | 'client.created'
-  | 'client.changed'
-  | 'client.secret_added'
-  | 'client.secret_removed'
-  | 'client.key_added'
-  | 'client.key_removed'
-  | 'key.created'
-  | 'key.retired'
-  | 'token.revoked'
-  | 'provider.added'
-  | 'provider.changed'
-  | 'provider.removed';
+/** What is audited: the noun, and what was done to it. */
+export const auditActions = [
+  'login',
+  'client_token',
+  'token_request',
+  'user.registered',
+  'user.activated',
+  'user.locked',
+  'user.unlocked',
+  'user.deactivated',
+  'user.reactivated',
+  'user.password_set',
+  'user.activation_code_issued',
+  'client.created',
+  'client.changed',
+  'client.secret_added',
+  'client.secret_removed',
+  'client.key_added',
+  'client.key_removed',
+  'key.created',
+  'key.retired',
+  'token.revoked',
+  'provider.added',
+  'provider.changed',
+  'provider.removed',
+] as const;
+export type AuditAction = (typeof auditActions)[number];
 
 /** Never a secret, a token, or anything that a caller typed and that was not found. */
 export interface AuditEntry {
@@ -62,7 +64,7 @@ export interface RecordedAuditEntry extends TimedAuditEntry {
 export interface AuditFilter {
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
-  readonly action?: string | undefined;
+  readonly action?: AuditAction | undefined;
   readonly outcome?: 'succeeded' | 'refused' | undefined;
   readonly clientId?: string | undefined;
   readonly userId?: string | undefined;

@@ -14,6 +14,7 @@ export {
   type AuditEntry,
   type AuditFilter,
   appendAudit,
+  auditActions,
   expireAudit,
   type RecordedAuditEntry,
   readAudit,

@@ -19,6 +19,11 @@ const wrong: readonly (readonly [words: string, said: RegExp])[] = [
   ['nonsense', /unknown command 'nonsense'/],
   ['client nonsense', /unknown command 'nonsense'/],
   ['client create app --token-lifetime 5', /From 60 to 86400/],
+  ['client set app', /does not say what to change/],
+  ['audit --action nope', /login, client_token, .*provider\.removed/],
+  ['audit --since 1h --until 2h', /--since is later than --until/],
+  ['audit --address 192.0.2.0/', /An address, or a network/],
+  ['audit --address 192.0.2.0/-1', /An address, or a network/],
   ['transfer approve some-id', /required option '--operator <name>'/],
   ['transfer decline some-id --operator=', /A name of 1 to 128 characters/],
 ];
