@@ -868,7 +868,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'who may not pay cancels',
     file: 'transfers/batch.ts',
-    instead: ["if (!this.#mayCancel(act.actor, transfer)) return unchanged('not_allowed');", ''],
+    instead: ["if (!this.#mayCancel(asked.actor, transfer)) return unchanged('not_allowed');", ''],
     caughtBy: 'a pending transfer ends once, in time and as it should',
   },
   {
