@@ -1,5 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
 import { Problem } from '../problem.ts';
+import { giveWay } from './hashing-threads.ts';
 import { Turns } from './turns.ts';
 
 /** argon2id with OWASP's parameters for one lane: 19 MiB, two passes. The encoded hash carries them. */
@@ -27,7 +28,7 @@ export class PasswordHasher {
 
   /** `encoded` null, for a user who does not exist or has no password, takes as long and answers false. */
   async verify(encoded: string | null, password: string): Promise<boolean> {
-    this.#nobodysHash ??= hash('nobody has this password', parameters);
+    this.#nobodysHash ??= hashForNobody();
     const against = encoded ?? (await this.#nobodysHash);
     const matches = await this.#turns.take('check', () => verify(against, normalize(password)));
     return matches && encoded !== null;
@@ -37,6 +38,13 @@ export class PasswordHasher {
   async upgrade(encoded: string | null, password: string): Promise<string | null> {
     return encoded === null || encoded.startsWith(encodedParameters) ? encoded : this.hash(password);
   }
+}
+
+/** With the first check of a process; libuv has its threads from then on. */
+function hashForNobody(): Promise<string> {
+  const hashing = hash('nobody has this password', parameters);
+  giveWay();
+  return hashing;
 }
 
 /** NFKC, so that the same keys on another keyboard give the same password (NIST SP 800-63B-4, 3.1.1.2). */
