@@ -1,8 +1,8 @@
 /*
  * What a storm of logins costs the others: account reads at a steady rate, first alone, then while 500 logins that came
  * at once, on a connection each, are worked off. Another process sends them, and this one only reads: what it takes to send
- * them must not be counted as the service's. Times count from when a read was due, so that a stall is seen by all whom it
- * held up.
+ * them must not be counted as the service's. Reads go out at their time whatever is unanswered, so that a stall is seen by
+ * all whom it holds up.
  *
  *   node bench/login-storm.ts
  *
@@ -11,7 +11,7 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, setPriority, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -39,6 +39,7 @@ const url = `http://127.0.0.1:${port}`;
 const readers = new Pool(url, { connections: 32 });
 const members = fork(path.join(root, 'bench', 'login-storm-client.ts'));
 try {
+  readFirst();
   await untilServing();
   const authorization = `Bearer ${await token()}`;
   members.send({ url, logins: await credentials() } satisfies Storm);
@@ -80,6 +81,15 @@ async function untilServing(): Promise<void> {
   }
 }
 
+/** Who reads stands for members elsewhere: that this process waits for a core is not to be counted. Only root may. */
+function readFirst(): void {
+  try {
+    setPriority(-10);
+  } catch {
+    console.log('without the right to a higher priority: the reader shares its cores with what it measures');
+  }
+}
+
 /** As many logins as the storm has, of all the demo's members in turn. */
 async function credentials(): Promise<{ username: string; password: string }[]> {
   const text = await readFile(path.join(root, 'examples/logins.csv'), 'utf8');
@@ -108,13 +118,13 @@ async function token(): Promise<string> {
   return access_token;
 }
 
-/** When a read was due, from the beginning, and how long after that it was answered; in milliseconds. */
+/** When a read was sent, from the beginning, and how long after that it was answered; in milliseconds. */
 interface Read {
   readonly at: number;
   readonly millis: number;
 }
 
-/** Each read that was due before `over`. */
+/** Each read that was sent before `over`. */
 async function reads(authorization: string, over: Promise<unknown>): Promise<Read[]> {
   const underWay: Promise<Read>[] = [];
   let ended = false;
@@ -123,13 +133,14 @@ async function reads(authorization: string, over: Promise<unknown>): Promise<Rea
   });
   const started = performance.now();
   for (let n = 0; !ended; n += 1) {
-    const at = (n * 1_000) / readsPerSecond;
-    while (performance.now() < started + at) await sleep(1);
-    underWay.push(read(at));
+    const due = started + (n * 1_000) / readsPerSecond;
+    while (performance.now() < due) await sleep(1);
+    underWay.push(read());
   }
   return Promise.all(underWay);
 
-  async function read(at: number): Promise<Read> {
+  async function read(): Promise<Read> {
+    const sent = performance.now();
     const { statusCode, body } = await readers.request({
       path: accountPath,
       method: 'GET',
@@ -137,7 +148,7 @@ async function reads(authorization: string, over: Promise<unknown>): Promise<Rea
     });
     await body.dump();
     if (statusCode !== 200) throw new Error(`a read was answered ${statusCode}`);
-    return { at, millis: performance.now() - started - at };
+    return { at: sent - started, millis: performance.now() - sent };
   }
 }
 
