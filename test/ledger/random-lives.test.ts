@@ -94,8 +94,9 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<number>
   const world = randomWorld(random);
   const { institution, members } = await plantWorld(db, world);
   const bank = new SlowBank(world);
-  // Anywhere in two years, and often where days, months, years and filing dates change.
-  let now = new Date(Date.UTC(2026, random(22), 1 + random(28), random(24), random(60), random(60)));
+  // Anywhere in two years, and often where days, months, years and filing dates change; behind the opening balances,
+  // which the batch's time is never before.
+  let now = new Date(Date.UTC(2026, random(22), 3 + random(26), random(24), random(60), random(60)));
   const deps = {
     clock: () => now,
     postingKeys: new PostingKeys(db.database),
