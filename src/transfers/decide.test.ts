@@ -139,6 +139,7 @@ async function decided(world: World): Promise<{
       policies: [],
       calendar: { timeZone: 'America/New_York', opensAt: '00:00', exceptions: new Map() },
       contributionLimits: [],
+      recentLimits: [],
     },
     at,
     day: '2026-03-02',
@@ -150,7 +151,7 @@ async function decided(world: World): Promise<{
   const { limitKey, subject } = world.limit;
   const subjectKey = subject === 'USER' ? member.userKey : world.source.customerKey;
   const unlimited = { maxAmount: null, maxTransfers: null };
-  const counters = new Counters([
+  const locked = [
     { limitKey, subjectKey, periodStart: '2026-03-02', ...world.counted, ...unlimited },
     {
       limitKey: 0,
@@ -160,7 +161,8 @@ async function decided(world: World): Promise<{
       ...world.contributed,
       ...unlimited,
     },
-  ]);
+  ];
+  const counters = new Counters(locked, locked);
   const judgement = judge(world.order, facts, book, counters);
   assert.ok(!('malformed' in judgement), 'well formed');
   const loanPayment = judgement.failure === null ? apply(judgement, 900n, book, counters) : null;

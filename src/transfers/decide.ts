@@ -199,16 +199,13 @@ export function boundsOn(
 function contributionUse({ owner }: AccountFacts, previousYear: boolean, facts: Facts): Use {
   const { contributionLimits, calendar } = facts.settings;
   const year = contributionYear(facts.at, calendar.timeZone, previousYear);
-  const limit =
-    year === null || owner === null ? 0n : contributionLimitCents(year, owner.birthDate, contributionLimits);
-  return {
-    limitKey: contributionKey,
-    subjectKey: owner?.personKey ?? 0n,
-    periodStart: taxYearStart(facts.day, previousYear),
-    maxPerTransfer: null,
-    maxAmount: limit,
-    maxCount: null,
-  };
+  const name = { limitKey: contributionKey, periodStart: taxYearStart(facts.day, previousYear) };
+  // Nobody's contributions are counted nowhere.
+  if (owner === null) {
+    return { ...name, subjectKey: 0n, maxPerTransfer: 0n, maxAmount: null, maxCount: null };
+  }
+  const maxAmount = year === null ? 0n : contributionLimitCents(year, owner.birthDate, contributionLimits);
+  return { ...name, subjectKey: owner.personKey, maxPerTransfer: null, maxAmount, maxCount: null };
 }
 
 /** The first day of the year that a contribution on a day counts for. */

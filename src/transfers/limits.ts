@@ -87,15 +87,16 @@ export class Counters {
   /** Asked for and not found: they begin with nothing. */
   readonly #missing: ReadonlySet<string>;
 
-  /** `asked` are the names that were looked for and locked, `rows` those of them that were found. */
-  constructor(rows: readonly CounterRow[], asked: readonly CounterName[] = rows) {
+  /** `asked` are the names that were looked for, and locked by who means to write; `rows` those that were found. */
+  constructor(rows: readonly CounterRow[], asked: readonly CounterName[]) {
     this.#counters = new Map(rows.map((row) => [nameOf(row), row]));
     this.#missing = new Set(asked.map(nameOf).filter((name) => !this.#counters.has(name)));
   }
 
   /** The most that one more order may move within the limit; null: no bound. Changes nothing. */
   room(use: Use): bigint | null {
-    const { amount, transfers } = this.#counted(use);
+    if (!Counters.counts(use)) return use.maxPerTransfer;
+    const { amount, transfers } = this.#locked(use);
     if (use.maxCount !== null && transfers >= use.maxCount) return 0n;
     const left = use.maxAmount === null ? null : use.maxAmount > amount ? use.maxAmount - amount : 0n;
     return least(use.maxPerTransfer, left);
@@ -139,11 +140,6 @@ export class Counters {
   #change(counter: CounterRow): void {
     this.#counters.set(nameOf(counter), counter);
     this.#changed.add(nameOf(counter));
-  }
-
-  /** Where nothing was counted yet there may be no counter, if nobody means to write. */
-  #counted(use: Use): { readonly amount: bigint; readonly transfers: number } {
-    return this.#counters.get(nameOf(use)) ?? { amount: 0n, transfers: 0 };
   }
 
   #locked(name: CounterName): CounterRow {

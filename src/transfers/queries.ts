@@ -325,65 +325,61 @@ export async function selectReversedKeys(
   return new Set(rows.map((row) => row.reverses_key));
 }
 
-const writeIds = counted(
-  'transfers_write_ids',
-  'used_ids',
-  'cardinality($2::text[])',
-  `insert into used_ids (institution_id, transfer_id, transfer_key)
-   select $1, v.* from unnest($2::text[], $3::bigint[]) as v`,
-);
-
-const writeTransfers = counted(
+const writeTransfers = sql(
   'transfers_write',
-  'transfers',
-  'cardinality($3::bigint[])',
-  `insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
-                          from_key, to_key, amount, currency, status, failure_code, failure_detail, client_id,
-                          user_key, payment_option, previous_year_contribution, reverses_key, operator,
-                          created_at, settled_at)
-   select $1, v.*, $2, case when v.status <> 'PENDING' then $2::timestamptz end
-   from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
-               $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint[],
-               $17::text[], $18::boolean[], $19::bigint[], $20::text[])
-     as v (transfer_key, transfer_id, transfer_type, from_account_id, to_account_id, from_key, to_key, amount,
-           currency, status, failure_code, failure_detail, client_id, user_key, payment_option,
-           previous_year_contribution, reverses_key, operator)`,
+  `with ids as (
+     insert into used_ids (institution_id, transfer_id, transfer_key)
+     select $1, v.* from unnest($4::text[], $3::bigint[]) as v
+     returning 1
+   ), written as (
+     insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
+                            from_key, to_key, amount, currency, status, failure_code, failure_detail, client_id,
+                            user_key, payment_option, previous_year_contribution, reverses_key, operator,
+                            created_at, settled_at)
+     select $1, v.*, $2, case when v.status <> 'PENDING' then $2::timestamptz end
+     from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
+                 $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint[],
+                 $17::text[], $18::boolean[], $19::bigint[], $20::text[])
+       as v (transfer_key, transfer_id, transfer_type, from_account_id, to_account_id, from_key, to_key, amount,
+             currency, status, failure_code, failure_detail, client_id, user_key, payment_option,
+             previous_year_contribution, reverses_key, operator)
+     returning 1
+   )
+   select expect_rows('used_ids', (select count(*) from ids), cardinality($3::bigint[])),
+          expect_rows('transfers', (select count(*) from written), cardinality($3::bigint[]))`,
 );
 
 /** The id and its transfer, together. A unique violation: another process used the id meanwhile. */
 export async function insertTransfers(
   tx: Queryable,
   institutionId: InstitutionId,
-  rows: readonly TransferRow[],
+  transfers: readonly TransferRow[],
   at: Date,
 ): Promise<void> {
-  if (rows.length === 0) return;
+  if (transfers.length === 0) return;
   // Sorted, so that two processes that use the same ids wait for each other in one direction.
-  const byId = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  await Promise.all([
-    tx.query(writeIds, [institutionId, byId.map((row) => row.id), byId.map((row) => row.transferKey)]),
-    tx.query(writeTransfers, [
-      institutionId,
-      at,
-      rows.map((row) => row.transferKey),
-      rows.map((row) => row.id),
-      rows.map((row) => row.transferType ?? null),
-      rows.map((row) => row.fromAccountId),
-      rows.map((row) => row.toAccountId),
-      rows.map((row) => row.fromKey),
-      rows.map((row) => row.toKey),
-      rows.map((row) => row.amountMinor),
-      rows.map((row) => row.currencyCode),
-      rows.map((row) => row.status),
-      rows.map((row) => row.failureCode ?? null),
-      rows.map((row) => row.failureDetail ?? null),
-      rows.map((row) => row.clientId),
-      rows.map((row) => row.userKey),
-      rows.map((row) => row.paymentOption),
-      rows.map((row) => row.previousYearContribution),
-      rows.map((row) => row.reversesKey),
-      rows.map((row) => row.operator),
-    ]),
+  const rows = transfers.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  await tx.query(writeTransfers, [
+    institutionId,
+    at,
+    rows.map((row) => row.transferKey),
+    rows.map((row) => row.id),
+    rows.map((row) => row.transferType ?? null),
+    rows.map((row) => row.fromAccountId),
+    rows.map((row) => row.toAccountId),
+    rows.map((row) => row.fromKey),
+    rows.map((row) => row.toKey),
+    rows.map((row) => row.amountMinor),
+    rows.map((row) => row.currencyCode),
+    rows.map((row) => row.status),
+    rows.map((row) => row.failureCode ?? null),
+    rows.map((row) => row.failureDetail ?? null),
+    rows.map((row) => row.clientId),
+    rows.map((row) => row.userKey),
+    rows.map((row) => row.paymentOption),
+    rows.map((row) => row.previousYearContribution),
+    rows.map((row) => row.reversesKey),
+    rows.map((row) => row.operator),
   ]);
 }
 

@@ -6,15 +6,18 @@ import {
 } from '../institutions/index.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
 import type { ContributionLimit } from './contributions.ts';
+import { type LimitRow, selectLimits } from './limit-queries.ts';
 import { type Policy, selectContributionLimits, selectPolicies } from './setting-queries.ts';
 
-/** What an institution laid down and rarely changes. Limits are not among it: those are read after the locks. */
+/** What an institution laid down and rarely changes. */
 export interface TransferSettings {
   readonly institution: Institution;
   readonly policies: readonly Policy[];
   readonly calendar: BusinessCalendar;
   /** The institution's own, where they differ from the published ones. */
   readonly contributionLimits: readonly ContributionLimit[];
+  /** As they were a moment ago: they tell which counters to lock. What binds an order is read behind the locks. */
+  readonly recentLimits: readonly LimitRow[];
 }
 
 export type ReadSettings = (institutionId: InstitutionId) => Promise<TransferSettings>;
@@ -39,13 +42,14 @@ export function rememberSettings(database: Database): ReadSettings {
 }
 
 async function readSettings(database: Database, institutionId: InstitutionId): Promise<TransferSettings> {
-  const [institution, [policies, days, contributionLimits]] = await Promise.all([
+  const [institution, [policies, days, contributionLimits, recentLimits]] = await Promise.all([
     database.directory((db) => findInstitution(db, institutionId)),
     database.read(institutionId, (db) =>
       Promise.all([
         selectPolicies(db, institutionId),
         selectBusinessDays(db, institutionId),
         selectContributionLimits(db, institutionId),
+        selectLimits(db, institutionId),
       ]),
     ),
   ]);
@@ -59,5 +63,6 @@ async function readSettings(database: Database, institutionId: InstitutionId): P
       exceptions: new Map(days.map(({ day, open }) => [day, open ? 'OPEN' : 'CLOSED'])),
     },
     contributionLimits,
+    recentLimits,
   };
 }

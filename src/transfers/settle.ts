@@ -6,6 +6,7 @@ import { taxYearStart } from './decide.ts';
 import type { Facts } from './facts.ts';
 import {
   type CounterName,
+  type LimitRow,
   selectCounters,
   selectCountersForUpdate,
   selectLimits,
@@ -50,8 +51,10 @@ export async function settle(
 ): Promise<(Outcome | ActOutcome | undefined)[]> {
   const settings = await deps.settings(tx.institutionId);
   const postingKeys = await deps.postingKeys.take(orders.length);
+  let limits = settings.recentLimits;
   for (let tries = 1; ; tries += 1) {
-    const batch = new Batch(await lockAndRead(deps, tx, orders, settings, patient));
+    const ground = await lockAndRead(deps, tx, orders, settings, limits, patient);
+    const batch = new Batch(ground);
     const going = await confirmed();
     let outcomes: (Outcome | ActOutcome | undefined)[];
     try {
@@ -61,6 +64,7 @@ export async function settle(
     } catch (error) {
       // What the counters are locked by was changed before it was read. Nothing is written yet: once more.
       if (!(error instanceof CounterNotLocked) || tries === triesOfABatch) throw error;
+      limits = ground.facts.limits;
       continue;
     }
     await tx.commitBehind(batch.write(tx));
@@ -68,7 +72,7 @@ export async function settle(
   }
 }
 
-const triesOfABatch = 3;
+const triesOfABatch = 4;
 
 /**
  * Everything that a judgement needs, as it stands now: for who only wants to know what would be. Nothing is locked and
@@ -88,23 +92,25 @@ export async function look(
   const now = deps.clock();
   const { actor, transferId, fromAccountId, toAccountIds } = asked;
   const accountIds = [...new Set([fromAccountId, ...toAccountIds])];
-  const [book, read] = await Promise.all([
+  const [book, read, limits] = await Promise.all([
     Book.look(tx, accountIds),
     readAccounts(tx, accountIds, transferId === null ? [] : [{ transferId, personKey: personOf(actor) }]),
+    selectLimits(tx, tx.institutionId),
   ]);
   const at = batchTime(now, book);
   const day = localDate(at, settings.institution.timeZone);
-  const names = [undefined, ...toAccountIds].flatMap((toAccountId) =>
+  const needed = [undefined, ...toAccountIds].flatMap((toAccountId) =>
     [false, true].flatMap((previousYear) =>
-      countersNeeded({ actor, fromAccountId, toAccountId, previousYear }, read, day),
+      countersNeeded({ actor, fromAccountId, toAccountId, previousYear }, read.account, limits, day),
     ),
   );
+  const names = distinct(needed);
   const [people, counters] = await Promise.all([
     readPeople(tx, [actor], read.accounts),
-    selectCounters(tx, tx.institutionId, distinct(names)),
+    selectCounters(tx, tx.institutionId, names),
   ]);
-  const facts = { settings, at, day, ...read, ...people };
-  return { book, counters: new Counters(counters), facts, existing: read.existing[0] };
+  const facts = { settings, at, day, limits, ...read, ...people };
+  return { book, counters: new Counters(counters, names), facts, existing: read.existing[0] };
 }
 
 /** What an order may count against: the limits of who pays and, paid into an IRA, the yearly one of its owner. */
@@ -115,7 +121,8 @@ function countersNeeded(
     readonly toAccountId: string | undefined;
     readonly previousYear: boolean;
   },
-  { account, limits }: Pick<Facts, 'account' | 'limits'>,
+  account: Facts['account'],
+  limits: readonly LimitRow[],
   day: string,
 ): CounterName[] {
   const from = account(order.fromAccountId);
@@ -135,6 +142,7 @@ async function lockAndRead(
   tx: Transaction,
   orders: readonly DeskOrder[],
   settings: TransferSettings,
+  recentLimits: readonly LimitRow[],
   patient: boolean,
 ): Promise<Ground> {
   const accountIds = [...new Set(orders.flatMap((order) => [order.fromAccountId, order.toAccountId]))];
@@ -159,17 +167,18 @@ async function lockAndRead(
   const day = localDate(at, settings.institution.timeZone);
   const needed = orders.flatMap((order) => {
     if (order.kind !== 'initiate') return [];
-    return countersNeeded({ ...order, previousYear: order.previousYearContribution === true }, read, day);
+    const previousYear = order.previousYearContribution === true;
+    return countersNeeded({ ...order, previousYear }, read.account, recentLimits, day);
   });
   const names = distinct([...needed, ...changing.uses]);
   const actors = orders.flatMap((order) => actorOf(order) ?? []);
-  // Behind the counters' locks once more what they were found by: an operator, or the core, may have changed it while
-  // we waited. What counts elsewhere now is not locked, and the batch reads anew.
+  // Behind the counters' locks what they were found by: an operator, or the core, may have changed it before or while we
+  // waited. What counts elsewhere now is not locked, and the batch reads anew.
   const iraIds = read.accounts.filter(isIra).map((account) => account.accountId);
   const [counters, people, limits, iras] = await Promise.all([
     selectCountersForUpdate(tx, tx.institutionId, names),
     readPeople(tx, actors, read.accounts),
-    names.length > 0 ? selectLimits(tx, tx.institutionId) : read.limits,
+    selectLimits(tx, tx.institutionId),
     iraIds.length > 0 ? selectAccountFacts(tx, tx.institutionId, iraIds) : [],
   ]);
   const account = byId([...read.accounts, ...iras]);
@@ -200,12 +209,11 @@ async function readAccounts(
   accountIds: readonly string[],
   asked: readonly { readonly transferId: string; readonly personKey: bigint | null }[],
 ) {
-  const [accounts, limits, existing] = await Promise.all([
+  const [accounts, existing] = await Promise.all([
     selectAccountFacts(tx, tx.institutionId, accountIds),
-    selectLimits(tx, tx.institutionId),
     selectTransfersById(tx, tx.institutionId, asked),
   ]);
-  return { accounts, account: byId(accounts), limits, existing };
+  return { accounts, account: byId(accounts), existing };
 }
 
 function byId(accounts: readonly AccountFacts[]): Facts['account'] {

@@ -924,8 +924,8 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'each IRA has a limit of its own',
-    file: 'transfers/decide.ts',
-    instead: ['subjectKey: owner?.personKey ?? 0n,', 'subjectKey: owner === null ? 0n : to.accountKey,'],
+    file: 'transfers/queries.ts',
+    instead: ['o.person_key as owner_key', 'a.account_key as owner_key'],
     caughtBy: 'a year’s contributions count together, for their owner and year',
   },
   {
@@ -971,8 +971,8 @@ const mutants: readonly Mutant[] = [
     name: 'a dry run overlooks what was counted',
     file: 'transfers/settle.ts',
     instead: [
-      'return { book, counters: new Counters(counters), facts, existing: read.existing[0] };',
-      'return { book, counters: new Counters([]), facts, existing: read.existing[0] };',
+      'return { book, counters: new Counters(counters, names), facts, existing: read.existing[0] };',
+      'return { book, counters: new Counters([], names), facts, existing: read.existing[0] };',
     ],
     caughtBy: 'a dry run decides the same, and leaves nothing',
   },
