@@ -377,6 +377,55 @@ export async function selectCounterBound(
   return row && { bound: [row.limit_key, row.subject_key, row.period_start], rows: Number(row.count) };
 }
 
+// In the period in which a limit was laid down there may be transfers of before; and what is over binds nothing any more.
+const uncounted = sql(
+  'check_uncounted',
+  `with limits as materialized (
+     select l.*, p.binding from transfer_limits l
+     join institutions i on i.institution_id = $1
+     cross join lateral (
+       select date_trunc(l.period, $4::timestamptz at time zone i.time_zone)::date as binding) p
+     where l.institution_id = $1 and (l.max_amount is not null or l.max_count is not null)
+       and exists (select from limit_counters c where c.institution_id = $1 and c.limit_key = l.limit_key
+                     and c.period_start < p.binding)
+   )
+   select format('limit %s of %s %s from %s', limit_key, lower(subject), subject_key, period_start) as row,
+          format('has no counter; there are %s in %s transfers', sum(amount), count(*)) as detail
+   from (
+     select l.limit_key, l.subject, s.subject_key, s.period_start, t.amount
+     from transfers t
+     join institutions i on i.institution_id = $1
+     cross join lateral (
+       select a.customer_key, a.di_account_type from accounts a
+       where a.institution_id = $1 and a.account_key = t.from_key offset 0) a
+     join limits l on l.currency = t.currency and (l.transfer_type is null or l.transfer_type = t.transfer_type)
+       and (l.source_type is null or l.source_type = a.di_account_type)
+     cross join lateral (
+       select case l.subject when 'USER' then t.user_key when 'ACCOUNT' then t.from_key else a.customer_key end
+                as subject_key,
+              date_trunc(l.period, t.created_at at time zone i.time_zone)::date as period_start) s
+     left join lateral (
+       select true as found from limit_counters c
+       where c.institution_id = $1 and c.limit_key = l.limit_key and c.subject_key = s.subject_key
+         and c.period_start = s.period_start offset 0) c on true
+     where ${inTransfers('t')} and t.status <> 'FAILED' and t.reverses_key is null
+       and t.created_at > $4::timestamptz - interval '32 days'
+       and s.subject_key is not null and s.period_start = l.binding and c.found is null
+   ) x
+   group by limit_key, subject, subject_key, period_start`,
+);
+
+/** Counters that transfers of the key range ask for, of a period that `at` lies in, and that are not there. */
+export async function selectUncounted(
+  db: Queryable,
+  institutionId: InstitutionId,
+  after: string,
+  upTo: string,
+  at: Date,
+): Promise<{ row: string; detail: string }[]> {
+  return (await db.query<{ row: string; detail: string }>(uncounted, [institutionId, after, upTo, at])).rows;
+}
+
 const toldEntries = sql(
   'check_told_entries',
   `select b.account_key, b.account_id, b.seq,

@@ -1,5 +1,5 @@
 import { type Check, ledgerChecks } from '../ledger/index.ts';
-import type { Database, InstitutionId, Queryable } from '../storage/index.ts';
+import { type Database, type InstitutionId, type Queryable, systemClock } from '../storage/index.ts';
 import {
   bounds,
   type CounterKey,
@@ -7,6 +7,7 @@ import {
   selectOneSidedPostings,
   selectToldEntries,
   selectToldInEvents,
+  selectUncounted,
   selectUntoldEntries,
   transferChecks,
 } from './check-queries.ts';
@@ -22,6 +23,8 @@ export interface ReconcileOptions {
   readonly onFinding: (finding: Finding) => void;
   /** What is being walked, and how many of it are done. */
   readonly onProgress?: (walk: string, done: number) => void;
+  /** The service's present: periods of limits that it lies in are those that still bind. */
+  readonly at?: Date;
   /** How many rows a chunk has, about; of accounts, how many entries. */
   readonly atOnce?: number;
 }
@@ -47,6 +50,7 @@ export async function reconcile(
 ): Promise<void> {
   const events = new EventsOfAccounts();
   const atOnce = options.atOnce ?? usuallyAtOnce;
+  const at = options.at ?? systemClock();
   await database.read(institutionId, async (db) => {
     await ask(db, 'whole', [institutionId], options);
     let weight = 0n;
@@ -62,6 +66,11 @@ export async function reconcile(
         const [next] = rows;
         const upTo = next?.bound ?? (walk === 'ids' ? after : lastKey);
         await ask(db, walk, [institutionId, after, upTo], options);
+        if (walk === 'transfers') {
+          for (const missing of await selectUncounted(db, institutionId, after, upTo, at)) {
+            options.onFinding({ check: 'limit-counter', ...missing });
+          }
+        }
         if (walk === 'accounts') {
           const accounts = await selectToldEntries(db, institutionId, after, upTo);
           events.expect(accounts);

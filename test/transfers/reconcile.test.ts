@@ -14,11 +14,12 @@ const loan = 'a-1001-carloan';
 const ira = 'a-1001-ira';
 const elsewhere = 'a-1003-savings';
 
+const { clock } = handClock('2026-03-03T15:00:00Z');
+
 let service: TestService;
 let superuser: pg.Client;
 let names: Names;
 before(async () => {
-  const { clock } = handClock('2026-03-03T15:00:00Z');
   service = await startTestService({ clock });
   await makeHistory();
   const types = new pg.TypeOverrides();
@@ -78,6 +79,9 @@ interface Names {
   event(transferId: string): bigint;
   /** Of demo.member at harbor. */
   readonly user: bigint;
+  /** At harbor: the account under a monthly limit, and its membership. */
+  readonly monthly: bigint;
+  readonly membership: bigint;
   /** Of the IRA's owner. */
   readonly person: bigint;
 }
@@ -115,6 +119,17 @@ async function readNames(): Promise<Names> {
     user: (
       await read(`select username as name, user_key as key from users where institution_id = ${harbor}`)
     )('demo.member'),
+    monthly: (
+      await read(
+        `select account_id as name, account_key as key from accounts where institution_id = ${harbor}`,
+      )
+    )(savings),
+    membership: (
+      await read(
+        `select account_id as name, customer_key as key from accounts
+         where institution_id = ${harbor} and customer_key is not null`,
+      )
+    )(savings),
     person: (
       await read(
         `select 'owner' as name, subject_key as key from limit_counters where limit_key = 0 and amount > 0`,
@@ -128,6 +143,7 @@ async function findingsIn(db: Queryable, institutionId: bigint, atOnce: number):
   const database = { read: <T>(_: InstitutionId, work: (db: Queryable) => Promise<T>) => work(db) };
   await reconcile(database, Number(institutionId) as InstitutionId, {
     onFinding: (finding) => found.push(finding),
+    at: clock(),
     atOnce,
   });
   return [...new Set(found.map(({ check, row }) => `${check}: ${row}`))].sort();
@@ -162,6 +178,11 @@ const onTransfer = (id: string) =>
 const onEvent = (id: string) => `institution_id = ${names.lakeside} and event_key = ${names.event(id)}`;
 const counter = (limitKey: number, subjectKey: bigint, institutionId: bigint) =>
   `institution_id = ${institutionId} and limit_key = ${limitKey} and subject_key = ${subjectKey} and amount > 0`;
+
+/** As if the limit had bound in a period before as well. */
+const countedBefore = (limitKey: number) =>
+  `before as (insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers)
+              values (${names.harbor}, ${limitKey}, ${names.user}, '2026-01-01', 0, 0))`;
 
 interface Corruption {
   readonly what: string;
@@ -446,6 +467,29 @@ const corruptions: readonly Corruption[] = [
     sql: () =>
       `update limit_counters set transfers = transfers + 1 where ${counter(1, names.user, names.harbor)}`,
     found: () => [`limit-counter: limit 1 of user ${names.user} from 2026-03-03`],
+  },
+  {
+    what: "a day's counter gone, as if nothing had been paid",
+    at: 'harbor',
+    sql: () =>
+      `with ${countedBefore(1)}, unused as (delete from limit_uses where institution_id = ${names.harbor} and limit_key = 1)
+       delete from limit_counters where ${counter(1, names.user, names.harbor)}`,
+    found: () => [`limit-counter: limit 1 of user ${names.user} from 2026-03-03`],
+  },
+  {
+    what: "a month's counter gone",
+    at: 'harbor',
+    sql: () =>
+      `with ${countedBefore(3)} delete from limit_counters where ${counter(3, names.monthly, names.harbor)}`,
+    found: () => [`limit-counter: limit 3 of account ${names.monthly} from 2026-03-01`],
+  },
+  {
+    what: "a membership's counter gone",
+    at: 'harbor',
+    sql: () =>
+      `with ${countedBefore(2)}, unused as (delete from limit_uses where institution_id = ${names.harbor} and limit_key = 2)
+       delete from limit_counters where ${counter(2, names.membership, names.harbor)}`,
+    found: () => [`limit-counter: limit 2 of customer ${names.membership} from 2026-03-03`],
   },
   {
     what: 'what a pending transfer counted, counted for another',
