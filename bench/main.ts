@@ -56,7 +56,8 @@ With --quick each row runs for a moment, to see that it does. Beside the table:
   node bench/fresh-tokens.ts               what remembering verified tokens saves
   node bench/reading-plans.ts [TRANSFERS]  rows and blocks that each page reads among a million transfers
 
-pgbench is used for what is written by hand where it is on the PATH; BENCH_TOOLS=npm hides it.`);
+Where they are on the PATH, pgbench is used for what is written by hand, and wrk for steady load over HTTP;
+BENCH_TOOLS=npm hides them.`);
   process.exit();
 }
 const unknown = positionals.filter((name) => !asked.some((row) => row.name === name));

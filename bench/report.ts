@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { handTool } from './by-hand/index.ts';
 import type { Figure, Pace } from './measure.ts';
+import { steadyClient } from './wrk/index.ts';
 
 export interface Measured {
   readonly name: string;
@@ -38,7 +39,7 @@ export async function describeSetting(pace: Pace, postgres: string): Promise<Set
       load > 0.5
         ? `others were at work on the machine (load ${load.toFixed(1)} before the start): ratios count, figures are low`
         : 'nothing else was at work on the machine',
-    versions: `Node ${process.versions.node}, PostgreSQL ${postgres}, client undici ${undici.version}, by hand ${handTool}`,
+    versions: `Node ${process.versions.node}, PostgreSQL ${postgres}, client ${steadyClient}undici ${undici.version}, by hand ${handTool}`,
     settings: `fsync, full_page_writes and synchronous_commit on; LOG_LEVEL=warn, else defaults; ${pace.seconds} s a measurement, medians of ${pace.rounds} rounds in turns`,
     measuredAt: new Date().toISOString(),
     commit,

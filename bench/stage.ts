@@ -11,6 +11,7 @@ import pg from 'pg';
 import { type EmbeddedPostgres, ownEmbeddedPostgres, type SocketConnection } from '../src/storage/index.ts';
 import { environmentOf, type Filling, fill } from './fill.ts';
 import type { FromClient, Job, JobResult, People } from './job.ts';
+import { runWrk, wrkCan } from './wrk/index.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -153,20 +154,27 @@ export class Stage implements AsyncDisposable {
 
   /** Runs a job in a client process; jobs under way at once have each their own. `during` runs as measuring begins. */
   async run(job: Job, during: () => Promise<void> = async () => {}, which = 0): Promise<JobResult> {
+    let meanwhile: Promise<void> = Promise.resolve();
+    const began = () => {
+      meanwhile = during();
+      meanwhile.catch(() => {});
+    };
+    const result = await (wrkCan(job) ? runWrk(job, this.folder, began) : this.#runClient(job, began, which));
+    await meanwhile;
+    if (result.surprise !== null) throw new Error(`${job.traffic}: answered ${result.surprise}`);
+    return result;
+  }
+
+  #runClient(job: Job, began: () => void, which: number): Promise<JobResult> {
     let client = this.#clients.get(which);
     if (client === undefined) {
       client = fork(path.join(root, 'bench', 'client.ts'), { serialization: 'advanced' });
       this.#clients.set(which, client);
     }
     const running = client;
-    let meanwhile: Promise<void> = Promise.resolve();
-    const result = await new Promise<JobResult>((resolve, reject) => {
+    return new Promise<JobResult>((resolve, reject) => {
       const hear = (message: FromClient) => {
-        if ('began' in message) {
-          meanwhile = during();
-          meanwhile.catch(reject);
-          return;
-        }
+        if ('began' in message) return began();
         running.off('message', hear);
         running.off('exit', died);
         if ('ended' in message) resolve(message.ended);
@@ -177,9 +185,6 @@ export class Stage implements AsyncDisposable {
       running.on('exit', died);
       running.send({ run: job });
     });
-    await meanwhile;
-    if (result.surprise !== null) throw new Error(`${job.traffic}: answered ${result.surprise}`);
-    return result;
   }
 
   /** The server process of the embedded database. */
