@@ -169,8 +169,10 @@ create table contribution_limits (
   tax_year smallint not null,
   base bigint not null,
   catch_up bigint not null,
+  filing_date date,
   constraint contribution_limits_base_check CHECK (base >= 0),
   constraint contribution_limits_catch_up_check CHECK (catch_up >= 0),
+  constraint contribution_limits_check CHECK (EXTRACT(year FROM filing_date) = (tax_year + 1)::numeric),
   constraint contribution_limits_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint contribution_limits_pkey PRIMARY KEY (institution_id, tax_year),
   constraint contribution_limits_tax_year_check CHECK (tax_year >= 1975 AND tax_year <= 2999)

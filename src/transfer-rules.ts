@@ -36,6 +36,10 @@ const files = {
   'contribution-limits.csv': ['tax_year', 'limit', 'catch_up'],
 } as const;
 
+const optionalColumns: Partial<Record<keyof typeof files, readonly string[]>> = {
+  'contribution-limits.csv': ['filing_date'],
+};
+
 /** Whether a folder has anything to say about transfers. */
 export function hasTransferRules(folder: string): boolean {
   return Object.keys(files).some((file) => existsSync(path.join(folder, file)));
@@ -45,7 +49,9 @@ export function hasTransferRules(folder: string): boolean {
 export async function readTransferRules(folder: string): Promise<TransferRules> {
   const errors: string[] = [];
   const table = async (file: keyof typeof files) =>
-    existsSync(path.join(folder, file)) ? readTable(folder, file, files[file], errors) : [];
+    existsSync(path.join(folder, file))
+      ? readTable(folder, file, files[file], errors, optionalColumns[file])
+      : [];
   const policyRows = await table('transfer-policies.csv');
   const limitRows = await table('transfer-limits.csv');
   const dayRows = await table('business-days.csv');
@@ -63,11 +69,7 @@ export async function readTransferRules(folder: string): Promise<TransferRules> 
       day: readDay(row),
       open: row.yes('open'),
     })),
-    contributionLimits: yearRows.map((row) => ({
-      year: integer(row, 'tax_year', 1975, 2999) ?? 0,
-      limitCents: row.amountFromZero('limit', 'USD'),
-      catchUpCents: row.amountFromZero('catch_up', 'USD'),
-    })),
+    contributionLimits: yearRows.map(readContributionLimit),
   };
   if (errors.length > 0) throw new ExtractRejected(errors);
   return rules;
@@ -75,10 +77,27 @@ export async function readTransferRules(folder: string): Promise<TransferRules> 
 
 function readDay(row: Row): string {
   const day = row.text('day');
-  const date = new Date(`${day}T00:00:00Z`);
-  const exists = !Number.isNaN(date.getTime()) && date.toISOString() === `${day}T00:00:00.000Z`;
-  if (!exists) row.fail('day', 'a date like 2026-12-24');
+  if (!isDay(day)) row.fail('day', 'a date like 2026-12-24');
   return day;
+}
+
+function isDay(day: string): boolean {
+  const date = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString() === `${day}T00:00:00.000Z`;
+}
+
+function readContributionLimit(row: Row): TransferRules['contributionLimits'][number] {
+  const year = integer(row, 'tax_year', 1975, 2999) ?? 0;
+  return {
+    year,
+    limitCents: row.amountFromZero('limit', 'USD'),
+    catchUpCents: row.amountFromZero('catch_up', 'USD'),
+    filingDate: row.optional(
+      'filing_date',
+      (text) => isDay(text) && Number(text.slice(0, 4)) === year + 1,
+      'a date of the year after',
+    ),
+  };
 }
 
 function readPolicy(row: Row): TransferRules['policies'][number] {

@@ -80,7 +80,7 @@ test('asked for, it counts for the previous year from 1 January to the end of th
 
 test('an institution’s own filing date wins', () => {
   const zone = 'America/New_York';
-  const own = new Map([[2026, '2026-04-20']]);
+  const own = [{ year: 2025, limitCents: 0n, catchUpCents: 0n, filingDate: '2026-04-20' }] as const;
   assert.equal(contributionYear(new Date('2026-04-21T03:59:59.999Z'), zone, true, own), 2025);
   assert.equal(contributionYear(new Date('2026-04-21T04:00:00.000Z'), zone, true, own), null);
   assert.equal(contributionYear(new Date('2027-04-16T04:00:00.000Z'), zone, true, own), null);

@@ -6,6 +6,8 @@ export interface ContributionLimit {
   readonly limitCents: bigint;
   /** More for who is 50 or older at the end of the year. */
   readonly catchUpCents: bigint;
+  /** The last day on which contributions for the year are taken; left out: the usual filing date. */
+  readonly filingDate?: LocalDate | null;
 }
 
 /**
@@ -40,19 +42,19 @@ export function contributionLimitCents(
 
 /**
  * The year that a contribution counts for: the current one where the institution is, or, asked for, the previous one
- * until the end of its filing date. Null: asked for too late. `filingDates` are the institution's own, by the year
- * in which they lie.
+ * until the end of its filing date. Null: asked for too late. `own` are the institution's own rows.
  */
 export function contributionYear(
   at: Date,
   timeZone: string,
   previousYear: boolean,
-  filingDates: ReadonlyMap<number, LocalDate> = new Map(),
+  own: readonly ContributionLimit[] = [],
 ): number | null {
   const today = localDate(at, timeZone);
   const year = Number(today.slice(0, 4));
   if (!previousYear) return year;
-  return today <= (filingDates.get(year) ?? filingDate(year)) ? year - 1 : null;
+  const ownDate = own.find((limit) => limit.year === year - 1)?.filingDate;
+  return today <= (ownDate ?? filingDate(year)) ? year - 1 : null;
 }
 
 /** Postponed for everybody, IRAs included: IRS Notices 2020-23 and 2021-21. */

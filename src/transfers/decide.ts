@@ -198,7 +198,7 @@ export function boundsOn(
 /** The yearly limit across all of the owner's IRAs; nothing may be contributed where nobody is the owner. */
 function contributionUse({ owner }: AccountFacts, previousYear: boolean, facts: Facts): Use {
   const { contributionLimits, calendar } = facts.settings;
-  const year = contributionYear(facts.at, calendar.timeZone, previousYear);
+  const year = contributionYear(facts.at, calendar.timeZone, previousYear, contributionLimits);
   const name = { limitKey: contributionKey, periodStart: taxYearStart(facts.day, previousYear) };
   // Nobody's contributions are counted nowhere.
   if (owner === null) {

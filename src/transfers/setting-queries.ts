@@ -93,17 +93,25 @@ export async function replacePolicies(
 
 const contributionLimits = sql(
   'transfers_contribution_limits',
-  `select tax_year, base, catch_up from contribution_limits where institution_id = $1 order by tax_year`,
+  `select tax_year, base, catch_up, filing_date from contribution_limits where institution_id = $1 order by tax_year`,
 );
 
 export async function selectContributionLimits(
   db: Queryable,
   institutionId: InstitutionId,
 ): Promise<ContributionLimit[]> {
-  const { rows } = await db.query<{ tax_year: number; base: bigint; catch_up: bigint }>(contributionLimits, [
-    institutionId,
-  ]);
-  return rows.map((row) => ({ year: row.tax_year, limitCents: row.base, catchUpCents: row.catch_up }));
+  const { rows } = await db.query<{
+    tax_year: number;
+    base: bigint;
+    catch_up: bigint;
+    filing_date: string | null;
+  }>(contributionLimits, [institutionId]);
+  return rows.map((row) => ({
+    year: row.tax_year,
+    limitCents: row.base,
+    catchUpCents: row.catch_up,
+    filingDate: row.filing_date,
+  }));
 }
 
 const removeContributionLimits = sql(
@@ -112,8 +120,8 @@ const removeContributionLimits = sql(
 );
 const addContributionLimits = sql(
   'transfers_add_contribution_limits',
-  `insert into contribution_limits (institution_id, tax_year, base, catch_up)
-   select $1, v.* from unnest($2::smallint[], $3::bigint[], $4::bigint[]) as v`,
+  `insert into contribution_limits (institution_id, tax_year, base, catch_up, filing_date)
+   select $1, v.* from unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::date[]) as v`,
 );
 
 /** Exactly these. */
@@ -128,5 +136,6 @@ export async function replaceContributionLimits(
     rows.map((row) => row.year),
     rows.map((row) => row.limitCents),
     rows.map((row) => row.catchUpCents),
+    rows.map((row) => row.filingDate ?? null),
   ]);
 }

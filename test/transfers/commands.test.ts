@@ -111,7 +111,12 @@ test('rules are checked whole before any is saved, each error with its place', a
     ],
     'transfer-limits.csv': [limits, '1,USER,DAY,,,USD,,,', '1,NOBODY,DAY,,,USD,1.00,,'],
     'business-days.csv': ['day,open', '2026-02-30,no'],
-    'contribution-limits.csv': ['tax_year,limit,catch_up', 'MMXXVI,7000.00,-1'],
+    'contribution-limits.csv': [
+      'tax_year,limit,catch_up,filing_date',
+      'MMXXVI,7000.00,-1,',
+      '2029,7500.00,0,2029-04-17',
+      '2028,7500.00,0,2029-02-30',
+    ],
   });
   const before = await service.db.superuser('select * from transfer_policies order by 1, 2');
   const wrong = await run('rules', folder.folder, '--institution', 'harbor');
@@ -127,6 +132,8 @@ test('rules are checked whole before any is saved, each error with its place', a
     'business-days.csv:2: day',
     'contribution-limits.csv:2: tax_year',
     'contribution-limits.csv:2: catch_up',
+    'contribution-limits.csv:3: filing_date',
+    'contribution-limits.csv:4: filing_date',
   ]) {
     assert.ok(wrong.stderr.includes(place), `${place} in ${wrong.stderr}`);
   }
@@ -136,7 +143,7 @@ test('rules are checked whole before any is saved, each error with its place', a
     'transfer-policies.csv': [policies, 'INTRA_FI,USD,10.00,50.00,60,POST,16:30,DEFAULT PRINCIPAL_ONLY'],
     'transfer-limits.csv': [limits, '7,ACCOUNT,MONTH,,SAVINGS,USD,,,6'],
     'business-days.csv': ['day,open', '2026-12-24,no'],
-    'contribution-limits.csv': ['tax_year,limit,catch_up', '2026,7500.00,1100.00'],
+    'contribution-limits.csv': ['tax_year,limit,catch_up,filing_date', '2026,7500.00,1100.00,2027-04-20'],
   });
   const saved = await run('rules', folder.folder, '--institution', 'harbor');
   assert.equal(saved.code, 0, saved.stderr);

@@ -282,6 +282,15 @@ describe('contributions to an IRA', () => {
     hand.set('2027-04-16T04:00:00Z');
     const over = await contribute('a-1019-ira', 1, { previousYearContribution: true });
     assert.equal(over.body.code, 'exceeds_contribution_limit');
+    const filedLater = { year: 2026, limitCents: 506_00n, catchUpCents: 100_00n, filingDate: '2027-04-20' };
+    await lay({ contributionLimits: [filedLater] });
+    hand.set('2027-04-21T03:59:59Z');
+    bank = await clientOf(service);
+    assert.equal((await contribute('a-1019-ira', 1, { previousYearContribution: true })).status, 201);
+    hand.set('2027-04-21T04:00:00Z');
+    await lay({ contributionLimits: [{ ...filedLater, limitCents: 600_00n }] });
+    const tooLate = await contribute('a-1019-ira', 1, { previousYearContribution: true });
+    assert.equal(tooLate.body.code, 'exceeds_contribution_limit');
     const elsewhere = await initiate(bank, 'a-1001-checking', 'a-1001-savings', 1, {
       previousYearContribution: true,
     });
