@@ -354,7 +354,7 @@ export class GroupCommit<Order, Outcome> {
  * lane soon. Unless those are held up.
  */
 function worthALane<Order, Outcome>({ waiting, underWay, begunAt }: Queue<Order, Outcome>): boolean {
-  return waiting.size >= underWay || performance.now() - begunAt > tickMillis;
+  return 2 * waiting.size >= underWay || performance.now() - begunAt > tickMillis;
 }
 
 /** Of each, waiting a moment for what is not known yet: as long as a batch may be held up without another beside it. */

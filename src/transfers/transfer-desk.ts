@@ -30,8 +30,8 @@ export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDe
   return { deps, queue };
 }
 
-/** One batch collects while the other commits. */
-export const transferLanes = 2;
+/** Batches under way at once, each on a connection of its own (ADR 12). */
+export const transferLanes = 3;
 
 /** For the desk's connections: plans must not go back to scans on tables that were analysed while empty. */
 export const deskSettings = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' } as const;
