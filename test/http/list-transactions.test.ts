@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Book, PostingKeys } from '../../src/ledger/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
+import { orderedElsewhere } from '../support/builders.ts';
 import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -75,8 +76,7 @@ async function hold(id: string, from: string, to: string, amountMinor: bigint, b
       const into = { accountId: to, change: { posted, heldIn: held }, bounds };
       assert.equal(book.apply(key, kind, out, into), null);
       await book.write(now);
-      // What orders it is written apart, past the triggers: here nothing is to be left over for it.
-      await tx.query({ name: '', text: `select set_config('sharedraft.control_total', '0', true)` });
+      await orderedElsewhere(tx);
     });
   await service.db.superuser(
     `insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
