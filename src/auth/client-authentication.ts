@@ -127,12 +127,9 @@ function readAssertion(request: TokenRequest): string | undefined {
   return assertion;
 }
 
-/**
- * A bearer token authenticates no client and counts for nothing here: pages that try calls out send theirs with each.
- * Both parts are form-encoded before they are joined and base64-encoded: some libraries send demo%2Dapp.
- */
+/** Both parts are form-encoded before they are joined and base64-encoded: some libraries send demo%2Dapp. */
 function readBasic(authorization: string | undefined): { clientId: string; secret: string } | undefined {
-  if (authorization === undefined || /^bearer(?: |$)/i.test(authorization)) return undefined;
+  if (authorization === undefined) return undefined;
   const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2})$/i.exec(authorization)?.[1];
   const pair = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('utf8');
   const colon = pair.indexOf(':');

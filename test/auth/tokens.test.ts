@@ -37,8 +37,6 @@ describe('200', () => {
         await token(asForm, { ...form, ...basic('demo-app', 'demo-app-secret') }),
         await token(asForm, { ...form, ...basic('demo%2Dapp', 'demo%2Dapp%2Dsecret') }),
         await token({ ...grant, client_id: 'demo-app' }, basic('demo-app', 'demo-app-secret')),
-        // No second client authentication: a page that tries calls out sends its token with each.
-        await token({ ...grant, ...app }, { authorization: 'Bearer of.another.call' }),
       ];
       for (const answer of ways) {
         assert.equal(answer.status, 200, answer.text);

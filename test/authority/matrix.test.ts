@@ -39,6 +39,7 @@ type Bearer = (typeof bearers)[number];
 const dead = '401 401 401 401 401 401';
 /** Users, clients and tokens that were ended while the tokens lived. */
 const ended = '401 401 401 401';
+const clientItself = ['200', ...Array(bearers.length - 1).fill('401')].join(' ');
 const open = Array(bearers.length).fill('200').join(' ');
 
 /** By the order of `bearers`. */
@@ -62,10 +63,10 @@ const matrix: Readonly<Record<string, string>> = {
   cancelTransfer: /*           */ `${dead}  404 404    403    404  ${ended}  409 409 409 409`,
   readEvents: /*               */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
 
-  // The client authenticates in the request itself; a token beside that is no such authentication and counts for nothing.
-  issueToken: open,
-  revokeToken: open,
-  introspectToken: open,
+  // The client authenticates in the request itself, and a token beside it is no such authentication.
+  issueToken: clientItself,
+  revokeToken: clientItself,
+  introspectToken: clientItself,
   authorizationServer: open,
   jwks: open,
   livez: open,
