@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { runInNewContext } from 'node:vm';
 import { problemCodes, problemKinds } from '../../src/http/problems.ts';
 import { openApiDocument, pointer, schemaChecker } from '../support/contract.ts';
 import { startEdge } from './fake-services.ts';
@@ -73,6 +74,33 @@ describe('the reference page', () => {
     });
     assert.equal(plain.headers.get('content-encoding'), null);
     assert.equal(await zipped.text(), await plain.text());
+  });
+
+  it('sends its token to all that takes one, and never beside a client’s own credentials', async () => {
+    await using edge = await startEdge();
+    const { text } = await edge.client.get('/docs');
+    const [, inline = ''] = /<script type="text\/javascript">(.*?)<\/script>/s.exec(text) ?? [];
+    // biome-ignore lint/suspicious/noExplicitAny: what the page's script hands over
+    let configuration: any;
+    const createApiReference = (_at: string, handed: object) => {
+      configuration = handed;
+    };
+    runInNewContext(inline, { Scalar: { createApiReference } });
+    const seen = { sent: 0, kept: 0 };
+    for (const [raw, operations] of Object.entries(openApiDocument.paths as Record<string, object>)) {
+      for (const { security, requestBody } of Object.values(operations)) {
+        const requestBuilder = { path: { raw }, security: ['a token'] };
+        await configuration.onBeforeRequest({ requestBuilder });
+        if (security.length > 0) {
+          assert.deepEqual([...requestBuilder.security], ['a token'], raw);
+          seen.sent += 1;
+        } else if (requestBody !== undefined) {
+          assert.deepEqual([...requestBuilder.security], [], raw);
+          seen.kept += 1;
+        }
+      }
+    }
+    assert.ok(seen.sent > 10 && seen.kept === 3, JSON.stringify(seen));
   });
 
   it('has its document here, the one that is checked in', async () => {

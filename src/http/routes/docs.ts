@@ -29,7 +29,19 @@ const configuration = {
   mcp: { disabled: true },
   documentDownloadType: 'direct',
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  // The page sends the token that it has with every call, though the contract says of some that they take none. Where
+  // clients authenticate themselves it would be a second way beside theirs, and refused (RFC 6749, section 2.3). Runs in
+  // the browser: its text is put into the page.
+  onBeforeRequest: ({ requestBuilder }: { readonly requestBuilder: PageRequest }) => {
+    if (requestBuilder.path.raw.startsWith('/auth/')) requestBuilder.security = [];
+  },
 } as const;
+
+/** What is used of Scalar's own. */
+interface PageRequest {
+  readonly path: { readonly raw: string };
+  security: readonly unknown[];
+}
 
 export const docsPage: Page = {
   path: '/docs',
