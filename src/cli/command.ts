@@ -12,15 +12,32 @@ export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
 }
 
+/** As shells tell it of programs that know nothing of it. */
+const endedBySigpipe = 141;
+
+/** Whoever read what is said has left, as `head` does when it has enough: nothing more need be done. */
+class Unheard extends Error {
+  override readonly name = 'Unheard';
+}
+
+let unheard = false;
+
 /** Runs an operator's command on the configured database, beside a running service or without one. */
-export async function withStores<T>(work: (stores: Stores, origin: Origin) => Promise<T>): Promise<T> {
+export async function withStores(work: (stores: Stores, origin: Origin) => Promise<void>): Promise<void> {
+  process.stdout.on('error', () => {
+    unheard = true;
+  });
+  process.stderr.on('error', () => {});
   const { config, secrets } = loadConfig(await readEnvironment());
   const stores = await openStores(config, secrets, 'borrow', () => {});
   try {
     const operator = os.userInfo().username;
-    return await work(stores, { transactionId: randomUUID(), address: null, operator });
+    await work(stores, { transactionId: randomUUID(), address: null, operator });
+  } catch (error) {
+    if (!(error instanceof Unheard)) throw error;
   } finally {
     await stores.close();
+    if (unheard) process.exitCode = endedBySigpipe;
   }
 }
 
@@ -43,6 +60,7 @@ export async function chooseInstitution(stores: Stores, code: string | undefined
 }
 
 export function say(text: string): void {
+  if (unheard) throw new Unheard();
   process.stdout.write(`${text}\n`);
 }
 

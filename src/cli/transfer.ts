@@ -29,7 +29,6 @@ interface Signed extends Options {
 
 const institutionOption = ['--institution <code>', 'whose transfer it is'] as const;
 const operatorOption = ['--operator <name>', 'who you are; kept with the transfer', readOperator] as const;
-const listedAtOnce = 1_000;
 
 export function transferCommands(): Command[] {
   return [pending(), approve(), decline(), reverse(), rules()];
@@ -42,9 +41,9 @@ function pending(): Command {
     .action((options: Options) =>
       withStores(async (stores) => {
         const { institutionId } = await chooseInstitution(stores, options.institution);
-        const rows = await listPending(stores.database, institutionId, listedAtOnce);
-        if (rows.length === 0) return say('Nothing is pending.');
-        for (const row of rows) {
+        let found = false;
+        for await (const row of listPending(stores.database, institutionId)) {
+          found = true;
           const amount = `${formatMinor(row.amountMinor, row.currencyCode)} ${row.currencyCode}`;
           const approvals =
             row.approvalsNeeded === 0
@@ -55,6 +54,7 @@ function pending(): Command {
               `${row.heldFor}, ${row.whenDue === 'POST' ? 'posts' : 'expires'} ${row.dueAt.toISOString()}${approvals}`,
           );
         }
+        if (!found) say('Nothing is pending.');
       }),
     );
 }

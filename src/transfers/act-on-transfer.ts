@@ -1,7 +1,7 @@
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
-import { type ReviewRow, selectAllPending, selectDue } from './pending-queries.ts';
+import { type ReviewRow, selectDue, selectPendingPage } from './pending-queries.ts';
 import { selectTransfersById } from './queries.ts';
 import type { Act, ActOutcome, Outcome, Transfer } from './transfer.ts';
 import type { TransferDesk } from './transfer-desk.ts';
@@ -64,13 +64,23 @@ export async function reverseTransfer(
   return desk.queue.submit(institutionId, { kind: 'reverse', ...reversal, fromAccountId, toAccountId });
 }
 
-/** What is pending, the first due first. */
-export function listPending(
+const pageLength = 1_000;
+
+/** All that is pending, the first due first, read a page at a time. */
+export async function* listPending(
   database: Database,
   institutionId: InstitutionId,
-  most: number,
-): Promise<ReviewRow[]> {
-  return database.read(institutionId, (db) => selectAllPending(db, institutionId, most));
+): AsyncGenerator<ReviewRow> {
+  let after: Pick<ReviewRow, 'dueAt' | 'transferKey'> = { dueAt: new Date(0), transferKey: 0n };
+  for (;;) {
+    const page = await database.read(institutionId, (db) =>
+      selectPendingPage(db, institutionId, after, pageLength),
+    );
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageLength) return;
+    after = last;
+  }
 }
 
 const dueAtOnce = 256;

@@ -168,6 +168,7 @@ export async function insertApprovals(
 
 /** For the operator's list. */
 export interface ReviewRow extends PendingTerms {
+  readonly transferKey: bigint;
   readonly transferId: string;
   readonly transferType: string;
   readonly fromAccountId: string;
@@ -178,25 +179,28 @@ export interface ReviewRow extends PendingTerms {
   readonly approvedBy: readonly string[];
 }
 
-const allPending = sql(
-  'transfers_all_pending',
-  `select t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.amount, t.currency, t.created_at,
+const pendingPage = sql(
+  'transfers_pending_page',
+  `select p.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.amount, t.currency, t.created_at,
           p.held_for, p.due_at, p.when_due, p.approvals_needed, p.not_before,
           array(select a.operator from transfer_approvals a
                 where a.institution_id = $1 and a.transfer_key = p.transfer_key order by a.approved_at) as approved_by
    from pending_transfers p
    join transfers t on t.institution_id = p.institution_id and t.transfer_key = p.transfer_key
-   where p.institution_id = $1
-   order by p.due_at, t.transfer_id limit $2`,
+   where p.institution_id = $1 and (p.due_at, p.transfer_key) > ($2::timestamptz, $3::bigint)
+   order by p.due_at, p.transfer_key limit $4`,
 );
 
-export async function selectAllPending(
+/** The next ones after a place in the list, the first due first. */
+export async function selectPendingPage(
   db: Queryable,
   institutionId: InstitutionId,
+  after: Pick<ReviewRow, 'dueAt' | 'transferKey'>,
   most: number,
 ): Promise<ReviewRow[]> {
   const { rows } = await db.query<
     {
+      transfer_key: bigint;
       transfer_id: string;
       transfer_type: string;
       from_account_id: string;
@@ -206,8 +210,9 @@ export async function selectAllPending(
       created_at: Date;
       approved_by: string[];
     } & TermsColumns
-  >(allPending, [institutionId, most]);
+  >(pendingPage, [institutionId, after.dueAt, after.transferKey, most]);
   return rows.map((row) => ({
+    transferKey: row.transfer_key,
     transferId: row.transfer_id,
     transferType: row.transfer_type,
     fromAccountId: row.from_account_id,

@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { TestDatabase } from './database.ts';
@@ -17,6 +18,18 @@ export async function runCli(
   parameters: readonly string[],
   input = '',
 ): Promise<CliResult> {
+  const child = startCli(db, parameters);
+  child.stdin.end(input);
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await exited, stdout, stderr };
+}
+
+/** The same, for who wants to deal with the process itself. */
+export function startCli(
+  db: TestDatabase,
+  parameters: readonly string[],
+): ChildProcessByStdio<Writable, Readable, Readable> {
   const { host, user, database } = db.connection;
   const child = spawn(process.execPath, ['src/main.ts', ...parameters], {
     cwd: root,
@@ -29,8 +42,5 @@ export async function runCli(
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.on('error', () => {});
-  child.stdin.end(input);
-  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { code: await exited, stdout, stderr };
+  return child;
 }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { runCli } from '../support/cli.ts';
+import { runCli, startCli } from '../support/cli.ts';
 import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
 import { extractFolder } from '../support/extract.ts';
+import { asSuperuser } from '../support/postgres.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /* The operator's commands, as processes beside the service. */
@@ -44,6 +47,42 @@ test('what is pending is listed, approved by two, and then final', async () => {
   const late = await signed('decline', 'cli-two', 'Ops One');
   assert.equal(late.code, 1);
   assert.match(late.stderr, /not pending: COMPLETED/);
+});
+
+test('all that is pending is listed, however much, the first due first; who reads no further ends it', async () => {
+  // All but the first become due at one moment, as they do where a business day begins.
+  const many = 2_500;
+  await asSuperuser(service.db.connection, async (client) => {
+    await client.query('set session_replication_role = replica');
+    const { rows } = await client.query(
+      `select institution_id as i from institutions where code = 'lakeside'`,
+    );
+    const [{ i }] = rows;
+    await client.query(
+      `insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
+                              from_key, to_key, amount, currency, status, client_id, created_at)
+       select ${i}, 9e15 + n, 'many-' || n, 'INTRA_FI', 'a-1', 'a-2', 1, 2, 1, 'USD', 'PENDING', 'demo-app', now()
+       from generate_series(1, ${many}) n`,
+    );
+    await client.query(
+      `insert into pending_transfers (institution_id, transfer_key, held_for, due_at, when_due, approvals_needed)
+       select ${i}, 9e15 + n, 'CUT_OFF', timestamptz '2999-01-02' - case n when ${many} then interval '1 day' else '0' end,
+              'POST', 0
+       from generate_series(1, ${many}) n`,
+    );
+  });
+  const listed = await run('pending', '--institution', 'lakeside');
+  assert.equal(listed.code, 0, listed.stderr);
+  const ids = [...listed.stdout.matchAll(/^(many-\d+) /gm)].map(([, id]) => id);
+  const inOrder = Array.from({ length: many - 1 }, (_, place) => `many-${place + 1}`);
+  assert.deepEqual(ids, [`many-${many}`, ...inOrder]);
+
+  const child = startCli(service.db, ['transfer', 'pending', '--institution', 'lakeside']);
+  const complaint = text(child.stderr);
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [code] = await once(child, 'exit');
+  assert.equal(code, 141);
+  assert.equal(await complaint, '');
 });
 
 test('a completed transfer is reversed once; repeating the command with its id says the same', async () => {
