@@ -12,7 +12,11 @@ export function refuseInvalid(errors: readonly FastifySchemaValidationError[], p
   if (place === 'params') return new Problem('not_found', 'There is nothing of this id.');
   const parts = errors.slice(0, mostParts).map((error) => describePart(error, place));
   const detail =
-    errors.length === 1 ? 'A part of the request is not valid.' : 'Parts of the request are not valid.';
+    errors.length === 1
+      ? 'A part of the request is not valid.'
+      : errors.length > mostParts
+        ? `More parts of the request are not valid than are named here: the first ${mostParts}.`
+        : 'Parts of the request are not valid.';
   return new Problem('invalid_request', detail, { errors: parts });
 }
 

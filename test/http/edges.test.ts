@@ -78,6 +78,7 @@ describe('the edge', () => {
       const fields = Array.from({ length: 5_000 }, (_, number) => [`f${number}`, 1]);
       const reply = await post(JSON.stringify({ ...order, ...Object.fromEntries(fields) }));
       assert.equal(reply.body.errors.length, 32);
+      assert.match(reply.body.detail, /^More parts .* the first 32\.$/);
     });
 
     it('refuses a body that is no object, and none at all', async () => {
