@@ -28,6 +28,7 @@ const cutOff: PendingTerms = {
 const approve: Act = { kind: 'approve', operator: 'Ann' };
 const decline: Act = { kind: 'decline', operator: 'Ann' };
 const due: Act = { kind: 'due' };
+const cancel = { kind: 'cancel' } as Act;
 
 const table: readonly (readonly [
   what: string,
@@ -51,6 +52,11 @@ const table: readonly (readonly [
   ['approved at the end, before its processing time', approve, opensLater, [], end, 'transfer_expired'],
   ['nothing to approve', approve, cutOff, [], justBefore, 'waits'],
   ['declined', decline, expires, [], justBefore, 'transfer_declined'],
+  ['declined at the end, before anybody came to end it', decline, expires, [], end, 'transfer_declined'],
+  ['declined at the end, before it posted by itself', decline, posts, [], later, 'transfer_declined'],
+  ['cancelled', cancel, posts, [], justBefore, 'transfer_cancelled'],
+  ['cancelled at the end, before it posted by itself', cancel, posts, [], end, 'transfer_cancelled'],
+  ['cancelled on its business day, before it posted', cancel, cutOff, [], later, 'transfer_cancelled'],
   ['a moment too early', due, expires, [], justBefore, 'not_due'],
   ['not reviewed', due, expires, [], end, 'transfer_expired'],
   ['not reviewed, where it posts by itself', due, posts, [], end, 'posted'],

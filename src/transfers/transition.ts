@@ -12,7 +12,8 @@ export type Transition =
 
 /**
  * The act as it counts at a moment. An approval after the review's end comes too late, also where nobody has come yet to
- * post or expire the transfer: it finds what the clock has done.
+ * post or expire the transfer: it finds what the clock has done. A refusal or a cancellation is in time until then: it
+ * moves no money, and whoever sees a transfer PENDING may rely on it.
  */
 export function actInTime(act: Act, terms: PendingTerms, at: Date): Act {
   const tooLate = act.kind === 'approve' && terms.heldFor === 'REVIEW' && at >= terms.dueAt;

@@ -16,8 +16,13 @@ export interface TestDesk extends AsyncDisposable {
   readonly institutionId: InstitutionId;
 }
 
-export async function deskOf(service: TestService, code = 'lakeside'): Promise<TestDesk> {
-  const { clock, database, postingKeys } = service.service.stores;
+/** On the service's clock, or on one that is ahead of it: then nothing that becomes due happens by itself before. */
+export async function deskOf(
+  service: TestService,
+  code = 'lakeside',
+  clock = service.service.stores.clock,
+): Promise<TestDesk> {
+  const { database, postingKeys } = service.service.stores;
   const institution = await database.directory((db) => findInstitutionByCode(db, code));
   if (institution === undefined) throw new Error('no such institution');
   const ledger = new Database({

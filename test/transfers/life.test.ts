@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { reverseTransfer, reviewTransfer } from '../../src/transfers/index.ts';
+import { cancelTransfer, reverseTransfer, reviewTransfer } from '../../src/transfers/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually, handClock, type TestDesk } from '../support/desk.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -267,6 +267,44 @@ describe('reviewed', () => {
         ['transfer_expired', null, before],
       );
       assert.equal((await ledgerOf(late.id)).moved, 0);
+    }
+  });
+
+  test('declined or cancelled when its time has come and nobody has posted it yet: it does not post', async () => {
+    for (const [code, from, to, amount] of [
+      ['lakeside', 'a-1001-checking', 'a-1003-checking', 1001],
+      ['harbor', 'a-1001-checking', 'a-1002-checking', 603],
+    ] as const) {
+      for (const act of ['decline', 'cancel'] as const) {
+        const caller = code === 'lakeside' ? bank : harbor;
+        // Each on a day of its own: a day's limit would refuse them together.
+        hand.advance(86_400);
+        const { body, text } = await initiate(caller, from, to, amount);
+        assert.equal(body.status, 'PENDING', text);
+        const { id } = body;
+        const [row] = await service.db.superuser<{ due: Date }>(
+          `select p.due_at as due from pending_transfers p join transfers t using (institution_id, transfer_key)
+           where t.transfer_id = $1`,
+          [id],
+        );
+        assert.ok(row);
+        // As if the sweeps were late: for whoever ends it the time has come, for them it has not.
+        await using ahead = await deskOf(service, code, () => row.due);
+        const { desk, database, institutionId } = ahead;
+        if (act === 'decline') {
+          await reviewTransfer(desk, database, institutionId, id, { kind: 'decline', operator: 'Ops One' });
+        } else {
+          const clientId = code === 'lakeside' ? 'demo-app' : 'harbor-app';
+          await cancelTransfer(desk, database, { kind: 'client', institutionId, clientId }, id);
+        }
+        hand.set(row.due.toISOString());
+        hand.advance(1);
+        assert.equal(
+          (await read(caller, id)).failureCode,
+          `transfer_${act === 'decline' ? 'declined' : 'cancelled'}`,
+        );
+        assert.deepEqual(await ledgerOf(id), { moved: 0, held: 0 });
+      }
     }
   });
 

@@ -11,7 +11,7 @@ export const cancelTransfer = operation({
   tag: 'Transfers',
   summary: 'Cancel transfer',
   description:
-    'Ends a transfer while it is PENDING: it becomes FAILED with `transfer_cancelled`, the money that it held is free again, and what it counted against limits is given back. By whoever ordered it, or who may pay from its source. Cancelling it again answers the same; any other end is final.',
+    'Ends a transfer while it is PENDING: it becomes FAILED with `transfer_cancelled`, the money that it held is free again, and what it counted against limits is given back. By whoever ordered it, or who may pay from its source. Cancelling it again answers the same; any other end is final. A transfer whose time has come can be cancelled until it is posted or has expired, a moment later: while it is told as PENDING it is.',
   token: 'any',
   scope: 'transfer:write',
   params: Type.Object({ id: line(64, { description: 'Unique identifier of the transfer.' }) }),
