@@ -233,7 +233,7 @@ export const transferChecks: readonly Check[] = [
      ), counted as (
        -- Counters of a limit that has been taken away say nothing any more.
        select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, l.subject, t.amount as sum,
-              t.transfers as count
+              t.transfers as count, t.newest
        from limit_counters c
        join institutions i on i.institution_id = c.institution_id
        join transfer_limits l on l.institution_id = c.institution_id and l.limit_key = c.limit_key
@@ -243,26 +243,30 @@ export const transferChecks: readonly Check[] = [
          (c.period_start + case l.period when 'DAY' then interval '1 day' else interval '1 month' end)
            at time zone i.time_zone)) as p (starts, ends)
        cross join lateral (
-         select coalesce(sum(t.amount), 0) as amount, count(*) as transfers
+         select coalesce(sum(t.amount), 0) as amount, count(*) as transfers,
+                coalesce(sum(t.amount) filter (where t.place <= c.transfers), 0) as newest
          from (
-           select t.* from transfers t
-           where l.subject = 'USER' and t.institution_id = $1 and t.user_key = c.subject_key and ${counting}
-           union all
-           select t.* from transfers t
-           where l.subject = 'ACCOUNT' and t.institution_id = $1 and t.from_key = c.subject_key and ${counting}
-           union all
-           select t.* from accounts a
-           cross join lateral (
+           select t.amount, row_number() over (order by t.created_at desc, t.transfer_key desc) as place
+           from (
              select t.* from transfers t
-             where t.institution_id = $1 and t.from_key = a.account_key and ${counting} offset 0) t
-           where l.subject = 'CUSTOMER' and a.institution_id = $1 and a.customer_key = c.subject_key
+             where l.subject = 'USER' and t.institution_id = $1 and t.user_key = c.subject_key and ${counting}
+             union all
+             select t.* from transfers t
+             where l.subject = 'ACCOUNT' and t.institution_id = $1 and t.from_key = c.subject_key and ${counting}
+             union all
+             select t.* from accounts a
+             cross join lateral (
+               select t.* from transfers t
+               where t.institution_id = $1 and t.from_key = a.account_key and ${counting} offset 0) t
+             where l.subject = 'CUSTOMER' and a.institution_id = $1 and a.customer_key = c.subject_key
+           ) t
+           cross join lateral (
+             select a.di_account_type from accounts a
+             where a.institution_id = $1 and a.account_key = t.from_key offset 0) a
+           where t.reverses_key is null and t.currency = l.currency
+             and (l.transfer_type is null or l.transfer_type = t.transfer_type)
+             and (l.source_type is null or l.source_type = a.di_account_type)
          ) t
-         cross join lateral (
-           select a.di_account_type from accounts a
-           where a.institution_id = $1 and a.account_key = t.from_key offset 0) a
-         where t.reverses_key is null and t.currency = l.currency
-           and (l.transfer_type is null or l.transfer_type = t.transfer_type)
-           and (l.source_type is null or l.source_type = a.di_account_type)
        ) t
        where c.institution_id = $1 and c.limit_key > 0
          and (c.limit_key, c.subject_key, c.period_start) > ($2, $3, $4::date)
@@ -270,7 +274,7 @@ export const transferChecks: readonly Check[] = [
        union all
        -- A year's contributions to IRAs, each kept beside its transfer for as long as it can be taken back.
        select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, 'PERSON', coalesce(u.amount, 0),
-              coalesce(u.transfers, 0)
+              coalesce(u.transfers, 0), null
        from limit_counters c
        left join contributed u using (subject_key, period_start)
        where c.institution_id = $1 and c.limit_key = 0
@@ -279,7 +283,11 @@ export const transferChecks: readonly Check[] = [
      )
      select format('limit %s of %s %s from %s', limit_key, lower(subject), subject_key, period_start) as row,
             format('counts %s in %s transfers; there are %s in %s', amount, transfers, sum, count) as detail
-     from counted where (amount, transfers::bigint) is distinct from (sum, count)`,
+     from counted n where (amount, transfers::bigint) is distinct from (sum, count)
+       -- A limit counts from when it was laid down: in its first period, as many of the newest as it says, and no others.
+       and not (transfers <= count and amount is not distinct from newest and not exists (
+         select from limit_counters c
+         where c.institution_id = $1 and c.limit_key = n.limit_key and c.period_start < n.period_start))`,
   ),
   check(
     'events',
@@ -466,12 +474,15 @@ export async function selectToldEntries(
   }));
 }
 
+/** So many rows are named where one mistake may have made any number of them; one more says that there are more. */
+export const namedOfOneKind = 100;
+
 const oneSided = sql(
   'check_one_sided_postings',
   `select e.posting_key, sum(e.amount)::text as sum from entries e
    where e.institution_id = $1 and e.kind not in ${ordered}
    group by e.posting_key having sum(e.amount) <> 0
-   order by e.posting_key limit 100`,
+   order by e.posting_key limit ${namedOfOneKind + 1}`,
 );
 
 /** Openings and adjustments that do not sum to zero. Reads every entry: for when something is known to be off. */
@@ -513,7 +524,7 @@ const untold = sql(
      where e.institution_id = $1 and e.account_key = $2 and e.seq <= $3 and e.kind in ${ordered}
    ) x
    group by seq having bool_or(expected) and sum(events) <> 1
-   order by seq limit 100`,
+   order by seq limit ${namedOfOneKind + 1}`,
 );
 
 /** The account's entries up to one that no event tells of, or several do. */

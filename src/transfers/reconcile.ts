@@ -3,6 +3,7 @@ import { type Database, type InstitutionId, type Queryable, systemClock } from '
 import {
   bounds,
   type CounterKey,
+  namedOfOneKind,
   selectCounterBound,
   selectOneSidedPostings,
   selectToldEntries,
@@ -85,9 +86,12 @@ export async function reconcile(
     }
     // Also when the core's figures came in between two chunks; then each posting is found in order.
     if (weight !== 0n) {
-      for (const { posting_key: key, sum } of await selectOneSidedPostings(db, institutionId)) {
-        options.onFinding({ check: 'posting-sum', row: `posting ${key}`, detail: `adds up to ${sum}` });
-      }
+      const found = (await selectOneSidedPostings(db, institutionId)).map(({ posting_key: key, sum }) => ({
+        check: 'posting-sum',
+        row: `posting ${key}`,
+        detail: `adds up to ${sum}`,
+      }));
+      for (const finding of firstOf(found, 'postings')) options.onFinding(finding);
     }
     await walkCounters(db, institutionId, atOnce, options);
     for (const finding of await events.findings(db, institutionId)) options.onFinding(finding);
@@ -124,6 +128,14 @@ async function ask(
   }
 }
 
+/** Those that are named, and that there are more. */
+function firstOf(found: readonly Finding[], row: string): Finding[] {
+  const [first] = found;
+  if (first === undefined || found.length <= namedOfOneKind) return [...found];
+  const more = { check: first.check, row, detail: `there are more than the ${namedOfOneKind} named` };
+  return [...found.slice(0, namedOfOneKind), more];
+}
+
 interface Expected {
   readonly accountId: string;
   /** The newest entry when the account was walked: what came later is not compared. */
@@ -157,10 +169,12 @@ class EventsOfAccounts {
     const findings: Finding[] = [];
     for (const [accountKey, { accountId, seq, entries, sum }] of this.#expected) {
       if (entries === 0n && sum === 0n) continue;
-      for (const untold of await selectUntoldEntries(db, institutionId, accountKey, seq)) {
-        const row = `${accountId}, entry ${untold.seq}`;
-        findings.push({ check: 'event-gap', row, detail: `${untold.events} events tell of it, not one` });
-      }
+      const found = (await selectUntoldEntries(db, institutionId, accountKey, seq)).map((untold) => ({
+        check: 'event-gap',
+        row: `${accountId}, entry ${untold.seq}`,
+        detail: `${untold.events} events tell of it, not one`,
+      }));
+      findings.push(...firstOf(found, accountId));
     }
     return findings;
   }

@@ -618,6 +618,65 @@ describe('found by name, and nothing else with it', () => {
   }
 });
 
+test('a limit laid down in the middle of a period has not counted what came before, and is right', async () => {
+  const harbor = await memberOf(service, 'demo.member', 'harbor-member-password', [
+    'harbor-app',
+    'harbor-app-secret',
+  ]);
+  await superuser.query(
+    `insert into transfer_limits (institution_id, limit_key, subject, period, currency, max_amount, max_count)
+     select ${names.harbor}, key, subject, period, 'USD', 100000000, 100
+     from (values (91, 'USER', 'DAY'), (92, 'CUSTOMER', 'MONTH'), (93, 'ACCOUNT', 'MONTH')) as v (key, subject, period)`,
+  );
+  for (const amount of [30, 31]) {
+    const order = { fromAccountId: savings, toAccountId: checking, amount };
+    const { status, text } = await harbor.post(paths.transfers, order);
+    assert.equal(status, 201, text);
+  }
+  const { rows } = await superuser.query(
+    `select distinct amount, transfers from limit_counters where limit_key > 90 and institution_id = ${names.harbor}`,
+  );
+  assert.deepEqual(rows, [{ amount: 6100n, transfers: 2 }], 'counted since then');
+
+  const unchanged = `update transfer_limits set currency = currency where institution_id = ${names.harbor}`;
+  assert.deepEqual(await foundAfter(unchanged, names.harbor), []);
+  const written = (change: string) =>
+    foundAfter(
+      `update limit_counters set ${change} where limit_key = 93 and institution_id = ${names.harbor}`,
+      names.harbor,
+    );
+  const named = [`limit-counter: limit 93 of account ${names.monthly} from 2026-03-01`];
+  assert.deepEqual(await written('amount = amount - 1'), named);
+  assert.deepEqual(await written('transfers = transfers + 5'), named);
+  assert.deepEqual(await written('transfers = transfers - 1'), named);
+  // Once it has counted in a period before, whole periods count.
+  const before = `insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers)
+                  values (${names.harbor}, 93, 1, '2026-02-01', 0, 0)`;
+  const whole = await foundAfter(before, names.harbor);
+  assert.ok(
+    named.every((line) => whole.includes(line)),
+    whole.join(),
+  );
+});
+
+test('of what may be off everywhere the first hundred are named, and that there are more', async () => {
+  for (const [kind, check, first, more] of [
+    ['ADJUSTMENT', 'posting-sum', 'posting 501', 'postings'],
+    ['TRANSFER', 'event-gap', `${savings}, entry 6`, savings],
+  ] as const) {
+    const many = `insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
+                                       held_out_after, held_in_after, recorded_at)
+                  select b.institution_id, b.account_key, b.seq + n, 500 + n, '${kind}', 1, b.posted + n, b.held_out, b.held_in,
+                         b.last_at
+                  from balances b, generate_series(1, 101) n
+                  where b.institution_id = ${names.lakeside} and b.account_id = '${savings}'`;
+    const ahead = `with entered as (${many}) update balances set seq = seq + 101 where ${onAccount(savings)}`;
+    const found = (await foundAfter(ahead, names.lakeside)).filter((line) => line.startsWith(`${check}: `));
+    assert.equal(found.length, 101);
+    for (const row of [first, more]) assert.ok(found.includes(`${check}: ${row}`), row);
+  }
+});
+
 test('while orders are under way nothing seems off', async () => {
   const app = await clientOf(service);
   let going = true;
