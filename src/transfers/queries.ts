@@ -26,31 +26,31 @@ export interface LoanDues {
   amountDue: bigint;
 }
 
+// Holders are looked up account by account: asked for by person as well, the plan read all accounts that each person holds.
 const accountFacts = sql(
   'transfers_account_facts',
   `select a.account_key, a.account_id, a.customer_key, a.di_account_type, a.category, a.currency, a.closed,
-          a.delinquent, a.overdraft_limit, a.transfer_restriction, l.fees_due, l.accrued_interest, l.amount_due,
-          o.person_key as owner_key, o.birth_date
+          a.delinquent, a.overdraft_limit, a.transfer_restriction, h.person_key, h.may_pay
    from accounts a
    left join lateral (
-     select l.fees_due, l.accrued_interest, l.amount_due from loans l
-     where a.category <> 'DEPOSIT' and l.institution_id = $1 and l.account_key = a.account_key
-     offset 0) l on true
-   left join lateral (
-     select h.person_key, p.birth_date
-     from holders h
-     join persons p on p.institution_id = h.institution_id and p.person_key = h.person_key
-     where a.di_account_type = 'RETIREMENT_IRA'
-       and h.institution_id = $1 and h.account_key = a.account_key and h.role = 'PRIMARY'
-     order by h.person_key limit 1) o on true
+     select h.person_key, h.may_pay from holders h
+     where h.institution_id = $1 and h.account_key = a.account_key
+     offset 0) h on true
    where a.institution_id = $1 and a.account_id = any ($2::text[]) and a.customer_key is not null`,
 );
 
+export interface HoldingRow {
+  readonly accountKey: bigint;
+  readonly personKey: bigint;
+  readonly mayPay: boolean;
+}
+
+/** Accounts without what `selectDetails` tells of some, and the holder records of all. */
 export async function selectAccountFacts(
   tx: Queryable,
   institutionId: InstitutionId,
   accountIds: readonly string[],
-): Promise<AccountFacts[]> {
+): Promise<{ readonly accounts: AccountFacts[]; readonly holdings: HoldingRow[] }> {
   const { rows } = await tx.query<{
     account_key: bigint;
     account_id: string;
@@ -62,29 +62,80 @@ export async function selectAccountFacts(
     delinquent: boolean;
     overdraft_limit: bigint;
     transfer_restriction: AccountFacts['transferRestriction'];
+    person_key: bigint | null;
+    may_pay: boolean | null;
+  }>(accountFacts, [institutionId, accountIds]);
+  const accounts = new Map<bigint, AccountFacts>();
+  const holdings: HoldingRow[] = [];
+  for (const row of rows) {
+    const { account_key: accountKey, person_key: personKey } = row;
+    // A row for each holder.
+    if (personKey !== null) holdings.push({ accountKey, personKey, mayPay: row.may_pay === true });
+    if (accounts.has(accountKey)) continue;
+    accounts.set(accountKey, {
+      accountKey,
+      accountId: row.account_id,
+      customerKey: row.customer_key,
+      diAccountType: row.di_account_type,
+      category: row.category,
+      currency: row.currency,
+      closed: row.closed,
+      delinquent: row.delinquent,
+      overdraftLimit: row.overdraft_limit,
+      transferRestriction: row.transfer_restriction,
+      loan: null,
+      owner: null,
+    });
+  }
+  return { accounts: [...accounts.values()], holdings };
+}
+
+const details = sql(
+  'transfers_account_details',
+  `select a.account_key, l.fees_due, l.accrued_interest, l.amount_due, o.person_key as owner_key, o.birth_date
+   from accounts a
+   left join lateral (
+     select l.fees_due, l.accrued_interest, l.amount_due from loans l
+     where l.institution_id = $1 and l.account_key = a.account_key
+     offset 0) l on true
+   left join lateral (
+     select h.person_key, p.birth_date
+     from holders h
+     join persons p on p.institution_id = h.institution_id and p.person_key = h.person_key
+     where a.di_account_type = 'RETIREMENT_IRA'
+       and h.institution_id = $1 and h.account_key = a.account_key and h.role = 'PRIMARY'
+     order by h.person_key limit 1) o on true
+   where a.institution_id = $1 and a.account_key = any ($2::bigint[])`,
+);
+
+/** These accounts with what is owed on a loan and whose an IRA is. */
+export async function selectDetails(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  accounts: readonly AccountFacts[],
+): Promise<AccountFacts[]> {
+  if (accounts.length === 0) return [];
+  const { rows } = await tx.query<{
+    account_key: bigint;
     fees_due: bigint | null;
     accrued_interest: bigint | null;
     amount_due: bigint | null;
     owner_key: bigint | null;
     birth_date: string | null;
-  }>(accountFacts, [institutionId, accountIds]);
-  return rows.map((row) => ({
-    accountKey: row.account_key,
-    accountId: row.account_id,
-    customerKey: row.customer_key,
-    diAccountType: row.di_account_type,
-    category: row.category,
-    currency: row.currency,
-    closed: row.closed,
-    delinquent: row.delinquent,
-    overdraftLimit: row.overdraft_limit,
-    transferRestriction: row.transfer_restriction,
-    loan:
-      row.fees_due === null || row.accrued_interest === null || row.amount_due === null
-        ? null
-        : { fees: row.fees_due, interest: row.accrued_interest, amountDue: row.amount_due },
-    owner: row.owner_key === null ? null : { personKey: row.owner_key, birthDate: row.birth_date },
-  }));
+  }>(details, [institutionId, accounts.map((account) => account.accountKey)]);
+  const known = new Map(rows.map((row) => [row.account_key, row]));
+  return accounts.map((account) => {
+    const row = known.get(account.accountKey);
+    if (row === undefined) return account;
+    return {
+      ...account,
+      loan:
+        row.fees_due === null || row.accrued_interest === null || row.amount_due === null
+          ? null
+          : { fees: row.fees_due, interest: row.accrued_interest, amountDue: row.amount_due },
+      owner: row.owner_key === null ? null : { personKey: row.owner_key, birthDate: row.birth_date },
+    };
+  });
 }
 
 const heldAccountIds = sql(
@@ -130,40 +181,6 @@ export async function selectNeighbourAccountIds(
 ): Promise<string[]> {
   const { rows } = await db.query<{ account_id: string }>(neighbourAccountIds, [institutionId, accountId]);
   return rows.map((row) => row.account_id);
-}
-
-export interface HoldingRow {
-  readonly accountKey: bigint;
-  readonly personKey: bigint;
-  readonly mayPay: boolean;
-}
-
-// Each account looked up by its key: asked for by person as well, the plan read all accounts that each person holds.
-const holdings = sql(
-  'transfers_holdings',
-  `select h.* from unnest($2::bigint[]) as a (account_key)
-   cross join lateral (
-     select h.account_key, h.person_key, h.may_pay from holders h
-     where h.institution_id = $1 and h.account_key = a.account_key
-     offset 0) h`,
-);
-
-/** The holder records of these accounts. */
-export async function selectHoldings(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  accountKeys: readonly bigint[],
-): Promise<HoldingRow[]> {
-  if (accountKeys.length === 0) return [];
-  const { rows } = await tx.query<{ account_key: bigint; person_key: bigint; may_pay: boolean }>(holdings, [
-    institutionId,
-    accountKeys,
-  ]);
-  return rows.map((row) => ({
-    accountKey: row.account_key,
-    personKey: row.person_key,
-    mayPay: row.may_pay,
-  }));
 }
 
 export interface MembershipRow {
@@ -237,6 +254,21 @@ export interface SeenTransferRow extends TransferRow {
   readonly sourceHeld: boolean;
 }
 
+const usedIds = sql(
+  'transfers_used_ids',
+  'select transfer_id from used_ids where institution_id = $1 and transfer_id = any ($2::text[])',
+);
+
+/** Which of these ids have a transfer. */
+export async function selectUsedIds(
+  db: Queryable,
+  institutionId: InstitutionId,
+  transferIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ transfer_id: string }>(usedIds, [institutionId, transferIds]);
+  return new Set(rows.map((row) => row.transfer_id));
+}
+
 const transfersById = sql(
   'transfers_by_id',
   `select t.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.from_key, t.to_key,
@@ -256,6 +288,7 @@ export async function selectTransfersById(
   institutionId: InstitutionId,
   asked: readonly { readonly transferId: string; readonly personKey: bigint | null }[],
 ): Promise<(SeenTransferRow & { readonly personKey: bigint | null })[]> {
+  if (asked.length === 0) return [];
   const { rows } = await db.query<{
     transfer_key: bigint;
     transfer_id: string;

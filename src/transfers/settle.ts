@@ -18,10 +18,11 @@ import { selectPending } from './pending-queries.ts';
 import {
   type AccountFacts,
   selectAccountFacts,
-  selectHoldings,
+  selectDetails,
   selectMembershipsOf,
   selectReversedKeys,
   selectTransfersById,
+  selectUsedIds,
   selectUsersOfCustomers,
 } from './queries.ts';
 import type { ReadSettings, TransferSettings } from './settings.ts';
@@ -92,16 +93,22 @@ export async function look(
   const now = deps.clock();
   const { actor, transferId, fromAccountId, toAccountIds } = asked;
   const accountIds = [...new Set([fromAccountId, ...toAccountIds])];
-  const [book, read, limits] = await Promise.all([
+  const [book, read, existing, limits] = await Promise.all([
     Book.look(tx, accountIds),
-    readAccounts(tx, accountIds, transferId === null ? [] : [{ transferId, personKey: personOf(actor) }]),
+    readAccounts(tx, accountIds),
+    selectTransfersById(
+      tx,
+      tx.institutionId,
+      transferId === null ? [] : [{ transferId, personKey: personOf(actor) }],
+    ),
     selectLimits(tx, tx.institutionId),
   ]);
+  const account = byId([...read.accounts, ...(await detailsOf(tx, read.accounts))]);
   const at = batchTime(now, book);
   const day = localDate(at, settings.institution.timeZone);
   const needed = [undefined, ...toAccountIds].flatMap((toAccountId) =>
     [false, true].flatMap((previousYear) =>
-      countersNeeded({ actor, fromAccountId, toAccountId, previousYear }, read.account, limits, day),
+      countersNeeded({ actor, fromAccountId, toAccountId, previousYear }, account, limits, day),
     ),
   );
   const names = distinct(needed);
@@ -109,8 +116,9 @@ export async function look(
     readPeople(tx, [actor], read.accounts),
     selectCounters(tx, tx.institutionId, names),
   ]);
-  const facts = { settings, at, day, limits, ...read, ...people };
-  return { book, counters: new Counters(counters, names), facts, existing: read.existing[0] };
+  const { holding } = read;
+  const facts = { settings, at, day, limits, account, holding, ...people };
+  return { book, counters: new Counters(counters, names), facts, existing: existing[0] };
 }
 
 /** What an order may count against: the limits of who pays and, paid into an IRA, the yearly one of its owner. */
@@ -156,34 +164,44 @@ async function lockAndRead(
     return ids.map((transferId) => ({ transferId, personKey }));
   });
   // Sent together, run in this order: each statement has a snapshot of its own, taken when the one before is done.
-  const [book, read, changing] = await Promise.all([
+  const [book, read, used, changing] = await Promise.all([
     patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),
-    readAccounts(tx, accountIds, asked),
+    readAccounts(tx, accountIds),
+    selectUsedIds(
+      tx,
+      tx.institutionId,
+      asked.map((one) => one.transferId),
+    ),
     changingIds.length > 0 ? readChanging(tx, changingIds) : nothingChanging,
   ]);
 
   // The batch's time: after the locks, and never before what its accounts have seen.
   const at = batchTime(deps.clock(), book);
   const day = localDate(at, settings.institution.timeZone);
+  const owned = byId([...read.accounts, ...(await detailsOf(tx, read.accounts.filter(isIra)))]);
   const needed = orders.flatMap((order) => {
     if (order.kind !== 'initiate') return [];
     const previousYear = order.previousYearContribution === true;
-    return countersNeeded({ ...order, previousYear }, read.account, recentLimits, day);
+    return countersNeeded({ ...order, previousYear }, owned, recentLimits, day);
   });
   const names = distinct([...needed, ...changing.uses]);
   const actors = orders.flatMap((order) => actorOf(order) ?? []);
   // Behind the counters' locks what they were found by: an operator, or the core, may have changed it before or while we
   // waited. What counts elsewhere now is not locked, and the batch reads anew.
-  const iraIds = read.accounts.filter(isIra).map((account) => account.accountId);
-  const [counters, people, limits, iras] = await Promise.all([
+  const [counters, people, limits, details, existing] = await Promise.all([
     selectCountersForUpdate(tx, tx.institutionId, names),
     readPeople(tx, actors, read.accounts),
     selectLimits(tx, tx.institutionId),
-    iraIds.length > 0 ? selectAccountFacts(tx, tx.institutionId, iraIds) : [],
+    detailsOf(tx, read.accounts),
+    selectTransfersById(
+      tx,
+      tx.institutionId,
+      asked.filter((one) => used.has(one.transferId)),
+    ),
   ]);
-  const account = byId([...read.accounts, ...iras]);
-  const facts = { settings, at, day, account, limits, ...people };
-  return { book, counters: new Counters(counters, names), facts, existing: read.existing, ...changing };
+  const account = byId([...read.accounts, ...details]);
+  const facts = { settings, at, day, account, holding: read.holding, limits, ...people };
+  return { book, counters: new Counters(counters, names), facts, existing, ...changing };
 }
 
 /** What only acts on earlier transfers need. */
@@ -204,16 +222,17 @@ const nothingChanging: Awaited<ReturnType<typeof readChanging>> = {
   reversedKeys: new Set(),
 };
 
-async function readAccounts(
-  tx: Transaction,
-  accountIds: readonly string[],
-  asked: readonly { readonly transferId: string; readonly personKey: bigint | null }[],
-) {
-  const [accounts, existing] = await Promise.all([
-    selectAccountFacts(tx, tx.institutionId, accountIds),
-    selectTransfersById(tx, tx.institutionId, asked),
-  ]);
-  return { accounts, account: byId(accounts), existing };
+async function readAccounts(tx: Transaction, accountIds: readonly string[]) {
+  const { accounts, holdings } = await selectAccountFacts(tx, tx.institutionId, accountIds);
+  const byName = new Map(holdings.map((row) => [`${row.accountKey}/${row.personKey}`, row]));
+  const holding: Facts['holding'] = (accountKey, personKey) => byName.get(`${accountKey}/${personKey}`);
+  return { accounts, holding };
+}
+
+/** What only loans and IRAs have. Most batches are of neither, and ask nothing. */
+function detailsOf(tx: Transaction, accounts: readonly AccountFacts[]): Promise<AccountFacts[]> {
+  const detailed = accounts.filter((account) => account.category !== 'DEPOSIT' || isIra(account));
+  return selectDetails(tx, tx.institutionId, detailed);
 }
 
 function byId(accounts: readonly AccountFacts[]): Facts['account'] {
@@ -221,36 +240,27 @@ function byId(accounts: readonly AccountFacts[]): Facts['account'] {
   return (accountId) => known.get(accountId);
 }
 
-/**
- * Who of those who order holds these accounts and belongs to their memberships. To a client the memberships' users
- * matter as well.
- */
+/** Who of those who order belongs to which memberships. To a client the users of the accounts' memberships matter. */
 async function readPeople(
   tx: Transaction,
   actors: readonly Actor[],
   accounts: readonly AccountFacts[],
-): Promise<Pick<Facts, 'holding' | 'usersOf'>> {
+): Promise<Pick<Facts, 'usersOf'>> {
   const { institutionId } = tx;
   const personKeys = [...new Set(actors.flatMap((actor) => personOf(actor) ?? []))];
-  const accountKeys = personKeys.length > 0 ? accounts.map((account) => account.accountKey) : [];
   const ordersByClient = actors.some((actor) => actor.kind === 'client');
   const customerKeys = ordersByClient ? [...new Set(accounts.map((account) => account.customerKey))] : [];
-  const [holdings, memberships, users] = await Promise.all([
-    selectHoldings(tx, institutionId, accountKeys),
+  const [memberships, users] = await Promise.all([
     selectMembershipsOf(tx, institutionId, personKeys),
     selectUsersOfCustomers(tx, institutionId, customerKeys),
   ]);
-  const holdingsByName = new Map(holdings.map((row) => [`${row.accountKey}/${row.personKey}`, row]));
   const usersByCustomer = new Map<bigint, Set<bigint>>();
   for (const { customerKey, personKey } of [...memberships, ...users]) {
     const known = usersByCustomer.get(customerKey);
     if (known === undefined) usersByCustomer.set(customerKey, new Set([personKey]));
     else known.add(personKey);
   }
-  return {
-    holding: (accountKey, personKey) => holdingsByName.get(`${accountKey}/${personKey}`),
-    usersOf: (customerKey) => usersByCustomer.get(customerKey) ?? nobody,
-  };
+  return { usersOf: (customerKey) => usersByCustomer.get(customerKey) ?? nobody };
 }
 
 const nobody: ReadonlySet<bigint> = new Set();

@@ -971,8 +971,8 @@ const mutants: readonly Mutant[] = [
     name: 'a dry run overlooks what was counted',
     file: 'transfers/settle.ts',
     instead: [
-      'return { book, counters: new Counters(counters, names), facts, existing: read.existing[0] };',
-      'return { book, counters: new Counters([], names), facts, existing: read.existing[0] };',
+      'return { book, counters: new Counters(counters, names), facts, existing: existing[0] };',
+      'return { book, counters: new Counters([], names), facts, existing: existing[0] };',
     ],
     caughtBy: 'a dry run decides the same, and leaves nothing',
   },
