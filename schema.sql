@@ -597,7 +597,7 @@ END)) stored,
   constraint transfers_reversing TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_settled CHECK ((status = 'PENDING'::text) = (settled_at IS NULL)),
   constraint transfers_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'COMPLETED'::text, 'FAILED'::text])),
-  constraint transfers_transfer_id_check CHECK (transfer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
+  constraint transfers_transfer_id_check CHECK (length(transfer_id) <= 64 AND transfer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]*$'::text),
   constraint transfers_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text])),
   constraint transfers_waiting TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_without_entries TRIGGER DEFERRABLE INITIALLY DEFERRED

@@ -234,6 +234,30 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
       currency, status, client_id, created_at, settled_at, null`),
   ],
   [
+    'an id of 65 characters',
+    '23514',
+    copyOfPosted(`institution_id, 5, repeat('x', 65), transfer_type, from_account_id, to_account_id, from_key, to_key, amount,
+      currency, status, client_id, created_at, settled_at, null`),
+  ],
+  [
+    'an id with a space',
+    '23514',
+    copyOfPosted(`institution_id, 5, 'in vented', transfer_type, from_account_id, to_account_id, from_key, to_key, amount,
+      currency, status, client_id, created_at, settled_at, null`),
+  ],
+  [
+    'an id that begins with a dot',
+    '23514',
+    copyOfPosted(`institution_id, 5, '.invented', transfer_type, from_account_id, to_account_id, from_key, to_key, amount,
+      currency, status, client_id, created_at, settled_at, null`),
+  ],
+  [
+    'an id of no characters',
+    '23514',
+    copyOfPosted(`institution_id, 5, '', transfer_type, from_account_id, to_account_id, from_key, to_key, amount,
+      currency, status, client_id, created_at, settled_at, null`),
+  ],
+  [
     'a limit counted down',
     'SD012',
     'update limit_counters set amount = amount - 1 where amount > 0',
