@@ -1,9 +1,9 @@
 import Negotiator from 'negotiator';
 import { Problem } from '../problem.ts';
 
-/** Problem `not_acceptable` where the Accept header leaves no room for the one media type there is. */
+/** Problem `not_acceptable` where the Accept header leaves no room for the one media type there is; empty, it says nothing. */
 export function requireAcceptable(accept: string | undefined, mediaType: string): void {
-  if (accept === undefined || accept === '*/*' || accept === mediaType) return;
+  if (!accept || accept === '*/*' || accept === mediaType) return;
   if (new Negotiator({ headers: { accept } }).mediaType([mediaType]) === undefined) {
     throw new Problem('not_acceptable', `The answer can only be ${mediaType}.`);
   }

@@ -27,6 +27,13 @@ export function connectionErrors(headers: Readonly<Record<string, string>>) {
         open.add(exchange);
         response.on('close', () => open.delete(exchange));
       });
+      // Node would end the connection without a word.
+      server.on('connect', (_request, socket: Socket) => {
+        socket.on('error', () => {});
+        this.answer(Object.assign(new Error(), { code: 'CONNECT' }), socket);
+      });
+      // What else is expected than 100-continue is nothing that we do, or need to refuse (RFC 9110, section 10.1.1).
+      server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     },
 
     answer(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -50,16 +57,29 @@ export function connectionErrors(headers: Readonly<Record<string, string>>) {
   };
 }
 
-function problemOf(error: NodeJS.ErrnoException): Problem {
-  switch (error.code) {
+function problemOf({ code = '' }: NodeJS.ErrnoException): Problem {
+  switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return new Problem('headers_too_large', 'The request line and headers may have at most 16,384 bytes.');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new Problem('request_timeout', 'The request did not arrive in time.');
     default:
-      return new Problem('invalid_request', 'The request is not HTTP/1.1.');
+      return new Problem('invalid_request', details[code] ?? 'The request is not HTTP/1.1.');
   }
 }
+
+/** What the parser says, for whoever has to find out what is wrong. */
+const details: Readonly<Record<string, string>> = {
+  CONNECT: 'This is no proxy: there is nothing to connect to.',
+  HPE_INVALID_METHOD: 'There is no such method, or what came is not HTTP.',
+  HPE_INVALID_VERSION: 'The version is not HTTP/1.1.',
+  HPE_INVALID_URL: 'The path holds what must be percent-encoded.',
+  HPE_INVALID_HEADER_TOKEN: 'A header is malformed.',
+  HPE_INVALID_CONTENT_LENGTH: 'Content-Length is not a number of bytes, or stands beside Transfer-Encoding.',
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'Content-Length stands twice.',
+  HPE_INVALID_TRANSFER_ENCODING: 'Transfer-Encoding can only be chunked, without Content-Length.',
+  HPE_INVALID_CHUNK_SIZE: 'The size of a chunk of the body is malformed.',
+};
 
 function rawAnswer(problem: Problem, headers: Readonly<Record<string, string>>): string {
   const transactionId = randomUUID();

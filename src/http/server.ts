@@ -99,6 +99,9 @@ export async function createServer(services: Services, options: ServerOptions): 
     if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
       throw new Problem('invalid_request', 'The Host header is missing.');
     }
+    if (countHosts(raw.rawHeaders) > 1) {
+      throw new Problem('invalid_request', 'The Host header stands more than once.');
+    }
     // Here, before a body is read that nobody wants.
     if (is404) throw pathNotFound();
     done();
@@ -281,7 +284,15 @@ function registerOperation(
   };
   app.register(async (scope) => {
     for (const mediaType of operation.body?.mediaTypes ?? []) {
-      scope.addContentTypeParser(mediaType, { parseAs: 'buffer' }, bodyParsers[mediaType]);
+      const parse = bodyParsers[mediaType];
+      const optional = operation.body?.optional === true;
+      // Many clients send a Content-Type also where they have no body.
+      scope.addContentTypeParser(
+        mediaType,
+        { parseAs: 'buffer' },
+        async (request: FastifyRequest, body: Buffer) =>
+          optional && body.length === 0 ? undefined : parse(request, body),
+      );
     }
     scope.addHook('onRequest', (request, reply, done) => {
       const challenge = (value: string) => {
@@ -362,6 +373,16 @@ function registerOperation(
   });
 }
 
+/** As sent, name and value in turns: of two that must be one, Node keeps the first alone. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts;
+}
+
 /** Unknown query parameters are refused by name, as unknown fields are. */
 function closed(query: Type.TObject | undefined): Type.TObject {
   return Type.Object(query?.properties ?? {}, { additionalProperties: false });
@@ -369,6 +390,12 @@ function closed(query: Type.TObject | undefined): Type.TObject {
 
 /** A query is text. Where the schema has an integer or a boolean, its text is read as one; other text is left to be refused. */
 function readScalars(query: Record<string, unknown>, schema: Type.TObject | undefined): object {
+  const repeated = Object.keys(schema?.properties ?? {}).filter((name) => Array.isArray(query[name]));
+  if (repeated.length > 0) {
+    throw new Problem('invalid_request', 'A parameter stands more than once.', {
+      errors: repeated.map((name) => ({ pointer: name, detail: 'Must stand once.' })),
+    });
+  }
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => {
       const { type } = (schema?.properties[name] ?? {}) as { readonly type?: string };
@@ -379,7 +406,7 @@ function readScalars(query: Record<string, unknown>, schema: Type.TObject | unde
 }
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
-  integer: (text) => (/^-?[0-9]{1,9}$/.test(text) ? Number(text) : text),
+  integer: (text) => (/^-?[0-9]{1,15}$/.test(text) ? Number(text) : text),
   boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : text),
 };
 

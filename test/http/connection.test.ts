@@ -38,6 +38,59 @@ describe('a connection', () => {
     assert.equal(answersIn(text)[0]?.code, 'invalid_request');
   });
 
+  it('with two Hosts gets a problem', async () => {
+    await using edge = await startEdge();
+    const { text } = await sayRaw(edge.port, [
+      'GET /livez HTTP/1.1\r\nHost: x\r\nhost: y\r\nConnection: close\r\n\r\n',
+    ]);
+    assert.equal(answersIn(text)[0]?.code, 'invalid_request');
+    assert.match(text, /Host header stands more than once/);
+  });
+
+  it('that is asked to be a tunnel says that it is none, behind what was asked before', async () => {
+    await using edge = await startEdge();
+    const { text, ended } = await sayRaw(edge.port, [
+      'GET /livez HTTP/1.1\r\nHost: x\r\n\r\nCONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n',
+    ]);
+    assert.deepEqual(
+      answersIn(text).map(({ status, code }) => [status, code]),
+      [
+        [200, undefined],
+        [400, 'invalid_request'],
+      ],
+    );
+    assert.match(text, /This is no proxy/);
+    assert.equal(ended, true);
+  });
+
+  it('is told what of the request was not understood', async () => {
+    await using edge = await startEdge();
+    const post = (headers: string) => `POST /auth/v2/token HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`;
+    for (const [request, said] of [
+      ['get /livez HTTP/1.1\r\nHost: x\r\n\r\n', 'There is no such method'],
+      ['FOO /livez HTTP/1.1\r\nHost: x\r\n\r\n', 'There is no such method'],
+      ['GET /livez HTTP/1.2\r\nHost: x\r\n\r\n', 'The version is not'],
+      ['GET /\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n', 'percent-encoded'],
+      ['GET /livez HTTP/1.1\r\nHost : x\r\n\r\n', 'A header is malformed'],
+      [post('Content-Length: -1'), 'Content-Length is not a number'],
+      [post('Content-Length: 1\r\nContent-Length: 2'), 'Content-Length stands twice'],
+      [post('Transfer-Encoding: gzip'), 'Transfer-Encoding can only be chunked'],
+      [`${post('Content-Type: application/json\r\nTransfer-Encoding: chunked')}zz\r\n`, 'size of a chunk'],
+    ] as const) {
+      const { text } = await sayRaw(edge.port, [request]);
+      assert.equal(answersIn(text)[0]?.code, 'invalid_request', request);
+      assert.ok(text.includes(said), text);
+    }
+  });
+
+  it('that expects what nobody knows is served all the same', async () => {
+    await using edge = await startEdge();
+    const { text } = await sayRaw(edge.port, [
+      'GET /livez HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
+    ]);
+    assert.equal(answersIn(text)[0]?.status, 200);
+  });
+
   it('with two lengths of one body, or a length and chunks, is refused', async () => {
     await using edge = await startEdge();
     for (const lengths of [

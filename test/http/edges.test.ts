@@ -81,6 +81,27 @@ describe('the edge', () => {
       assert.match(reply.body.detail, /^More parts .* the first 32\.$/);
     });
 
+    it('says of a query which parameter stands twice, and that a number is too large rather than none', async () => {
+      const list = (query: string) => edge.client.get(`${transfers}?${query}`, { token: clientToken });
+      const twice = await list('limit=1&limit=2&status=PENDING');
+      assert.equal(twice.status, 400);
+      assert.deepEqual(twice.body.errors, [{ pointer: 'limit', detail: 'Must stand once.' }]);
+      const large = await list('limit=999999999999999');
+      assert.deepEqual(large.body.errors, [{ pointer: 'limit', detail: 'Must be at most 200.' }]);
+    });
+
+    it('takes an empty body, whatever it calls itself, where none is needed', async () => {
+      const cancel = (body: string, type: string) =>
+        edge.client.request('POST', `${transfers}/t-1/cancel`, {
+          token: clientToken,
+          headers: { 'content-type': type },
+          body,
+        });
+      assert.equal((await cancel('', 'application/json')).body.code, 'not_found');
+      assert.equal((await cancel(' ', 'application/json')).body.code, 'malformed_json');
+      assert.equal((await post('')).body.code, 'malformed_json');
+    });
+
     it('refuses a body that is no object, and none at all', async () => {
       for (const body of ['[]', 'null', '"text"', '7']) {
         const reply = await post(body);
@@ -94,7 +115,7 @@ describe('the edge', () => {
       const unknown = await edge.client.get(`${accounts}?owner=cus-1`, { token: clientToken });
       assert.deepEqual(unknown.body.errors, [{ pointer: 'owner', detail: 'There is no such parameter.' }]);
       const twice = await edge.client.get(`${accounts}?customerId=a&customerId=b`, { token: clientToken });
-      assert.deepEqual(twice.body.errors, [{ pointer: 'customerId', detail: 'Must be of type string.' }]);
+      assert.deepEqual(twice.body.errors, [{ pointer: 'customerId', detail: 'Must stand once.' }]);
     });
 
     it('refuses a malformed percent escape in the path', async () => {
@@ -181,6 +202,7 @@ describe('the edge', () => {
 
     it('does not come where it leaves some', async () => {
       for (const accept of [
+        '',
         '*/*',
         'application/*',
         'text/html, */*;q=0.1',
