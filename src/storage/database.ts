@@ -1,4 +1,4 @@
-import type { Writable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import {
   databaseUnavailable,
@@ -89,6 +89,9 @@ const sessionSettings: Readonly<Record<string, string>> = {
  */
 const silenceMillis = 15_000;
 
+/** Silence is counted in steps of a timer: no clock is read for a query, and time in which this process stood still counts as one. */
+const stepsOfSilence = 10;
+
 const types = new pg.TypeOverrides();
 types.setTypeParser(20, BigInt); // int8: money and keys, never a float
 types.setTypeParser(1082, (text: string) => text); // date: a business day, not a moment
@@ -109,9 +112,16 @@ export class Connection implements Queryable {
   #together: Asked[] = [];
   #behind: (() => void) | undefined;
   readonly #prepared: Prepared = new Map();
+  #unanswered = 0;
+  #silentSteps = 0;
 
-  constructor(client: pg.PoolClient) {
+  /** Ends itself where the server owes an answer and says nothing for so long: nobody waits behind what never comes. */
+  constructor(client: pg.PoolClient, mostSilentMillis: number) {
     this.#client = client;
+    // One timer a connection. pg would have one a query: linked with one another, they keep what queries read from being
+    // collected while it is young (ADR 11).
+    const watch = setInterval(() => this.#endIfSilent(), mostSilentMillis / stepsOfSilence).unref();
+    client.once('end', () => clearInterval(watch));
   }
 
   query<Row extends object>(statement: Statement, values: readonly unknown[] = []): Promise<Result<Row>> {
@@ -132,7 +142,7 @@ export class Connection implements Queryable {
   #holdPacket(): void {
     if (this.#held) return;
     this.#held = true;
-    const { stream } = (this.#client as unknown as { connection: { stream: Writable } }).connection;
+    const stream = this.#stream;
     stream.cork();
     setImmediate(() => {
       this.#behind?.();
@@ -144,9 +154,23 @@ export class Connection implements Queryable {
 
   #send(): void {
     if (this.#together.length === 0) return;
-    const group = new StatementGroup(this.#together, this.#prepared, types);
+    const group = new StatementGroup(this.#together, this.#prepared, types, () => {
+      this.#unanswered -= 1;
+      this.#silentSteps = 0;
+    });
     this.#together = [];
+    this.#unanswered += 1;
     this.#client.query(group as never);
+  }
+
+  #endIfSilent(): void {
+    this.#silentSteps = this.#unanswered === 0 ? 0 : this.#silentSteps + 1;
+    if (this.#silentSteps > stepsOfSilence) this.#stream.destroy();
+  }
+
+  get #stream(): Duplex {
+    return (this.#client as unknown as { readonly connection: { readonly stream: Duplex } }).connection
+      .stream;
   }
 
   /** Pipelined ahead of what follows; an error in it fails the statements behind it, so nobody need wait. */
@@ -247,6 +271,7 @@ function quiet<T>(promise: Promise<T>): Promise<T> {
 export class Database {
   readonly #pool: pg.Pool;
   readonly #connections = new WeakMap<pg.PoolClient, Connection>();
+  readonly #silenceMillis: number;
   readonly #maxReaders: number;
   readonly #readers = new Set<Reader>();
   #openingReader: Promise<Reader> | undefined;
@@ -256,6 +281,7 @@ export class Database {
     const settings = Object.entries({ ...sessionSettings, ...options.settings })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' ');
+    this.#silenceMillis = options.silenceMillis ?? silenceMillis;
     this.#pool = new pg.Pool({
       ...(typeof options.connection === 'string'
         ? { connectionString: options.connection }
@@ -263,8 +289,6 @@ export class Database {
       max: options.maxConnections,
       connectionTimeoutMillis: 2_000,
       idleTimeoutMillis: 0,
-      // In a pipeline pg ends the whole connection then, so that nobody waits behind what is not answered.
-      query_timeout: options.silenceMillis ?? silenceMillis,
       options: settings,
       // Not in the type package yet: statements are sent without waiting for the answer to the one before.
       ...({ pipeline: true } as object),
@@ -423,7 +447,7 @@ export class Database {
     }
     let connection = this.#connections.get(client);
     if (connection === undefined) {
-      connection = new Connection(client);
+      connection = new Connection(client, this.#silenceMillis);
       this.#connections.set(client, connection);
       // Without a listener of ours an error on a connection in use would end the process.
       client.on('error', () => {});

@@ -26,12 +26,7 @@ interface Wire {
 }
 
 const { Query, utils } = pg as unknown as {
-  readonly Query: new (config: {
-    text: string;
-  }) => {
-    /** Set by pg, which ends the connection where it is not called in time. */
-    callback?: (error: unknown) => void;
-  };
+  readonly Query: new (config: { text: string }) => object;
   readonly utils: { prepareValue(value: unknown): unknown };
 };
 
@@ -47,17 +42,25 @@ export class StatementGroup extends Query {
   readonly #prepared: Prepared;
   readonly #types: pg.CustomTypesConfig;
   readonly #preparing: Prepared = new Map();
+  readonly #answered: () => void;
   readonly #results: Result<never>[] = [];
   /** Of each statement, as it was known when it was sent: what others do to the connection meanwhile changes nothing. */
   #known: readonly Columns[] = [];
   #columns: Columns = [];
   #rows: object[] = [];
 
-  constructor(asked: readonly Asked[], prepared: Prepared, types: pg.CustomTypesConfig) {
+  /** `answered` is called once, with whatever the answer was. */
+  constructor(
+    asked: readonly Asked[],
+    prepared: Prepared,
+    types: pg.CustomTypesConfig,
+    answered: () => void,
+  ) {
     super({ text: '' });
     this.#asked = asked;
     this.#prepared = prepared;
     this.#types = types;
+    this.#answered = answered;
   }
 
   submit(wire: Wire): Error | null {
@@ -124,14 +127,14 @@ export class StatementGroup extends Query {
   }
 
   handleReadyForQuery(): void {
-    this.callback?.(null);
+    this.#answered();
     this.#preparing.delete('');
     for (const [name, prepared] of this.#preparing) this.#prepared.set(name, prepared);
     for (const [index, { resolve }] of this.#asked.entries()) resolve(this.#results[index] as Result<never>);
   }
 
   handleError(error: unknown): void {
-    this.callback?.(error);
+    this.#answered();
     // The server may have them no more, or in a form that no longer fits: prepared anew, they do.
     for (const { statement } of this.#asked) this.#prepared.delete(statement.name);
     for (const { reject } of this.#asked) reject(error);
