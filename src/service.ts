@@ -206,7 +206,7 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
     listTransactions: (actor, accountId, filter, page) =>
       listTransactions({ database, institution }, actor, accountId, filter, page),
     getBalances: (actor, accountId, asOf) => getBalances({ database, clock }, actor, accountId, asOf),
-    initiateTransfer: (actor, order, confirmed) => initiateTransfer(desk, actor, order, confirmed),
+    initiateTransfer: (actor, order, condition) => initiateTransfer(desk, actor, order, condition),
     explainTransfer: (actor, order) => explainTransfer(desk, database, actor, order),
     listTransferOptions: (actor, fromAccountId) => listTransferOptions(desk, database, actor, fromAccountId),
     cancelTransfer: (actor, transferId) => cancelTransfer(desk, database, actor, transferId),

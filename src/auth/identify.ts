@@ -1,10 +1,12 @@
 import type { Actor } from '../institutions/index.ts';
 import { findUser } from '../members/index.ts';
+import { type Condition, condition } from '../storage/index.ts';
 import { invalidToken, type VerifiedToken } from './access-tokens.ts';
 import type { AuthDeps } from './deps.ts';
-import { livingToken } from './living-token.ts';
+import { bearerOf, type LivingToken, livingToken, stillLiving } from './living-token.ts';
 import { issuerOf } from './providers/jwt.ts';
 import { NotBelieved } from './providers/not-believed.ts';
+import { standings } from './queries.ts';
 import type { Scope } from './scopes.ts';
 
 export interface Caller {
@@ -15,12 +17,18 @@ export interface Caller {
 export interface Identified {
   /**
    * Whose token it is, if it lives: known at once of a token that was seen before, and not refused since. Nothing may be
-   * answered, and nothing done that cannot be undone, before `caller` has said so too; but what is only read, or can be
+   * answered, and nothing done that cannot be undone, before `known` has said so too; but what is only read, or can be
    * taken back, can be done meanwhile.
    */
-  readonly presumed?: Caller;
-  /** Problem `invalid_token`. */
-  readonly caller: Promise<Caller>;
+  readonly presumed?: Presumed;
+  /** Asks the database, unless it was asked already, by this or by the condition. Problem `invalid_token`. */
+  readonly known: () => Promise<Caller>;
+}
+
+export interface Presumed {
+  readonly caller: Caller;
+  /** The question that `known` asks, for who reads it in a transaction of their own. */
+  readonly condition: Condition;
 }
 
 /**
@@ -33,11 +41,20 @@ export function identify(
   admit: (client: string) => void = () => {},
 ): Identified {
   const recalled = deps.tokens.recall(token);
-  if (recalled === undefined) return { caller: identifyAnew(deps, token, admit) };
-  admit(nameOfClient(recalled));
-  const caller = callerWith(deps, recalled);
+  if (recalled !== undefined) admit(nameOfClient(recalled));
+  let caller: Promise<Caller> | undefined;
+  const known = () => {
+    caller ??= recalled === undefined ? identifyAnew(deps, token, admit) : callerWith(deps, recalled);
+    return caller;
+  };
+  if (recalled === undefined) return { known };
   const presumed = recalled.refused ? undefined : asCaller(recalled);
-  return presumed === undefined ? { caller } : { presumed, caller };
+  if (presumed === undefined) return { known };
+  const lives = condition(standings, bearerOf(recalled), (standing) => {
+    caller = stillLiving(deps, recalled, standing).then((living) => callerOf(recalled, living));
+    return caller;
+  });
+  return { presumed: { caller: presumed, condition: lives }, known };
 }
 
 async function identifyAnew(deps: AuthDeps, token: string, admit: (client: string) => void): Promise<Caller> {
@@ -50,7 +67,10 @@ async function identifyAnew(deps: AuthDeps, token: string, admit: (client: strin
 
 /** Problem `invalid_token` where the token does not live any more. */
 async function callerWith(deps: AuthDeps, token: VerifiedToken): Promise<Caller> {
-  const living = await livingToken(deps, token);
+  return callerOf(token, await livingToken(deps, token));
+}
+
+function callerOf(token: VerifiedToken, living: LivingToken | undefined): Caller {
   token.refused = living === undefined;
   if (living === undefined) throw invalidToken();
   if (living.user !== undefined) token.user ??= living.user;

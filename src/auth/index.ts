@@ -29,7 +29,7 @@ export {
 } from './clients.ts';
 export { createLogin, setPassword, setStanding } from './credentials.ts';
 export type { AuthDeps } from './deps.ts';
-export { type Caller, type Identified, identify } from './identify.ts';
+export { type Caller, type Identified, identify, type Presumed } from './identify.ts';
 export { type Introspection, introspectToken } from './introspect-token.ts';
 export { issueToken, type TokenResponse } from './issue-token.ts';
 export { keepAuthHouse } from './keep-house.ts';

@@ -1,7 +1,7 @@
 import { Problem } from '../problem.ts';
 import type { VerifiedToken } from './access-tokens.ts';
 import type { AuthDeps } from './deps.ts';
-import { type Standing, standings } from './queries.ts';
+import { type Bearer, type Standing, standings } from './queries.ts';
 
 export interface LivingToken {
   readonly token: VerifiedToken;
@@ -15,17 +15,27 @@ export interface LivingToken {
  * lock by wrong passwords is no such reason: else anyone could log members out with five guesses.)
  */
 export async function livingToken(deps: AuthDeps, token: VerifiedToken): Promise<LivingToken | undefined> {
-  const { institutionId, clientId, userId = null, tokenId, familyId = null, provider } = token;
+  const standing = await deps.database.readJoined(token.institutionId, standings, bearerOf(token));
+  return stillLiving(deps, token, standing);
+}
+
+/** By what is asked how a token stands. */
+export function bearerOf(token: VerifiedToken): Bearer {
+  const { clientId, userId = null, tokenId, familyId = null } = token;
+  return { clientId, userId, tokenId, familyId };
+}
+
+/** `livingToken` of what was read already. */
+export async function stillLiving(
+  deps: AuthDeps,
+  token: VerifiedToken,
+  standing: Standing | undefined,
+): Promise<LivingToken | undefined> {
+  const { institutionId, provider } = token;
   if (provider !== undefined) {
     const asserter = await deps.providers.find(institutionId, provider.providerId);
     if (asserter?.generation !== provider.generation) return undefined;
   }
-  const standing = await deps.database.readJoined(institutionId, standings, {
-    clientId,
-    userId,
-    tokenId,
-    familyId,
-  });
   if (standing === undefined || standing.revoked) return undefined;
   if (!standing.clientActive || standing.clientEpoch !== token.clientEpoch) return undefined;
   if (token.use === 'client') return { token, user: undefined };

@@ -129,7 +129,7 @@ export interface Standing {
 }
 
 /** Whose token it is, and by which names it may have been revoked. */
-interface Bearer {
+export interface Bearer {
   readonly clientId: string;
   readonly userId: string | null;
   readonly tokenId: string;

@@ -13,7 +13,7 @@ const realm = 'Bearer realm="sharedraft"';
  * which client it is before the database is asked, and may throw.
  *
  * Problems: `missing_token` (also for another scheme, which gives no error code away: RFC 6750, section 3.1); and of
- * `caller`, `invalid_token`.
+ * `known`, `invalid_token`.
  */
 export function authenticate(
   services: Services,
@@ -33,8 +33,8 @@ export function authenticate(
   };
   const token = bearer.exec(authorization)?.[1];
   if (token === undefined) return refuse(new Problem('invalid_token', 'The access token is malformed.'));
-  const { caller, ...identified } = services.identify(token, admit);
-  return { ...identified, caller: caller.catch(refuse) };
+  const { known, ...identified } = services.identify(token, admit);
+  return { ...identified, known: () => known().catch(refuse) };
 }
 
 /** Problems: `insufficient_scope`, `client_token_required`. */

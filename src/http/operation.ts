@@ -1,5 +1,5 @@
 import type * as Type from 'typebox/type';
-import type { Scope } from '../auth/index.ts';
+import type { Presumed, Scope } from '../auth/index.ts';
 import type { Origin } from '../events/index.ts';
 import type { Actor, ClientActor } from '../institutions/index.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
@@ -25,8 +25,8 @@ export type Examples = Readonly<Record<string, Example>>;
 /** What an operation takes, parsed and validated. */
 export interface Input<Params, Query, Body, Token extends TokenKind> {
   readonly actor: ActorOf[Token];
-  /** Where the actor is only presumed: resolves when it is known that the token lives, rejects when it does not. */
-  readonly confirmed: Promise<unknown> | null;
+  /** Where the actor is only presumed: what must hold, for who would rather read it in a transaction of their own. */
+  readonly condition: Presumed['condition'] | undefined;
   /** From where it was asked. */
   readonly origin: Origin;
   /** What was asked for, as callers see it, without the query. */
@@ -102,8 +102,8 @@ interface Description<
   /** Counted for each client, and told in `RateLimit`. */
   readonly rate?: Rate;
   /**
-   * It is begun, as every GET is, while it is still being asked whether a token that was seen before lives: `handle` does
-   * nothing that cannot be taken back before `confirmed` has resolved.
+   * It is begun, as every GET is, before it is known whether a token that was seen before lives: `handle` does nothing that
+   * cannot be taken back before the `condition` was read.
    */
   readonly presumes?: true;
   /** 400 and 401 follow RFC 6749 instead of RFC 9457. */

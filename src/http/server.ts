@@ -9,7 +9,7 @@ import {
 } from 'fastify';
 import { stdTimeFunctions } from 'pino';
 import * as Type from 'typebox/type';
-import type { Caller } from '../auth/index.ts';
+import type { Caller, Identified } from '../auth/index.ts';
 import { Problem } from '../problem.ts';
 import { requireAcceptable } from './accept.ts';
 import { type Admission, admissionOf } from './admission.ts';
@@ -58,8 +58,8 @@ export interface ServerOptions {
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
-    /** Says, before anything is answered or decided, whether the token of a presumed caller still lives. */
-    confirmed: Promise<unknown> | null;
+    /** Of a presumed caller: whether the token still lives, which is asked before anything is answered or decided. */
+    presumed: Identified | null;
     /** Where the request comes from, whichever proxies are between. */
     callerAddress: string | null;
     bodyFacts: BodyFacts | null;
@@ -81,7 +81,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   const allowedOrigins = new Set(options.corsOrigins);
   const app = bareServer(options, headers);
   app.decorateRequest('caller', null);
-  app.decorateRequest('confirmed', null);
+  app.decorateRequest('presumed', null);
   app.decorateRequest('callerAddress', null);
   app.decorateRequest('bodyFacts', null);
   app.decorateRequest('problemCode', null);
@@ -109,7 +109,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   app.setErrorHandler(async (failure, request, reply) => {
     // Whose token is dead is told that, and not what else was wrong.
     const error =
-      (await request.confirmed?.then(
+      (await request.presumed?.known().then(
         () => failure,
         (refusal) => refusal,
       )) ?? failure;
@@ -308,25 +308,25 @@ function registerOperation(
         requireAcceptable(request.headers.accept, 'application/json');
         return done();
       }
-      const { presumed, caller } = authenticate(
-        services,
-        request.headers.authorization,
-        challenge,
-        (client) => admission.admit(client, reply),
+      const identified = authenticate(services, request.headers.authorization, challenge, (client) =>
+        admission.admit(client, reply),
       );
       // What only reads, or can be taken back, is done while the database is asked whether the token still lives.
+      const { presumed, known } = identified;
       if (presumed === undefined || !(operation.method === 'GET' || operation.presumes)) {
-        caller.then(admit).then(() => done(), done);
+        known()
+          .then(admit)
+          .then(() => done(), done);
         return;
       }
-      caller.catch(() => {});
-      request.confirmed = caller;
-      admit(presumed);
+      request.presumed = identified;
+      if (operation.method === 'GET') known().catch(() => {});
+      admit(presumed.caller);
       if (operation.method === 'GET') return done();
       // A body that came with its head is here in the next turn. A slower one is not waited for by who may be refused.
       setImmediate(() => {
         if (request.raw.complete) done();
-        else caller.then(() => done(), done);
+        else known().then(() => done(), done);
       });
     });
     if (operation.query !== undefined) {
@@ -351,9 +351,9 @@ function registerOperation(
         ...(operation.body && !operation.oauth && { body: operation.body.schema }),
       },
       handler: async (request, reply) => {
-        const answering = operation.handle(services, {
+        const answer = await operation.handle(services, {
           actor: request.caller?.actor as never,
-          confirmed: request.confirmed,
+          condition: request.presumed?.presumed?.condition,
           origin: { transactionId: request.id, address: request.callerAddress },
           url: `${publicUrl}${request.url.split('?', 1)[0]}`,
           params: request.params as Record<string, never>,
@@ -363,11 +363,8 @@ function registerOperation(
           countFor: (clientId) => countFor(clientId, reply),
           header: (name) => request.headers[name]?.toString(),
         });
-        if (request.confirmed !== null) {
-          answering.catch(() => {});
-          await request.confirmed;
-        }
-        return sendAnswer(request, reply, await answering);
+        await request.presumed?.known();
+        return sendAnswer(request, reply, answer);
       },
     });
   });

@@ -3,6 +3,7 @@ import type {
   AuthorizationServerMetadata,
   Identified,
   Introspection,
+  Presumed,
   RawTokenRequest,
   TokenResponse,
 } from '../auth/index.ts';
@@ -54,8 +55,12 @@ export interface Services {
   /** `asOf` null: now. */
   getBalances(actor: Actor, accountId: string, asOf: Date | null): Promise<Balances>;
 
-  /** Nothing is decided before `confirmed` has resolved; what it rejects with comes through. Null: it is known already. */
-  initiateTransfer(actor: Actor, order: TransferOrder, confirmed: Promise<unknown> | null): Promise<Outcome>;
+  /** Nothing is decided before the condition was read; what refuses it comes through. Undefined: it is known already. */
+  initiateTransfer(
+    actor: Actor,
+    order: TransferOrder,
+    condition: Presumed['condition'] | undefined,
+  ): Promise<Outcome>;
   /** The dry run of `initiateTransfer`. */
   explainTransfer(actor: Actor, order: TransferOrder): Promise<Decision | Outcome>;
   listTransferOptions(actor: Actor, fromAccountId: string): Promise<TransferOptions>;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Problem } from '../problem.ts';
 import type { Database, InstitutionId, Transaction } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
+import { condition, type JoinedRead } from './joined-reads.ts';
 
 interface Order {
   readonly id: string;
@@ -83,7 +84,7 @@ test('one order beside many waits for their commit no longer than they are held 
 });
 
 /** A queue whose batches ask who may be done: what each brought so far, and what it did; `gate` opens before they ask. */
-function aConfirmingQueue({ deadlineMillis = 60_000, commit = async () => {} } = {}) {
+function aConfirmingQueue({ commit = async () => {} } = {}) {
   const begun: string[][] = [];
   const done: string[][] = [];
   const rolledBack: unknown[] = [];
@@ -104,7 +105,7 @@ function aConfirmingQueue({ deadlineMillis = 60_000, commit = async () => {} } =
     lanes: 1,
     maxBatch: 100,
     maxWaiting: 100,
-    deadlineMillis,
+    deadlineMillis: 60_000,
     // One account for all of them.
     keysOf: () => ['account'],
     callerOf: (order) => order.caller,
@@ -116,102 +117,117 @@ function aConfirmingQueue({ deadlineMillis = 60_000, commit = async () => {} } =
     },
     membersWhenUnknown: () => ({}),
   });
-  const submit = (id: string, confirmed?: Promise<unknown>) =>
-    queue.submit(institutionId, { id, caller: 'one' }, confirmed);
-  return { submit, begun, done, rolledBack, gate };
+  const asked: string[][] = [];
+  const read: JoinedRead<string, string> = {
+    nameOf: (id) => id,
+    run: async (_tx, _institution, ids) => {
+      asked.push([...ids]);
+      if (ids.includes('poison')) throw new Error('cannot be read');
+      return ids;
+    },
+  };
+  const submit = (id: string, accept?: (found: string | undefined) => Promise<unknown>) =>
+    queue.submit(institutionId, { id, caller: 'one' }, accept && condition(read, id, accept));
+  return { submit, begun, asked, done, rolledBack, gate };
 }
+
+const refuse = () => Promise.reject(dead);
 
 const dead = new Problem('invalid_token', 'dead');
 
-test('an order is begun before it is known whether it may be done, and done when it is', async () => {
-  const { submit, begun, done, gate } = aConfirmingQueue();
-  const known = Promise.withResolvers<void>();
-  const order = submit('a', known.promise);
+test('an order is begun before it is known whether it may be done, and done when what was read says so', async () => {
+  const { submit, begun, asked, done, gate } = aConfirmingQueue();
+  const found: unknown[] = [];
+  const order = submit('a', async (id) => found.push(id));
   while (begun.length === 0) await new Promise(setImmediate);
-  known.resolve();
+  assert.deepEqual(asked, []);
   gate.resolve();
   assert.equal(await order, 'a');
-  assert.deepEqual([begun, done], [[['a']], [['a']]]);
+  assert.deepEqual([begun, asked, found, done], [[['a']], [['a']], ['a'], [['a']]]);
 });
 
 test('who is refused is left out of the batch and told why; the others keep their order', async () => {
-  const { submit, begun, done, gate } = aConfirmingQueue();
-  const [ofA, ofC] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const orders = [submit('a', ofA.promise), submit('b'), submit('c', ofC.promise), submit('d')];
-  while (begun.length === 0) await new Promise(setImmediate);
-  ofC.resolve();
-  ofA.reject(dead);
-  // Not kept waiting by the batch.
-  await assert.rejects(orders[0] as Promise<string>, dead);
+  const { submit, begun, asked, done, gate } = aConfirmingQueue();
+  const orders = [submit('a', refuse), submit('b'), submit('c', async () => {}), submit('d')];
   gate.resolve();
+  await assert.rejects(orders[0] as Promise<string>, dead);
   assert.deepEqual(await Promise.all(orders.slice(1)), ['b', 'c', 'd']);
-  assert.deepEqual([begun, done], [[['a', 'b', 'c', 'd']], [['b', 'c', 'd']]]);
+  assert.deepEqual([begun, asked, done], [[['a', 'b', 'c', 'd']], [['a', 'c']], [['b', 'c', 'd']]]);
 });
 
-test('who is refused while they wait for a batch is in none, and frees their place', async () => {
-  const { submit, begun, done, gate } = aConfirmingQueue();
-  const first = submit('first');
-  while (begun.length === 0) await new Promise(setImmediate);
-  const refused = Array.from({ length: 60 }, (_, index) => submit(`dead${index}`, Promise.reject(dead)));
-  for (const order of refused) await assert.rejects(order, dead);
-  const living = Array.from({ length: 60 }, (_, index) => submit(`${index}`));
+test('conditions with the same key are read once, and each is judged', async () => {
+  const { submit, asked, done, gate } = aConfirmingQueue();
+  const orders = [submit('a', async () => {}), submit('a', refuse), submit('b', async () => {})];
   gate.resolve();
-  await Promise.all([first, ...living]);
+  const settled = await Promise.allSettled(orders);
+  assert.deepEqual(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual([asked, done], [[['a', 'b']], [['a', 'b']]]);
+});
+
+test('who was refused frees their place', async () => {
+  const { submit, done, gate } = aConfirmingQueue();
+  gate.resolve();
+  const refused = Array.from({ length: 60 }, (_, index) => submit(`dead${index}`, refuse));
+  for (const order of refused) await assert.rejects(order, dead);
+  await Promise.all(Array.from({ length: 60 }, (_, index) => submit(`${index}`)));
   assert.deepEqual(
     done.map((ids) => ids.length),
-    [1, 60],
+    [60],
   );
-  assert.deepEqual(begun, done);
 });
 
 test('a batch none of whose orders may be done is rolled back', async () => {
   const { submit, begun, done, rolledBack, gate } = aConfirmingQueue();
-  const known = Promise.withResolvers<void>();
-  const refused = submit('a', known.promise);
-  while (begun.length === 0) await new Promise(setImmediate);
-  known.reject(dead);
-  await assert.rejects(refused, dead);
+  const refused = submit('a', refuse);
   gate.resolve();
+  await assert.rejects(refused, dead);
   await submit('b');
   assert.deepEqual([begun, done], [[['a'], ['b']], [['b']]]);
   assert.equal(rolledBack.length, 1);
 });
 
-test('a batch goes without an order of which nobody knows, later ones overtake it, and it is done when it is known', async () => {
-  const { submit, begun, done, gate } = aConfirmingQueue();
+test('a condition that cannot be read fails the order that it was for, and no other', async () => {
+  const { submit, done, gate } = aConfirmingQueue();
+  const orders = [
+    submit('a', async () => {}),
+    submit('poison', async () => {}),
+    submit('b'),
+    submit('c', refuse),
+  ];
   gate.resolve();
-  const known = Promise.withResolvers<void>();
-  const late = submit('late', known.promise);
-  assert.deepEqual(await Promise.all([submit('b'), submit('c')]), ['b', 'c']);
-  assert.equal(await submit('d'), 'd');
-  known.resolve();
-  assert.equal(await late, 'late');
-  assert.deepEqual(begun, [['late', 'b', 'c'], ['d'], ['late']]);
-  assert.deepEqual(done, [['b', 'c'], ['d'], ['late']]);
+  const settled = await Promise.allSettled(orders);
+  const codes = settled.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.code));
+  assert.deepEqual(codes, ['a', 'internal_error', 'b', 'invalid_token']);
+  assert.deepEqual(done.flat(), ['a', 'b']);
 });
 
-test('an order of which nobody ever knows is given up at its deadline, and never done', async () => {
-  const { submit, begun, done, gate } = aConfirmingQueue({ deadlineMillis: 2_000 });
-  gate.resolve();
-  const known = Promise.withResolvers<void>();
-  const isOverloaded = (error: unknown) => error instanceof Problem && error.code === 'overloaded';
-  await assert.rejects(submit('never', known.promise), isOverloaded);
-  known.resolve();
-  assert.equal(await submit('b'), 'b');
-  assert.deepEqual([begun, done], [[['never'], ['b']], [['b']]]);
-});
-
-test('a lost answer to a commit is none to an order that was not in it', async () => {
+test('what may have been done already is not refused when it is run again', async () => {
   let commits = 0;
-  const { submit, begun, done, gate } = aConfirmingQueue({
+  const { submit, done, gate } = aConfirmingQueue({
     commit: async () => {
       if (commits++ === 0) throw new Problem('outcome_unknown', 'lost');
     },
   });
-  const ofA = Promise.withResolvers<void>();
-  const orders = [submit('a', ofA.promise), submit('b')];
-  while (begun.length === 0) await new Promise(setImmediate);
-  ofA.reject(dead);
+  let asked = 0;
+  const order = submit('a', async () => {
+    if (asked++ > 0) throw dead;
+  });
+  gate.resolve();
+  assert.equal(await order, 'a');
+  assert.deepEqual([asked, done], [1, [['a'], ['a']]]);
+});
+
+test('a lost answer to a commit is none to an order that was not in it', async () => {
+  let commits = 0;
+  const { submit, done, gate } = aConfirmingQueue({
+    commit: async () => {
+      if (commits++ === 0) throw new Problem('outcome_unknown', 'lost');
+    },
+  });
+  const orders = [submit('a', refuse), submit('b')];
   gate.resolve();
   const [refused, settled] = await Promise.allSettled(orders);
   assert.deepEqual(refused, { status: 'rejected', reason: dead });

@@ -2,6 +2,7 @@ import { FairShare, inTurns } from '../fair-share.ts';
 import { Problem } from '../problem.ts';
 import type { Database, InstitutionId, Transaction } from './database.ts';
 import { outcomeUnknown, sqlState, sqlStateOf } from './errors.ts';
+import { type Condition, readConditions } from './joined-reads.ts';
 
 /** Thrown by a batch that did not want to wait: somebody else has these keys locked. */
 export class AccountsBusy extends Error {
@@ -29,8 +30,8 @@ export interface GroupCommitOptions<Order, Outcome> {
    * The work of a batch, in one transaction: an outcome per order, in order. With `patient` false it must throw
    * AccountsBusy instead of waiting for locks. It may be run again, so it must be idempotent by key.
    *
-   * Before it does what could not be taken back it must ask `confirmed`, and do only those orders that this says may be
-   * done; the others have no outcome.
+   * Before it does what could not be taken back it must ask `confirmed`, which reads in `tx`, and do only those orders
+   * that this says may be done; the others have no outcome.
    */
   readonly run: (
     tx: Transaction,
@@ -49,12 +50,10 @@ interface Waiter<Order, Outcome> {
   readonly deadline: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
-  /** Whether it may be done; while that is not known, it may be brought as far as it can be taken back. */
-  standing: 'unknown' | 'confirmed' | 'refused';
-  /** Resolves when its standing is known. */
-  readonly known: Promise<void> | undefined;
-  /** A batch went without it, since its standing was not known: no other takes it before it is. */
-  late: boolean;
+  /** What must hold for it to be done; until that was read it may be brought as far as it can be taken back. */
+  readonly condition: Condition | undefined;
+  /** Its condition does not hold, and whoever waits has heard it. */
+  refused: boolean;
   /** A commit that carried this order was sent and its answer lost. */
   unknown: boolean;
   /** Found locked by a stranger: tried again apart from the others, without waiting for locks. */
@@ -63,7 +62,8 @@ interface Waiter<Order, Outcome> {
 }
 
 interface Queue<Order, Outcome> {
-  readonly waiting: Set<Waiter<Order, Outcome>>;
+  /** No Set: one whose members come and go keeps those that went from being collected while they are young (ADR 11). */
+  waiting: Waiter<Order, Outcome>[];
   readonly inFlight: Set<string>;
   /** Orders in batches, and when the newest of those was begun. */
   underWay: number;
@@ -75,7 +75,7 @@ const maxReruns = 3;
 const busyPauseMillis = 100;
 const tickMillis = 50;
 
-/** Thrown into a batch none of whose orders may be done, or not yet: it is rolled back. */
+/** Thrown into a batch none of whose orders may be done: it is rolled back. */
 class NothingConfirmed extends Error {}
 
 /**
@@ -86,8 +86,8 @@ class NothingConfirmed extends Error {}
  * halving and fails alone; orders on an account that a stranger has locked wait apart from the others; a lost
  * answer to a commit is resolved by running the same orders again, whose ids tell what had happened.
  *
- * An order may come before it is known whether it may be done. A batch locks and reads for it meanwhile; what is
- * refused by then is left out, and so is what is not known after a moment, for locks are not held for its sake.
+ * An order may come before it is known whether it may be done, with the condition for that. Its batch reads the conditions
+ * behind its locks, and leaves out whose does not hold.
  *
  * Rejections: Problem `overloaded` and `database_unavailable` (nothing was or will be written), `outcome_unknown`,
  * `internal_error` (nothing was written).
@@ -107,8 +107,8 @@ export class GroupCommit<Order, Outcome> {
     this.#freeLanes = options.lanes;
   }
 
-  /** Where `confirmed` is given, the order is done only after it has resolved, and rejected with what it rejects with. */
-  submit(institutionId: InstitutionId, order: Order, confirmed?: Promise<unknown> | null): Promise<Outcome> {
+  /** Where a condition is given, the order is done only if it holds, and else rejected with what refuses it. */
+  submit(institutionId: InstitutionId, order: Order, condition?: Condition): Promise<Outcome> {
     const caller = `${institutionId} ${this.#options.callerOf(order)}`;
     if (!this.#places.take(caller)) return Promise.reject(overloaded());
     const answered = new Promise<Outcome>((resolve, reject) => {
@@ -119,17 +119,8 @@ export class GroupCommit<Order, Outcome> {
         deadline: performance.now() + this.#options.deadlineMillis,
         resolve,
         reject,
-        standing: confirmed ? 'unknown' : 'confirmed',
-        known: confirmed?.then(
-          () => {
-            waiter.standing = 'confirmed';
-          },
-          (refusal) => {
-            waiter.standing = 'refused';
-            reject(refusal);
-          },
-        ),
-        late: false,
+        condition,
+        refused: false,
         unknown: false,
         cautious: false,
         notBefore: 0,
@@ -142,10 +133,10 @@ export class GroupCommit<Order, Outcome> {
   #enqueue(institutionId: InstitutionId, waiter: Waiter<Order, Outcome>): void {
     let queue = this.#queues.get(institutionId);
     if (queue === undefined) {
-      queue = { waiting: new Set(), inFlight: new Set(), underWay: 0, begunAt: 0 };
+      queue = { waiting: [], inFlight: new Set(), underWay: 0, begunAt: 0 };
       this.#queues.set(institutionId, queue);
     }
-    queue.waiting.add(waiter);
+    queue.waiting.push(waiter);
     this.#waitingCount += 1;
     this.#schedulePump();
   }
@@ -171,7 +162,7 @@ export class GroupCommit<Order, Outcome> {
         this.#schedulePump();
       });
     }
-    // Orders that pause or became known, and deadlines of those that wait, need somebody to look at them.
+    // Orders that pause, and deadlines of those that wait, need somebody to look at them.
     if (this.#waitingCount > 0) this.#ticker ??= setInterval(() => this.#schedulePump(), tickMillis);
     else if (this.#ticker !== undefined) {
       clearInterval(this.#ticker);
@@ -199,7 +190,6 @@ export class GroupCommit<Order, Outcome> {
     const reserved = new Set<string>();
     for (const waiter of inTurns(queue.waiting, ({ caller }) => caller)) {
       if (taken.length === this.#options.maxBatch) break;
-      if (waiter.late && waiter.standing === 'unknown') continue;
       const first = taken[0];
       const blocked =
         waiter.notBefore > now ||
@@ -209,10 +199,11 @@ export class GroupCommit<Order, Outcome> {
       else taken.push(waiter);
     }
     for (const waiter of taken) {
-      queue.waiting.delete(waiter);
-      this.#waitingCount -= 1;
       for (const key of waiter.keys) queue.inFlight.add(key);
     }
+    const gone = new Set(taken);
+    queue.waiting = queue.waiting.filter((waiter) => !gone.has(waiter));
+    this.#waitingCount -= taken.length;
     if (taken.length > 0) {
       queue.underWay += taken.length;
       queue.begunAt = now;
@@ -220,16 +211,13 @@ export class GroupCommit<Order, Outcome> {
     return taken;
   }
 
-  /** Whoever was refused has heard it already. */
   #expire(): void {
     const now = performance.now();
     for (const queue of this.#queues.values()) {
-      for (const waiter of queue.waiting) {
-        if (waiter.deadline > now && waiter.standing !== 'refused') continue;
-        queue.waiting.delete(waiter);
-        this.#waitingCount -= 1;
-        waiter.reject(this.#givenUp(waiter));
-      }
+      const [late, left] = partition(queue.waiting, (waiter) => waiter.deadline <= now);
+      queue.waiting = left;
+      this.#waitingCount -= late.length;
+      for (const waiter of late) waiter.reject(this.#givenUp(waiter));
     }
   }
 
@@ -253,7 +241,7 @@ export class GroupCommit<Order, Outcome> {
     }
     queue.underWay -= waiters.length;
     for (const waiter of waiters) for (const key of waiter.keys) queue.inFlight.delete(key);
-    for (const waiter of postponed) this.#enqueue(institutionId, waiter);
+    for (const waiter of postponed) if (!waiter.refused) this.#enqueue(institutionId, waiter);
   }
 
   async #attempt(
@@ -263,29 +251,20 @@ export class GroupCommit<Order, Outcome> {
   ): Promise<void> {
     let patient = waiters[0]?.cautious !== true;
     let left = waiters;
-    const postpone = (waiter: Waiter<Order, Outcome>) => {
-      waiter.late = true;
-      postponed.push(waiter);
-    };
-    for (let reruns = 0; left.length > 0; ) {
+    for (let reruns = 0; left.length > 0; left = left.filter(({ refused }) => !refused)) {
       const batch = left;
       const orders = batch.map((waiter) => waiter.order);
       try {
         const outcomes = await this.#options.database.transaction(institutionId, (tx) =>
-          this.#options.run(tx, orders, patient, () => whoMayBeDone(batch)),
+          this.#options.run(tx, orders, patient, () => whoMayBeDone(tx, batch)),
         );
         for (const [index, waiter] of batch.entries()) {
-          const outcome = outcomes[index];
-          if (outcome === undefined) postpone(waiter);
-          else waiter.resolve(outcome);
+          if (!waiter.refused) waiter.resolve(outcomes[index] as Outcome);
         }
         return;
       } catch (error) {
         const state = sqlStateOf(causeOf(error));
-        if (error instanceof NothingConfirmed) {
-          for (const waiter of batch) postpone(waiter);
-          return;
-        }
+        if (error instanceof NothingConfirmed) return;
         if (error instanceof AccountsBusy) {
           const busy = new Set(error.keys);
           const [held, free] = partition(left, (waiter) => waiter.keys.some((key) => busy.has(key)));
@@ -303,7 +282,7 @@ export class GroupCommit<Order, Outcome> {
         } else if (state !== undefined && rerunAtOnce.has(state) && reruns < maxReruns) {
           reruns += 1;
         } else if (error instanceof Problem && error.code === 'outcome_unknown') {
-          for (const waiter of left) waiter.unknown = waiter.standing === 'confirmed';
+          for (const waiter of left) waiter.unknown = !waiter.refused;
           left = this.#dropExpired(left, error);
           await pause(tickMillis);
         } else if (error instanceof Problem && error.code === 'database_unavailable') {
@@ -354,18 +333,24 @@ export class GroupCommit<Order, Outcome> {
  * lane soon. Unless those are held up.
  */
 function worthALane<Order, Outcome>({ waiting, underWay, begunAt }: Queue<Order, Outcome>): boolean {
-  return 2 * waiting.size >= underWay || performance.now() - begunAt > tickMillis;
+  return 2 * waiting.length >= underWay || performance.now() - begunAt > tickMillis;
 }
 
-/** Of each, waiting a moment for what is not known yet: as long as a batch may be held up without another beside it. */
-async function whoMayBeDone(waiters: readonly Waiter<unknown, never>[]): Promise<readonly boolean[]> {
-  const unknown = waiters.filter(({ standing }) => standing === 'unknown');
-  if (unknown.length > 0) {
-    await Promise.race([Promise.all(unknown.map(({ known }) => known)), pause(tickMillis)]);
+/** Of each. What may have been done already is not asked again: running it tells what had happened. */
+async function whoMayBeDone(
+  tx: Transaction,
+  waiters: readonly Waiter<unknown, never>[],
+): Promise<readonly boolean[]> {
+  const asked = waiters.filter(({ refused, unknown }) => !refused && !unknown);
+  const conditions = asked.flatMap(({ condition }) => condition ?? []);
+  const refusals = await readConditions(tx, tx.institutionId, conditions);
+  for (const waiter of asked) {
+    if (waiter.condition === undefined || !refusals.has(waiter.condition)) continue;
+    waiter.refused = true;
+    waiter.reject(refusals.get(waiter.condition));
   }
-  const confirmed = waiters.map(({ standing }) => standing === 'confirmed');
-  if (!confirmed.includes(true)) throw new NothingConfirmed();
-  return confirmed;
+  if (waiters.every(({ refused }) => refused)) throw new NothingConfirmed();
+  return waiters.map(({ refused }) => !refused);
 }
 
 /** The database tells its callers of a lock that was not to be had as a Problem; here its code matters. */

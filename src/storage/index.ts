@@ -35,6 +35,6 @@ export {
   sqlStateOf,
 } from './errors.ts';
 export { AccountsBusy, GroupCommit, type GroupCommitOptions } from './group-commit.ts';
-export { byPlace, type JoinedRead, type Placed } from './joined-reads.ts';
+export { byPlace, type Condition, condition, type JoinedRead, type Placed } from './joined-reads.ts';
 export { migrate } from './migrate.ts';
 export { dumpSchema } from './schema-dump.ts';

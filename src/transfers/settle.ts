@@ -37,9 +37,9 @@ export interface SettleDeps {
 
 /**
  * A batch of one institution's orders, in the caller's transaction. In this order, always: lock the accounts; only
- * then read about them and their people (in new statements, which see what others committed while we waited), and so
- * learn which counters to lock; ask which orders are `confirmed`; decide those, order by order; write with a few
- * set-based statements, COMMIT right behind them.
+ * then read about them and their people (in new statements, which see what others committed while we waited), and
+ * which orders are `confirmed`; so learn which counters to lock; decide those that are confirmed, order by order; write
+ * with a few set-based statements, COMMIT right behind them.
  *
  * Idempotent by transfer id, so it may be run again. With `patient` false it throws AccountsBusy rather than wait.
  */
@@ -54,9 +54,8 @@ export async function settle(
   const postingKeys = await deps.postingKeys.take(orders.length);
   let limits = settings.recentLimits;
   for (let tries = 1; ; tries += 1) {
-    const ground = await lockAndRead(deps, tx, orders, settings, limits, patient);
+    const { ground, going } = await lockAndRead(deps, tx, orders, settings, limits, patient, confirmed);
     const batch = new Batch(ground);
-    const going = await confirmed();
     let outcomes: (Outcome | ActOutcome | undefined)[];
     try {
       outcomes = orders.map((order, index) =>
@@ -152,7 +151,8 @@ async function lockAndRead(
   settings: TransferSettings,
   recentLimits: readonly LimitRow[],
   patient: boolean,
-): Promise<Ground> {
+  confirmed: () => Promise<readonly boolean[]>,
+): Promise<{ readonly ground: Ground; readonly going: readonly boolean[] }> {
   const accountIds = [...new Set(orders.flatMap((order) => [order.fromAccountId, order.toAccountId]))];
   const changingIds = orders.flatMap((order) => {
     if (order.kind === 'initiate') return [];
@@ -164,7 +164,7 @@ async function lockAndRead(
     return ids.map((transferId) => ({ transferId, personKey }));
   });
   // Sent together, run in this order: each statement has a snapshot of its own, taken when the one before is done.
-  const [book, read, used, changing] = await Promise.all([
+  const [book, read, used, changing, going] = await Promise.all([
     patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),
     readAccounts(tx, accountIds),
     selectUsedIds(
@@ -173,6 +173,7 @@ async function lockAndRead(
       asked.map((one) => one.transferId),
     ),
     changingIds.length > 0 ? readChanging(tx, changingIds) : nothingChanging,
+    confirmed(),
   ]);
 
   // The batch's time: after the locks, and never before what its accounts have seen.
@@ -201,7 +202,8 @@ async function lockAndRead(
   ]);
   const account = byId([...read.accounts, ...details]);
   const facts = { settings, at, day, account, holding: read.holding, limits, ...people };
-  return { book, counters: new Counters(counters, names), facts, existing, ...changing };
+  const ground = { book, counters: new Counters(counters, names), facts, existing, ...changing };
+  return { ground, going };
 }
 
 /** What only acts on earlier transfers need. */

@@ -8,7 +8,9 @@ import type { Actor } from '../../src/institutions/index.ts';
 import type * as Ledger from '../../src/ledger/index.ts';
 import type * as Storage from '../../src/storage/index.ts';
 import type * as LimitQueries from '../../src/transfers/limit-queries.ts';
+import { aCondition } from '../support/condition.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { waitsForLock } from '../support/locks.ts';
 import { type Mutation, mutate, type Program, theProgram } from '../support/mutant.ts';
 import { plantWorld } from '../support/random-world.ts';
 import { limit, policy, smallWorld, Teller } from '../support/teller.ts';
@@ -230,8 +232,16 @@ const checks = {
       const lock = `select from balances where account_id = 'ada-checking' and institution_id = $1 for no key update`;
       await tx.query({ name: '', text: lock }, [institutionId]);
       orders = [
-        teller.order('ada', order, token.promise),
-        teller.order('ada', { ...toBen, amount: '1.00' }, Promise.resolve()),
+        teller.order(
+          'ada',
+          order,
+          aCondition(() => token.promise),
+        ),
+        teller.order(
+          'ada',
+          { ...toBen, amount: '1.00' },
+          aCondition(async () => {}),
+        ),
         teller.order('ada', { ...order, amount: '2.00' }),
       ];
       // All three are in the batch by now.
@@ -244,13 +254,17 @@ const checks = {
 
   'nothing is decided before it is known who orders': async (program) => {
     await using teller = await Teller.of(program, db);
-    const known = Promise.withResolvers<void>();
-    const order = teller.order('ada', { ...toBen, amount: '10.00' }, known.promise);
-    assert.equal(await teller.order('ada', { ...toBen, amount: '1.00' }), 'COMPLETED');
-    assert.equal(await teller.balance('ada-checking'), '99900 0 0');
+    const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const condition = aCondition(() => {
+      asked.resolve();
+      return known.promise;
+    });
+    const order = teller.order('ada', { ...toBen, amount: '10.00' }, condition);
+    await Promise.race([asked.promise, order]);
+    assert.equal(await teller.balance('ada-checking'), '100000 0 0');
     known.resolve();
     assert.equal(await order, 'COMPLETED');
-    assert.equal(await teller.balance('ada-checking'), '98900 0 0');
+    assert.equal(await teller.balance('ada-checking'), '99000 0 0');
   },
 
   'who locks an account makes others wait': async (program) => {
@@ -1006,7 +1020,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'a commit whose answer was lost is told as not written',
     file: 'storage/group-commit.ts',
-    instead: ["for (const waiter of left) waiter.unknown = waiter.standing === 'confirmed';", ''],
+    instead: ['for (const waiter of left) waiter.unknown = !waiter.refused;', ''],
     caughtBy: 'a lost answer to a commit is never told as a failure',
   },
   {
@@ -1016,12 +1030,9 @@ const mutants: readonly Mutant[] = [
     caughtBy: 'who is refused moves nothing',
   },
   {
-    name: 'an order is decided because nobody has refused it yet',
+    name: 'an order is decided before its condition was read',
     file: 'storage/group-commit.ts',
-    instead: [
-      "waiters.map(({ standing }) => standing === 'confirmed')",
-      "waiters.map(({ standing }) => standing !== 'refused')",
-    ],
+    instead: ['await readConditions(tx, tx.institutionId, conditions)', 'new Map<Condition, unknown>()'],
     caughtBy: 'nothing is decided before it is known who orders',
   },
   {
@@ -1128,17 +1139,4 @@ async function inTurn(
   await second;
   await database.close();
   return events;
-}
-
-/** Until somebody in this database waits for a lock that a row of the table has. */
-async function waitsForLock(database: TestDatabase, table: string): Promise<void> {
-  for (;;) {
-    const rows = await database.superuser(
-      `select from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock' and query ilike $1`,
-      [`%${table}%`],
-    );
-    if (rows.length > 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

@@ -11,6 +11,7 @@ import {
   identify,
   memberToken,
   powerlessToken,
+  presumably,
   profile,
   startEdge,
 } from './fake-services.ts';
@@ -91,10 +92,10 @@ describe('access tokens', () => {
   it('seen before may be dead since: nothing is answered before that is known, nor anything else told', async () => {
     const asked: string[] = [];
     let told = Promise.withResolvers<Caller>();
-    const { presumed } = identify(clientToken);
+    const presumed = await identify(clientToken).known();
     const dead = new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.');
     await using seen = await startEdge({
-      identify: (token) => ({ presumed: identify(token).presumed as Caller, caller: told.promise }),
+      identify: (token) => presumably(identify(token).presumed?.caller as Caller, () => told.promise),
       getAccount: async (_actor, accountId) => {
         asked.push(`read ${accountId}`);
         if (accountId === 'none') throw new Problem('not_found', 'There is no such account.');
@@ -109,7 +110,7 @@ describe('access tokens', () => {
     await eventually('read', async () => asked.length === 1);
     const first = await Promise.race([read, new Promise((resolve) => setTimeout(resolve, 100, 'not yet'))]);
     assert.equal(first, 'not yet');
-    told.resolve(presumed as Caller);
+    told.resolve(presumed);
     assert.equal((await read).status, 200);
 
     told = Promise.withResolvers<Caller>();
@@ -135,15 +136,15 @@ describe('access tokens', () => {
     const begun: string[] = [];
     const decided: string[] = [];
     let told = Promise.withResolvers<Caller>();
-    const { presumed } = identify(clientToken);
+    const presumed = await identify(clientToken).known();
     const dead = new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.');
     await using seen = await startEdge({
-      identify: (token) => ({ presumed: identify(token).presumed as Caller, caller: told.promise }),
-      initiateTransfer: async (_actor, { transferId }, confirmed) => {
+      identify: (token) => presumably(identify(token).presumed?.caller as Caller, () => told.promise),
+      initiateTransfer: async (_actor, { transferId }, condition) => {
         begun.push(transferId);
         if (transferId === 'overloaded') throw new Problem('overloaded', 'Too much to do.');
-        assert.ok(confirmed !== null, 'it is not known yet');
-        await confirmed;
+        assert.ok(condition !== undefined, 'it is not known yet');
+        await condition.accept(undefined);
         decided.push(transferId);
         return { kind: 'id_reused', differs: null };
       },
@@ -152,7 +153,7 @@ describe('access tokens', () => {
     const sent = seen.client.post(transfers, { token: clientToken, json: order });
     await eventually('begun', async () => begun.length === 1);
     assert.deepEqual(decided, []);
-    told.resolve(presumed as Caller);
+    told.resolve(presumed);
     assert.equal((await sent).status, 409);
     assert.deepEqual(decided, ['rent']);
 

@@ -14,6 +14,7 @@ import {
   rememberSettings,
   type TransferOrder,
 } from '../../src/transfers/index.ts';
+import { aCondition } from './condition.ts';
 import { mulberry32 } from './random.ts';
 
 const { values } = parseArgs({
@@ -94,17 +95,10 @@ function nextOrder(index: number): { order: TransferOrder; first: Said | undefin
   return { order: { ...first.order, amount }, first };
 }
 
-/** Known long before a batch has been to the database. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
 async function beRefused(order: TransferOrder): Promise<void> {
   const refusal = new Problem('invalid_token', 'The access token is not valid.');
-  const confirmed = nextTurn().then(() => {
-    throw refusal;
-  });
-  const got = await initiateTransfer(desk, actor, order, confirmed).then(
+  const dead = aCondition(() => Promise.reject(refusal));
+  const got = await initiateTransfer(desk, actor, order, dead).then(
     ({ kind }) => kind,
     (error) => error,
   );
@@ -123,13 +117,15 @@ while (sent < count) {
   const outcome = expected(order, first);
   if (first === undefined) said.push({ order, outcome });
   waiting.push(
-    initiateTransfer(desk, actor, order, toBeConfirmed ? nextTurn() : null).then((answer) => {
-      const got =
-        answer.kind === 'new' || answer.kind === 'replayed'
-          ? `${answer.kind === 'replayed' ? 'replayed ' : ''}${answer.transfer.failureCode ?? answer.transfer.status}`
-          : answer.kind;
-      if (got !== outcome) wrong.push(`${order.transferId}: expected ${outcome}, got ${got}`);
-    }),
+    initiateTransfer(desk, actor, order, toBeConfirmed ? aCondition(async () => {}) : undefined).then(
+      (answer) => {
+        const got =
+          answer.kind === 'new' || answer.kind === 'replayed'
+            ? `${answer.kind === 'replayed' ? 'replayed ' : ''}${answer.transfer.failureCode ?? answer.transfer.status}`
+            : answer.kind;
+        if (got !== outcome) wrong.push(`${order.transferId}: expected ${outcome}, got ${got}`);
+      },
+    ),
   );
   if (waiting.length >= 500) {
     await Promise.all(waiting);

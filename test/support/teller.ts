@@ -80,10 +80,10 @@ export class Teller implements AsyncDisposable {
     return this.members.get(by) ?? this.client;
   }
 
-  /** Before `confirmed` nothing is decided. */
-  async order(by: string, order: TellerOrder, confirmed: Promise<unknown> | null = null): Promise<string> {
+  /** Nothing is decided before the condition was read. */
+  async order(by: string, order: TellerOrder, condition?: Storage.Condition): Promise<string> {
     const { initiateTransfer } = this.#transfers;
-    return this.#inWords(initiateTransfer(this.#desk, this.#actor(by), this.#asked(order), confirmed));
+    return this.#inWords(initiateTransfer(this.#desk, this.#actor(by), this.#asked(order), condition));
   }
 
   async dryRun(by: string, order: TellerOrder): Promise<string> {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { identify, setStanding } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
-import type { Actor } from '../../src/institutions/index.ts';
 import { Problem } from '../../src/problem.ts';
 import { initiateTransfer, type TransferOrder } from '../../src/transfers/index.ts';
-import { clientOf, type DemoCaller, memberOf, paths, send } from '../support/demo.ts';
+import { type Answer, clientOf, type DemoCaller, memberOf, paths, send } from '../support/demo.ts';
 import { deskOf } from '../support/desk.ts';
+import { waitsForLock } from '../support/locks.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { balancesOf, dumpTables, ledgerSums } from '../support/tables.ts';
 
@@ -119,35 +119,34 @@ test('a presumption alone moves nothing: an order whose token died before it cam
   const caller = await known();
   await revoke(caller);
   const before = await dumpTables(one.db);
-  const { presumed, caller: confirmed } = identify(auth, caller.token);
+  const { presumed } = identify(auth, caller.token);
   assert.ok(presumed !== undefined, 'it was seen before');
-  const refused = initiateTransfer(desk.desk, presumed.actor, order('presumed', 100n), confirmed);
+  const { actor } = presumed.caller;
+  const refused = initiateTransfer(desk.desk, actor, order('presumed', 100n), presumed.condition);
   await assert.rejects(refused, (error) => error instanceof Problem && error.code === 'invalid_token');
   assert.deepEqual(await dumpTables(one.db), before);
   const again = identify(auth, caller.token);
-  await assert.rejects(again.caller);
   assert.equal(again.presumed, undefined, 'once refused it is presumed no more');
+  await assert.rejects(again.known());
 });
 
-test('an order that nobody can vouch for is left out of a batch, and keeps no account locked', async () => {
+test('a token that dies while its order waits for an account is dead when the order is decided', async () => {
+  const [caller, other] = [await known(), await known('member')];
   await using desk = await deskOf(one);
-  const bank: Actor = { kind: 'client', institutionId: desk.institutionId, clientId: 'demo-app' };
-  const initiate = (id: string, confirmed: Promise<unknown> | null) =>
-    initiateTransfer(desk.desk, bank, order(id, 100n), confirmed);
   const before = await posted(way.fromAccountId);
-  const lost = new Problem('database_unavailable', 'The database cannot be reached. Nothing was written.');
-  const [late, silent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const waiting = [initiate('late', late.promise), initiate('silent', silent.promise)];
-  // Of the same accounts: in the same batch, and in later ones through this process and another.
-  assert.equal((await initiate('same-batch', null)).kind, 'new');
-  assert.equal((await initiate('later', null)).kind, 'new');
-  assert.equal((await (await clientOf(two)).post(paths.transfers, body('elsewhere'))).status, 201);
-  assert.equal(await posted(way.fromAccountId), before - 300n);
-  silent.reject(lost);
-  await assert.rejects(waiting[1] as Promise<unknown>, lost);
-  late.resolve();
-  assert.equal((await waiting[0])?.kind, 'new');
-  assert.equal(await posted(way.fromAccountId), before - 400n);
+  let replies: Promise<Answer>[] = [];
+  await one.db.database.transaction(desk.institutionId, async (tx) => {
+    const lock = 'select from balances where account_id = $1 and institution_id = $2 for no key update';
+    await tx.query({ name: '', text: lock }, [way.fromAccountId, desk.institutionId]);
+    replies = [caller.post(paths.transfers, body('waits')), other.post(paths.transfers, body('waits-too'))];
+    await waitsForLock(one.db, 'balances');
+    await revoke(caller);
+  });
+  assert.deepEqual(
+    (await Promise.all(replies)).map(({ status }) => status),
+    [401, 201],
+  );
+  assert.equal(await posted(way.fromAccountId), before - 100n);
 });
 
 test('transfers race with the revocation of their token: after it was answered none is done, before it each once', async () => {

@@ -125,7 +125,7 @@ export const initiateTransfer = operation({
   problems: ['transfer_id_reused', ...failureCodes, 'outcome_unknown'],
   problemSchemas: { 422: DeclinedTransferProblem, 504: OutcomeUnknownProblem },
   presumes: true,
-  async handle(services, { actor, confirmed, body, query, numbers, header }) {
+  async handle(services, { actor, condition, body, query, numbers, header }) {
     const transferId = body.id ?? idFromHeader(header('idempotency-key'), actor) ?? uuidv7(new Date());
     const order = {
       transferId,
@@ -140,7 +140,7 @@ export const initiateTransfer = operation({
     return answer(
       query.dryRun === true
         ? await services.explainTransfer(actor, order)
-        : await services.initiateTransfer(actor, order, confirmed),
+        : await services.initiateTransfer(actor, order, condition),
     );
   },
 });

@@ -1,0 +1,14 @@
+import type { TestDatabase } from './database.ts';
+
+/** Until somebody in this database waits for a lock that a row of the table has. */
+export async function waitsForLock(database: TestDatabase, table: string): Promise<void> {
+  for (;;) {
+    const rows = await database.superuser(
+      `select from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query ilike $1`,
+      [`%${table}%`],
+    );
+    if (rows.length > 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
