@@ -19,7 +19,7 @@ export interface SocketConnection {
 export interface EmbeddedPostgres {
   /** As the cluster's superuser and owner of the database, over a unix socket that only this user can reach. */
   readonly connection: SocketConnection;
-  /** Fast shutdown, if it was ours to start and nobody else uses it. Idempotent. */
+  /** Fast shutdown; of a borrowed one only when nobody else uses it. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -94,16 +94,19 @@ export async function ownEmbeddedPostgres(options: EmbeddedOptions): Promise<Emb
   };
 }
 
-/** For a command: uses the running database, or starts it for the time of the command. */
+/**
+ * For a command: uses the running database, or starts it for the time of the command. The last to use it stops it,
+ * whoever started it: that one may have been interrupted, or may have gone before another command was done.
+ */
 export async function borrowEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const cluster = await prepareCluster(options.dataDir);
-  const started = await alone(cluster.guardName, startPatienceMillis, () => ensureRunning(cluster, options));
+  await alone(cluster.guardName, startPatienceMillis, () => ensureRunning(cluster, options));
   return {
     connection: connectionOf(cluster),
-    stop: async () => {
-      // A service that came meanwhile has made it its own.
-      if (started && !(await isOwned(cluster))) await stopServer(cluster);
-    },
+    stop: () =>
+      alone(cluster.guardName, startPatienceMillis, async () => {
+        if (!(await isUsed(cluster))) await stopServer(cluster);
+      }),
   };
 }
 
@@ -163,9 +166,9 @@ async function makeSocketFolder(name: string, user: ServerUser | undefined): Pro
   throw new DatabaseStartError('There is no short enough folder for the database socket; set TMPDIR to one.');
 }
 
-/** Answers whether it had to start the server. Only under the guard. */
-async function ensureRunning(cluster: Cluster, options: EmbeddedOptions): Promise<boolean> {
-  if (await isRunning(cluster)) return false;
+/** Starts the server where none runs. Only under the guard. */
+async function ensureRunning(cluster: Cluster, options: EmbeddedOptions): Promise<void> {
+  if (await isRunning(cluster)) return;
   try {
     await initializeOnce(cluster, options);
     await startServer(cluster);
@@ -173,7 +176,6 @@ async function ensureRunning(cluster: Cluster, options: EmbeddedOptions): Promis
   } catch (error) {
     throw explain(error, options.dataDir);
   }
-  return true;
 }
 
 /** Proven by connecting and asking, never by a process number alone: numbers are reused. */
@@ -305,12 +307,16 @@ async function takeOwnership(cluster: Cluster, options: EmbeddedOptions): Promis
   return client;
 }
 
-async function isOwned(cluster: Cluster): Promise<boolean> {
+/** By whoever has a session; an owner always has one. */
+async function isUsed(cluster: Cluster): Promise<boolean> {
   const client = newClient(cluster, 'postgres');
   try {
     await client.connect();
-    const { rows } = await client.query('select pg_try_advisory_lock($1) as mine', [ownerLock]);
-    return rows[0]?.mine !== true;
+    const { rows } = await client.query(
+      `select exists (select from pg_stat_activity
+                      where backend_type = 'client backend' and pid <> pg_backend_pid()) as used`,
+    );
+    return rows[0]?.used === true;
   } catch {
     return false;
   } finally {

@@ -110,6 +110,25 @@ test('a command borrows the running database and leaves it running, or starts it
   await owner.stop();
 });
 
+test('the last command that uses the database stops it, also where the one that started it was killed or went before', async () => {
+  const first = await borrowEmbeddedPostgres({ dataDir, log });
+  const pid = await postmasterOf(dataDir);
+  const second = await borrowEmbeddedPostgres({ dataDir, log });
+  const session = new pg.Client({ ...second.connection });
+  await session.connect();
+  await first.stop();
+  assert.equal((await session.query('select 1 as one')).rows[0]?.one, 1, 'it is still used');
+  await session.end();
+  await second.stop();
+  assert.equal(isAlive(pid), false);
+
+  // As a command that was killed: it stops nothing.
+  await borrowEmbeddedPostgres({ dataDir, log });
+  const orphan = await postmasterOf(dataDir);
+  await (await borrowEmbeddedPostgres({ dataDir, log })).stop();
+  assert.equal(isAlive(orphan), false);
+});
+
 test('a database whose server is killed is brought back by its owner, with all that was committed', async () => {
   const events: string[] = [];
   const postgres = await ownEmbeddedPostgres({ dataDir, log: (event) => events.push(event) });
