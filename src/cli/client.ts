@@ -18,7 +18,14 @@ import {
   type Scope,
   scopes,
 } from '../auth/index.ts';
-import { CommandFailed, chooseInstitution, readScopes, say, withStores } from './command.ts';
+import {
+  CommandFailed,
+  chooseInstitution,
+  readNameForPeople,
+  readScopes,
+  say,
+  withStores,
+} from './command.ts';
 
 interface Institution {
   readonly institution?: string;
@@ -46,7 +53,7 @@ function create(): Command {
     .description('register an OAuth client; prints its secret, once')
     .argument('<client-id>', '1 to 128 visible ASCII characters', readClientId)
     .option(...whose)
-    .option('--name <name>', 'for people; the client id when left out')
+    .option('--name <name>', 'for people; the client id when left out', readNameForPeople)
     .addOption(
       new Option('--scopes <scopes>', 'space separated').argParser(readScopes).default(
         scopes.filter((scope) => scope !== 'offline_access'),
@@ -129,7 +136,7 @@ function set(): Command {
     .description('change what a client may; what is not named stays')
     .argument('<client-id>')
     .option(...whose)
-    .option('--name <name>', 'for people')
+    .option('--name <name>', 'for people', readNameForPeople)
     .option('--scopes <scopes>', 'space separated', readScopes)
     .option('--grants <grants>', 'space separated', readGrants)
     .option('--token-lifetime <seconds>', "from 60 to 86400, or default: the service's", (text) =>

@@ -72,3 +72,10 @@ export function readScopes(text: string): Scope[] {
     return scope;
   });
 }
+
+/** A name for people, in one line of at most 128 characters: lists show it as it is. */
+export function readNameForPeople(text: string): string {
+  const name = text.trim();
+  if (/^[^\p{Cc}\p{Zl}\p{Zp}]{1,128}$/u.test(name)) return name;
+  throw new InvalidArgumentError('A name of 1 to 128 characters, in one line.');
+}

@@ -18,7 +18,7 @@ import {
   type TransferDesk,
   transferLanes,
 } from '../transfers/index.ts';
-import { CommandFailed, chooseInstitution, say, withStores } from './command.ts';
+import { CommandFailed, chooseInstitution, readNameForPeople, say, withStores } from './command.ts';
 
 interface Options {
   readonly institution?: string;
@@ -28,7 +28,11 @@ interface Signed extends Options {
 }
 
 const institutionOption = ['--institution <code>', 'whose transfer it is'] as const;
-const operatorOption = ['--operator <name>', 'who you are; kept with the transfer', readOperator] as const;
+const operatorOption = [
+  '--operator <name>',
+  'who you are; kept with the transfer',
+  readNameForPeople,
+] as const;
 
 export function transferCommands(): Command[] {
   return [pending(), approve(), decline(), reverse(), rules()];
@@ -191,10 +195,4 @@ async function withDesk(
 
 function noSuchTransfer(): CommandFailed {
   return new CommandFailed('There is no such transfer in this institution.');
-}
-
-function readOperator(text: string): string {
-  const name = text.trim();
-  if (name === '' || name.length > 128) throw new InvalidArgumentError('A name of 1 to 128 characters.');
-  return name;
 }

@@ -26,10 +26,13 @@ const wrong: readonly (readonly [words: string, said: RegExp])[] = [
   ['audit --address 192.0.2.0/-1', /An address, or a network/],
   ['transfer approve some-id', /required option '--operator <name>'/],
   ['transfer decline some-id --operator=', /A name of 1 to 128 characters/],
+  ['transfer decline some-id --operator=Ann\n2026-01-01', /in one line/],
+  ['client create app --name=App\u2028x', /in one line/],
+  [`client set app --name=${'x'.repeat(129)}`, /A name of 1 to 128 characters/],
 ];
 
 for (const [words, said] of wrong) {
-  test(`sharedraft ${words}: exit code 2, a sentence, and where there is help`, async () => {
+  test(`sharedraft ${JSON.stringify(words)}: exit code 2, a sentence, and where there is help`, async () => {
     const { code, stdout, stderr } = await run(...words.split(' '));
     assert.equal(code, 2, stderr);
     assert.match(stderr, said);
