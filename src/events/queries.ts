@@ -1,15 +1,14 @@
-import { counted, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { counted, type InstitutionId, type Queryable, rowsOf, sql } from '../storage/index.ts';
 import type { NewEvent } from './outbox.ts';
 
 const insertEventsStatement = counted(
   'events_insert',
   'outbox',
-  'cardinality($3::text[])',
+  'cardinality($3::new_event[])',
   `insert into outbox (institution_id, epoch, kind, subject_key, from_key, from_seq, to_key, to_seq,
                        data, secret, secret_expires_at, recorded_at)
    select $1, coalesce((select max(e.epoch) from event_epochs e where e.institution_id = $1), 0), kind, subject_key, from_key, from_seq, to_key, to_seq, data, secret, secret_expires_at, $2
-   from unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
-               $9::jsonb[], $10::bytea[], $11::timestamptz[])
+   from unnest($3::new_event[])
         with ordinality as event (kind, subject_key, from_key, from_seq, to_key, to_seq,
                                   data, secret, secret_expires_at, place)
    order by place`,
@@ -24,15 +23,17 @@ export async function insertEvents(
   await db.query(insertEventsStatement, [
     institutionId,
     at,
-    events.map((event) => event.kind),
-    events.map((event) => event.subjectKey),
-    events.map((event) => event.fromKey ?? null),
-    events.map((event) => event.fromSeq ?? null),
-    events.map((event) => event.toKey ?? null),
-    events.map((event) => event.toSeq ?? null),
-    events.map((event) => (event.data === undefined ? null : JSON.stringify(event.data))),
-    events.map((event) => event.secret ?? null),
-    events.map((event) => event.secretExpiresAt ?? null),
+    rowsOf(events, (event) => [
+      event.kind,
+      event.subjectKey,
+      event.fromKey,
+      event.fromSeq,
+      event.toKey,
+      event.toSeq,
+      event.data && JSON.stringify(event.data),
+      event.secret,
+      event.secretExpiresAt,
+    ]),
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type InstitutionId, type Queryable, rowsOf, sql } from '../storage/index.ts';
 import type { AccountState } from './rules.ts';
 
 export type EntryKind = 'OPENING' | 'ADJUSTMENT' | 'TRANSFER' | 'HOLD' | 'RELEASE';
@@ -85,20 +85,17 @@ const writeBook = sql(
   `with moved as (
      update balances b
      set posted = v.posted, held_out = v.held_out, held_in = v.held_in, seq = v.seq, last_at = $2
-     from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
-       as v (account_key, posted, held_out, held_in, seq)
+     from unnest($4::balance_change[]) as v
      where b.institution_id = $1 and b.account_key = v.account_key and b.account_key = any ($3::bigint[])
      returning 1
    ), recorded as (
      insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
                           held_out_after, held_in_after, floor, ceiling, recorded_at)
-     select $1, v.*, $2
-     from unnest($8::bigint[], $9::bigint[], $10::bigint[], $11::text[], $12::bigint[], $13::bigint[],
-                 $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[]) as v
+     select $1, v.*, $2 from unnest($5::new_entry[]) as v
      returning 1
    )
    select expect_rows('balances', (select count(*) from moved), cardinality($3::bigint[])),
-          expect_rows('entries', (select count(*) from recorded), cardinality($8::bigint[]))`,
+          expect_rows('entries', (select count(*) from recorded), cardinality($5::new_entry[]))`,
 );
 
 /** Both row counts are checked by the database: an update hidden by a policy touches no row and raises no error. */
@@ -113,20 +110,19 @@ export async function insertEntriesAndMoveBalances(
     institutionId,
     at,
     states.map((s) => s.accountKey),
-    states.map((s) => s.posted),
-    states.map((s) => s.heldOut),
-    states.map((s) => s.heldIn),
-    states.map((s) => s.seq),
-    entries.map((e) => e.accountKey),
-    entries.map((e) => e.seq),
-    entries.map((e) => e.postingKey),
-    entries.map((e) => e.kind),
-    entries.map((e) => e.amount),
-    entries.map((e) => e.postedAfter),
-    entries.map((e) => e.heldOutAfter),
-    entries.map((e) => e.heldInAfter),
-    entries.map((e) => e.floor),
-    entries.map((e) => e.ceiling),
+    rowsOf(states, (s) => [s.accountKey, s.posted, s.heldOut, s.heldIn, s.seq]),
+    rowsOf(entries, (e) => [
+      e.accountKey,
+      e.seq,
+      e.postingKey,
+      e.kind,
+      e.amount,
+      e.postedAfter,
+      e.heldOutAfter,
+      e.heldInAfter,
+      e.floor,
+      e.ceiling,
+    ]),
   ]);
 }
 

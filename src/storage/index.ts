@@ -37,4 +37,5 @@ export {
 export { AccountsBusy, GroupCommit, type GroupCommitOptions } from './group-commit.ts';
 export { byPlace, type Condition, condition, type JoinedRead, type Placed } from './joined-reads.ts';
 export { migrate } from './migrate.ts';
+export { rowsOf } from './rows.ts';
 export { dumpSchema } from './schema-dump.ts';

@@ -20,6 +20,12 @@ const catalogQueries: Readonly<Record<string, string>> = {
       and not exists (select from pg_depend d where d.deptype = 'i'
                       and d.objid = format('%I.%I', s.schemaname, s.sequencename)::regclass)
     order by sequencename`,
+  Types: `
+    select format(E'create type %s as (\\n%s\\n);\\n', c.relname, string_agg(
+             format('  %s %s', a.attname, format_type(a.atttypid, a.atttypmod)), E',\\n' order by a.attnum)) as line
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'c'
+    group by c.relname order by c.relname`,
   Tables: `
     select format(E'create table %s (\\n%s\\n)%s;\\n', c.relname,
       (select string_agg(x.line, E',\\n' order by x.part, x.place, x.line) from (

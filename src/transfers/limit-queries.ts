@@ -1,4 +1,11 @@
-import { counted, type InstitutionId, type Queryable, type Statement, sql } from '../storage/index.ts';
+import {
+  counted,
+  type InstitutionId,
+  type Queryable,
+  rowsOf,
+  type Statement,
+  sql,
+} from '../storage/index.ts';
 import type { TransferType } from './transfer.ts';
 
 export interface LimitRow {
@@ -168,13 +175,11 @@ function toCounter(row: CounterDbRow): CounterRow {
   };
 }
 
-const countersGiven = `
-  select $1, v.*
-  from unnest($2::integer[], $3::bigint[], $4::date[], $5::bigint[], $6::integer[], $7::bigint[], $8::integer[]) as v`;
 const insertGiven = `
   insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers, max_amount,
-                              max_transfers) ${countersGiven}`;
-const counters = ['limit_counters', 'cardinality($2::integer[])'] as const;
+                              max_transfers)
+  select $1, v.* from unnest($2::counter_state[]) as v`;
+const counters = ['limit_counters', 'cardinality($2::counter_state[])'] as const;
 const addCounters = counted('transfers_add_counters', ...counters, insertGiven);
 // An upsert, though each row stands and is locked: it finds it by its key, where the plan of a join compared each with all.
 const writeCounters = counted(
@@ -211,11 +216,16 @@ async function write(
 ): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(statement, [
-    ...valuesOf(institutionId, rows),
-    rows.map((row) => row.amount),
-    rows.map((row) => row.transfers),
-    rows.map((row) => row.maxAmount),
-    rows.map((row) => row.maxTransfers),
+    institutionId,
+    rowsOf(rows, (row) => [
+      row.limitKey,
+      row.subjectKey,
+      row.periodStart,
+      row.amount,
+      row.transfers,
+      row.maxAmount,
+      row.maxTransfers,
+    ]),
   ]);
 }
 

@@ -1,5 +1,5 @@
 import type { LoanPaymentOption } from '../ledger/index.ts';
-import { counted, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { counted, type InstitutionId, type Queryable, rowsOf, sql } from '../storage/index.ts';
 import type { FailureCode, Transfer, TransferStatus, TransferType } from './transfer.ts';
 
 /** What must be known of an account to decide a transfer. The institution's own accounts are not among them. */
@@ -362,7 +362,7 @@ const writeTransfers = sql(
   'transfers_write',
   `with ids as (
      insert into used_ids (institution_id, transfer_id, transfer_key)
-     select $1, v.* from unnest($4::text[], $3::bigint[]) as v
+     select $1, v.transfer_id, v.transfer_key from unnest($3::new_transfer[]) as v
      returning 1
    ), written as (
      insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
@@ -370,16 +370,11 @@ const writeTransfers = sql(
                             user_key, payment_option, previous_year_contribution, reverses_key, operator,
                             created_at, settled_at)
      select $1, v.*, $2, case when v.status <> 'PENDING' then $2::timestamptz end
-     from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
-                 $10::bigint[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint[],
-                 $17::text[], $18::boolean[], $19::bigint[], $20::text[])
-       as v (transfer_key, transfer_id, transfer_type, from_account_id, to_account_id, from_key, to_key, amount,
-             currency, status, failure_code, failure_detail, client_id, user_key, payment_option,
-             previous_year_contribution, reverses_key, operator)
+     from unnest($3::new_transfer[]) as v
      returning 1
    )
-   select expect_rows('used_ids', (select count(*) from ids), cardinality($3::bigint[])),
-          expect_rows('transfers', (select count(*) from written), cardinality($3::bigint[]))`,
+   select expect_rows('used_ids', (select count(*) from ids), cardinality($3::new_transfer[])),
+          expect_rows('transfers', (select count(*) from written), cardinality($3::new_transfer[]))`,
 );
 
 /** The id and its transfer, together. A unique violation: another process used the id meanwhile. */
@@ -395,24 +390,26 @@ export async function insertTransfers(
   await tx.query(writeTransfers, [
     institutionId,
     at,
-    rows.map((row) => row.transferKey),
-    rows.map((row) => row.id),
-    rows.map((row) => row.transferType ?? null),
-    rows.map((row) => row.fromAccountId),
-    rows.map((row) => row.toAccountId),
-    rows.map((row) => row.fromKey),
-    rows.map((row) => row.toKey),
-    rows.map((row) => row.amountMinor),
-    rows.map((row) => row.currencyCode),
-    rows.map((row) => row.status),
-    rows.map((row) => row.failureCode ?? null),
-    rows.map((row) => row.failureDetail ?? null),
-    rows.map((row) => row.clientId),
-    rows.map((row) => row.userKey),
-    rows.map((row) => row.paymentOption),
-    rows.map((row) => row.previousYearContribution),
-    rows.map((row) => row.reversesKey),
-    rows.map((row) => row.operator),
+    rowsOf(rows, (row) => [
+      row.transferKey,
+      row.id,
+      row.transferType,
+      row.fromAccountId,
+      row.toAccountId,
+      row.fromKey,
+      row.toKey,
+      row.amountMinor,
+      row.currencyCode,
+      row.status,
+      row.failureCode,
+      row.failureDetail,
+      row.clientId,
+      row.userKey,
+      row.paymentOption,
+      row.previousYearContribution,
+      row.reversesKey,
+      row.operator,
+    ]),
   ]);
 }
 

@@ -1,0 +1,31 @@
+type Cell = string | bigint | number | boolean | Date | Uint8Array | null | undefined;
+
+/**
+ * Rows as one value: an array of a composite type, with the cells in the order of its columns. The database reads it faster
+ * than an array of each column, all of which `unnest` has to put side by side again (ADR 12).
+ */
+export function rowsOf<Item>(items: readonly Item[], cellsOf: (item: Item) => readonly Cell[]): string {
+  let rows = '';
+  for (const item of items) {
+    let cells = '';
+    for (const cell of cellsOf(item)) cells += `,${asText(cell)}`;
+    rows += `,"(${cells.slice(1)})"`;
+  }
+  return `{${rows.slice(1)}}`;
+}
+
+/** Nothing at all is null; what is quoted is text, also when it is empty. */
+function asText(cell: Cell): string | bigint | number | boolean {
+  if (cell === null || cell === undefined) return '';
+  if (typeof cell === 'string') return plain.test(cell) ? cell : quoted(cell);
+  if (typeof cell !== 'object') return cell;
+  if (cell instanceof Date) return quoted(cell.toISOString());
+  return quoted(`\\x${Buffer.from(cell).toString('hex')}`);
+}
+
+const plain = /^[\w.:-]+$/;
+
+/** A cell within a row, which is quoted itself: so each quote and backslash is escaped twice. */
+function quoted(text: string): string {
+  return `\\"${text.replaceAll(/["\\]/g, '\\\\\\$&')}\\"`;
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Queryable, rowsOf, sql } from '../../src/storage/index.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+let db: TestDatabase;
+before(async () => {
+  db = await testDatabase();
+});
+after(() => db.close());
+
+const events = sql(
+  'events_come_back',
+  `select kind, subject_key, from_key, data, secret, secret_expires_at
+   from unnest($1::new_event[]) with ordinality as e (kind, subject_key, from_key, from_seq, to_key, to_seq, data, secret,
+                                                      secret_expires_at, place)
+   order by place`,
+);
+
+test('rows of every kind of cell come to the database as they were', async () => {
+  const texts = [
+    ...[
+      '',
+      ' ',
+      'NULL',
+      'null',
+      'plain',
+      'a,b',
+      '(a)',
+      '{a}',
+      '"',
+      '""',
+      '\\',
+      '\\"',
+      '\\\\',
+      "'",
+      'it’s',
+      '€ 😀',
+    ],
+    ...['\n', '\t', ' a ', 'a"b\\c,d(e)f{g}', 'x'.repeat(10_000)],
+  ];
+  const rows = texts.map((kind, index) => ({
+    kind,
+    subject_key: index % 2 === 0 ? -9_223_372_036_854_775_808n : 9_223_372_036_854_775_807n,
+    from_key: index % 2 === 0 ? null : BigInt(index),
+    data: index % 3 === 0 ? null : { [kind]: [kind, index] },
+    secret: index % 3 === 1 ? null : Buffer.from([0, index, 255]),
+    secret_expires_at: index % 2 === 0 ? null : new Date(1_772_000_000_123 + index),
+  }));
+  const back = await db.database.directory(async (queryable: Queryable) =>
+    queryable.query(events, [
+      rowsOf(rows, (row) => [
+        row.kind,
+        row.subject_key,
+        row.from_key,
+        null,
+        undefined,
+        row.kind.length,
+        row.data && JSON.stringify(row.data),
+        row.secret,
+        row.secret_expires_at,
+      ]),
+    ]),
+  );
+  assert.deepEqual(back.rows, rows);
+});
+
+test('no rows are an empty array', async () => {
+  const { rows } = await db.database.directory((queryable) =>
+    queryable.query(events, [rowsOf([], () => [])]),
+  );
+  assert.deepEqual(rows, []);
+});
