@@ -73,6 +73,11 @@ describe('the reference page', () => {
       headers: { 'accept-encoding': 'identity' },
     });
     assert.equal(plain.headers.get('content-encoding'), null);
+    const refused = await fetch(`${edge.address}/docs/scalar.js`, {
+      headers: { 'accept-encoding': 'br, gzip;q=0, identity' },
+    });
+    assert.equal(refused.headers.get('content-encoding'), null);
+    await refused.body?.cancel();
     assert.equal(await zipped.text(), await plain.text());
   });
 

@@ -62,7 +62,7 @@ export const docsScript: Page = {
   path: scriptPath,
   async handle({ header }) {
     const { script, gzippedScript } = await reference();
-    const zipped = /\bgzip\b/.test(header('accept-encoding') ?? '');
+    const zipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(header('accept-encoding') ?? '');
     return {
       headers: {
         'content-type': 'text/javascript; charset=utf-8',
