@@ -25,20 +25,25 @@ export function readPeriod(query: { readonly from?: string; readonly to?: string
 }
 
 function readMoment(name: string, text: string): Moment {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text) ? { day: text } : { at: readInstant(name, text) };
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text)
+    ? { day: text }
+    : { at: readInstant(name, text, 'a day like 2026-11-20, or ') };
 }
 
 // RFC 3339, section 5.6. A plus sign that was not escaped comes as a space.
 const dateTime =
   /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+\- ]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Cut to milliseconds, the finest that time is kept in. */
-export function readInstant(name: string, text: string): Date {
+/** Cut to milliseconds, the finest that time is kept in. `orElse`: what else the parameter may be, for who is refused. */
+export function readInstant(name: string, text: string, orElse = ''): Date {
   const [, day] = dateTime.exec(text) ?? [];
   if (day === undefined || !isDay(day)) {
     throw new Problem('invalid_request', 'A part of the request is not valid.', {
       errors: [
-        { pointer: name, detail: 'Must be a date-time (RFC 3339) that exists, or where it may be a day.' },
+        {
+          pointer: name,
+          detail: `Must be ${orElse}a date-time like 2026-11-20T15:04:05Z (RFC 3339), from 1900 to 2999.`,
+        },
       ],
     });
   }

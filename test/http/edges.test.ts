@@ -90,6 +90,18 @@ describe('the edge', () => {
       assert.deepEqual(large.body.errors, [{ pointer: 'limit', detail: 'Must be at most 200.' }]);
     });
 
+    it('says of a time what it may be', async () => {
+      const dateTime = 'a date-time like 2026-11-20T15:04:05Z (RFC 3339), from 1900 to 2999.';
+      for (const [path, pointer, detail] of [
+        [`${accounts}/acc-1/balances?asOf=2026-11-20`, 'asOf', `Must be ${dateTime}`],
+        [`${accounts}/acc-1/balances?asOf=9999-12-31T00:00:00Z`, 'asOf', `Must be ${dateTime}`],
+        [`${transfers}?from=2026-02-30`, 'from', `Must be a day like 2026-11-20, or ${dateTime}`],
+      ] as const) {
+        const { body } = await edge.client.get(path, { token: clientToken });
+        assert.deepEqual(body.errors, [{ pointer, detail }], path);
+      }
+    });
+
     it('takes an empty body, whatever it calls itself, where none is needed', async () => {
       const cancel = (body: string, type: string) =>
         edge.client.request('POST', `${transfers}/t-1/cancel`, {
