@@ -329,12 +329,15 @@ export class GroupCommit<Order, Outcome> {
 }
 
 /**
- * A batch costs as much as five orders whatever is in it (ADR 12): few do not go beside many, whose commit will free a
- * lane soon. Unless those are held up.
+ * A batch costs as much as five to eight orders whatever is in it (ADR 12): beside another go only as many as are worth
+ * that, and not few beside many. The others wait for a commit that will come soon, unless it is held up.
  */
 function worthALane<Order, Outcome>({ waiting, underWay, begunAt }: Queue<Order, Outcome>): boolean {
-  return 2 * waiting.length >= underWay || performance.now() - begunAt > tickMillis;
+  if (underWay === 0 || performance.now() - begunAt > tickMillis) return true;
+  return waiting.length >= Math.max(fewestBeside, underWay / 2);
 }
+
+const fewestBeside = 16;
 
 /** Of each. What may have been done already is not asked again: running it tells what had happened. */
 async function whoMayBeDone(
