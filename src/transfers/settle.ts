@@ -186,7 +186,11 @@ async function lockAndRead(
     return countersNeeded({ ...order, previousYear }, owned, recentLimits, day);
   });
   const names = distinct([...needed, ...changing.uses]);
-  const actors = orders.flatMap((order) => actorOf(order) ?? []);
+  // Who belongs to which memberships matters between two of them; most pay within their own.
+  const between = orders.filter(
+    ({ fromAccountId, toAccountId }) => owned(fromAccountId)?.customerKey !== owned(toAccountId)?.customerKey,
+  );
+  const actors = between.flatMap((order) => actorOf(order) ?? []);
   // Behind the counters' locks what they were found by: an operator, or the core, may have changed it before or while we
   // waited. What counts elsewhere now is not locked, and the batch reads anew.
   const [counters, people, limits, details, existing] = await Promise.all([
