@@ -285,13 +285,13 @@ function registerOperation(
   app.register(async (scope) => {
     for (const mediaType of operation.body?.mediaTypes ?? []) {
       const parse = bodyParsers[mediaType];
-      const optional = operation.body?.optional === true;
       // Many clients send a Content-Type also where they have no body.
+      const parseSome: typeof parse = async (request, body) =>
+        body.length === 0 ? undefined : parse(request, body);
       scope.addContentTypeParser(
         mediaType,
         { parseAs: 'buffer' },
-        async (request: FastifyRequest, body: Buffer) =>
-          optional && body.length === 0 ? undefined : parse(request, body),
+        operation.body?.optional ? parseSome : parse,
       );
     }
     scope.addHook('onRequest', (request, reply, done) => {
