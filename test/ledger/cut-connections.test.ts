@@ -59,10 +59,11 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
   // Its id as long as theirs that are cut.
   assert.equal(await submit('cut-measured-00'), 'new');
   const { toServer, toClient } = { ...proxy.seen };
-  assert.ok(toServer > 1_000 && toClient > 500);
-
   const told = new Map<string, number>();
   const places = 24;
+  // Each cut falls on another place, many bytes from the next.
+  assert.ok(Math.min(toServer, toClient) > 20 * places, `${toServer} bytes there, ${toClient} back`);
+
   for (const [direction, total] of [
     ['toServer', toServer],
     ['toClient', toClient],
