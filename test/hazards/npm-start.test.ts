@@ -119,7 +119,8 @@ test('with a full disk behind its log it serves, and stops when asked', {
   const running = npmStart({ LOG_LEVEL: 'trace', PORT: port }, [
     'sh',
     '-c',
-    `exec ${process.execPath} src/main.ts serve >/dev/full 2>&1`,
+    'exec "$0" src/main.ts serve >/dev/full 2>&1',
+    process.execPath,
   ]);
   await eventually('ready', async () => (await send(address, 'GET', '/readyz')).status === 200);
   const database = await postmasterOf(dataDir);

@@ -107,7 +107,13 @@ describe('limits', () => {
         {
           transferType: 'INTRA_FI',
           currency: 'USD',
-          review: { aboveMinor: 10_00n, secondApprovalAboveMinor: null, seconds: 3600, unreviewed: 'EXPIRE' },
+          // Two days: what is still pending on the next one is not due yet.
+          review: {
+            aboveMinor: 10_00n,
+            secondApprovalAboveMinor: null,
+            seconds: 172_800,
+            unreviewed: 'EXPIRE',
+          },
           cutOff: null,
           paymentOptions: ['DEFAULT'],
         },
@@ -124,9 +130,9 @@ describe('limits', () => {
     // On the next day the day before gets it back.
     hand.set('2026-03-05T05:00:01Z');
     bank = await clientOf(service);
-    hand.set('2026-03-04T05:00:00Z');
     assert.equal((await bank.post(`${paths.transfers}/${held.body.id}/cancel`, {})).status, 200);
     assert.equal(await counter(1), undefined);
+    hand.set('2026-03-04T05:00:00Z');
     assert.equal((await initiate(bank, 'a-1001-checking', 'a-1003-checking', 10)).status, 201);
   });
 
