@@ -295,6 +295,9 @@ export class Database {
       types,
     });
     this.#pool.on('error', (error) => options.onIdleError?.(error));
+    // Without a listener of ours an error on a connection in use would end the process; from the start, since the server may
+    // end it in one breath with having let it in.
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
     this.#maxReaders = Math.max(1, Math.floor(options.maxConnections / connectionsPerReader));
   }
 
@@ -449,8 +452,6 @@ export class Database {
     if (connection === undefined) {
       connection = new Connection(client, this.#silenceMillis);
       this.#connections.set(client, connection);
-      // Without a listener of ours an error on a connection in use would end the process.
-      client.on('error', () => {});
     }
     return { client, connection };
   }
