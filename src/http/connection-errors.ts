@@ -15,17 +15,17 @@ interface Exchange {
  * "400" because garbage followed it. So those finish first, then comes the problem, then the end.
  */
 export function connectionErrors(headers: Readonly<Record<string, string>>) {
-  const exchanges = new WeakMap<Socket, Set<Exchange>>();
+  const exchanges = new WeakMap<Socket, Exchange[]>();
 
   return {
     watch(server: Server): void {
       server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
         const { socket } = request;
-        const open = exchanges.get(socket) ?? new Set();
+        const open = exchanges.get(socket) ?? [];
         exchanges.set(socket, open);
         const exchange = { request, response };
-        open.add(exchange);
-        response.on('close', () => open.delete(exchange));
+        open.push(exchange);
+        response.on('close', () => open.splice(open.indexOf(exchange), 1));
       });
       // Node would end the connection without a word.
       server.on('connect', (_request, socket: Socket) => {
@@ -37,7 +37,7 @@ export function connectionErrors(headers: Readonly<Record<string, string>>) {
     },
 
     answer(error: NodeJS.ErrnoException, socket: Socket): void {
-      const open = [...(exchanges.get(socket) ?? [])];
+      const open = exchanges.get(socket) ?? [];
       // One whose body is still coming is the broken one itself.
       const earlier = open.filter(({ request }) => request.complete).at(-1);
       if (earlier !== undefined) {

@@ -61,13 +61,16 @@ interface Waiter<Order, Outcome> {
   notBefore: number;
 }
 
+interface Batch<Order, Outcome> {
+  readonly waiters: readonly Waiter<Order, Outcome>[];
+  readonly keys: ReadonlySet<string>;
+  readonly begunAt: number;
+}
+
+/** No Set of what comes and goes: it leaves old tables behind, and in them what went (ADR 11). */
 interface Queue<Order, Outcome> {
-  /** No Set: one whose members come and go keeps those that went from being collected while they are young (ADR 11). */
   waiting: Waiter<Order, Outcome>[];
-  readonly inFlight: Set<string>;
-  /** Orders in batches, and when the newest of those was begun. */
-  underWay: number;
-  begunAt: number;
+  underWay: Batch<Order, Outcome>[];
 }
 
 const rerunAtOnce: ReadonlySet<string> = new Set([sqlState.uniqueViolation, sqlState.deadlockDetected]);
@@ -133,7 +136,7 @@ export class GroupCommit<Order, Outcome> {
   #enqueue(institutionId: InstitutionId, waiter: Waiter<Order, Outcome>): void {
     let queue = this.#queues.get(institutionId);
     if (queue === undefined) {
-      queue = { waiting: [], inFlight: new Set(), underWay: 0, begunAt: 0 };
+      queue = { waiting: [], underWay: [] };
       this.#queues.set(institutionId, queue);
     }
     queue.waiting.push(waiter);
@@ -154,10 +157,10 @@ export class GroupCommit<Order, Outcome> {
   #pump(): void {
     this.#expire();
     while (this.#freeLanes > 0) {
-      const batch = this.#nextBatch();
-      if (batch === undefined) break;
+      const next = this.#nextBatch();
+      if (next === undefined) break;
       this.#freeLanes -= 1;
-      this.#settle(batch.institutionId, batch.queue, batch.waiters).finally(() => {
+      this.#settle(next.institutionId, next.queue, next.batch).finally(() => {
         this.#freeLanes += 1;
         this.#schedulePump();
       });
@@ -173,17 +176,17 @@ export class GroupCommit<Order, Outcome> {
   #nextBatch() {
     for (const [institutionId, queue] of this.#queues) {
       if (!worthALane(queue)) continue;
-      const waiters = this.#takeBatch(queue);
-      if (waiters.length === 0) continue;
+      const batch = this.#takeBatch(queue);
+      if (batch === undefined) continue;
       // To the end of the round: the next lane serves another institution first.
       this.#queues.delete(institutionId);
       this.#queues.set(institutionId, queue);
-      return { institutionId, queue, waiters };
+      return { institutionId, queue, batch };
     }
     return undefined;
   }
 
-  #takeBatch(queue: Queue<Order, Outcome>): Waiter<Order, Outcome>[] {
+  #takeBatch(queue: Queue<Order, Outcome>): Batch<Order, Outcome> | undefined {
     const now = performance.now();
     const taken: Waiter<Order, Outcome>[] = [];
     // Keys of those passed over: who came later must not overtake them on the same account.
@@ -194,21 +197,18 @@ export class GroupCommit<Order, Outcome> {
       const blocked =
         waiter.notBefore > now ||
         (first !== undefined && first.cautious !== waiter.cautious) ||
-        waiter.keys.some((key) => queue.inFlight.has(key) || reserved.has(key));
+        waiter.keys.some((key) => reserved.has(key) || queue.underWay.some(({ keys }) => keys.has(key)));
       if (blocked) for (const key of waiter.keys) reserved.add(key);
       else taken.push(waiter);
     }
-    for (const waiter of taken) {
-      for (const key of waiter.keys) queue.inFlight.add(key);
-    }
+    if (taken.length === 0) return undefined;
     const gone = new Set(taken);
     queue.waiting = queue.waiting.filter((waiter) => !gone.has(waiter));
     this.#waitingCount -= taken.length;
-    if (taken.length > 0) {
-      queue.underWay += taken.length;
-      queue.begunAt = now;
-    }
-    return taken;
+    const keys = new Set(taken.flatMap((waiter) => waiter.keys));
+    const batch = { waiters: taken, keys, begunAt: now };
+    queue.underWay.push(batch);
+    return batch;
   }
 
   #expire(): void {
@@ -230,17 +230,16 @@ export class GroupCommit<Order, Outcome> {
   async #settle(
     institutionId: InstitutionId,
     queue: Queue<Order, Outcome>,
-    waiters: readonly Waiter<Order, Outcome>[],
+    batch: Batch<Order, Outcome>,
   ): Promise<void> {
     const postponed: Waiter<Order, Outcome>[] = [];
     try {
-      await this.#attempt(institutionId, waiters, postponed);
+      await this.#attempt(institutionId, batch.waiters, postponed);
     } catch (error) {
       // A defect of this queue itself; nobody may be left waiting for ever.
-      for (const waiter of waiters) waiter.reject(this.#failed(waiter, error));
+      for (const waiter of batch.waiters) waiter.reject(this.#failed(waiter, error));
     }
-    queue.underWay -= waiters.length;
-    for (const waiter of waiters) for (const key of waiter.keys) queue.inFlight.delete(key);
+    queue.underWay.splice(queue.underWay.indexOf(batch), 1);
     for (const waiter of postponed) if (!waiter.refused) this.#enqueue(institutionId, waiter);
   }
 
@@ -332,9 +331,11 @@ export class GroupCommit<Order, Outcome> {
  * A batch costs as much as five to eight orders whatever is in it (ADR 12): beside another go only as many as are worth
  * that, and not few beside many. The others wait for a commit that will come soon, unless it is held up.
  */
-function worthALane<Order, Outcome>({ waiting, underWay, begunAt }: Queue<Order, Outcome>): boolean {
-  if (underWay === 0 || performance.now() - begunAt > tickMillis) return true;
-  return waiting.length >= Math.max(fewestBeside, underWay / 2);
+function worthALane<Order, Outcome>({ waiting, underWay }: Queue<Order, Outcome>): boolean {
+  const newest = underWay.at(-1);
+  if (newest === undefined || performance.now() - newest.begunAt > tickMillis) return true;
+  const orders = underWay.reduce((sum, { waiters }) => sum + waiters.length, 0);
+  return waiting.length >= Math.max(fewestBeside, orders / 2);
 }
 
 const fewestBeside = 16;
