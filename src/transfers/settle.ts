@@ -230,8 +230,9 @@ const nothingChanging: Awaited<ReturnType<typeof readChanging>> = {
 
 async function readAccounts(tx: Transaction, accountIds: readonly string[]) {
   const { accounts, holdings } = await selectAccountFacts(tx, tx.institutionId, accountIds);
-  const byName = new Map(holdings.map((row) => [`${row.accountKey}/${row.personKey}`, row]));
-  const holding: Facts['holding'] = (accountKey, personKey) => byName.get(`${accountKey}/${personKey}`);
+  const holders = Map.groupBy(holdings, (row) => row.accountKey);
+  const holding: Facts['holding'] = (accountKey, personKey) =>
+    holders.get(accountKey)?.find((row) => row.personKey === personKey);
   return { accounts, holding };
 }
 

@@ -18,11 +18,12 @@ export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDe
     deadlineMillis: 8_000,
     // What comes due of itself is nobody's in particular.
     callerOf: (order) => ('actor' in order ? order.actor.clientId : ''),
+    // An id of a transfer that is also one of an account makes two orders wait for each other, and no more.
     keysOf: (order) => [
       order.fromAccountId,
       order.toAccountId,
-      `id ${order.transferId}`,
-      ...(order.kind === 'reverse' ? [`id ${order.originalId}`] : []),
+      order.transferId,
+      ...(order.kind === 'reverse' ? [order.originalId] : []),
     ],
     run: (tx, orders, patient, confirmed) => settle(deps, tx, orders, patient, confirmed),
     membersWhenUnknown: (order) => ({ id: order.transferId }),
