@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
+import { giveWay } from '../helper-threads.ts';
 import { Problem } from '../problem.ts';
-import { giveWay } from './hashing-threads.ts';
 import { Turns } from './turns.ts';
 
 /** argon2id with OWASP's parameters for one lane: 19 MiB, two passes. The encoded hash carries them. */
@@ -43,7 +43,7 @@ export class PasswordHasher {
 /** With the first check of a process; libuv has its threads from then on. */
 function hashForNobody(): Promise<string> {
   const hashing = hash('nobody has this password', parameters);
-  giveWay();
+  giveWay('libuv');
   return hashing;
 }
 

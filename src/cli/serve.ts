@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import { type Config, loadConfig, readEnvironment } from '../config.ts';
 import { loadDemoWhenEmpty } from '../demo.ts';
+import { giveWay } from '../helper-threads.ts';
 import { listInstitutions } from '../institutions/index.ts';
 import { startService } from '../service.ts';
 import type { Stores } from '../stores.ts';
@@ -35,6 +36,7 @@ export function serveCommand(): Command {
 
 async function serve(): Promise<void> {
   for (const flag of heapFlags) setFlagsFromString(flag);
+  giveWay('v8');
   keepServingUnheard();
   const { config, secrets } = loadConfig(await readEnvironment());
   const embedded = config.databaseUrl === undefined;

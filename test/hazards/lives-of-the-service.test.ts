@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -96,6 +96,26 @@ test('SIGINT, once or twice, to the service or its group: what is in flight is a
     for (const status of statuses) assert.ok(status === 201 || status === 'refused', String(status));
     assert.equal(isAlive(database), false, 'the database has stopped');
   }
+});
+
+const skip = process.platform !== 'linux' && 'a priority is a thread’s own on Linux alone';
+test('what collects garbage and compiles beside the thread that serves has a lower priority', {
+  skip,
+}, async () => {
+  const { child } = await start();
+  const tasks = `/proc/${child.pid}/task`;
+  const threads = await Promise.all(
+    (await readdir(tasks)).map(async (id) => ({
+      name: (await readFile(`${tasks}/${id}/comm`, 'utf8')).trim(),
+      priority: os.getPriority(Number(id)),
+    })),
+  );
+  const helpers = threads.filter(({ name }) => name === 'node-V8Worker');
+  assert.ok(helpers.length > 0, JSON.stringify(threads));
+  const serving = os.getPriority();
+  const lower = Math.max(serving, os.constants.priority.PRIORITY_BELOW_NORMAL);
+  assert.deepEqual(new Set(helpers.map(({ priority }) => priority)), new Set([lower]));
+  assert.equal(os.getPriority(child.pid), serving);
 });
 
 test('killed with -9, the service leaves its database behind: the next start takes it over and goes on', async () => {
