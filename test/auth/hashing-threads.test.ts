@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
 import os from 'node:os';
 import { test } from 'node:test';
 import { PasswordHasher } from '../../src/auth/index.ts';
-
-async function prioritiesOf(name: string): Promise<number[]> {
-  const found: number[] = [];
-  for (const thread of await readdir('/proc/self/task')) {
-    const comm = await readFile(`/proc/self/task/${thread}/comm`, 'utf8').catch(() => '');
-    if (comm.trim() === name) found.push(os.getPriority(Number(thread)));
-  }
-  return found;
-}
+import { prioritiesOf } from '../support/threads.ts';
 
 const skip = process.platform !== 'linux' && 'a priority is a thread’s own on Linux alone';
 test('the threads that hash passwords have a lower priority than the one that serves', { skip }, async () => {
   const before = os.getPriority();
   const { PRIORITY_BELOW_NORMAL } = os.constants.priority;
   assert.equal(await new PasswordHasher(1).verify(null, 'a password of nobody'), false);
-  const threads = await prioritiesOf('libuv-worker');
+  const threads = await prioritiesOf(process.pid, 'libuv-worker');
   assert.ok(threads.length > 0);
   assert.deepEqual(new Set(threads), new Set([Math.max(before, PRIORITY_BELOW_NORMAL)]));
   assert.equal(os.getPriority(), before);

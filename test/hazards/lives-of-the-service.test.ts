@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -15,6 +15,7 @@ import {
   launch,
   postmasterOf,
 } from '../support/processes.ts';
+import { prioritiesOf } from '../support/threads.ts';
 
 /* The service as a process of its own, from the command line, with the embedded database. */
 
@@ -103,18 +104,11 @@ test('what collects garbage and compiles beside the thread that serves has a low
   skip,
 }, async () => {
   const { child } = await start();
-  const tasks = `/proc/${child.pid}/task`;
-  const threads = await Promise.all(
-    (await readdir(tasks)).map(async (id) => ({
-      name: (await readFile(`${tasks}/${id}/comm`, 'utf8')).trim(),
-      priority: os.getPriority(Number(id)),
-    })),
-  );
-  const helpers = threads.filter(({ name }) => name === 'node-V8Worker');
-  assert.ok(helpers.length > 0, JSON.stringify(threads));
+  const threads = await prioritiesOf(child.pid as number, 'node-V8Worker');
+  assert.ok(threads.length > 0);
   const serving = os.getPriority();
   const lower = Math.max(serving, os.constants.priority.PRIORITY_BELOW_NORMAL);
-  assert.deepEqual(new Set(helpers.map(({ priority }) => priority)), new Set([lower]));
+  assert.deepEqual(new Set(threads), new Set([lower]));
   assert.equal(os.getPriority(child.pid), serving);
 });
 
