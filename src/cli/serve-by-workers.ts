@@ -45,8 +45,8 @@ export async function serveByWorkers(
       if (worker.process.pid === undefined) workers.delete(worker);
     });
     const serving = once(worker, 'message').then(([message]) => (message as Serving).address);
-    const ended = exitOf(worker).then((): never => {
-      throw new WorkerEnded('A worker ended before it could serve.');
+    const ended = exitOf(worker).then((how): never => {
+      throw new WorkerEnded(`A worker ended before it could serve (${how}).`);
     });
     return { worker, address: await Promise.race([serving, ended]) };
   };
@@ -102,13 +102,18 @@ export async function serveByWorkers(
     };
   } catch (error) {
     await stop();
+    // Ctrl-C reaches all at once, and this process may hear of a worker's end before it hears the signal.
+    await Promise.race([stopAsked, sleep(shortestPauseMillis)]);
     if (asked && error instanceof WorkerEnded) return undefined;
     throw error;
   }
 }
 
-function exitOf(worker: Worker): Promise<void> {
-  return new Promise((resolve) => worker.once('exit', () => resolve()));
+/** Resolves with what ended it: a signal, or the status that it ended with. */
+function exitOf(worker: Worker): Promise<string> {
+  return new Promise((resolve) =>
+    worker.once('exit', (status: number, signal: string | null) => resolve(signal ?? `status ${status}`)),
+  );
 }
 
 /** What a worker says once it serves. */
