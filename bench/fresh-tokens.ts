@@ -29,7 +29,7 @@ const accountPath = '/digitalbanking/db-accounts/v1/accounts/a-1001-checking';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'sharedraft-fresh-'));
 const environment = { PORT: String(port), DATA_DIR: folder, LOG_LEVEL: 'silent' };
-const service = spawn(process.execPath, ['src/main.ts', 'serve'], {
+const service = spawn(path.join(root, 'bin/sharedraft'), ['serve'], {
   cwd: root,
   env: { ...process.env, ...environment },
   stdio: ['ignore', 'ignore', 'inherit'],

@@ -30,7 +30,7 @@ const firstMillis = 1_000;
 const accountPath = '/digitalbanking/db-accounts/v1/accounts/a-1001-checking';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'sharedraft-storm-'));
-const service = spawn(process.execPath, ['src/main.ts', 'serve'], {
+const service = spawn(path.join(root, 'bin/sharedraft'), ['serve'], {
   cwd: root,
   env: { ...process.env, PORT: String(port), DATA_DIR: folder, LOG_LEVEL: 'silent' },
   stdio: ['ignore', 'ignore', 'inherit'],

@@ -95,7 +95,7 @@ export class Stage implements AsyncDisposable {
         LOG_LEVEL: 'warn',
         ...settings,
       };
-      return this.#start(['src/main.ts', 'serve'], environment, port, '/readyz');
+      return this.#start(path.join(root, 'bin/sharedraft'), ['serve'], environment, port, '/readyz');
     });
   }
 
@@ -104,6 +104,7 @@ export class Stage implements AsyncDisposable {
     return once(this.#servers, `${file} ${JSON.stringify(settings)}`, async () => {
       const port = await freePort();
       return this.#start(
+        process.execPath,
         [path.join('bench', 'baselines', file)],
         { ...settings, PORT: String(port) },
         port,
@@ -120,14 +121,15 @@ export class Stage implements AsyncDisposable {
   }
 
   async #start(
-    command: string[],
+    command: string,
+    parameters: string[],
     environment: Record<string, string>,
     port: number,
     ready: string,
   ): Promise<Server> {
     const log = path.join(this.folder, `${randomUUID()}.log`);
     const output = openSync(log, 'w');
-    const child = spawn(process.execPath, command, {
+    const child = spawn(command, parameters, {
       cwd: root,
       env: { PATH: process.env.PATH, ...environment },
       stdio: ['ignore', output, output],
@@ -138,7 +140,9 @@ export class Stage implements AsyncDisposable {
     const deadline = Date.now() + 30_000;
     while (!(await answers(`${url}${ready}`))) {
       if (child.exitCode !== null || Date.now() > deadline) {
-        throw new Error(`${command.join(' ')} did not start:\n${await readFile(log, 'utf8')}`);
+        throw new Error(
+          `${[command, ...parameters].join(' ')} did not start:\n${await readFile(log, 'utf8')}`,
+        );
       }
       await sleep(20);
     }

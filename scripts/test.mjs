@@ -14,7 +14,12 @@ const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/
 const cluster = await startCluster();
 const runner = spawn(process.execPath, ['--test', '--test-concurrency=2', ...options, ...files], {
   stdio: 'inherit',
-  env: { ...process.env, SHAREDRAFT_TEST_SOCKET: cluster.connection.host },
+  env: {
+    // A process a file, and many that files start: what they share is compiled once.
+    NODE_COMPILE_CACHE: 'node_modules/.cache/sharedraft-tests',
+    ...process.env,
+    SHAREDRAFT_TEST_SOCKET: cluster.connection.host,
+  },
 });
 // The runner hears Ctrl-C too, being in the same group; here it only must not end this process before the cleaning up.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => runner.kill(signal));

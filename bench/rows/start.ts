@@ -30,7 +30,7 @@ export const start: Row = {
 async function startAndStop(dataDir: string): Promise<number> {
   const port = await freePort();
   const started = performance.now();
-  const child = spawn(process.execPath, [path.join(root, 'src/main.ts'), 'serve'], {
+  const child = spawn(path.join(root, 'bin/sharedraft'), ['serve'], {
     env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'silent' },
     stdio: 'ignore',
   });

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 /* What the command line says to who mistyped. None of these needs a database. */
 
@@ -46,5 +50,22 @@ test('asking for help is no mistake', async () => {
     const { code, stdout, stderr } = await run(...words.split(' '));
     assert.equal(code, 0, stderr);
     assert.notEqual(stdout, '');
+  }
+});
+
+test('what was compiled is kept for the next time; where nothing can be kept, it goes without a word', async () => {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-compiled-'));
+  const command = fileURLToPath(new URL('../../bin/sharedraft', import.meta.url));
+  try {
+    for (const kept of [path.join(folder, 'kept'), '/dev/null/nowhere']) {
+      const env = { ...process.env, NODE_COMPILE_CACHE: kept };
+      const { stdout, stderr } = await promisify(execFile)(command, ['--version'], { env });
+      assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+      assert.equal(stderr, '');
+    }
+    const [version = ''] = await readdir(path.join(folder, 'kept'));
+    assert.notDeepEqual(await readdir(path.join(folder, 'kept', version)), []);
+  } finally {
+    await rm(folder, { recursive: true });
   }
 });
