@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { Problem } from '../../src/problem.ts';
+import { Database, type InstitutionId, sql } from '../../src/storage/index.ts';
+
+/** A message as PostgreSQL sends it: its kind, its length, what it says. */
+function message(kind: string, content: Buffer | string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(4 + Buffer.byteLength(content));
+  return Buffer.concat([Buffer.from(kind), length, Buffer.from(content)]);
+}
+
+const letIn = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', 'I')]);
+const shutDown = message('E', 'SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0');
+
+test('a server that ends a connection in one breath with letting it in is only unavailable', async () => {
+  const host = await mkdtemp(path.join(os.tmpdir(), 'ended-'));
+  let connections = 0;
+  const server = net.createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(Buffer.concat([letIn, shutDown])));
+  });
+  await new Promise<void>((resolve) => server.listen(path.join(host, '.s.PGSQL.5432'), resolve));
+  const database = new Database({
+    connection: { host, port: 5432, user: 'nobody', database: 'nothing' },
+    maxConnections: 2,
+  });
+  const institutionId = 1 as InstitutionId;
+  const one = sql('test_one', 'select 1');
+  try {
+    for (const work of [
+      () => database.read(institutionId, (db) => db.query(one)),
+      () => database.write(institutionId, (db) => db.query(one)),
+      () => database.transaction(institutionId, (tx) => tx.query(one)),
+    ]) {
+      const before = connections;
+      const code = await work().then(
+        () => 'answered',
+        (error) => (error instanceof Problem ? error.code : String(error)),
+      );
+      assert.equal(code, 'database_unavailable');
+      assert.ok(connections > before);
+    }
+  } finally {
+    await database.close();
+    server.close();
+    await rm(host, { recursive: true });
+  }
+});
