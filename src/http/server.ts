@@ -16,7 +16,7 @@ import { type Admission, admissionOf } from './admission.ts';
 import { authenticate, authorize } from './authenticate.ts';
 import { type BodyFacts, bodyParsers, noBodyFacts } from './body-parsers.ts';
 import { callerAddressReader } from './caller-address.ts';
-import { connectionErrors } from './connection-errors.ts';
+import { connectionsWith } from './connections.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import type { Answer, Operation, Page } from './operation.ts';
 import { operations } from './operations.ts';
@@ -161,7 +161,7 @@ for (const method of ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'child
 
 /** Limits, timeouts and the log, and answers to what never became a request. */
 function bareServer(options: ServerOptions, headers: Readonly<Record<string, string>>): FastifyInstance {
-  const connections = connectionErrors(headers);
+  const connections = connectionsWith(headers);
   const app = fastify({
     logger: {
       level: options.logLevel,
@@ -206,6 +206,7 @@ function bareServer(options: ServerOptions, headers: Readonly<Record<string, str
     },
   });
   connections.watch(app.server);
+  app.addHook('onRequest', ({ raw }, _reply, done) => connections.inTurn(raw, done));
   return app;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openApiDocument, pointer, schemaChecker } from '../support/contract.ts';
 import { eventually } from '../support/processes.ts';
-import { sayRaw } from '../support/raw-http.ts';
+import { halfClose, sayRaw } from '../support/raw-http.ts';
 import { clientToken, startEdge } from './fake-services.ts';
 
 const isProblem = schemaChecker(openApiDocument);
@@ -179,6 +179,53 @@ describe('a connection', () => {
       answersIn(text).map(({ status }) => status),
       [200, 404, 200],
     );
+  });
+
+  it('that carries several requests has them served one after another', async () => {
+    const served: string[] = [];
+    await using edge = await startEdge({
+      listAccounts: async (_actor, customerId) => {
+        served.push(`${customerId} begins`);
+        // The first takes longer than what comes behind it.
+        await new Promise((resolve) => setTimeout(resolve, customerId === 'one' ? 100 : 1));
+        served.push(`${customerId} ends`);
+        return [];
+      },
+    });
+    const request = (of: string, last = '') =>
+      `GET /digitalbanking/db-accounts/v1/accounts?customerId=${of} HTTP/1.1\r\nHost: x\r\n` +
+      `Authorization: Bearer ${clientToken}\r\n${last}\r\n`;
+    const { text } = await sayRaw(edge.port, [
+      request('one') + request('two'),
+      20,
+      request('three', 'Connection: close\r\n'),
+    ]);
+    assert.deepEqual(
+      answersIn(text).map(({ status }) => status),
+      [200, 200, 200],
+    );
+    assert.deepEqual(served, [
+      ...['one begins', 'one ends'],
+      ...['two begins', 'two ends'],
+      ...['three begins', 'three ends'],
+    ]);
+  });
+
+  it('that is closed by the caller behind the request still carries the answer', async () => {
+    await using edge = await startEdge({
+      listAccounts: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        return [];
+      },
+    });
+    const { text, ended } = await sayRaw(edge.port, [
+      `GET /digitalbanking/db-accounts/v1/accounts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${clientToken}\r\n\r\n`,
+      halfClose,
+    ]);
+    assert.equal(answersIn(text)[0]?.status, 200);
+    assert.equal(ended, true);
+    // Nothing was asked: nobody waits for anything.
+    assert.deepEqual(await sayRaw(edge.port, [halfClose]), { text: '', ended: true });
   });
 });
 

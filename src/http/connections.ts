@@ -10,15 +10,18 @@ interface Exchange {
 }
 
 /**
- * Answers what never became a request: bytes that are not HTTP, headers too large, a client too slow. Node hands over
- * the bare connection, on which earlier requests may still be served: a transfer just made must not be answered
- * "400" because garbage followed it. So those finish first, then comes the problem, then the end.
+ * What becomes of several requests on one connection, and of what never became one: bytes that are not HTTP, headers too
+ * large, a client too slow. Node hands over the bare connection for those, on which earlier requests may still be served: a
+ * transfer just made must not be answered "400" because garbage followed it. So those finish first, then comes the
+ * problem, then the end.
  */
-export function connectionErrors(headers: Readonly<Record<string, string>>) {
+export function connectionsWith(headers: Readonly<Record<string, string>>) {
   const exchanges = new WeakMap<Socket, Exchange[]>();
 
   return {
     watch(server: Server): void {
+      // Who says that nothing more will come still waits for the answer; not in the type package.
+      (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
       server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
         const { socket } = request;
         const open = exchanges.get(socket) ?? [];
@@ -34,6 +37,17 @@ export function connectionErrors(headers: Readonly<Record<string, string>>) {
       });
       // What else is expected than 100-continue is nothing that we do, or need to refuse (RFC 9110, section 10.1.1).
       server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+    },
+
+    /**
+     * Requests that were sent without a wait for the answers are served one after another, as who sent them so must be able
+     * to rely on (RFC 9112, section 9.3.2): a transfer may spend what the one before brings in.
+     */
+    inTurn(request: IncomingMessage, serve: () => void): void {
+      const open = exchanges.get(request.socket);
+      const before = open?.[open.findIndex((exchange) => exchange.request === request) - 1];
+      if (before === undefined) serve();
+      else before.response.once('close', serve);
     },
 
     answer(error: NodeJS.ErrnoException, socket: Socket): void {
