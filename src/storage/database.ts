@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import {
+  databaseLost,
   databaseUnavailable,
   isConnectionLoss,
   isLockedOut,
@@ -49,6 +50,8 @@ export interface Queryable {
 /** Statements on it commit together or not at all. It sees the rows of one institution only. */
 export interface Transaction extends Queryable {
   readonly institutionId: InstitutionId;
+  /** Its work has ended, well or not: what comes later is of no account, and nothing can be asked any more. */
+  readonly over: boolean;
   /**
    * Sends COMMIT in one packet with what was asked in this turn, without a wait for the answers: those must be statements
    * that fail by themselves where anything is wrong. Any that fails, or `asked` failing before the packet goes out, undoes
@@ -173,7 +176,7 @@ export class Connection implements Queryable {
       .stream;
   }
 
-  /** Pipelined ahead of what follows; an error in it fails the statements behind it, so nobody need wait. */
+  /** Pipelined ahead of what follows; should it fail, what is behind it sees another institution's rows as none, and changes none. */
   enter(institutionId: InstitutionId): void {
     if (this.#institutionId === institutionId) return;
     this.#institutionId = institutionId;
@@ -247,14 +250,7 @@ const readByKeys = sql(
 );
 
 function tooLate(): Error {
-  return new Error('storage: nothing can be asked behind COMMIT');
-}
-
-async function fateOf(committed: Promise<void>): Promise<'done' | 'undone' | 'lost'> {
-  return committed.then(
-    () => 'done',
-    (error) => (isConnectionLoss(error) ? 'lost' : 'undone'),
-  );
+  return new Error('storage: nothing can be asked behind COMMIT, nor of a transaction that is over');
 }
 
 function quiet<T>(promise: Promise<T>): Promise<T> {
@@ -324,11 +320,16 @@ export class Database {
     }
   }
 
-  /** A single, self-contained write for one institution: the statement is its transaction. */
+  /**
+   * A single, self-contained write for one institution: the statement is its transaction. What is lost with its answer may have
+   * been written: Problem `database_unavailable`, which then does not say that nothing was.
+   */
   async write<T>(institutionId: InstitutionId, work: (db: Queryable) => Promise<T>): Promise<T> {
     return this.#with(async (connection) => {
       connection.enter(institutionId);
-      return work(connection);
+      return work(connection).catch((error) => {
+        throw isConnectionLoss(error) ? new UnusableConnection(databaseLost(error)) : error;
+      });
     });
   }
 
@@ -400,30 +401,41 @@ export class Database {
       connection.enter(institutionId);
       const begun = connection.begin(how);
       let committed: Promise<void> | undefined;
+      let over = false;
       const tx: Transaction = {
         institutionId,
+        get over() {
+          return over;
+        },
         query: (statement, values) =>
-          committed === undefined ? connection.query(statement, values) : quiet(Promise.reject(tooLate())),
+          committed === undefined && !over
+            ? connection.query(statement, values)
+            : quiet(Promise.reject(tooLate())),
         commitBehind: (asked) => {
-          if (committed !== undefined) throw tooLate();
+          if (committed !== undefined || over) throw tooLate();
           committed = connection.commitBehind(asked);
           return asked;
         },
       };
       try {
-        const result = await work(tx);
+        const result = await work(tx).finally(() => {
+          over = true;
+        });
         await begun;
         committed ??= connection.commit();
         await committed;
         return result;
       } catch (symptom) {
         const error = connection.rootOf(symptom);
-        const fate = committed === undefined ? 'undone' : await fateOf(committed);
+        const done = await committed?.then(
+          () => true,
+          () => false,
+        );
         // A defect of who sent COMMIT too soon: what is done stands, and whoever repeats the request will find it.
-        if (fate === 'done') throw outcomeUnknown(error);
-        // Who can still roll back knows that nothing was committed, whatever failed.
+        if (done) throw outcomeUnknown(error);
+        // Who can still roll back knows that nothing was committed, whatever failed; who cannot knows only that COMMIT was not sent.
         await connection.rollback().catch(() => {
-          throw new UnusableConnection(fate === 'lost' ? outcomeUnknown(error) : error);
+          throw new UnusableConnection(committed === undefined ? error : outcomeUnknown(error));
         });
         throw isLockedOut(error) ? lockedOut(error) : error;
       }

@@ -36,7 +36,9 @@ export function isConnectionLoss(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code;
   if (
     code !== undefined &&
-    /^(ECONN|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EACCES|EHOST|ENET)/.test(code)
+    /^(ECONN|EPIPE|EPROTO|ENOENT|ENOTFOUND|ENOTCONN|ENOBUFS|EAI_AGAIN|ETIMEDOUT|EACCES|EHOST|ENET|ERR_SSL_|ERR_STREAM_)/.test(
+      code,
+    )
   ) {
     return true;
   }
@@ -48,6 +50,14 @@ export function isConnectionLoss(error: unknown): boolean {
 /** The database cannot be reached, and nothing was or will be written. */
 export function databaseUnavailable(cause: unknown): Problem {
   return new Problem('database_unavailable', 'The database cannot be reached. Nothing was written.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}
+
+/** The database was asked to write by itself, and did not answer. */
+export function databaseLost(cause: unknown): Problem {
+  return new Problem('database_unavailable', 'The database was lost before it had answered.', {
     cause,
     retryAfterSeconds: 1,
   });

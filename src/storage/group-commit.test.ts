@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Problem } from '../problem.ts';
 import type { Database, InstitutionId, Transaction } from './database.ts';
-import { GroupCommit } from './group-commit.ts';
+import { AccountsBusy, GroupCommit } from './group-commit.ts';
 import { condition, type JoinedRead } from './joined-reads.ts';
 
 interface Order {
@@ -233,4 +233,49 @@ test('a lost answer to a commit is none to an order that was not in it', async (
   assert.deepEqual(refused, { status: 'rejected', reason: dead });
   assert.deepEqual(settled, { status: 'fulfilled', value: 'b' });
   assert.deepEqual(done, [['b'], ['b']]);
+});
+
+test('what judges a condition in a run that was given up does not answer the order, which the next run does', async () => {
+  const done: string[] = [];
+  let runs = 0;
+  const nextRun = Promise.withResolvers<void>();
+  // As a database's: over once its work has ended.
+  const transaction: Database['transaction'] = async (institution, work) => {
+    const tx = { institutionId: institution, over: false };
+    return work(tx as Transaction).finally(() => {
+      tx.over = true;
+    });
+  };
+  const queue = new GroupCommit<Order, string>({
+    database: { transaction } as unknown as Database,
+    lanes: 1,
+    maxBatch: 4,
+    maxWaiting: 100,
+    deadlineMillis: 60_000,
+    keysOf: ({ id }) => [id],
+    callerOf: ({ caller }) => caller,
+    run: async (_tx, orders, _patient, confirmed) => {
+      runs += 1;
+      const busy = runs === 1 ? Promise.reject(new AccountsBusy(['one'])) : undefined;
+      const [, going] = await Promise.all([busy, confirmed()]);
+      nextRun.resolve();
+      // Between the question and COMMIT.
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+      return orders.map(({ id }, index) => {
+        if (going[index]) done.push(id);
+        return id;
+      });
+    },
+    membersWhenUnknown: () => ({}),
+  });
+  const read: JoinedRead<string, string> = { nameOf: (key) => key, run: async (_db, _id, keys) => keys };
+  let judged = 0;
+  const late = condition(read, 'token', async () => {
+    judged += 1;
+    if (judged > 1) return;
+    await nextRun.promise;
+    throw new Problem('database_unavailable', 'The provider could not be read.');
+  });
+  assert.equal(await queue.submit(institutionId, { id: 'one', caller: 'c' }, late), 'one');
+  assert.deepEqual({ done, runs }, { done: ['one'], runs: 2 });
 });

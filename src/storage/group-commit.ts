@@ -348,6 +348,8 @@ async function whoMayBeDone(
   const asked = waiters.filter(({ refused, unknown }) => !refused && !unknown);
   const conditions = asked.flatMap(({ condition }) => condition ?? []);
   const refusals = await readConditions(tx, tx.institutionId, conditions);
+  // Given up meanwhile: the next run asks by itself, and may find otherwise.
+  if (tx.over) return [];
   for (const waiter of asked) {
     if (waiter.condition === undefined || !refusals.has(waiter.condition)) continue;
     waiter.refused = true;

@@ -122,7 +122,10 @@ async function decided(world: World): Promise<{
     last_at: new Date(0),
   }));
   const answer = async () => ({ rows: balances as never[], rowCount: balances.length, command: 'SELECT' });
-  const book = await Book.lock({ institutionId, query: answer, commitBehind: (asked) => asked }, []);
+  const book = await Book.lock(
+    { institutionId, over: false, query: answer, commitBehind: (asked) => asked },
+    [],
+  );
   const facts: Facts = {
     settings: {
       institution: {

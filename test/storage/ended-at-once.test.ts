@@ -6,16 +6,10 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { Problem } from '../../src/problem.ts';
 import { Database, type InstitutionId, sql } from '../../src/storage/index.ts';
+import { serverError, serverMessage } from '../support/server-messages.ts';
 
-/** A message as PostgreSQL sends it: its kind, its length, what it says. */
-function message(kind: string, content: Buffer | string): Buffer {
-  const length = Buffer.alloc(4);
-  length.writeInt32BE(4 + Buffer.byteLength(content));
-  return Buffer.concat([Buffer.from(kind), length, Buffer.from(content)]);
-}
-
-const letIn = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', 'I')]);
-const shutDown = message('E', 'SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0');
+const letIn = Buffer.concat([serverMessage('R', Buffer.alloc(4)), serverMessage('Z', 'I')]);
+const shutDown = serverError('57P01');
 
 test('a server that ends a connection in one breath with letting it in is only unavailable', async () => {
   const host = await mkdtemp(path.join(os.tmpdir(), 'ended-'));
