@@ -8,6 +8,8 @@ const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const encodedParameters = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
 const maxWaiting = 512;
 const maxLength = 128;
+/** UTF-16 units, before it is normalized: of no character are there more than six in its longest spelling. */
+const mostUnits = 8 * maxLength;
 
 /**
  * Hashes and checks passwords, some at a time: a storm of logins takes turns on a part of the cores and of libuv's
@@ -47,9 +49,12 @@ function hashForNobody(): Promise<string> {
   return hashing;
 }
 
-/** NFKC, so that the same keys on another keyboard give the same password (NIST SP 800-63B-4, 3.1.1.2). */
+/**
+ * NFKC, so that the same keys on another keyboard give the same password (NIST SP 800-63B-4, 3.1.1.2). What is too long
+ * to be one stays as it is: marks out of order are put into it in time that grows with the square of their number.
+ */
 function normalize(password: string): string {
-  return password.normalize('NFKC');
+  return password.length > mostUnits ? password : password.normalize('NFKC');
 }
 
 /**
