@@ -85,7 +85,8 @@ export function textClaim(payload: JWTPayload, name: string): string {
 }
 
 /** RFC 7515 section 4.1.9: `application/` may be left out, and case does not count. */
-function shortType(typ: string | undefined): string | undefined {
+function shortType(typ: unknown): string | undefined {
+  if (typ !== undefined && typeof typ !== 'string') throw malformed();
   return typ?.toLowerCase().replace(/^application\//, '');
 }
 
