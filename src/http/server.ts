@@ -356,7 +356,7 @@ function registerOperation(
           actor: request.caller?.actor as never,
           condition: request.presumed?.presumed?.condition,
           origin: { transactionId: request.id, address: request.callerAddress },
-          url: `${publicUrl}${request.url.split('?', 1)[0]}`,
+          url: `${publicUrl}${pathOf(request.url)}`,
           params: request.params as Record<string, never>,
           query: request.query as Record<string, never>,
           body: request.body,
@@ -369,6 +369,11 @@ function registerOperation(
       },
     });
   });
+}
+
+/** Without the query, and of the absolute form (RFC 9112, section 3.2.2) without what stands before the path. */
+function pathOf(target: string): string {
+  return target.split('?', 1)[0]?.replace(/^https?:\/\/[^/]*/i, '') ?? '';
 }
 
 /** As sent, name and value in turns: of two that must be one, Node keeps the first alone. */
