@@ -26,6 +26,8 @@ interface Kind {
 const minuteMillis = 60_000;
 const mostWaiting = 10_000;
 const batchLength = 500;
+/** Of clients and users that there are, so many times as many kinds are told apart. */
+const knownShare = 50;
 
 /**
  * Notes what anybody can cause as often as they like, refusals above all. The first of a kind in a minute is written at
@@ -38,6 +40,8 @@ const batchLength = 500;
 export class AuditTrail {
   readonly #options: AuditTrailOptions;
   readonly #kinds = new Map<string, Kind>();
+  /** Of the kinds those of names that nobody has: anybody makes those up, and they must not hide what members do. */
+  #nobodys = 0;
   readonly #timer: NodeJS.Timeout;
   #waiting: Note[] = [];
   #writing: Promise<void> | undefined;
@@ -49,7 +53,10 @@ export class AuditTrail {
 
   note(institutionId: InstitutionId, entry: AuditEntry): void {
     if (this.#countedAgain(institutionId, entry)) return;
-    if (this.#kinds.size < (this.#options.mostKinds ?? 1_000)) {
+    const most = this.#options.mostKinds ?? 1_000;
+    const nobodys = entry.nameHash !== undefined;
+    if (nobodys ? this.#nobodys < most : this.#kinds.size < knownShare * most) {
+      if (nobodys) this.#nobodys += 1;
       this.#begin(institutionId, entry);
       return;
     }
@@ -64,6 +71,7 @@ export class AuditTrail {
       if (again > 0) this.#enqueue(institutionId, last, again);
     }
     this.#kinds.clear();
+    this.#nobodys = 0;
     await this.#write();
   }
 
