@@ -222,7 +222,7 @@ describe('invalid_grant', () => {
     ['an exp that is no number (7519 4.1.4)', /claim exp/, () => assertion({ exp: String(seconds() + 300) })],
     ['expired beyond the skew (7523 3 #4)', /expired/, () => assertion({ exp: seconds() - 60 })],
     ['an exp unreasonably far ahead (7523 3 #4)', /too far/, () => assertion({ exp: seconds() + 661 })],
-    ['not yet valid (7523 3 #5)', /claim nbf/, () => assertion({ nbf: seconds() + 61 })],
+    ['not yet valid (7523 3 #5)', /not valid yet/, () => assertion({ nbf: seconds() + 61 })],
     ['an nbf that is no number (7519 4.1.5)', /claim nbf/, () => assertion({ nbf: 'now' })],
     ['issued in the future (7523 3 #6)', /claim iat/, () => assertion({ iat: seconds() + 61 })],
     ['an iat that is no number (7519 4.1.6)', /claim iat/, () => assertion({ iat: 'now' })],
@@ -287,6 +287,11 @@ describe('invalid_grant', () => {
       () => assertion({}, { typ: 'client-authentication+jwt' }),
     ],
     ['a log-out as assertion (8725 3.11)', /typ/, () => assertion({}, { typ: 'logout+jwt' })],
+    ...[1, {}, ['JWT'], null, true].map((typ): (typeof refused)[number] => [
+      `a typ that is no text: ${JSON.stringify(typ)} (7515 4.1.9)`,
+      /not a JWT/,
+      () => assertion({}, { typ }),
+    ]),
     [
       'other claims under the same signature (7515 5.2)',
       /signature/,

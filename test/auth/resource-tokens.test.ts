@@ -220,6 +220,7 @@ describe('401 invalid_token', () => {
     ],
     ['typ JWT (RFC 9068 4)', () => token({}, { typ: 'JWT' })],
     ['no typ (RFC 9068 4)', () => token({}, { typ: undefined })],
+    ['a typ that is no text (RFC 7515 4.1.9)', () => token({}, { typ: {} })],
     ['an assertion’s typ', () => token({}, { typ: 'authorization-grant+jwt' })],
     ['no exp (RFC 9068 2.2)', () => without('exp')],
     ['no sub (RFC 9068 2.2)', () => without('sub')],

@@ -268,6 +268,23 @@ describe('a flood of refusals', () => {
     assert.equal(found?.rows, 52n);
   });
 
+  test('of names that nobody has takes who and where from nothing that others do', async () => {
+    await service.db.superuser("delete from audit_entries where transaction_id like 'flood-%'");
+    const { database } = service.service.stores;
+    const trail = new AuditTrail({ database, clock: () => at, mostKinds: 50 });
+    for (let n = 0; n < 100; n += 1) trail.note(lakeside.institutionId, refusal(n));
+    for (let n = 0; n < 100; n += 1) {
+      const { nameHash: _, ...known } = refusal(n);
+      trail.note(lakeside.institutionId, { ...known, reason: 'wrong_password', userId: `u-${n}` });
+    }
+    await trail.close();
+    const [found] = await service.db.superuser<{ users: bigint; addresses: bigint }>(
+      `select count(distinct user_id) as users, count(distinct address) as addresses from audit_entries
+       where transaction_id like 'flood-%' and reason = 'wrong_password'`,
+    );
+    assert.deepEqual(found, { users: 100n, addresses: 100n });
+  });
+
   test('that the database refuses does not stop what comes after', async () => {
     const { database } = service.service.stores;
     const failures: unknown[] = [];

@@ -6,6 +6,7 @@ import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { Client } from '../support/client.ts';
 import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
+import { sayRaw } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -385,4 +386,16 @@ describe('who may ask, and how', () => {
     });
     assert.equal((await client.get(feed, { token })).body.code, 'insufficient_scope');
   });
+});
+
+test('asked for in absolute form, as through a proxy, it links to itself all the same (RFC 9112, section 3.2.2)', async () => {
+  const { text } = await sayRaw(Number(new URL(service.address).port), [
+    `GET http://proxied.example${feed}?limit=1 HTTP/1.1\r\nHost: proxied.example\r\n` +
+      `Authorization: Bearer ${app.token}\r\nConnection: close\r\n\r\n`,
+  ]);
+  assert.match(text, /^HTTP\/1\.1 200 /);
+  assert.match(
+    text,
+    /link: <http:\/\/sharedraft\.test\/digitalbanking\/db-events\/v1\/events\?limit=1&after=/i,
+  );
 });

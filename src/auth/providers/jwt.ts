@@ -97,7 +97,10 @@ function isName(value: unknown): value is string {
 
 function explain(error: unknown): unknown {
   if (error instanceof errors.JWTExpired) return new NotBelieved('It has expired.', { cause: error });
-  if (error instanceof errors.JWTClaimValidationFailed) return wrongClaim(error.claim, error);
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const early = error.claim === 'nbf' && error.reason === 'check_failed';
+    return early ? new NotBelieved('It is not valid yet.', { cause: error }) : wrongClaim(error.claim, error);
+  }
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey) {
     return new NotBelieved('The signature is not by a key that the provider registered.', { cause: error });
   }

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkNewPassword, PasswordHasher } from '../../src/auth/passwords.ts';
+
+/** Marks in the wrong order: each is moved past all before it, in time that grows with the square of their number. */
+const marks = `${'\u0301'.repeat(15_900)}${'\u0316'.repeat(15_900)}`;
+
+// A minute and more where they are put in order, two seconds of hashing where they are not.
+test('a password as long as a body can be costs no more than another', { timeout: 30_000 }, async () => {
+  const hasher = new PasswordHasher(1);
+  for (let n = 0; n < 60; n += 1) {
+    assert.equal(await hasher.verify(null, marks), false);
+    await assert.rejects(checkNewPassword(marks, { username: 'nobody', minLength: 15 }));
+  }
+});
+
+test('the longest password, spelled as long as it can be, is the same password', async () => {
+  const hasher = new PasswordHasher(1);
+  // No character is longer when it is taken apart: three code points of two units each.
+  const [composed, spelled] = ['\u{1D160}', '\u{1D158}\u{1D165}\u{1D16E}'];
+  assert.equal(composed.normalize('NFKC'), spelled);
+  const encoded = await hasher.hash(spelled.repeat(128));
+  assert.equal(await hasher.verify(encoded, composed.repeat(128)), true);
+});
