@@ -20,8 +20,6 @@ export function connectionsWith(headers: Readonly<Record<string, string>>) {
 
   return {
     watch(server: Server): void {
-      // Who says that nothing more will come still waits for the answer; not in the type package.
-      (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
       server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
         const { socket } = request;
         const open = exchanges.get(socket) ?? [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openApiDocument, pointer, schemaChecker } from '../support/contract.ts';
 import { eventually } from '../support/processes.ts';
-import { halfClose, sayRaw } from '../support/raw-http.ts';
+import { sayRaw } from '../support/raw-http.ts';
 import { clientToken, startEdge } from './fake-services.ts';
 
 const isProblem = schemaChecker(openApiDocument);
@@ -209,23 +209,6 @@ describe('a connection', () => {
       ...['two begins', 'two ends'],
       ...['three begins', 'three ends'],
     ]);
-  });
-
-  it('that is closed by the caller behind the request still carries the answer', async () => {
-    await using edge = await startEdge({
-      listAccounts: async () => {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        return [];
-      },
-    });
-    const { text, ended } = await sayRaw(edge.port, [
-      `GET /digitalbanking/db-accounts/v1/accounts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${clientToken}\r\n\r\n`,
-      halfClose,
-    ]);
-    assert.equal(answersIn(text)[0]?.status, 200);
-    assert.equal(ended, true);
-    // Nothing was asked: nobody waits for anything.
-    assert.deepEqual(await sayRaw(edge.port, [halfClose]), { text: '', ended: true });
   });
 });
 

@@ -6,13 +6,10 @@ export interface RawConversation {
   readonly ended: boolean;
 }
 
-/** As a part: nothing more will be sent, but what comes back is still heard. */
-export const halfClose = Symbol('half close');
-
 /** Sends bytes as they are, which no HTTP library would. Parts that are numbers are pauses in milliseconds. */
 export async function sayRaw(
   port: number,
-  parts: readonly (string | number | typeof halfClose)[],
+  parts: readonly (string | number)[],
   quietMillis = 3_000,
 ): Promise<RawConversation> {
   const socket = connect(port, '127.0.0.1');
@@ -27,7 +24,6 @@ export async function sayRaw(
   });
   for (const part of parts) {
     if (typeof part === 'number') await new Promise((resolve) => setTimeout(resolve, part));
-    else if (part === halfClose) socket.end();
     else if (socket.writable) socket.write(part);
   }
   const answer = { ended: await ended, text };
