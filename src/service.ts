@@ -270,9 +270,10 @@ function startSweeping(stores: Stores, desk: TransferDesk, log: Log): { stop(): 
 
 /**
  * Under another SECRET_KEY no token can be signed, and no client's secret is known: all of them would be told that they
- * are wrong. What else may be the matter with the keys is told where a token is asked for.
+ * are wrong; and what a command seals or hashes under it, the service that runs could not open. ServiceStartError. What else
+ * may be the matter with the keys is told where a token is asked for.
  */
-async function refuseOtherSecretKey({ auth }: Stores): Promise<void> {
+export async function refuseOtherSecretKey({ auth }: Stores): Promise<void> {
   await auth.keys.signer().catch((error) => {
     if (!(error instanceof SealBroken)) return;
     throw new ServiceStartError(

@@ -5,6 +5,7 @@ import { parseScope, type Scope, scopes } from '../auth/index.ts';
 import { loadConfig, readEnvironment } from '../config.ts';
 import type { Origin } from '../events/index.ts';
 import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
+import { refuseOtherSecretKey } from '../service.ts';
 import { openStores, type Stores } from '../stores.ts';
 
 /** A command that could not do what was asked; one sentence for the person at the terminal. */
@@ -22,8 +23,14 @@ class Unheard extends Error {
 
 let unheard = false;
 
-/** Runs an operator's command on the configured database, beside a running service or without one. */
-export async function withStores(work: (stores: Stores, origin: Origin) => Promise<void>): Promise<void> {
+/**
+ * Runs an operator's command on the configured database, beside a running service or without one. ServiceStartError under
+ * another SECRET_KEY, unless the command is the one that helps then.
+ */
+export async function withStores(
+  work: (stores: Stores, origin: Origin) => Promise<void>,
+  { underAnySecretKey = false } = {},
+): Promise<void> {
   process.stdout.on('error', () => {
     unheard = true;
   });
@@ -31,13 +38,22 @@ export async function withStores(work: (stores: Stores, origin: Origin) => Promi
   const { config, secrets } = loadConfig(await readEnvironment());
   const stores = await openStores(config, secrets, 'borrow', () => {});
   try {
-    const operator = os.userInfo().username;
-    await work(stores, { transactionId: randomUUID(), address: null, operator });
+    if (!underAnySecretKey) await refuseOtherSecretKey(stores);
+    await work(stores, { transactionId: randomUUID(), address: null, operator: whoami() });
   } catch (error) {
     if (!(error instanceof Unheard)) throw error;
   } finally {
     await stores.close();
     if (unheard) process.exitCode = endedBySigpipe;
+  }
+}
+
+/** A container may run as a number that has no name. */
+function whoami(): string {
+  try {
+    return os.userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
   }
 }
 

@@ -26,7 +26,9 @@ export function rotateKeysCommand(): Command {
     )
     .action(async (options: { now?: true; compromised?: true }) => {
       const how: Rotation = options.compromised ? 'compromised' : options.now ? 'now' : 'soon';
-      await withStores(async ({ auth }, origin) => auth.keys.rotate(how, origin));
+      await withStores(async ({ auth }, origin) => auth.keys.rotate(how, origin), {
+        underAnySecretKey: how === 'compromised',
+      });
       say('The next key is made.');
     });
 }

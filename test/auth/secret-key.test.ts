@@ -3,10 +3,11 @@ import { after, before, test } from 'node:test';
 import { ServiceStartError } from '../../src/service.ts';
 import { runCli } from '../support/cli.ts';
 import { memberOf, paths, send } from '../support/demo.ts';
+import { testSecretKey } from '../support/secret-key.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /** The operator's commands of the tests have this one. */
-const next = { SECRET_KEY: '00'.repeat(32) };
+const next = { SECRET_KEY: testSecretKey };
 
 let service: TestService;
 before(async () => {
@@ -20,6 +21,21 @@ test('a service with another SECRET_KEY does not start, and says why', async () 
     assert.match(error.message, /^SECRET_KEY is not the one/);
     return true;
   });
+});
+
+test('a command with another SECRET_KEY does nothing, and says why', async () => {
+  const keys = () => service.db.superuser('select kid from signing_keys order by kid');
+  const clients = () => service.db.superuser('select client_id from clients order by client_id');
+  const before = [await keys(), await clients()];
+  for (const command of [
+    'keys rotate --now',
+    'client create other-app --institution lakeside --scopes account:read',
+  ]) {
+    const { code, stderr } = await runCli(service.db, command.split(' '));
+    assert.equal(code, 1);
+    assert.match(stderr, /^SECRET_KEY is not the one/);
+  }
+  assert.deepEqual([await keys(), await clients()], before);
 });
 
 test('when it is lost, new signing keys and new secrets bring the service back; passwords go on', async () => {

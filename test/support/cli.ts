@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { TestDatabase } from './database.ts';
+import { testSecretKey } from './secret-key.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -37,7 +38,7 @@ export function startCli(
       PATH: process.env.PATH,
       PUBLIC_URL: 'http://sharedraft.test',
       DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
-      SECRET_KEY: '00'.repeat(32),
+      SECRET_KEY: testSecretKey,
     },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../../src/config.ts';
 import { loadDemoWhenEmpty } from '../../src/demo.ts';
 import { type Service, startService } from '../../src/service.ts';
 import type { Clock } from '../../src/storage/index.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
+import { testSecretKey } from './secret-key.ts';
 
 /** The whole service on a database of its own, on a free port. */
 export interface TestService extends AsyncDisposable {
@@ -22,8 +22,6 @@ export interface TestServiceOptions {
   readonly beside?: TestService;
 }
 
-const keyEncryptionKey = randomBytes(32).toString('hex');
-
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const db = options.beside?.db ?? (await testDatabase());
   const { host, user, database } = db.connection;
@@ -31,7 +29,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     PORT: '0',
     PUBLIC_URL: 'http://sharedraft.test',
     DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
-    SECRET_KEY: keyEncryptionKey,
+    SECRET_KEY: testSecretKey,
     LOG_LEVEL: 'silent',
     FAILED_LOGIN_PAUSE_MILLIS: '1',
     ALLOW_DEMO_ANYWHERE: 'true',
