@@ -184,8 +184,8 @@ export function loadConfig(environment: Environment): { readonly config: Config;
   if (config.migrationDatabaseUrl !== undefined && config.databaseUrl === undefined) {
     problems.push('MIGRATION_DATABASE_URL: expected only beside DATABASE_URL');
   }
-  // Each worker has its own, and two that settle transfers; the embedded server takes 100, some of them for itself.
-  if (config.databaseUrl === undefined && config.workers * (config.databaseConnections + 2) > 90) {
+  // Each worker has its own, and three that settle transfers; the embedded server takes 100, some of them for itself.
+  if (config.databaseUrl === undefined && config.workers * (config.databaseConnections + 3) > 90) {
     problems.push(
       'DATABASE_CONNECTIONS: expected fewer, or fewer WORKERS: the embedded database takes 90 in all',
     );

@@ -82,9 +82,17 @@ const unitMillis: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, 
 
 function readTime(text: string): Date {
   const [, count, unit = ''] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? [];
-  const at = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (unitMillis[unit] ?? 0);
+  const at = count === undefined ? readIso(text) : Date.now() - Number(count) * (unitMillis[unit] ?? 0);
   if (Number.isNaN(at)) throw new InvalidArgumentError('An ISO date or time, or 90m, 12h, 7d.');
   return new Date(at);
+}
+
+/** `Date.parse` alone takes "5" for a month, and the 31st of February for the 3rd of March. */
+function readIso(text: string): number {
+  const [day] = /^\d{4}-\d\d-\d\d(?=T|$)/.exec(text) ?? [];
+  const midnight = Date.parse(`${day}T00:00Z`);
+  const exists = !Number.isNaN(midnight) && new Date(midnight).toISOString().slice(0, 10) === day;
+  return exists ? Date.parse(text) : Number.NaN;
 }
 
 function readNetwork(text: string): string {

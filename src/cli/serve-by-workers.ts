@@ -55,12 +55,12 @@ export async function serveByWorkers(
     for (let current: Worker | undefined = worker; ; ) {
       const startedAt = performance.now();
       if (current?.isDead() === false) await exitOf(current);
-      if (stopping) return;
+      if (stopping || asked) return;
       log('worker_ended');
       const shortLived = performance.now() - startedAt < shortLifeMillis;
       pauseMillis = shortLived ? Math.min(2 * pauseMillis, longestPauseMillis) : shortestPauseMillis;
       await sleep(pauseMillis);
-      if (stopping) return;
+      if (stopping || asked) return;
       current = await start().then(
         (started) => started.worker,
         () => undefined,

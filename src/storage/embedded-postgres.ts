@@ -214,7 +214,13 @@ async function initializeOnce(cluster: Cluster, options: EmbeddedOptions): Promi
       '--locale-provider=builtin',
       '--locale=C.UTF-8',
     ],
-    { ...identityOf(cluster), stdio: ['ignore', 'ignore', 'pipe'], env: environmentOf(cluster) },
+    {
+      ...identityOf(cluster),
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: environmentOf(cluster),
+      // In a group of its own: Ctrl-C is for the service, which finishes its start before it stops.
+      detached: true,
+    },
   );
   let complaint = '';
   child.stderr.on('data', (chunk) => {
@@ -403,7 +409,8 @@ function explain(error: unknown, dataDir: string): Error {
   if (/ENOSPC|No space left/i.test(text)) {
     return new DatabaseStartError(`The disk that holds ${dataDir} is full.`, error);
   }
-  if (/EACCES|EPERM|EROFS|Permission denied|Read-only file system/i.test(text)) {
+  // Of a folder on a read-only file system Node says that it is not there.
+  if (/EACCES|EPERM|EROFS|ENOENT.*, mkdir|Permission denied|Read-only file system/i.test(text)) {
     return new DatabaseStartError(
       `The folder ${dataDir} cannot be written. Set DATA_DIR to one that can.`,
       error,
