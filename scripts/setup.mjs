@@ -53,9 +53,10 @@ function install() {
     { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' },
   );
   if (result.error) fail(`npm could not be run: ${result.error.message}`);
-  if (result.signal !== null || result.status === 130) fail('Interrupted: the packages are not installed.');
   if (result.status !== 0) {
     const said = `${result.stderr}${result.stdout}`;
+    if (result.signal !== null || /error signal SIG/.test(said))
+      fail('Interrupted: the packages are not installed.');
     if (/ENOSPC/.test(said)) fail('The packages could not be installed: the disk is full.');
     if (/EACCES|EPERM|EROFS/.test(said)) failUnwritable();
     if (/ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|network/i.test(said)) {
