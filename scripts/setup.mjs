@@ -27,9 +27,9 @@ const wanted = createHash('sha256')
   .digest('hex');
 
 if (!isInstalled()) {
+  takeLock();
   // Ctrl-C reaches npm as well, and this waits for its end: else the lock would stay, and npm go on behind one's back.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
-  takeLock();
   try {
     // Another setup may have been at it while this one waited.
     if (!isInstalled()) install();

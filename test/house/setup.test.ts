@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -87,6 +88,18 @@ test('Ctrl-C is waited out, told, and leaves no lock behind', async () => {
     assert.match(said, /Interrupted: the packages are not installed\./);
     assert.equal((await readdir(folder)).includes('.sharedraft-setup.lock'), false);
   }
+});
+
+test('who waits for another setup can leave', async () => {
+  const { folder } = await aCheckout(installs([]));
+  await mkdir(path.join(folder, '.sharedraft-setup.lock'));
+  const child = spawn(process.execPath, ['scripts/setup.mjs'], { cwd: folder });
+  const [said] = await once(child.stderr, 'data');
+  assert.match(String(said), /Another setup of this folder is under way/);
+  child.kill('SIGINT');
+  const [, signal] = await once(child, 'exit');
+  assert.equal(signal, 'SIGINT');
+  assert.ok((await readdir(folder)).includes('.sharedraft-setup.lock'), 'it is the other’s');
 });
 
 const skip = process.getuid?.() === 0 && 'root may write everywhere';
