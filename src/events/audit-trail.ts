@@ -7,7 +7,10 @@ export interface AuditTrailOptions {
   readonly clock: Clock;
   /** Told when entries could not be written. */
   readonly onError?: (error: unknown) => void;
-  /** Kinds that are told apart in a minute; what comes beyond is noted without who and from where. */
+  /**
+   * Kinds that are told apart in a minute where it is about names that nobody has; of the rest `knownShare` times as many.
+   * What comes beyond is noted without who and from where.
+   */
   readonly mostKinds?: number;
 }
 

@@ -176,7 +176,10 @@ export class Connection implements Queryable {
       .stream;
   }
 
-  /** Pipelined ahead of what follows; should it fail, what is behind it sees another institution's rows as none, and changes none. */
+  /**
+   * Pipelined ahead of what follows, so nobody need wait. Should it fail, what is behind it asks for rows that the policies
+   * of the institution before do not show: it finds none, and changes none.
+   */
   enter(institutionId: InstitutionId): void {
     if (this.#institutionId === institutionId) return;
     this.#institutionId = institutionId;
@@ -433,7 +436,8 @@ export class Database {
         );
         // A defect of who sent COMMIT too soon: what is done stands, and whoever repeats the request will find it.
         if (done) throw outcomeUnknown(error);
-        // Who can still roll back knows that nothing was committed, whatever failed; who cannot knows only that COMMIT was not sent.
+        // Who can still roll back knows that nothing was committed, whatever failed; who cannot knows it only where COMMIT was
+        // never asked for.
         await connection.rollback().catch(() => {
           throw new UnusableConnection(committed === undefined ? error : outcomeUnknown(error));
         });
