@@ -304,6 +304,7 @@ create table event_epochs (
   institution_id integer not null,
   epoch integer not null,
   started_at timestamp with time zone not null,
+  last_before xid8,
   constraint event_epochs_epoch_check CHECK (epoch > 0),
   constraint event_epochs_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint event_epochs_pkey PRIMARY KEY (institution_id, epoch)
@@ -752,6 +753,26 @@ begin
   perform set_config(
     'sharedraft.control_total',
     (coalesce(nullif(current_setting('sharedraft.control_total', true), '')::numeric, 0) + coalesce(change, 0))::text, true);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.begin_event_epoch(at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '9s'
+AS $function$
+declare
+  institution constant integer := current_setting('sharedraft.institution');
+  newest constant integer := (
+    select coalesce(max(e.epoch), 0) from public.event_epochs e where e.institution_id = institution);
+begin
+  lock table public.outbox in share mode;
+  insert into public.event_epochs (institution_id, epoch, started_at, last_before)
+  select institution, newest + 1, at, coalesce(
+    (select o.xid from public.outbox o where o.institution_id = institution and o.epoch = newest
+     order by o.xid desc limit 1), '0');
 end
 $function$;
 

@@ -9,6 +9,7 @@ import { activationCodeCommand, setPasswordCommand, standingCommands } from './c
 import { migrateCommand } from './cli/migrate.ts';
 import { providerCommands } from './cli/provider.ts';
 import { reconcileCommand } from './cli/reconcile.ts';
+import { restoredCommand } from './cli/restored.ts';
 import { serveCommand } from './cli/serve.ts';
 import { transferCommands } from './cli/transfer.ts';
 import { ConfigError } from './config.ts';
@@ -56,6 +57,7 @@ for (const command of providerCommands()) provider.addCommand(command);
 program.addCommand(provider);
 program.addCommand(auditCommand());
 program.addCommand(reconcileCommand());
+program.addCommand(restoredCommand());
 for (const command of allCommands(program))
   command.exitOverride(exitWithUsage).showHelpAfterError('(--help says what there is)');
 

@@ -32,7 +32,9 @@ export interface FeedRow {
 // What an event is about is looked up by key, a probe a row; an account of the institution itself is shown to nobody.
 const feed = sql(
   'events_feed',
-  `select ($2::bigint, $3::xid8) >= (now.epoch, now.first_unused) as "isAhead",
+  `select ($2::bigint, $3::xid8) >= (now.epoch, now.first_unused)
+            or exists (select from event_epochs e
+                       where e.institution_id = $1 and e.epoch = $2::bigint + 1 and $3::xid8 > e.last_before) as "isAhead",
           o.epoch, o.xid::text as xid, o.event_key as "eventKey", o.kind, o.recorded_at as at, u.user_id as "userId",
           f.account_id as "fromAccount", o.from_seq as "fromSeq", t.account_id as "toAccount", o.to_seq as "toSeq",
           o.data, r.transfer
@@ -74,7 +76,7 @@ const feed = sql(
    order by o.epoch, o.xid, o.event_key`,
 );
 
-/** `isAhead`: the position is of a transaction that has not been yet. */
+/** `isAhead`: the position is of a transaction that has not been yet, or was undone. */
 export async function selectFeed(
   db: Queryable,
   institutionId: InstitutionId,
@@ -116,4 +118,10 @@ export async function insertEpochAfterRestore(
   at: Date,
 ): Promise<number> {
   return (await db.query(beginEpoch, [institutionId, at])).rowCount;
+}
+
+const beginEpochNow = sql('events_begin_epoch_now', 'select begin_event_epoch($1)');
+
+export async function insertEpoch(db: Queryable, at: Date): Promise<void> {
+  await db.query(beginEpochNow, [at]);
 }

@@ -1,7 +1,7 @@
 import type { Page, PageRequest } from '../page.ts';
 import { Problem } from '../problem.ts';
 import type { Clock, Database, InstitutionId } from '../storage/index.ts';
-import { type FeedRow, insertEpochAfterRestore, selectFeed } from './feed-queries.ts';
+import { type FeedRow, insertEpoch, insertEpochAfterRestore, selectFeed } from './feed-queries.ts';
 
 /** Something that happened, as the institution is told. Never with the secret that may go with it. */
 export interface FeedEvent {
@@ -71,6 +71,18 @@ export async function beginEpochAfterRestore(
     insertEpochAfterRestore(db, institutionId, clock()),
   );
   return begun > 0;
+}
+
+/**
+ * Begins a new epoch, since the operator says that the database was put back to an earlier state. From then on a position in
+ * what was undone is refused, for ever, and no event has the id of one that was undone. Waits for whoever is writing events.
+ */
+export async function beginEpoch(
+  database: Database,
+  institutionId: InstitutionId,
+  clock: Clock,
+): Promise<void> {
+  await database.transaction(institutionId, (tx) => insertEpoch(tx, clock()));
 }
 
 /** What a change of a transfer left it as; other kinds leave it as it stands. */

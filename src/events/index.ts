@@ -21,6 +21,6 @@ export {
   wholeService,
 } from './audit.ts';
 export { AuditTrail } from './audit-trail.ts';
-export { beginEpochAfterRestore, type FeedEvent, readEvents } from './feed.ts';
+export { beginEpoch, beginEpochAfterRestore, type FeedEvent, readEvents } from './feed.ts';
 export { type Origin, ownOrigin } from './origin.ts';
 export { appendEvents, type NewEvent, wipeExpiredSecrets } from './outbox.ts';

@@ -123,12 +123,18 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
  */
 async function letServiceRoleBeTaken(client: pg.Client): Promise<void> {
   const { rows } = await client.query(
-    `select current_user as login,
-            pg_has_role(current_user, $1, case when current_setting('server_version_num')::integer < 160000
-                                               then 'member' else 'set' end) as may`,
+    `select current_user as login, role is not null as exists,
+            pg_has_role(current_user, role, case when current_setting('server_version_num')::integer < 160000
+                                                 then 'member' else 'set' end) as may
+     from to_regrole($1) as role`,
     [serviceRole],
   );
-  if (rows[0]?.may === true) return;
+  if (rows[0]?.exists !== true) {
+    throw new DatabaseStartError(
+      `The role ${serviceRole} is missing, and with it all of its rights: roles belong to a cluster and are in no dump of a database. Create it there (create role ${serviceRole} nologin) and restore anew.`,
+    );
+  }
+  if (rows[0].may === true) return;
   await client.query(`grant ${serviceRole} to current_user`).catch((cause) => {
     if (!isForbidden(cause)) throw cause;
     throw new DatabaseStartError(

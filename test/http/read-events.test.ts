@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appendEvents, type NewEvent } from '../../src/events/index.ts';
+import { appendEvents, beginEpoch, type NewEvent } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { Client } from '../support/client.ts';
@@ -352,6 +352,89 @@ describe('after a restore', () => {
     );
   });
 });
+
+describe('after a restore to an earlier state of the same cluster', () => {
+  test('who had read what was undone is told so, for ever; who had not reads on; no event has the id of another', async () => {
+    await using restored = await startTestService();
+    const { database, clock } = restored.service.stores;
+    const put = (name: string) =>
+      database.transaction(lakesideId, (tx) => appendEvents(tx, lakesideId, [marker(name)], new Date()));
+    const caller = await clientOf(restored);
+    const [behind, ahead] = [new Reader(caller), new Reader(caller)];
+    await put('kept');
+    await behind.until(isMarker('kept'));
+    await put('undone 1');
+    await put('undone 2');
+    await ahead.until(isMarker('undone 2'));
+
+    // Put back: the rows are gone, and the numbers of their transactions are given out again.
+    const numbers = await restored.db.superuser<{ xid: string; event_key: string }>(
+      `delete from outbox where data->>'name' like 'undone%' returning xid::text, event_key::text`,
+    );
+    await restored.db.superuser(`select setval(pg_get_serial_sequence('outbox', 'event_key'), $1, false)`, [
+      numbers[0]?.event_key,
+    ]);
+    await beginEpoch(database, lakesideId, clock);
+    assert.equal((await caller.get(ahead.next)).status, 400, 'a position in what was undone');
+    await put('new 1');
+    await put('new 2');
+    for (const [n, { xid }] of numbers.entries()) {
+      await restored.db.superuser(`update outbox set xid = '${xid}' where data->>'name' = 'new ${n + 1}'`);
+    }
+    assert.equal((await caller.get(ahead.next)).status, 400, 'nor when the feed has come as far again');
+    await behind.until(isMarker('new 2'));
+    const names = behind.seen.flatMap((event) => (event.data?.name ? [event.data.name] : []));
+    assert.deepEqual(names, ['kept', 'new 1', 'new 2']);
+    const idsOf = (reader: Reader, name: RegExp) =>
+      reader.seen.flatMap((event) => (name.test(event.data?.name) ? [event.eventId] : []));
+    const [undone, written] = [idsOf(ahead, /^undone/), idsOf(behind, /^new/)];
+    assert.equal(new Set([...undone, ...written]).size, 4, 'of four events, four ids');
+  });
+
+  test('an event that is being written when the epoch begins comes before it or is of it', async () => {
+    await using restored = await startTestService();
+    const { database, clock } = restored.service.stores;
+    const put = (name: string) =>
+      database.transaction(lakesideId, (tx) => appendEvents(tx, lakesideId, [marker(name)], new Date()));
+    const open = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    const slow = database.transaction(lakesideId, async (tx) => {
+      await appendEvents(tx, lakesideId, [marker('slow')], new Date());
+      written.resolve();
+      await open.promise;
+    });
+    await written.promise;
+    const begun = beginEpoch(database, lakesideId, clock);
+    let next = Promise.resolve();
+    try {
+      await untilSomebodyWaits(restored);
+      next = put('next');
+    } finally {
+      open.resolve();
+      await Promise.all([slow, begun, next]);
+    }
+    const rows = await restored.db.superuser<{ name: string; epoch: number }>(
+      `select data->>'name' as name, epoch from outbox where data->>'name' in ('slow', 'next') order by event_key`,
+    );
+    assert.deepEqual(
+      rows.map(({ name, epoch }) => [name, epoch]),
+      [
+        ['slow', 0],
+        ['next', 1],
+      ],
+    );
+  });
+});
+
+async function untilSomebodyWaits({ db }: TestService): Promise<void> {
+  for (const deadline = performance.now() + 60_000; performance.now() < deadline; await sleep(5)) {
+    const waiting = await db.superuser(
+      `select from pg_locks where relation = 'outbox'::regclass and not granted`,
+    );
+    if (waiting.length > 0) return;
+  }
+  assert.fail('nobody waits');
+}
 
 describe('who may ask, and how', () => {
   test('400 for a position of somewhere else', async () => {

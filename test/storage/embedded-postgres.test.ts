@@ -7,6 +7,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import pg from 'pg';
 import {
   borrowEmbeddedPostgres,
+  migrate,
   ownEmbeddedPostgres,
   type SocketConnection,
 } from '../../src/storage/index.ts';
@@ -204,4 +205,15 @@ test('a data folder that is a file is named in one sentence', async () => {
   const file = path.join(dataDir, 'file');
   await writeFile(file, '');
   await assert.rejects(ownEmbeddedPostgres({ dataDir: file, log }), /is not a folder/);
+});
+
+test("a database that came into a cluster without the service's role is refused: no dump has a role's rights", async () => {
+  const { connection, stop } = await ownEmbeddedPostgres({ dataDir, log });
+  await migrate(connection);
+  await ask(connection, 'alter role sharedraft_service rename to left_behind');
+  await assert.rejects(migrate(connection), {
+    name: 'DatabaseStartError',
+    message: /role sharedraft_service is missing.*create role sharedraft_service nologin.*restore anew/,
+  });
+  await stop();
 });
