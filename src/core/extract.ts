@@ -60,12 +60,12 @@ export interface HolderRecord {
   readonly mayPay: boolean;
 }
 
-/** Every error of an extract at once, each as `file:line: what was expected`. Nothing of it is imported. */
+/** Every error of a folder of CSV files at once, each as `file:line: what was expected`. Nothing of it is brought in. */
 export class ExtractRejected extends Error {
   override readonly name = 'ExtractRejected';
   readonly errors: readonly string[];
   constructor(errors: readonly string[]) {
-    super(`The extract was not imported. Errors: ${errors.length}\n${errors.join('\n')}`);
+    super(`Nothing was brought in. Errors: ${errors.length}\n${errors.join('\n')}`);
     this.errors = errors;
   }
 }
