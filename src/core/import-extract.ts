@@ -264,8 +264,7 @@ async function bringBalances(
   let adjusted = 0;
   const events: NewEvent[] = [];
   for (const account of concerned.filter(moves)) {
-    const state = book.state(account.accountId);
-    if (state === undefined) throw new Error('core: an account without a balance');
+    const state = book.require(account.accountId);
     const difference = account.posted - state.posted;
     if (difference === 0n) continue;
     const own = account.accountId;
@@ -286,10 +285,7 @@ async function bringBalances(
     if (state.seq === 0n) opened += 1;
     else adjusted += 1;
   }
-  const now = deps.clock();
-  const latest = book.latestAt();
-  const at = latest !== undefined && latest > now ? latest : now;
-  await book.write(at);
+  const at = await book.write(deps.clock());
   await appendEvents(tx, tx.institutionId, events, at);
   await updateLoans(
     tx,

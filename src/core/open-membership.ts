@@ -120,12 +120,8 @@ async function depositOpening(
     creditAccountId: accountId,
     amountMinor: institution.openingDepositMinor,
   });
-  const opened = book.state(accountId);
-  if (opened === undefined) throw new Error('core: an account without a balance');
-  const { accountKey, seq } = opened;
-  const latest = book.latestAt();
-  const when = latest !== undefined && latest > at ? latest : at;
-  await book.write(when);
+  const { accountKey, seq } = book.require(accountId);
+  const when = await book.write(at);
   const event = { kind: 'account.balance_opened', subjectKey: accountKey, toKey: accountKey, toSeq: seq };
   await appendEvents(tx, tx.institutionId, [event], when);
 }

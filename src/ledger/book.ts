@@ -1,4 +1,4 @@
-import { AccountsBusy, type InstitutionId, type Transaction } from '../storage/index.ts';
+import { AccountsBusy, type Transaction } from '../storage/index.ts';
 import {
   type Entry,
   type EntryKind,
@@ -58,16 +58,7 @@ export class Book {
     return new Book(tx, free);
   }
 
-  get institutionId(): InstitutionId {
-    return this.#tx.institutionId;
-  }
-
-  /** As left by what was applied so far; undefined for an account that does not exist. */
-  state(accountId: string): AccountState | undefined {
-    return this.#states.get(accountId);
-  }
-
-  /** The same of an account that must be here. */
+  /** As left by what was applied so far. The account must be here. */
   require(accountId: string): AccountState {
     const state = this.#states.get(accountId);
     if (state === undefined) throw new Error('ledger: an account was not locked before it was moved');
@@ -125,14 +116,15 @@ export class Book {
 
   /**
    * One statement, which fails where fewer rows were written than sent. Never at a time before one that an account has
-   * seen: an account's entries are found by time in the order of their numbers.
+   * seen: an account's entries are found by time in the order of their numbers. Answers the time that it is written at.
    */
-  async write(at: Date): Promise<void> {
-    if (this.#entries.length === 0) return;
-    const states = [...this.#moved].map((accountId) => this.require(accountId));
+  async write(at: Date): Promise<Date> {
     const latest = this.latestAt();
     const when = latest !== undefined && latest > at ? latest : at;
-    await insertEntriesAndMoveBalances(this.#tx, this.institutionId, states, this.#entries, when);
+    if (this.#entries.length === 0) return when;
+    const states = [...this.#moved].map((accountId) => this.require(accountId));
+    await insertEntriesAndMoveBalances(this.#tx, this.#tx.institutionId, states, this.#entries, when);
+    return when;
   }
 
   #enter(postingKey: bigint, kind: EntryKind, state: AccountState, change: Change, decidedBy: Bounds): void {

@@ -170,7 +170,7 @@ async function decided(world: World): Promise<{
   assert.ok(!('malformed' in judgement), 'well formed');
   const loanPayment = judgement.failure === null ? apply(judgement, 900n, book, counters) : null;
   const decision = { ...judgement, loanPayment };
-  const posted = (accountId: string) => book.state(accountId)?.posted as bigint;
+  const posted = (accountId: string) => book.require(accountId).posted;
   return {
     decision,
     after: [posted(world.source.accountId), posted(world.destination.accountId), counters.changed().length],
