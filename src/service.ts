@@ -189,8 +189,7 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
     identify: (token, admit) => identify(auth, token, admit),
     registerMember: async (actor, member, origin) => {
       const registering = registerMember(registration, actor, member, origin);
-      const { profile } = await noteRefusal(auth.audit, 'user.registered', actor, origin, registering);
-      return profile;
+      return noteRefusal(auth.audit, 'user.registered', actor, origin, registering);
     },
     activateMember: async (actor, activation, origin) => {
       const activating = activateMember(auth, actor, activation, origin);

@@ -74,7 +74,7 @@ export async function activateMember(
   actor: ClientActor,
   request: { readonly activationCode: string; readonly username: string; readonly password: string },
   origin: Origin,
-): Promise<{ readonly userId: string; readonly customerId: string }> {
+): Promise<{ readonly userId: string }> {
   const { institutionId } = actor;
   const { selector, secret } = readCode(request.activationCode);
   const activation = await deps.database.read(institutionId, (db) =>
@@ -116,7 +116,7 @@ export async function activateMember(
   } catch (error) {
     throw isUniqueViolation(error, 'users_by_username') ? usernameTaken(error) : error;
   }
-  return { userId: activation.userId, customerId: activation.customerIds[0] ?? '' };
+  return { userId: activation.userId };
 }
 
 /** As people copy it: in either case, with or without the dash, with O for 0 and I or L for 1. */

@@ -36,7 +36,7 @@ export async function registerMember(
   actor: ClientActor,
   registration: Registration,
   origin: Origin,
-): Promise<{ readonly profile: Profile; readonly customerId: string }> {
+): Promise<Profile> {
   const { institutionId } = actor;
   const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
   if (institution === undefined) throw new Error('members: a token of an institution that does not exist');
@@ -71,7 +71,7 @@ export async function registerMember(
       const { clientId } = actor;
       const entry = { action: 'user.registered', outcome: 'succeeded', clientId, userId, origin } as const;
       await appendAudit(tx, institutionId, entry, at);
-      return { profile: toProfile(user, addressed, at), customerId: addressed?.customerId ?? '' };
+      return toProfile(user, addressed, at);
     });
   } catch (error) {
     if (isUniqueViolation(error) || error instanceof MembershipExists) throw alreadyRegistered(error);
