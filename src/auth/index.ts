@@ -10,7 +10,6 @@ export { activateMember, issueActivation, reissueActivation } from './activation
 export { auditedNameHash } from './audited-name.ts';
 export { ClientDirectory } from './client-directory.ts';
 export {
-  type ClientKey,
   type ClientKeyAlgorithm,
   clientKeyAlgorithms,
   readPublicKey,
@@ -22,7 +21,6 @@ export {
   createClient,
   grantTypes,
   listClients,
-  type NewClient,
   removeClientKey,
   retireSecrets,
   rotateSecret,
@@ -50,7 +48,7 @@ export { addProvider, changeProvider, listProviders, removeProvider } from './pr
 export { ResourceTokens } from './providers/resource-tokens.ts';
 export { revokeToken } from './revoke-token.ts';
 export { parseScope, type Scope, scopes } from './scopes.ts';
-export { jwksMaxAgeSeconds, type ListedKey, type Rotation, SigningKeys } from './signing-keys.ts';
+export { jwksMaxAgeSeconds, type Rotation, SigningKeys } from './signing-keys.ts';
 export type { RawTokenRequest } from './token-request.ts';
 export { Turns } from './turns.ts';
 export { SealBroken, Vault } from './vault.ts';

@@ -54,7 +54,7 @@ export interface AccountRecord {
   readonly holders: readonly HolderRecord[];
 }
 
-export interface HolderRecord {
+interface HolderRecord {
   readonly personId: string;
   readonly role: string;
   readonly mayPay: boolean;

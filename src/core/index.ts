@@ -7,6 +7,6 @@
  */
 export { ExtractRejected } from './extract.ts';
 export { expectUnique, type Row, readTable } from './extract-table.ts';
-export { type ImportDeps, type ImportReport, importExtract } from './import-extract.ts';
+export { importExtract } from './import-extract.ts';
 export { MembershipExists, openMembership } from './open-membership.ts';
 export { findMembership, type MembershipPerson } from './queries.ts';

@@ -5,4 +5,4 @@
  * refusal is a document of one family; nothing of the inside (SQL, stacks, other members' existence) goes out.
  */
 export { createServer, type ServerOptions } from './server.ts';
-export type { Activation, Services } from './services.ts';
+export type { Services } from './services.ts';

@@ -16,11 +16,11 @@ export type TokenKind = keyof ActorOf;
 
 export type MediaType = 'application/json' | 'application/x-www-form-urlencoded';
 
-export interface Example {
+interface Example {
   readonly summary?: string;
   readonly value: unknown;
 }
-export type Examples = Readonly<Record<string, Example>>;
+type Examples = Readonly<Record<string, Example>>;
 
 /** What an operation takes, parsed and validated. */
 export interface Input<Params, Query, Body, Token extends TokenKind> {
@@ -54,7 +54,7 @@ export type Answer = { readonly headers?: Readonly<Record<string, string>> } & (
 );
 
 /** A header that not every such answer has. */
-export interface OptionalHeader {
+interface OptionalHeader {
   readonly description: string;
   readonly optional: true;
 }
@@ -124,7 +124,7 @@ export interface Page {
   handle(input: PageInput): Promise<PageAnswer>;
 }
 
-export interface PageInput {
+interface PageInput {
   readonly params: Readonly<Record<string, string>>;
   header(name: string): string | undefined;
 }

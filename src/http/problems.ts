@@ -66,7 +66,7 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
 export const problemCodes = Object.keys(problemKinds) as ProblemCode[];
 
 /** RFC 9457. Some codes carry members of their own beside these; their pages name them. */
-export interface ProblemDocument {
+interface ProblemDocument {
   readonly type: string;
   readonly title: string;
   readonly status: number;

@@ -75,7 +75,7 @@ export interface Services {
   readonly version: string;
 }
 
-export interface Activation {
+interface Activation {
   readonly activationCode: string;
   readonly username: string;
   readonly password: string;

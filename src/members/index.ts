@@ -7,12 +7,11 @@
 export { findUser } from './find-user.ts';
 export { getProfile } from './get-profile.ts';
 export {
-  type PhoneType,
   type Profile,
   phoneTypes,
   type UserIdType,
   userIdTypes,
   userRoles,
 } from './profile.ts';
-export { type RegisterDeps, type Registration, registerMember } from './register-member.ts';
+export { type Registration, registerMember } from './register-member.ts';
 export { type ContactChange, updateContact } from './update-contact.ts';

@@ -5,8 +5,8 @@ export const userRoles = [
   'BUSINESS_USER',
   'AUTHORIZED_SIGNER',
 ] as const;
-export type UserRole = (typeof userRoles)[number];
-export type UserType = 'RETAIL' | 'BUSINESS';
+type UserRole = (typeof userRoles)[number];
+type UserType = 'RETAIL' | 'BUSINESS';
 
 export const userIdTypes = ['CUSTOMER_ID', 'MEMBER_NUMBER', 'EMAIL', 'LOGIN_ID', 'USER_ID'] as const;
 export type UserIdType = (typeof userIdTypes)[number];

@@ -14,7 +14,7 @@ import type { Outcome, SubmittedOrder, Transfer, TransferOrder, TransferType } f
 import type { TransferDesk } from './transfer-desk.ts';
 
 /** Why an order would fail or be held. */
-export interface Reason {
+interface Reason {
   readonly code: Failure['code'] | 'review' | 'cut_off';
   readonly detail: string;
 }
@@ -78,7 +78,7 @@ function whyHeld({ heldFor, dueAt, whenDue, approvalsNeeded, notBefore }: Pendin
 }
 
 /** One way that money may take from an account, or may not. */
-export interface TransferOption {
+interface TransferOption {
   /** Null: any other deposit account of the institution. */
   readonly toAccountId: string | null;
   readonly transferType: TransferType | null;

@@ -26,20 +26,15 @@ export {
   type Decision,
   explainTransfer,
   listTransferOptions,
-  type TransferOption,
   type TransferOptions,
 } from './explain-transfer.ts';
 export { getTransfer } from './get-transfer.ts';
 export { initiateTransfer } from './initiate-transfer.ts';
-export type { LimitRow } from './limit-queries.ts';
 export { listTransfers, type TransferFilter } from './list-transfers.ts';
-export { type Finding, type ReconcileOptions, reconcile } from './reconcile.ts';
+export { type Finding, reconcile } from './reconcile.ts';
 export { LimitKeyTaken, saveTransferRules, type TransferRules } from './save-transfer-rules.ts';
-export type { Policy } from './setting-queries.ts';
 export { rememberSettings } from './settings.ts';
 export {
-  type ActOutcome,
-  type FailureCode,
   failureCodes,
   type Outcome,
   type Transfer,

@@ -20,7 +20,7 @@ interface ResponseObject {
   readonly 'x-problem-codes'?: readonly string[];
 }
 
-export interface OperationObject {
+interface OperationObject {
   readonly operationId: string;
   readonly responses: Record<string, ResponseObject>;
 }

@@ -5,7 +5,7 @@
  */
 
 export type ModelType = 'STANDARD' | 'CROSS_MEMBER' | 'IRA_CONTRIBUTION' | 'LOAN_PAYMENT' | 'INTRA_FI';
-export type ModelOption = 'DEFAULT' | 'PRINCIPAL_ONLY' | 'INTEREST_ONLY' | 'EXCESS_TO_PRINCIPAL';
+type ModelOption = 'DEFAULT' | 'PRINCIPAL_ONLY' | 'INTEREST_ONLY' | 'EXCESS_TO_PRINCIPAL';
 
 export interface WorldPolicy {
   readonly type: ModelType;
