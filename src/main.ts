@@ -14,13 +14,14 @@ import { serveCommand } from './cli/serve.ts';
 import { transferCommands } from './cli/transfer.ts';
 import { ConfigError } from './config.ts';
 import { ExtractRejected } from './core/index.ts';
+import { programVersion } from './http/index.ts';
 import { Problem } from './problem.ts';
-import { ServiceStartError, version } from './service.ts';
+import { ServiceStartError } from './service.ts';
 import { DatabaseStartError } from './storage/index.ts';
 
 const program = new Command('sharedraft')
   .description('The member-facing banking service: tokens, registration, profiles, accounts, transfers.')
-  .version(version)
+  .version(programVersion)
   .showHelpAfterError('(--help says what there is)')
   .addHelpText(
     'after',

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import {
@@ -69,10 +68,6 @@ export interface ServiceOptions {
 export class ServiceStartError extends Error {
   override readonly name = 'ServiceStartError';
 }
-
-export const version: string = JSON.parse(
-  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-).version;
 
 const housekeepingMillis = 60_000;
 const sweepMillis = 500;
@@ -215,7 +210,6 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
     ready: async () => {
       await database.directory(listInstitutions);
     },
-    version,
   };
 }
 

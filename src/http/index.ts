@@ -6,3 +6,4 @@
  */
 export { createServer, type ServerOptions } from './server.ts';
 export type { Services } from './services.ts';
+export { programVersion } from './version.ts';

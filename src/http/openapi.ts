@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import type * as Type from 'typebox/type';
 import type { scopes } from '../auth/index.ts';
@@ -9,6 +8,7 @@ import { operations } from './operations.ts';
 import { readProblemPage } from './problem-pages.ts';
 import { problemCodes, problemKinds } from './problems.ts';
 import { namedSchemas, ProblemDocument } from './schemas.ts';
+import { programVersion } from './version.ts';
 
 /**
  * The contract, OpenAPI 3.1, from the same operations that the server registers. Needs no database. It says nothing
@@ -22,7 +22,7 @@ export async function generateOpenApi(): Promise<object> {
     openapi: '3.1.1',
     info: {
       title: 'Sharedraft',
-      version: packageVersion(),
+      version: programVersion,
       summary: 'Digital banking for the members of a financial institution.',
       description: introduction,
       license: { name: 'MIT', identifier: 'MIT' },
@@ -112,11 +112,6 @@ const scopeTexts: Readonly<Record<(typeof scopes)[number], string>> = {
   'events:read': 'Events',
   offline_access: 'A refresh token beside a member’s',
 };
-
-function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}
 
 function pathsOf(listed: readonly Operation[]): Record<string, object> {
   const paths: Record<string, Record<string, object>> = {};

@@ -72,7 +72,6 @@ export interface Services {
 
   /** Resolves when requests can be served, database included; else Problem `database_unavailable`. */
   ready(): Promise<void>;
-  readonly version: string;
 }
 
 interface Activation {

@@ -133,7 +133,6 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     listTransfers: async () => ({ items: [], next: null }),
     readEvents: async (_actor, { after }) => ({ items: [], next: after ?? [0n, 0n, 0n] }),
     ready: async () => {},
-    version: '1.2.3',
     ...replaced,
   };
   const log: Record<string, unknown>[] = [];

@@ -140,7 +140,10 @@ describe('the service’s own', () => {
 
   it('version tells which', async () => {
     await using edge = await startEdge();
-    assert.deepEqual((await edge.client.get('/version')).body, { name: 'sharedraft', version: '1.2.3' });
+    const { name, version } = JSON.parse(
+      readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+    );
+    assert.deepEqual((await edge.client.get('/version')).body, { name, version });
     assert.deepEqual((await edge.client.get('/readyz')).body, { status: 'ready' });
   });
 });

@@ -1,5 +1,6 @@
 import * as Type from 'typebox/type';
 import { operation } from '../operation.ts';
+import { programVersion } from '../version.ts';
 
 export const version = operation({
   operationId: 'version',
@@ -16,7 +17,7 @@ export const version = operation({
       examples: { version: { value: { name: 'sharedraft', version: '0.1.0' } } },
     },
   },
-  async handle(services) {
-    return { status: 200, body: { name: 'sharedraft', version: services.version } };
+  async handle() {
+    return { status: 200, body: { name: 'sharedraft', version: programVersion } };
   },
 });
