@@ -4,8 +4,8 @@ import { auditCommand } from './cli/audit.ts';
 import { clientCommands } from './cli/client.ts';
 import { CommandFailed } from './cli/command.ts';
 import { importCommand } from './cli/import.ts';
-import { listKeysCommand, rotateKeysCommand } from './cli/keys.ts';
-import { activationCodeCommand, setPasswordCommand, standingCommands } from './cli/member.ts';
+import { keyCommands } from './cli/keys.ts';
+import { memberCommands } from './cli/member.ts';
 import { migrateCommand } from './cli/migrate.ts';
 import { providerCommands } from './cli/provider.ts';
 import { reconcileCommand } from './cli/reconcile.ts';
@@ -22,45 +22,34 @@ import { DatabaseStartError } from './storage/index.ts';
 const program = new Command('sharedraft')
   .description('The member-facing banking service: tokens, registration, profiles, accounts, transfers.')
   .version(programVersion)
-  .showHelpAfterError('(--help says what there is)')
   .addHelpText(
     'after',
     `
 Settings come from the environment, or from a file .env in the working folder; docs/configuration.md lists them.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off.`,
-  )
-  .exitOverride((error) => {
-    process.exit(error.exitCode === 0 ? 0 : 2);
-  });
+  );
 
+const groups: readonly (readonly [name: string, description: string, commands: readonly Command[]])[] = [
+  ['client', 'OAuth clients', clientCommands()],
+  ['keys', 'the keys that sign tokens', keyCommands()],
+  ['member', "Members' logins", memberCommands()],
+  ['transfer', 'Transfers: review, reversal, rules', transferCommands()],
+  ['provider', 'Identity providers: who may assert members', providerCommands()],
+];
 program.addCommand(serveCommand(), { isDefault: true });
 program.addCommand(migrateCommand());
 program.addCommand(importCommand());
-const client = new Command('client').description('OAuth clients');
-for (const command of clientCommands()) client.addCommand(command);
-program.addCommand(client);
-program.addCommand(
-  new Command('keys')
-    .description('the keys that sign tokens')
-    .addCommand(listKeysCommand())
-    .addCommand(rotateKeysCommand()),
-);
-const member = new Command('member').description("Members' logins");
-for (const command of [setPasswordCommand(), activationCodeCommand(), ...standingCommands()]) {
-  member.addCommand(command);
+for (const [name, description, commands] of groups) {
+  const group = new Command(name).description(description);
+  for (const command of commands) group.addCommand(command);
+  program.addCommand(group);
 }
-program.addCommand(member);
-const transfer = new Command('transfer').description('Transfers: review, reversal, rules');
-for (const command of transferCommands()) transfer.addCommand(command);
-program.addCommand(transfer);
-const provider = new Command('provider').description('Identity providers: who may assert members');
-for (const command of providerCommands()) provider.addCommand(command);
-program.addCommand(provider);
 program.addCommand(auditCommand());
 program.addCommand(reconcileCommand());
 program.addCommand(restoredCommand());
-for (const command of allCommands(program))
+for (const command of withSubcommands(program)) {
   command.exitOverride(exitWithUsage).showHelpAfterError('(--help says what there is)');
+}
 
 try {
   await program.parseAsync();
@@ -73,8 +62,8 @@ function exitWithUsage(error: { readonly exitCode: number }): never {
   process.exit(error.exitCode === 0 ? 0 : 2);
 }
 
-function allCommands(command: Command): Command[] {
-  return command.commands.flatMap((child) => [child, ...allCommands(child as Command)]) as Command[];
+function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap((child) => withSubcommands(child as Command))];
 }
 
 /** A sentence for what people meet; the stack only for what nobody should. */

@@ -2,7 +2,11 @@ import { Command, Option } from 'commander';
 import type { Rotation } from '../auth/index.ts';
 import { say, withStores } from './command.ts';
 
-export function listKeysCommand(): Command {
+export function keyCommands(): Command[] {
+  return [list(), rotate()];
+}
+
+function list(): Command {
   return new Command('list')
     .description('the keys that sign and verify tokens, and what each is doing')
     .action(async () => {
@@ -15,7 +19,7 @@ export function listKeysCommand(): Command {
     });
 }
 
-export function rotateKeysCommand(): Command {
+function rotate(): Command {
   return new Command('rotate')
     .description(
       'make the next signing key; without an option it signs in ten minutes, when every copy of the published keys has been renewed',

@@ -9,7 +9,11 @@ interface Options {
 
 const who = ['<user>', 'username or user id'] as const;
 
-export function setPasswordCommand(): Command {
+export function memberCommands(): Command[] {
+  return [setPasswordCommand(), activationCodeCommand(), ...standingCommands()];
+}
+
+function setPasswordCommand(): Command {
   return new Command('set-password')
     .description("set a member's password, read from standard input; ends a lock by wrong passwords")
     .argument(...who)
@@ -26,7 +30,7 @@ export function setPasswordCommand(): Command {
     });
 }
 
-export function activationCodeCommand(): Command {
+function activationCodeCommand(): Command {
   return new Command('activation-code')
     .description('issue a new activation code for a registered member; ends the old one')
     .argument(...who)
@@ -48,7 +52,7 @@ const standings = {
   activate: { description: 'switch a member on again', change: { active: true } },
 } as const;
 
-export function standingCommands(): Command[] {
+function standingCommands(): Command[] {
   return Object.entries(standings).map(([name, { description, change }]) =>
     new Command(name)
       .description(description)
