@@ -213,6 +213,6 @@ class Reader {
 }
 
 /** One reference token of a JSON pointer (RFC 6901, section 3). */
-function escapePointer(key: string): string {
+export function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

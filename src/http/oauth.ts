@@ -23,6 +23,13 @@ export const clientParameters = {
   ),
 };
 
+/** Of what is asked about one token. */
+export const tokenParameters = {
+  token: Type.String({ description: 'An access token or a refresh token.' }),
+  token_type_hint: parameter('`access_token` or `refresh_token`; not needed.'),
+  ...clientParameters,
+};
+
 export const refusal = (error: string, error_description: string) => ({
   value: { error, error_description },
 });

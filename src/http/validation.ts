@@ -1,5 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify';
 import { type InvalidPart, Problem } from '../problem.ts';
+import { escapePointer } from './json.ts';
 
 /** A body of 64 KiB can be wrong in ten thousand places; the first ones will do. */
 const mostParts = 32;
@@ -66,9 +67,4 @@ function explain({ keyword, params, message }: FastifySchemaValidationError, pla
 
 function count(characters: unknown): string {
   return characters === 1 ? '1 character' : `${characters} characters`;
-}
-
-/** RFC 6901, section 3. */
-function escapePointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,9 +1,9 @@
 import * as Type from 'typebox/type';
 import {
-  clientParameters,
   oauthMediaTypes,
   parameter,
   refusal,
+  tokenParameters,
   tokenRequestOf,
   unknownClient,
 } from '../oauth.ts';
@@ -38,11 +38,7 @@ export const introspectToken = operation({
   token: 'none',
   oauth: true,
   body: {
-    schema: Type.Object({
-      token: Type.String({ description: 'An access token or a refresh token.' }),
-      token_type_hint: parameter('`access_token` or `refresh_token`; not needed.'),
-      ...clientParameters,
-    }),
+    schema: Type.Object(tokenParameters),
     mediaTypes: oauthMediaTypes,
     examples: {
       introspect: {

@@ -1,12 +1,5 @@
 import * as Type from 'typebox/type';
-import {
-  clientParameters,
-  oauthMediaTypes,
-  parameter,
-  refusal,
-  tokenRequestOf,
-  unknownClient,
-} from '../oauth.ts';
+import { oauthMediaTypes, refusal, tokenParameters, tokenRequestOf, unknownClient } from '../oauth.ts';
 import { operation } from '../operation.ts';
 import { OAuthErrorDocument } from '../schemas.ts';
 
@@ -21,11 +14,7 @@ export const revokeToken = operation({
   token: 'none',
   oauth: true,
   body: {
-    schema: Type.Object({
-      token: Type.String({ description: 'An access token or a refresh token.' }),
-      token_type_hint: parameter('`access_token` or `refresh_token`; not needed.'),
-      ...clientParameters,
-    }),
+    schema: Type.Object(tokenParameters),
     mediaTypes: oauthMediaTypes,
     examples: {
       revoke: {
