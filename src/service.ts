@@ -31,21 +31,17 @@ import { createServer, type Services } from './http/index.ts';
 import { type ClientActor, listInstitutions } from './institutions/index.ts';
 import { getProfile, registerMember, updateContact } from './members/index.ts';
 import { Problem } from './problem.ts';
-import { type Clock, Database, type InstitutionId } from './storage/index.ts';
-import { type Log, openStores, type Stores } from './stores.ts';
+import type { Clock, InstitutionId } from './storage/index.ts';
+import { type Log, openDesk, openStores, type Stores } from './stores.ts';
 import {
   cancelTransfer,
-  deskSettings,
   explainTransfer,
   getTransfer,
   initiateTransfer,
   listTransferOptions,
   listTransfers,
-  openTransferDesk,
-  rememberSettings,
   settleDue,
   type TransferDesk,
-  transferLanes,
 } from './transfers/index.ts';
 
 export interface Service {
@@ -80,8 +76,7 @@ export async function startService(
   options: ServiceOptions,
 ): Promise<Service> {
   const stores = await openStores(config, secrets, options.embedded ?? 'own', options.log, options.clock);
-  const ledger = openLedger(stores);
-  const desk = openDesk(stores, ledger);
+  const { desk, close: closeDesk } = openDesk(stores);
   try {
     await refuseOtherSecretKey(stores);
     await options.beforeListening?.(stores);
@@ -119,7 +114,7 @@ export async function startService(
       await server.close();
       clearTimeout(patience);
       await swept;
-      await ledger.close();
+      await closeDesk();
       await stores.close();
     };
     return {
@@ -131,7 +126,7 @@ export async function startService(
       },
     };
   } catch (error) {
-    await ledger.close();
+    await closeDesk();
     await stores.close();
     throw error;
   }
@@ -150,19 +145,6 @@ function openLogStream(): { write(line: string): void } {
       status === undefined ? String(msg) : `${method} ${route ?? '(no such path)'} ${status} in ${millis} ms`,
     destination,
   });
-}
-
-/** Connections for batches alone, with the settings that keep their plans good on tables analysed while empty. */
-function openLedger(stores: Stores): Database {
-  return new Database({
-    connection: stores.connection,
-    maxConnections: transferLanes,
-    settings: deskSettings,
-  });
-}
-
-function openDesk({ clock, postingKeys, database }: Stores, ledger: Database): TransferDesk {
-  return openTransferDesk(ledger, { clock, postingKeys, settings: rememberSettings(database) });
 }
 
 function servicesOf(stores: Stores, desk: TransferDesk): Services {

@@ -25,6 +25,13 @@ import {
   type SocketConnection,
   systemClock,
 } from './storage/index.ts';
+import {
+  deskSettings,
+  openTransferDesk,
+  rememberSettings,
+  type TransferDesk,
+  transferLanes,
+} from './transfers/index.ts';
 
 export type Log = (event: string, details?: object) => void;
 
@@ -110,6 +117,24 @@ export async function openStores(
     await postgres?.stop();
     throw error;
   }
+}
+
+/**
+ * The desk that transfers are brought to, on connections for its batches alone, with the settings that keep their plans good
+ * on tables analysed while empty.
+ */
+export function openDesk({
+  connection,
+  database,
+  clock,
+  postingKeys,
+}: Pick<Stores, 'connection' | 'database' | 'clock' | 'postingKeys'>): {
+  readonly desk: TransferDesk;
+  close(): Promise<void>;
+} {
+  const ledger = new Database({ connection, maxConnections: transferLanes, settings: deskSettings });
+  const desk = openTransferDesk(ledger, { clock, postingKeys, settings: rememberSettings(database) });
+  return { desk, close: () => ledger.close() };
 }
 
 function startEmbedded(config: Config, embedded: 'own' | 'borrow', log: Log): Promise<EmbeddedPostgres> {

@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Institution } from '../institutions/index.ts';
-import { Database } from '../storage/index.ts';
-import type { Stores } from '../stores.ts';
+import { openDesk, type Stores } from '../stores.ts';
 import { hasTransferRules, readTransferRules } from '../transfer-rules.ts';
 import {
-  deskSettings,
   formatMinor,
   LimitKeyTaken,
   listPending,
-  openTransferDesk,
-  rememberSettings,
   reverseTransfer,
   reviewTransfer,
   saveTransferRules,
   type Transfer,
   type TransferDesk,
-  transferLanes,
 } from '../transfers/index.ts';
 import { CommandFailed, chooseInstitution, readNameForPeople, say, withStores } from './command.ts';
 
@@ -182,13 +177,11 @@ async function withDesk(
 ): Promise<void> {
   await withStores(async (stores) => {
     const institution = await chooseInstitution(stores, options.institution);
-    const { connection, clock, database, postingKeys } = stores;
-    const ledger = new Database({ connection, maxConnections: transferLanes, settings: deskSettings });
+    const { desk, close } = openDesk(stores);
     try {
-      const desk = openTransferDesk(ledger, { clock, postingKeys, settings: rememberSettings(database) });
       await work(desk, stores, institution);
     } finally {
-      await ledger.close();
+      await close();
     }
   });
 }

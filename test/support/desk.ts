@@ -1,12 +1,7 @@
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
-import { Database, type InstitutionId } from '../../src/storage/index.ts';
-import {
-  deskSettings,
-  openTransferDesk,
-  rememberSettings,
-  type TransferDesk,
-  transferLanes,
-} from '../../src/transfers/index.ts';
+import type { Database, InstitutionId } from '../../src/storage/index.ts';
+import { openDesk } from '../../src/stores.ts';
+import type { TransferDesk } from '../../src/transfers/index.ts';
 import type { TestService } from './service.ts';
 
 /** A desk of its own beside the service's, as an operator's command has one. */
@@ -22,20 +17,16 @@ export async function deskOf(
   code = 'lakeside',
   clock = service.service.stores.clock,
 ): Promise<TestDesk> {
-  const { database, postingKeys } = service.service.stores;
+  const { stores } = service.service;
+  const { database } = stores;
   const institution = await database.directory((db) => findInstitutionByCode(db, code));
   if (institution === undefined) throw new Error('no such institution');
-  const ledger = new Database({
-    connection: service.db.connection,
-    maxConnections: transferLanes,
-    settings: deskSettings,
-  });
-  const desk = openTransferDesk(ledger, { clock, postingKeys, settings: rememberSettings(database) });
+  const { desk, close } = openDesk({ ...stores, clock });
   return {
     desk,
     database,
     institutionId: institution.institutionId,
-    [Symbol.asyncDispose]: () => ledger.close(),
+    [Symbol.asyncDispose]: close,
   };
 }
 
