@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
+import type { SocketConnection } from './embedded-postgres.ts';
 import {
   databaseLost,
   databaseUnavailable,
@@ -62,7 +63,7 @@ export interface Transaction extends Queryable {
 
 export interface DatabaseOptions {
   /** A connection URL, or a unix socket's folder with user and database. */
-  readonly connection: string | { host: string; port: number; user: string; database: string };
+  readonly connection: string | SocketConnection;
   readonly maxConnections: number;
   /** Sent with each connection's start; an inherited setting could undo a promise. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -377,7 +378,7 @@ export class Database {
     if (this.#readers.delete(reader)) reader.release(broken);
   }
 
-  /** The global directory: institutions, client ids, signing keys. Tenant tables are closed to it. */
+  /** The global directory: institutions, client ids, providers by issuer, signing keys. Tenant tables are closed to it. */
   async directory<T>(work: (db: Queryable) => Promise<T>): Promise<T> {
     return this.#with(work);
   }

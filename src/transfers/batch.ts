@@ -1,6 +1,6 @@
 import { appendEvents, type NewEvent } from '../events/index.ts';
 import type { Actor } from '../institutions/index.ts';
-import type { Book } from '../ledger/index.ts';
+import { type Book, unbounded } from '../ledger/index.ts';
 import type { Transaction } from '../storage/index.ts';
 import {
   apply,
@@ -252,11 +252,7 @@ export class Batch {
               postingKey,
               'TRANSFER',
               { accountId: from.accountId, change: { posted: -amountMinor }, bounds: boundsOf(from) },
-              {
-                accountId: to.accountId,
-                change: { posted: amountMinor },
-                bounds: { floor: null, ceiling: null },
-              },
+              { accountId: to.accountId, change: { posted: amountMinor }, bounds: unbounded },
             ) === null
           ? null
           : ({ code: 'insufficient_funds', detail: 'Whoever was paid has less available now.' } as const);
