@@ -1,7 +1,7 @@
 import type { Actor } from '../institutions/index.ts';
+import { isPublicId } from '../public-id.ts';
 import type { Queryable } from '../storage/index.ts';
 import type { Category } from './account-types.ts';
-import { isPublicId } from './public-id.ts';
 import { selectAccountKey } from './queries.ts';
 
 /** What must be known of an account to read its history. */

@@ -14,6 +14,7 @@ import {
   removeProvider,
 } from '../auth/index.ts';
 import { type UserIdType, userIdTypes } from '../members/index.ts';
+import { isPublicId } from '../public-id.ts';
 import { CommandFailed, chooseInstitution, readScopes, say, withStores } from './command.ts';
 
 interface Settings {
@@ -234,7 +235,7 @@ function onlyJwt(option: string): string {
 }
 
 function readProviderId(text: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/.test(text)) return text;
+  if (isPublicId(text)) return text;
   throw new InvalidArgumentError('1 to 64 letters, digits or . _ : -, the first a letter or digit.');
 }
 

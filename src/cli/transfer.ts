@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Institution } from '../institutions/index.ts';
+import { isPublicId } from '../public-id.ts';
 import { openDesk, type Stores } from '../stores.ts';
 import { hasTransferRules, readTransferRules } from '../transfer-rules.ts';
 import {
@@ -106,7 +107,7 @@ function reverse(): Command {
 }
 
 function readId(text: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/.test(text) && text !== 'options') return text;
+  if (isPublicId(text) && text !== 'options') return text;
   throw new InvalidArgumentError('An id has 1 to 64 letters, digits and . _ : - and is not "options".');
 }
 

@@ -2,6 +2,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { accountTypes, type Category } from '../accounts/index.ts';
 import type { InstitutionSettings } from '../institutions/index.ts';
 import { currencyDecimals } from '../ledger/index.ts';
+import { publicId } from '../public-id.ts';
 import { expectUnique, type Row, readTable } from './extract-table.ts';
 
 /** What a core exports of an institution, read and found sound. Amounts are minor units. */
@@ -137,7 +138,6 @@ type Draft<Record> = {
   readonly [Name in keyof Record]: Record[Name] extends readonly (infer Item)[] ? Item[] : Record[Name];
 };
 
-const publicId = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 const publicIdExpected = 'an id of 1 to 64 letters, digits and . _ : -';
 const email = /^(?=.{3,254}$)[^\s@<>,;]+@[^\s@<>,;]+\.[^\s@<>,;]+$/;
 const phoneTypes = ['MOBILE', 'HOME', 'WORK'];

@@ -1,12 +1,11 @@
 import * as Type from 'typebox/type';
 import { transactionTypes } from '../accounts/index.ts';
 import { phoneTypes, userIdTypes, userRoles } from '../members/index.ts';
+import { publicId } from '../public-id.ts';
 import { failureCodes, loanPaymentOptions, transferTypes } from '../transfers/index.ts';
 import { problemCodes } from './problems.ts';
 
 /** The shapes that several operations share; each stands in openapi.json once, under its name here. */
-
-const idPattern = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$';
 
 /** Text of any script on one line: what a person types, without control characters. */
 export function line(maxLength: number, options: { description?: string } = {}) {
@@ -14,7 +13,7 @@ export function line(maxLength: number, options: { description?: string } = {}) 
 }
 
 export function id(description: string) {
-  return Type.String({ pattern: idPattern, description });
+  return Type.String({ pattern: publicId.source, description });
 }
 
 function oneOf<const Values extends readonly string[]>(values: Values, description: string) {

@@ -18,7 +18,7 @@ const modules = [
   'institutions',
   'storage',
 ];
-const leaves = ['fair-share', 'helper-threads', 'page', 'problem', 'uuid'];
+const leaves = ['fair-share', 'helper-threads', 'page', 'problem', 'public-id', 'uuid'];
 
 /** The table of ARCHITECTURE.md. What is not named may not be imported. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -41,6 +41,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   storage: [],
   page: [],
   problem: [],
+  'public-id': [],
   'fair-share': [],
   'helper-threads': [],
   uuid: [],
