@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ExtractRejected, expectUnique, type Row, readTable } from './core/index.ts';
+import { isLocalDate } from './institutions/index.ts';
 import {
-  currencyDecimals,
   type LoanPaymentOption,
   loanPaymentOptions,
   type TransferRules,
@@ -77,13 +77,8 @@ export async function readTransferRules(folder: string): Promise<TransferRules> 
 
 function readDay(row: Row): string {
   const day = row.text('day');
-  if (!isDay(day)) row.fail('day', 'a date like 2026-12-24');
+  if (!isLocalDate(day)) row.fail('day', 'a date like 2026-12-24');
   return day;
-}
-
-function isDay(day: string): boolean {
-  const date = new Date(`${day}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString() === `${day}T00:00:00.000Z`;
 }
 
 function readContributionLimit(row: Row): TransferRules['contributionLimits'][number] {
@@ -94,7 +89,7 @@ function readContributionLimit(row: Row): TransferRules['contributionLimits'][nu
     catchUpCents: row.amountFromZero('catch_up', 'USD'),
     filingDate: row.optional(
       'filing_date',
-      (text) => isDay(text) && Number(text.slice(0, 4)) === year + 1,
+      (text) => isLocalDate(text) && Number(text.slice(0, 4)) === year + 1,
       'a date of the year after',
     ),
   };
@@ -102,10 +97,10 @@ function readContributionLimit(row: Row): TransferRules['contributionLimits'][nu
 
 function readPolicy(row: Row): TransferRules['policies'][number] {
   const transferType = row.oneOf('transfer_type', transferTypes) as TransferType;
-  const currency = readCurrency(row);
+  const currency = row.currency('currency');
   const aboveMinor = amountOrNull(row, 'review_above', currency);
   const secondApprovalAboveMinor = amountOrNull(row, 'second_approval_above', currency);
-  const seconds = integer(row, 'review_seconds', 1, 2_592_000);
+  const seconds = integerOrNull(row, 'review_seconds', 1, 2_592_000);
   const unreviewed = row.optional(
     'unreviewed',
     (text) => ['POST', 'EXPIRE'].includes(text),
@@ -144,7 +139,7 @@ function readPolicy(row: Row): TransferRules['policies'][number] {
 }
 
 function readLimit(row: Row): TransferRules['limits'][number] {
-  const currency = readCurrency(row);
+  const currency = row.currency('currency');
   const limit = {
     limitKey: integer(row, 'limit_key', 1, 2_147_483_647) ?? 0,
     subject: row.oneOf('subject', ['USER', 'CUSTOMER', 'ACCOUNT']) as 'USER' | 'CUSTOMER' | 'ACCOUNT',
@@ -158,7 +153,7 @@ function readLimit(row: Row): TransferRules['limits'][number] {
     currency,
     maxPerTransfer: amountOrNull(row, 'max_per_transfer', currency),
     maxAmount: amountOrNull(row, 'max_amount', currency),
-    maxCount: integer(row, 'max_count', 0, 2_147_483_647),
+    maxCount: integerOrNull(row, 'max_count', 0, 2_147_483_647),
   };
   if (limit.maxPerTransfer === null && limit.maxAmount === null && limit.maxCount === null) {
     row.fail('max_amount', 'at least one of max_per_transfer, max_amount and max_count');
@@ -166,20 +161,18 @@ function readLimit(row: Row): TransferRules['limits'][number] {
   return limit;
 }
 
-function readCurrency(row: Row): string {
-  const currency = row.text('currency');
-  if (currencyDecimals(currency) === undefined) row.fail('currency', 'an ISO 4217 code like USD');
-  return currency;
-}
-
 /** Empty is null here: no bound, where in an extract it is zero. */
 function amountOrNull(row: Row, column: string, currency: string): bigint | null {
   return row.text(column) === '' ? null : row.amountFromZero(column, currency);
 }
 
+function integerOrNull(row: Row, column: string, least: number, most: number): number | null {
+  return row.text(column) === '' ? null : integer(row, column, least, most);
+}
+
+/** Null also where it is none, which the row has been told. */
 function integer(row: Row, column: string, least: number, most: number): number | null {
   const text = row.text(column);
-  if (text === '' && column !== 'limit_key' && column !== 'tax_year') return null;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
   row.fail(column, `a whole number from ${least} to ${most}`);

@@ -9,6 +9,7 @@ import {
   readAudit,
   wholeService,
 } from '../events/index.ts';
+import { isLocalDate } from '../institutions/index.ts';
 import { chooseInstitution, say, withStores } from './command.ts';
 
 interface Options {
@@ -89,10 +90,8 @@ function readTime(text: string): Date {
 
 /** `Date.parse` alone takes "5" for a month, and the 31st of February for the 3rd of March. */
 function readIso(text: string): number {
-  const [day] = /^\d{4}-\d\d-\d\d(?=T|$)/.exec(text) ?? [];
-  const midnight = Date.parse(`${day}T00:00Z`);
-  const exists = !Number.isNaN(midnight) && new Date(midnight).toISOString().slice(0, 10) === day;
-  return exists ? Date.parse(text) : Number.NaN;
+  const [day = ''] = text.split('T', 1);
+  return isLocalDate(day) ? Date.parse(text) : Number.NaN;
 }
 
 function readNetwork(text: string): string {

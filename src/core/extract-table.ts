@@ -57,6 +57,12 @@ export class Row {
     return this.oneOf(column, ['yes', 'no']) === 'yes';
   }
 
+  currency(column: string): string {
+    const currency = this.text(column);
+    if (currencyDecimals(currency) === undefined) this.fail(column, 'an ISO 4217 code like USD');
+    return currency;
+  }
+
   /** Major units with at most the currency's decimals and 13 digits before them, possibly negative; empty is zero. */
   amount(column: string, currency: string): bigint {
     const text = this.text(column);

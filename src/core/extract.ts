@@ -1,7 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { accountTypes, type Category } from '../accounts/index.ts';
-import type { InstitutionSettings } from '../institutions/index.ts';
-import { currencyDecimals } from '../ledger/index.ts';
+import { type InstitutionSettings, isLocalDate } from '../institutions/index.ts';
 import { publicId } from '../public-id.ts';
 import { expectUnique, type Row, readTable } from './extract-table.ts';
 
@@ -157,7 +156,7 @@ const institutionColumns = [
 ];
 
 function readInstitution(row: Row): InstitutionSettings {
-  const currency = readCurrency(row);
+  const currency = row.currency('currency');
   const timeZone = row.text('time_zone');
   if (!isTimeZone(timeZone)) row.fail('time_zone', 'an IANA time zone like America/New_York');
   const passwordMinLength = /^[0-9]{1,3}$/.test(row.text('password_min_length'))
@@ -200,7 +199,7 @@ function readPerson(row: Row): PersonRecord {
     email: row.optional('email', (text) => email.test(text), 'an e-mail address'),
     phoneNumber,
     phoneType,
-    birthDate: row.optional('birth_date', isDate, 'a date like 1980-12-31'),
+    birthDate: row.optional('birth_date', isLocalDate, 'a date like 1980-12-31'),
   };
 }
 
@@ -252,7 +251,7 @@ function readAccount(row: Row): Draft<AccountRecord> {
   const accountId = row.match('account_id', publicId, publicIdExpected);
   if (accountId.startsWith('internal:')) row.fail('account_id', "none of the institution's own accounts");
 
-  const currency = readCurrency(row);
+  const currency = row.currency('currency');
   const onlyOn = (kind: Category, column: string): bigint => {
     const amount = row.amountFromZero(column, currency);
     if (amount > 0n && category !== kind) row.fail(column, `nothing, except on an account of kind ${kind}`);
@@ -309,12 +308,6 @@ function holdsCardNumber(text: string): boolean {
   });
 }
 
-function readCurrency(row: Row): string {
-  const currency = row.text('currency');
-  if (currencyDecimals(currency) === undefined) row.fail('currency', 'an ISO 4217 code like USD');
-  return currency;
-}
-
 /** Asked of the formatter, since Intl.supportedValuesOf leaves out names that are as good (Europe/Kyiv). */
 function isTimeZone(name: string): boolean {
   try {
@@ -328,9 +321,4 @@ function isTimeZone(name: string): boolean {
 function isE164(text: string): boolean {
   const number = parsePhoneNumberFromString(text, { extract: false });
   return number?.isValid() === true && number.number === text && text.length <= 16;
-}
-
-function isDate(text: string): boolean {
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${text}T`);
 }

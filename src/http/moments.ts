@@ -1,5 +1,5 @@
 import * as Type from 'typebox/type';
-import type { Moment, Period } from '../institutions/index.ts';
+import { isLocalDate, type Moment, type Period } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 
 export const periodParameters = {
@@ -25,9 +25,7 @@ export function readPeriod(query: { readonly from?: string; readonly to?: string
 }
 
 function readMoment(name: string, text: string): Moment {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text)
-    ? { day: text }
-    : { at: readInstant(name, text, 'a day like 2026-11-20, or ') };
+  return isDay(text) ? { day: text } : { at: readInstant(name, text, 'a day like 2026-11-20, or ') };
 }
 
 // RFC 3339, section 5.6. A plus sign that was not escaped comes as a space.
@@ -52,6 +50,5 @@ export function readInstant(name: string, text: string, orElse = ''): Date {
 
 /** Of a year that has anything to do with an account here. */
 function isDay(text: string): boolean {
-  const at = Date.parse(`${text}T00:00:00Z`);
-  return text >= '1900' && text < '3000' && !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+  return isLocalDate(text) && text >= '1900' && text < '3000';
 }

@@ -18,4 +18,4 @@ export {
   saveInstitution,
   selectBusinessDays,
 } from './queries.ts';
-export { addDays, type LocalDate, localDate } from './time-zone.ts';
+export { addDays, isLocalDate, type LocalDate, localDate } from './time-zone.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { addDays, instantOf, localDate, weekday } from './time-zone.ts';
+import { addDays, instantOf, isLocalDate, localDate, weekday } from './time-zone.ts';
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
@@ -146,4 +146,19 @@ test('the same time on a later day is never an earlier instant', (context) => {
     ),
     { seed, numRuns: 500 },
   );
+});
+
+test('a day is one that the calendar has, written in full', () => {
+  for (const day of ['2026-11-20', '2024-02-29', '1900-01-01']) assert.ok(isLocalDate(day), day);
+  for (const text of [
+    '',
+    '2026-02-29',
+    '2026-13-01',
+    '2026-1-2',
+    '20261120',
+    '2026-11-20T00:00',
+    '+012026-01-01',
+  ]) {
+    assert.ok(!isLocalDate(text), text);
+  }
 });

@@ -33,6 +33,12 @@ export function addDays(date: LocalDate, days: number): LocalDate {
   return dayOf(readWall(date, '00:00') + days * dayMillis);
 }
 
+/** Whether the text is a day that the calendar has. */
+export function isLocalDate(text: string): boolean {
+  const midnight = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00Z`) : Number.NaN;
+  return !Number.isNaN(midnight) && dayOf(midnight) === text;
+}
+
 /** 0 is Sunday, 6 is Saturday. */
 export function weekday(date: LocalDate): number {
   return new Date(readWall(date, '00:00')).getUTCDay();

@@ -8,7 +8,6 @@
  * PENDING is held on both accounts, and posts only when it is due or approved.
  */
 export {
-  currencyDecimals,
   type DecimalAmount,
   formatMinor,
   type LoanPaymentOption,

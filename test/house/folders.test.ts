@@ -25,7 +25,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: [...composition, ...modules],
   cli: [...composition, ...modules],
   demo: ['stores', 'transfer-rules', ...modules],
-  'transfer-rules': ['core', 'transfers'],
+  'transfer-rules': ['core', 'institutions', 'transfers'],
   service: ['stores', 'config', ...modules],
   stores: ['config', ...modules],
   config: [],
