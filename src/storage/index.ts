@@ -1,8 +1,9 @@
 /**
  * The only place that knows pg. Owns connections, transactions, migrations and the embedded PostgreSQL.
  *
- * Invariants: every connection of the service runs as a role bound by row-level security and with durable
- * commits; a 503 out of here means that nothing was or will be written; no statement is ever retried silently.
+ * Invariants: every connection of the service runs as a role bound by row-level security and with durable commits; a 503
+ * out of here means that nothing was or will be written, but where a single write says otherwise; and nothing is run again
+ * but a batch, which is idempotent by its ids.
  */
 export { type Clock, systemClock } from './clock.ts';
 export {
