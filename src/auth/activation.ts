@@ -82,7 +82,7 @@ export async function activateMember(
   );
   const usable =
     activation !== undefined &&
-    activation.customerIds.length > 0 &&
+    activation.memberNumbers.length > 0 &&
     activation.failedTries < mostTries &&
     activation.expiresAt > deps.clock();
   if (!usable) throw invalidCode();

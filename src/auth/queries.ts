@@ -176,12 +176,10 @@ export const standings: JoinedRead<Bearer, Standing> = {
 export interface LoginRow {
   readonly userKey: bigint;
   readonly userId: string;
-  readonly personKey: bigint;
   readonly passwordHash: string | null;
   readonly active: boolean;
   readonly lockedByOperator: boolean;
   readonly lockedUntil: Date | null;
-  readonly failedLogins: number;
   readonly tokenEpoch: number;
   readonly customerIds: readonly string[];
 }
@@ -189,8 +187,7 @@ export interface LoginRow {
 // By the index, and then in ASCII alone: for some of the database's locales more letters are alike.
 const login = sql(
   'auth_login',
-  `select u.user_key, u.user_id, u.person_key, u.password_hash, u.active, u.locked_by_operator, u.locked_until,
-          u.failed_logins, u.token_epoch,
+  `select u.user_key, u.user_id, u.password_hash, u.active, u.locked_by_operator, u.locked_until, u.token_epoch,
           array(select c.customer_id from customer_persons cp
                 join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                 where cp.institution_id = u.institution_id and cp.person_key = u.person_key
@@ -207,24 +204,20 @@ export async function selectLogin(
   const { rows } = await db.query<{
     user_key: bigint;
     user_id: string;
-    person_key: bigint;
     password_hash: string | null;
     active: boolean;
     locked_by_operator: boolean;
     locked_until: Date | null;
-    failed_logins: number;
     token_epoch: number;
     customer_ids: string[];
   }>(login, [institutionId, username]);
   return rows.map((row) => ({
     userKey: row.user_key,
     userId: row.user_id,
-    personKey: row.person_key,
     passwordHash: row.password_hash,
     active: row.active,
     lockedByOperator: row.locked_by_operator,
     lockedUntil: row.locked_until,
-    failedLogins: row.failed_logins,
     tokenEpoch: row.token_epoch,
     customerIds: row.customer_ids,
   }))[0];
@@ -434,19 +427,16 @@ export interface ActivationRow {
   readonly failedTries: number;
   readonly expiresAt: Date;
   readonly memberNumbers: readonly string[];
-  readonly customerIds: readonly string[];
 }
 
 const activation = sql(
   'auth_activation',
-  `select a.user_key, u.user_id, a.secret_hash, a.failed_tries, a.expires_at, m.member_numbers, m.customer_ids
+  `select a.user_key, u.user_id, a.secret_hash, a.failed_tries, a.expires_at,
+          array(select c.member_number from customer_persons cp
+                join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
+                where cp.institution_id = a.institution_id and cp.person_key = u.person_key) as member_numbers
    from activations a
    join users u on u.institution_id = a.institution_id and u.user_key = a.user_key
-   cross join lateral (
-     select array_agg(c.member_number) as member_numbers, array_agg(c.customer_id order by c.member_number) as customer_ids
-     from customer_persons cp
-     join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
-     where cp.institution_id = a.institution_id and cp.person_key = u.person_key) m
    where a.institution_id = $1 and a.selector = $2`,
 );
 
@@ -461,8 +451,7 @@ export async function selectActivation(
     secret_hash: Buffer;
     failed_tries: number;
     expires_at: Date;
-    member_numbers: string[] | null;
-    customer_ids: string[] | null;
+    member_numbers: string[];
   }>(activation, [institutionId, selector]);
   return rows.map((row) => ({
     userKey: row.user_key,
@@ -470,8 +459,7 @@ export async function selectActivation(
     secretHash: row.secret_hash,
     failedTries: row.failed_tries,
     expiresAt: row.expires_at,
-    memberNumbers: row.member_numbers ?? [],
-    customerIds: row.customer_ids ?? [],
+    memberNumbers: row.member_numbers,
   }))[0];
 }
 

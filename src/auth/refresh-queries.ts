@@ -10,7 +10,6 @@ export interface RefreshFamilyRow {
   readonly tokenHash: Buffer;
   readonly rotatedAt: Date;
   readonly idleUntil: Date;
-  readonly expiresAt: Date;
   readonly revoked: boolean;
   readonly createdAt: Date;
   /** As it stands now. */
@@ -38,16 +37,8 @@ export async function insertRefreshFamily(
   institutionId: InstitutionId,
   row: Pick<
     RefreshFamilyRow,
-    | 'familyId'
-    | 'clientId'
-    | 'scopes'
-    | 'clientEpoch'
-    | 'userEpoch'
-    | 'tokenHash'
-    | 'idleUntil'
-    | 'expiresAt'
-    | 'createdAt'
-  > & { readonly userKey: bigint },
+    'familyId' | 'clientId' | 'scopes' | 'clientEpoch' | 'userEpoch' | 'tokenHash' | 'idleUntil' | 'createdAt'
+  > & { readonly userKey: bigint; readonly expiresAt: Date },
 ): Promise<void> {
   await db.query(newFamily, [
     institutionId,
@@ -67,7 +58,7 @@ export async function insertRefreshFamily(
 const family = sql(
   'auth_refresh_family',
   `select f.client_id, f.scopes, f.client_epoch, f.user_epoch, f.generation, f.token_hash, f.rotated_at, f.idle_until,
-          f.expires_at, f.revoked_at is not null as revoked, f.created_at, u.user_key, u.user_id, u.active,
+          f.revoked_at is not null as revoked, f.created_at, u.user_key, u.user_id, u.active,
           u.locked_by_operator, u.locked_until, u.token_epoch, o.active as client_active,
           o.token_epoch as client_epoch_now,
           array(select c.customer_id from customer_persons cp
@@ -94,7 +85,6 @@ export async function selectRefreshFamily(
     token_hash: Buffer;
     rotated_at: Date;
     idle_until: Date;
-    expires_at: Date;
     revoked: boolean;
     created_at: Date;
     user_key: bigint;
@@ -117,7 +107,6 @@ export async function selectRefreshFamily(
     tokenHash: row.token_hash,
     rotatedAt: row.rotated_at,
     idleUntil: row.idle_until,
-    expiresAt: row.expires_at,
     revoked: row.revoked,
     createdAt: row.created_at,
     client: { active: row.client_active, tokenEpoch: row.client_epoch_now },

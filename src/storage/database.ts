@@ -447,11 +447,6 @@ export class Database {
     });
   }
 
-  /** A connection of one's own, for who keeps a protocol of their own (the ledger's lanes, advisory locks). */
-  async withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    return this.#with(work);
-  }
-
   async close(): Promise<void> {
     await this.#openingReader?.catch(() => {});
     for (const reader of this.#readers) this.#closeReader(reader, false);

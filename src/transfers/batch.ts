@@ -162,7 +162,6 @@ export class Batch {
       status: failure === null ? 'COMPLETED' : 'FAILED',
       failureCode: failure?.code,
       failureDetail: failure?.detail,
-      settledAt: facts.at,
       operator,
     };
     this.#finish(finished);
@@ -268,7 +267,6 @@ export class Batch {
       failureCode: refusal?.code,
       failureDetail: refusal?.detail,
       createdAt: facts.at,
-      settledAt: facts.at,
       reversesKey: original.transferKey,
       operator: order.operator,
     };
@@ -368,7 +366,6 @@ export function toTransfer(
     clientId: order.actor.clientId,
     userKey: order.actor.kind === 'member' ? order.actor.userKey : null,
     createdAt: at,
-    settledAt: status === 'PENDING' ? null : at,
     paymentOption: judgement.paymentOption,
     previousYearContribution: judgement.previousYearContribution,
     reversesKey: null,

@@ -48,7 +48,6 @@ const source: AccountFacts = {
   category: 'DEPOSIT',
   currency: 'USD',
   closed: false,
-  delinquent: false,
   overdraftLimit: 0n,
   transferRestriction: null,
   loan: null,

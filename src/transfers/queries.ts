@@ -11,7 +11,6 @@ export interface AccountFacts {
   readonly category: string;
   readonly currency: string;
   readonly closed: boolean;
-  readonly delinquent: boolean;
   readonly overdraftLimit: bigint;
   readonly transferRestriction: 'EXCLUDE_ALL' | 'EXCLUDE_AS_FROM' | 'EXCLUDE_AS_TO' | null;
   readonly loan: LoanDues | null;
@@ -30,7 +29,7 @@ export interface LoanDues {
 const accountFacts = sql(
   'transfers_account_facts',
   `select a.account_key, a.account_id, a.customer_key, a.di_account_type, a.category, a.currency, a.closed,
-          a.delinquent, a.overdraft_limit, a.transfer_restriction, h.person_key, h.may_pay
+          a.overdraft_limit, a.transfer_restriction, h.person_key, h.may_pay
    from accounts a
    left join lateral (
      select h.person_key, h.may_pay from holders h
@@ -59,7 +58,6 @@ export async function selectAccountFacts(
     category: string;
     currency: string;
     closed: boolean;
-    delinquent: boolean;
     overdraft_limit: bigint;
     transfer_restriction: AccountFacts['transferRestriction'];
     person_key: bigint | null;
@@ -80,7 +78,6 @@ export async function selectAccountFacts(
       category: row.category,
       currency: row.currency,
       closed: row.closed,
-      delinquent: row.delinquent,
       overdraftLimit: row.overdraft_limit,
       transferRestriction: row.transfer_restriction,
       loan: null,
@@ -240,7 +237,6 @@ export interface TransferRow extends Transfer {
   readonly toKey: bigint | null;
   readonly clientId: string;
   readonly userKey: bigint | null;
-  readonly settledAt: Date | null;
   readonly paymentOption: LoanPaymentOption | null;
   readonly previousYearContribution: boolean | null;
   /** The transfer that this one takes back. */
@@ -273,7 +269,7 @@ const transfersById = sql(
   'transfers_by_id',
   `select t.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.from_key, t.to_key,
           t.amount, t.currency, t.status, t.failure_code, t.failure_detail, t.client_id, t.user_key, t.created_at,
-          t.settled_at, t.payment_option, t.previous_year_contribution, t.reverses_key, t.operator, asked.person_key,
+          t.payment_option, t.previous_year_contribution, t.reverses_key, t.operator, asked.person_key,
           exists (select from holders h where h.institution_id = t.institution_id
                   and h.account_key = t.from_key and h.person_key = asked.person_key) as source_held
    from unnest($2::text[], $3::bigint[]) as asked (transfer_id, person_key)
@@ -305,7 +301,6 @@ export async function selectTransfersById(
     client_id: string;
     user_key: bigint | null;
     created_at: Date;
-    settled_at: Date | null;
     payment_option: LoanPaymentOption | null;
     previous_year_contribution: boolean | null;
     reverses_key: bigint | null;
@@ -329,7 +324,6 @@ export async function selectTransfersById(
     clientId: row.client_id,
     userKey: row.user_key,
     createdAt: row.created_at,
-    settledAt: row.settled_at,
     paymentOption: row.payment_option,
     previousYearContribution: row.previous_year_contribution,
     reversesKey: row.reverses_key,
