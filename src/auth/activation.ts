@@ -66,8 +66,9 @@ export async function reissueActivation(
 }
 
 /**
- * Gives a registered user their login. Problems: `activation_code_invalid` (wrong, spent, expired, tried too
- * often, or of who has no membership left, all alike), `username_rejected`, `password_rejected`, `username_taken`. Only a wrong code counts as a try.
+ * Gives a registered user their login. Problems: `activation_code_invalid` (wrong, spent, expired, tried too often, or of
+ * who has no membership left, all alike), `username_rejected`, `password_rejected`, `username_taken`. Only a wrong code
+ * counts as a try.
  */
 export async function activateMember(
   deps: AuthDeps,

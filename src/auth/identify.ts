@@ -3,7 +3,7 @@ import { findUser } from '../members/index.ts';
 import { type Condition, condition } from '../storage/index.ts';
 import { invalidToken, type VerifiedToken } from './access-tokens.ts';
 import type { AuthDeps } from './deps.ts';
-import { bearerOf, type LivingToken, livingToken, stillLiving } from './living-token.ts';
+import { askedOf, type LivingToken, livingToken, stillLiving } from './living-token.ts';
 import { issuerOf } from './providers/jwt.ts';
 import { NotBelieved } from './providers/not-believed.ts';
 import { standings } from './queries.ts';
@@ -50,7 +50,7 @@ export function identify(
   if (recalled === undefined) return { known };
   const presumed = recalled.refused ? undefined : asCaller(recalled);
   if (presumed === undefined) return { known };
-  const lives = condition(standings, bearerOf(recalled), (standing) => {
+  const lives = condition(standings, askedOf(recalled), (standing) => {
     caller = stillLiving(deps, recalled, standing).then((living) => callerOf(recalled, living));
     return caller;
   });

@@ -1,7 +1,7 @@
 import { Problem } from '../problem.ts';
 import type { VerifiedToken } from './access-tokens.ts';
 import type { AuthDeps } from './deps.ts';
-import { type Bearer, type Standing, standings } from './queries.ts';
+import { type AskedToken, type Standing, standings } from './queries.ts';
 
 export interface LivingToken {
   readonly token: VerifiedToken;
@@ -15,12 +15,12 @@ export interface LivingToken {
  * lock by wrong passwords is no such reason: else anyone could log members out with five guesses.)
  */
 export async function livingToken(deps: AuthDeps, token: VerifiedToken): Promise<LivingToken | undefined> {
-  const standing = await deps.database.readJoined(token.institutionId, standings, bearerOf(token));
+  const standing = await deps.database.readJoined(token.institutionId, standings, askedOf(token));
   return stillLiving(deps, token, standing);
 }
 
 /** By what is asked how a token stands. */
-export function bearerOf(token: VerifiedToken): Bearer {
+export function askedOf(token: VerifiedToken): AskedToken {
   const { clientId, userId = null, tokenId, familyId = null } = token;
   return { clientId, userId, tokenId, familyId };
 }

@@ -129,7 +129,7 @@ export interface Standing {
 }
 
 /** Whose token it is, and by which names it may have been revoked. */
-export interface Bearer {
+export interface AskedToken {
   readonly clientId: string;
   readonly userId: string | null;
   readonly tokenId: string;
@@ -156,16 +156,16 @@ function toStanding(row: StandingRow): Standing {
 }
 
 /** How the client, the user where there is one, and the token of these ids (`jti`, `sid`) stand right now. */
-export const standings: JoinedRead<Bearer, Standing> = {
+export const standings: JoinedRead<AskedToken, Standing> = {
   // All else that is asked stands in the token, and there is one of this id.
   nameOf: ({ tokenId }) => tokenId,
-  run: async (db, institutionId, bearers) => {
+  run: async (db, institutionId, asked) => {
     const values = [
       institutionId,
-      bearers.map(({ clientId }) => clientId),
-      bearers.map(({ userId }) => userId),
-      bearers.map(({ tokenId }) => tokenId),
-      bearers.map(({ familyId }) => familyId),
+      asked.map(({ clientId }) => clientId),
+      asked.map(({ userId }) => userId),
+      asked.map(({ tokenId }) => tokenId),
+      asked.map(({ familyId }) => familyId),
     ];
     return byPlace((await db.query<StandingRow>(standing, values)).rows, toStanding);
   },

@@ -33,8 +33,8 @@ export function scopesIn(names: readonly string[]): Scope[] {
 }
 
 /**
- * The scopes to grant: those asked for, or all that the client is registered for but `offline_access`. OAuthError `invalid_scope` for one
- * that does not exist or that the client does not have.
+ * The scopes to grant: those asked for, or all that the client is registered for but `offline_access`. OAuthError
+ * `invalid_scope` for one that does not exist or that the client does not have.
  */
 export function grantScopes(asked: string | undefined, registered: readonly string[]): Scope[] {
   if (asked === undefined) return scopesIn(registered).filter((scope) => scope !== 'offline_access');

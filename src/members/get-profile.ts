@@ -6,8 +6,8 @@ import { selectUsersCalled, usersCalled } from './queries.ts';
 
 /**
  * The profile that the id means to this caller. A client that names a membership gets its PRIMARY user, a member
- * always their own: any other id does not exist to them. Problems: `not_found`, also for who has no membership left; `ambiguous_user_id` for an e-mail
- * that several users have.
+ * always their own: any other id does not exist to them. Problems: `not_found`, also for who has no membership left;
+ * `ambiguous_user_id` for an e-mail that several users have.
  */
 export async function getProfile(
   database: Database,

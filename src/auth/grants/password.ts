@@ -12,9 +12,8 @@ const triesInARow = 5;
 const lockMillis = 15 * 60 * 1000;
 
 /**
- * RFC 6749 section 4.3. Five wrong passwords in a row lock the user for 15 minutes.
- *
- * Before it, each wrong one makes the next try wait longer, by name, whether anybody has it or not.
+ * RFC 6749 section 4.3. Each wrong password makes the next try wait longer, by name, whether anybody has it or not; five in
+ * a row lock the user for 15 minutes.
  *
  * Unknown user, wrong password, locked and inactive get the same answer after the same work: one look-up, one hash, one
  * statement with a durable commit. The audit knows the reason, and is written behind the request.
