@@ -8,7 +8,6 @@ import {
   LogController,
 } from 'fastify';
 import { stdTimeFunctions } from 'pino';
-import * as Type from 'typebox/type';
 import type { Caller, Identified } from '../auth/index.ts';
 import { Problem } from '../problem.ts';
 import { requireAcceptable } from './accept.ts';
@@ -29,7 +28,9 @@ import {
   problemAnswer,
   toProblem,
 } from './problems.ts';
+import { closedQuery, readScalars } from './query-parameters.ts';
 import { type Rate, rateLimit } from './rate-limit.ts';
+import { describeError, logAnswers, RequestLog } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { Services } from './services.ts';
 import { traceparentOf, transactionIdOf } from './transaction-id.ts';
@@ -92,7 +93,7 @@ export async function createServer(services: Services, options: ServerOptions): 
     request.callerAddress = addressOf(request.socket.remoteAddress, forwardedFor);
     done();
   });
-  if (['trace', 'debug', 'info'].includes(options.logLevel)) observe(app);
+  if (['trace', 'debug', 'info'].includes(options.logLevel)) logAnswers(app);
   addHeaders(app, headers, allowedOrigins);
   const admission = admissionOf(app, options.maxInFlight ?? 1_024);
   app.addHook('onRequest', ({ is404, raw }, _reply, done) => {
@@ -135,28 +136,6 @@ export async function createServer(services: Services, options: ServerOptions): 
   answerOtherMethods(app, allowedOrigins);
   await app.ready();
   return app;
-}
-
-/** A request's own logger, made when something is said of it: mostly nothing is. */
-class RequestLog {
-  readonly #make: () => FastifyBaseLogger;
-  #made: FastifyBaseLogger | undefined;
-
-  constructor(make: () => FastifyBaseLogger) {
-    this.#make = make;
-  }
-
-  get made(): FastifyBaseLogger {
-    this.#made ??= this.#make();
-    return this.#made;
-  }
-}
-for (const method of ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'child'] as const) {
-  Object.defineProperty(RequestLog.prototype, method, {
-    value(this: RequestLog, ...line: [never]) {
-      return this.made[method](...line);
-    },
-  });
 }
 
 /** Limits, timeouts and the log, and answers to what never became a request. */
@@ -230,34 +209,6 @@ function addHeaders(
       reply.header('vary', varies === undefined ? 'Origin' : `${varies}, Origin`);
     }
     if (closing) reply.header('connection', 'close');
-    done();
-  });
-}
-
-/** One line for each answer. The path's pattern, not the path: an e-mail address may stand in that. */
-function observe(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.raw.on('close', () => {
-      const { operation } = request.routeOptions.config;
-      // Not by the request's own logger, which would have to be made for it.
-      app.log.info(
-        {
-          transactionId: request.id,
-          traceparent: traceparentOf(request.headers),
-          method: request.method,
-          route: request.routeOptions.url,
-          operation: operation?.operationId,
-          status: reply.statusCode,
-          code: request.problemCode ?? undefined,
-          millis: Math.round(reply.elapsedTime * 10) / 10,
-          clientId: request.caller?.actor.clientId,
-          address: request.callerAddress ?? undefined,
-          // Whoever asked has gone, and does not know.
-          unheard: reply.raw.writableFinished ? undefined : true,
-        },
-        'answered',
-      );
-    });
     done();
   });
 }
@@ -348,7 +299,7 @@ function registerOperation(
       config: { operation },
       schema: {
         ...(operation.params && { params: operation.params }),
-        ...(operation.token !== 'none' && { querystring: closed(operation.query) }),
+        ...(operation.token !== 'none' && { querystring: closedQuery(operation.query) }),
         ...(operation.body && !operation.oauth && { body: operation.body.schema }),
       },
       handler: async (request, reply) => {
@@ -385,33 +336,6 @@ function countHosts(rawHeaders: readonly string[]): number {
   }
   return hosts;
 }
-
-/** Unknown query parameters are refused by name, as unknown fields are. */
-function closed(query: Type.TObject | undefined): Type.TObject {
-  return Type.Object(query?.properties ?? {}, { additionalProperties: false });
-}
-
-/** A query is text. Where the schema has an integer or a boolean, its text is read as one; other text is left to be refused. */
-function readScalars(query: Record<string, unknown>, schema: Type.TObject | undefined): object {
-  const repeated = Object.keys(schema?.properties ?? {}).filter((name) => Array.isArray(query[name]));
-  if (repeated.length > 0) {
-    throw new Problem('invalid_request', 'A parameter stands more than once.', {
-      errors: repeated.map((name) => ({ pointer: name, detail: 'Must stand once.' })),
-    });
-  }
-  return Object.fromEntries(
-    Object.entries(query).map(([name, value]) => {
-      const { type } = (schema?.properties[name] ?? {}) as { readonly type?: string };
-      const read = readers[type ?? ''];
-      return [name, typeof value === 'string' && read ? read(value) : value];
-    }),
-  );
-}
-
-const readers: Readonly<Record<string, (text: string) => unknown>> = {
-  integer: (text) => (/^-?[0-9]{1,15}$/.test(text) ? Number(text) : text),
-  boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : text),
-};
 
 function registerPage(app: FastifyInstance, page: Page): void {
   app.get(toPattern(page.path), async (request, reply) => {
@@ -465,18 +389,10 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
   request.problemCode = problem.code;
   const answer = problemAnswer(problem, request.id);
   if (answer.status >= 500)
-    request.log.error({ code: problem.code, error: describe(problem) }, problem.detail);
+    request.log.error({ code: problem.code, error: describeError(problem) }, problem.detail);
   return sendError(reply, answer);
 }
 
 function sendError(reply: FastifyReply, { status, headers, body }: ErrorAnswer): FastifyReply {
   return reply.code(status).headers(headers).send(JSON.stringify(body));
-}
-
-/** For the log, without what a database adds of the values it was given. */
-function describe(error: unknown): unknown {
-  if (!(error instanceof Error)) return error === undefined ? undefined : String(error);
-  const { stack, cause } = error;
-  const code = 'code' in error ? error.code : undefined;
-  return { code, stack, cause: describe(cause) };
 }
