@@ -50,12 +50,11 @@ export const page: Row = {
   async measure(bench) {
     const ground = await bench.stage.ground(withHistory);
     const server = await bench.stage.service(ground);
-    const { host, user, database } = ground.connection;
     const bare = await bareRoute(bench, ground, 'page', {
       path: '/digitalbanking/db-accounts/v1/accounts/:id/transactions',
       query: {
         text: pageByHand,
-        connectionString: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+        connectionString: environmentOf(ground.connection).DATABASE_URL,
         parameter: 'id',
       },
     });

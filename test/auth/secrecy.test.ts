@@ -39,9 +39,8 @@ let process: Launched;
 let client: Client;
 before(async () => {
   beside = await startTestService({ environment: { SECRET_KEY: secretKey } });
-  const { host, user, database } = beside.db.connection;
   process = launch([globalThis.process.execPath, 'src/main.ts', 'serve'], {
-    DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    DATABASE_URL: beside.db.url,
     SECRET_KEY: secretKey,
     LOG_LEVEL: 'trace',
     ALLOW_DEMO_ANYWHERE: 'true',

@@ -257,12 +257,11 @@ function expand(text: string): string {
 /** The operator's command line, as a process of its own. */
 async function sharedraft(command: string): Promise<string> {
   const [, , ...parameters] = words(command);
-  const { host, user, database } = service.db.connection;
   const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', ...parameters], {
     cwd: root,
     env: {
       ...process.env,
-      DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+      DATABASE_URL: service.db.url,
       ...secrets,
       ALLOW_DEMO_ANYWHERE: 'true',
     },

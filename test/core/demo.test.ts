@@ -23,9 +23,8 @@ function lines(file: string): Record<string, string>[] {
 }
 
 async function storesOf(db: TestDatabase): Promise<Stores> {
-  const { host, user, database } = db.connection;
   const { config, secrets } = loadConfig({
-    DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    DATABASE_URL: db.url,
     SECRET_KEY: randomBytes(32).toString('hex'),
     ALLOW_DEMO_ANYWHERE: 'true',
   });

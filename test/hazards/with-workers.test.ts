@@ -171,10 +171,9 @@ test('the first process killed with -9: its workers end by themselves, the next 
 });
 
 test('Ctrl-C while workers start: a quiet stop, and nothing is left', async () => {
-  const { host, user, database } = served.db.connection;
   const { child, output } = launch([process.execPath, 'src/main.ts', 'serve'], {
     WORKERS: '2',
-    DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    DATABASE_URL: served.db.url,
     SECRET_KEY: 'ab'.repeat(32),
     ALLOW_DEMO_ANYWHERE: 'true',
   });
@@ -194,11 +193,10 @@ test('Ctrl-C while workers start: a quiet stop, and nothing is left', async () =
 });
 
 test('a port that is taken is told once, and nothing is left', async () => {
-  const { host, user, database } = served.db.connection;
   const { child, output } = launch([process.execPath, 'src/main.ts', 'serve'], {
     WORKERS: '2',
     PORT: new URL(served.address).port,
-    DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    DATABASE_URL: served.db.url,
     SECRET_KEY: 'ab'.repeat(32),
     ALLOW_DEMO_ANYWHERE: 'true',
   });

@@ -31,13 +31,12 @@ export function startCli(
   db: TestDatabase,
   parameters: readonly string[],
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  const { host, user, database } = db.connection;
   const child = spawn(process.execPath, ['src/main.ts', ...parameters], {
     cwd: root,
     env: {
       PATH: process.env.PATH,
       PUBLIC_URL: 'http://sharedraft.test',
-      DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+      DATABASE_URL: db.url,
       SECRET_KEY: testSecretKey,
     },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -6,6 +6,8 @@ import { asSuperuser, templateName, useCluster } from './postgres.ts';
 /** A database of a test's own, freshly migrated. */
 export interface TestDatabase extends AsyncDisposable {
   readonly connection: SocketConnection;
+  /** The same as DATABASE_URL has it. */
+  readonly url: string;
   /** As the service has it: bound by row-level security. */
   readonly database: Database;
   /** Past every policy, to plant and to look. */
@@ -20,6 +22,8 @@ export async function testDatabase(): Promise<TestDatabase> {
     client.query(`create database ${name} template ${templateName}`),
   );
   const connection = { ...cluster.connection, database: name };
+  const { host, user } = connection;
+  const url = `postgresql://${user}@localhost/${name}?host=${encodeURIComponent(host)}`;
   const database = new Database({ connection, maxConnections: 8 });
   const types = new pg.TypeOverrides();
   types.setTypeParser(20, BigInt);
@@ -37,6 +41,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   };
   return {
     connection,
+    url,
     database,
     superuser: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
       (await superuser.query<Row>(text, [...values])).rows,

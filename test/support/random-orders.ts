@@ -15,7 +15,7 @@ import {
   type TransferOrder,
 } from '../../src/transfers/index.ts';
 import { aCondition } from './condition.ts';
-import { mulberry32 } from './random.ts';
+import { mulberry32, pick } from './random.ts';
 
 const { values } = parseArgs({
   options: {
@@ -44,7 +44,6 @@ const desk = openTransferDesk(ledger, {
 
 const [sources, sinks] = [values.sources.split(','), values.sinks.split(',')];
 const random = mulberry32(Number(values.seed));
-const pick = <T>(items: readonly T[]): T => items[random(items.length)] as T;
 
 /** The model: money per source, and what was said under each id. */
 const money = new Map(
@@ -79,8 +78,8 @@ function expected(order: TransferOrder, first: Said | undefined): string {
 function nextOrder(index: number): { order: TransferOrder; first: Said | undefined } {
   const order = {
     transferId: `${values.name}-${index}`,
-    fromAccountId: random(200) === 0 ? 'no-such-account' : pick(own),
-    toAccountId: random(3) === 0 ? pick(own) : pick(sinks),
+    fromAccountId: random(200) === 0 ? 'no-such-account' : pick(random, own),
+    toAccountId: random(3) === 0 ? pick(random, own) : pick(random, sinks),
     amount: { digits: BigInt(1 + random(random(10) === 0 ? 5_000_000 : 900)), decimals: 2 },
     currencyCode: null,
     transferType: null,
@@ -89,7 +88,7 @@ function nextOrder(index: number): { order: TransferOrder; first: Said | undefin
   };
   if (said.length === 0 || random(20) !== 0) return { order, first: undefined };
   // An id again: with the same order, or with another amount.
-  const first = pick(said);
+  const first = pick(random, said);
   const amount =
     random(2) === 0 ? first.order.amount : { digits: first.order.amount.digits + 1n, decimals: 2 };
   return { order: { ...first.order, amount }, first };

@@ -26,7 +26,7 @@ export async function sayRaw(
     if (typeof part === 'number') await new Promise((resolve) => setTimeout(resolve, part));
     else if (socket.writable) socket.write(part);
   }
-  const answer = { ended: await ended, text };
+  const conversation = { ended: await ended, text };
   socket.destroy();
-  return { ...answer, text };
+  return conversation;
 }

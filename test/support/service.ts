@@ -24,11 +24,10 @@ export interface TestServiceOptions {
 
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const db = options.beside?.db ?? (await testDatabase());
-  const { host, user, database } = db.connection;
   const { config, secrets } = loadConfig({
     PORT: '0',
     PUBLIC_URL: 'http://sharedraft.test',
-    DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    DATABASE_URL: db.url,
     SECRET_KEY: testSecretKey,
     LOG_LEVEL: 'silent',
     FAILED_LOGIN_PAUSE_MILLIS: '1',

@@ -13,10 +13,9 @@ export interface ServedByWorkers {
 
 export async function startWorkers(count: number): Promise<ServedByWorkers> {
   const db = await testDatabase();
-  const { host, user, database } = db.connection;
   const launched = launch([process.execPath, 'src/main.ts', 'serve'], {
     WORKERS: String(count),
-    DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    DATABASE_URL: db.url,
     SECRET_KEY: 'ab'.repeat(32),
     ALLOW_DEMO_ANYWHERE: 'true',
   });
