@@ -498,10 +498,11 @@ const toldIn = sql(
   `select s.account_key, s.seq
    from outbox o
    cross join lateral (values (o.from_key, o.from_seq), (o.to_key, o.to_seq)) as s (account_key, seq)
-   where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and s.seq is not null`,
+   where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and o.kind like 'transfer.%'
+     and s.seq is not null`,
 );
 
-/** The entries that the range's events tell of. */
+/** The entries of orders that the range's events tell of: openings and adjustments are told of too, and not expected. */
 export async function selectToldInEvents(
   db: Queryable,
   institutionId: InstitutionId,

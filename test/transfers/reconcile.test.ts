@@ -610,6 +610,24 @@ test('of the demo institutions and every kind of transfer nothing is off, in chu
   }
 });
 
+test('where nothing is off no account is looked at entry by entry: its events are not found by their account', async () => {
+  const asked: string[] = [];
+  await service.service.stores.database.read(Number(names.lakeside) as InstitutionId, (db) => {
+    const watched: Queryable = {
+      query: (statement, values) => {
+        asked.push(statement.name);
+        return db.query(statement, values);
+      },
+    };
+    return findingsIn(watched, names.lakeside, 10_000);
+  });
+  assert.ok(asked.includes('check_told_in_events'), 'events were counted off');
+  assert.deepEqual(
+    asked.filter((name) => name === 'check_untold_entries'),
+    [],
+  );
+});
+
 describe('found by name, and nothing else with it', () => {
   for (const { what, at, sql, found } of corruptions) {
     test(what, async () => {
