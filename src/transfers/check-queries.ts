@@ -238,10 +238,11 @@ export const transferChecks: readonly Check[] = [
        join institutions i on i.institution_id = c.institution_id
        join transfer_limits l on l.institution_id = c.institution_id and l.limit_key = c.limit_key
          and (l.max_amount is not null or l.max_count is not null)
+       -- About: where clocks are set back to midnight there are two, and which of them is meant is not said. The day decides.
        cross join lateral (values (
-         c.period_start::timestamp at time zone i.time_zone,
+         c.period_start::timestamp at time zone i.time_zone - interval '2 hours',
          (c.period_start + case l.period when 'DAY' then interval '1 day' else interval '1 month' end)
-           at time zone i.time_zone)) as p (starts, ends)
+           at time zone i.time_zone + interval '2 hours')) as p (starts, ends)
        cross join lateral (
          select coalesce(sum(t.amount), 0) as amount, count(*) as transfers,
                 coalesce(sum(t.amount) filter (where t.place <= c.transfers), 0) as newest
@@ -264,6 +265,7 @@ export const transferChecks: readonly Check[] = [
              select a.di_account_type from accounts a
              where a.institution_id = $1 and a.account_key = t.from_key offset 0) a
            where t.reverses_key is null and t.currency = l.currency
+             and date_trunc(l.period, t.created_at at time zone i.time_zone)::date = c.period_start
              and (l.transfer_type is null or l.transfer_type = t.transfer_type)
              and (l.source_type is null or l.source_type = a.di_account_type)
          ) t
