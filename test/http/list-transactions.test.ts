@@ -71,7 +71,7 @@ async function hold(id: string, from: string, to: string, amountMinor: bigint, b
   const move = (kind: 'HOLD' | 'TRANSFER' | 'RELEASE', posted: bigint, held: bigint) =>
     database.transaction(institutionId, async (tx) => {
       const book = await Book.lock(tx, [from, to]);
-      const bounds = { floor: null, ceiling: null };
+      const bounds = { floor: -amountMinor, ceiling: null };
       const out = { accountId: from, change: { posted: -posted, heldOut: held }, bounds };
       const into = { accountId: to, change: { posted, heldIn: held }, bounds };
       assert.equal(book.apply(key, kind, out, into), null);

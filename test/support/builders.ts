@@ -323,7 +323,7 @@ async function hold(database: Database, account: PlantedAccount, heldOut: bigint
   const postingKey = await new PostingKeys(database).next();
   await database.transaction(institution.institutionId, async (tx) => {
     const book = await Book.lock(tx, [accountId, fundingId]);
-    const bounds = { floor: null, ceiling: null };
+    const bounds = { floor: -heldOut, ceiling: null };
     book.apply(
       postingKey,
       'HOLD',

@@ -19,12 +19,15 @@ before(async () => {
     ['to-ira', 'a-1001-ira', 100],
     ['pending', 'a-1003-checking', 2_000],
     ['pending-too', 'a-1003-checking', 3_000],
+    ['cancelled', 'a-1003-checking', 2_500],
   ] as const;
   for (const [id, toAccountId, amount] of orders) {
     const order = { id, fromAccountId: 'a-1001-checking', toAccountId, amount };
     const answer = await bank.post(paths.transfers, order);
     assert.equal(answer.status, 201, answer.text);
   }
+  const cancelled = await bank.post(`${paths.transfers}/cancelled/cancel`, {});
+  assert.equal(cancelled.status, 200, cancelled.text);
   // In the other institution a limit has counted, for good and until posted.
   const harbor = ['harbor-app', 'harbor-app-secret'] as const;
   const member = await memberOf(service, 'demo.member', 'harbor-member-password', harbor);
@@ -42,6 +45,9 @@ after(async () => {
 const key = (id: string) => `(select transfer_key from used_ids where transfer_id = '${id}')`;
 const account = (id: string) => `(select account_key from accounts where account_id = '${id}')`;
 
+/** After all that has happened here. */
+const future = '2999-01-01';
+
 /** An entry on each of two accounts, and their balances with it: all that the triggers look at fits, but for what is said. */
 function entries(change: {
   readonly kind: string;
@@ -50,8 +56,9 @@ function entries(change: {
   readonly heldOut: readonly [from: number, to: number];
   readonly heldIn: readonly [from: number, to: number];
   readonly at?: string;
+  readonly floor?: string;
 }): string {
-  const { kind, posting, posted, heldOut, heldIn, at = '2999-01-01' } = change;
+  const { kind, posting, posted, heldOut, heldIn, at = future, floor = '-1000000' } = change;
   const moved = (name: string, id: string, sign: 1 | -1, side: 0 | 1) => `
     ${name} as (
       update balances set posted = posted + ${sign * posted}, held_out = held_out + ${heldOut[side]},
@@ -61,8 +68,9 @@ function entries(change: {
     with ${moved('payer', 'a-1001-checking', -1, 0)}, ${moved('payee', 'a-1003-checking', 1, 1)},
     sides as (select * from payer union all select * from payee)
     insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, held_out_after,
-                         held_in_after, recorded_at)
-    select institution_id, account_key, seq, ${posting}, '${kind}', amount, posted, held_out, held_in, last_at from sides`;
+                         held_in_after, floor, recorded_at)
+    select institution_id, account_key, seq, ${posting}, '${kind}', amount, posted, held_out, held_in, ${floor}::bigint, last_at
+    from sides`;
 }
 
 const copyOfPosted = (columns: string) => `
@@ -155,6 +163,27 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
       heldOut: [-200_000, 0],
       heldIn: [0, -200_000],
     }),
+  ],
+  [
+    'a hold released a second time',
+    'SD017',
+    entries({
+      kind: 'RELEASE',
+      posting: key('cancelled'),
+      posted: 0,
+      heldOut: [-250_000, 0],
+      heldIn: [0, -250_000],
+    }),
+  ],
+  [
+    'money that leaves a deposit by no floor',
+    'SD018',
+    entries({ kind: 'TRANSFER', posting: '5', posted: 1, heldOut: steady, heldIn: steady, floor: 'null' }),
+  ],
+  [
+    'money held on a deposit by no floor',
+    'SD018',
+    entries({ kind: 'HOLD', posting: '5', posted: 0, heldOut: [1, 0], heldIn: [0, 1], floor: 'null' }),
   ],
   [
     'a posting that no transfer ordered',
@@ -336,6 +365,39 @@ test('refused: a transfer approved, and posted when its review was over', async 
     );
   }
 });
+
+const amount = 200_000;
+for (const [what, ends, posted, released] of [
+  ['a pending transfer called failed, and all but a cent of its hold kept', 'FAILED', 0, 1],
+  ['a pending transfer posted, and its hold kept', 'COMPLETED', amount, 0],
+] as const) {
+  test(`refused: ${what}`, async () => {
+    const statements = [
+      entries({
+        kind: ends === 'FAILED' ? 'RELEASE' : 'TRANSFER',
+        posting: key('pending'),
+        posted,
+        heldOut: [-released, 0],
+        heldIn: [0, -released],
+      }),
+      `insert into transfer_approvals
+       select institution_id, transfer_key, 'ann', '2026-01-01' from used_ids where transfer_id = 'pending'`,
+      `update transfers set status = '${ends}', settled_at = '${future}',
+         failure_code = case '${ends}' when 'FAILED' then 'transfer_cancelled' end,
+         failure_detail = case '${ends}' when 'FAILED' then 'Cancelled.' end
+       where transfer_key = ${key('pending')}`,
+      `delete from pending_transfers where transfer_key = ${key('pending')}`,
+    ];
+    await assert.rejects(
+      desk.database.transaction(desk.institutionId, async (tx) => {
+        for (const text of statements) await tx.query({ name: '', text });
+        await tx.query(checkedNow);
+        throw new Error('it was not refused');
+      }),
+      { code: 'SD017' },
+    );
+  });
+}
 
 test('not refused: a transfer approved and taken back in one batch', async () => {
   const way = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1003-checking' };
