@@ -23,9 +23,9 @@ export interface NewAccount {
   readonly accruedInterest: bigint;
   readonly feesDue: bigint;
   /** Of a loan: what must be paid for it to be in good standing. */
-  readonly amountDue?: bigint;
+  readonly amountDue?: bigint | undefined;
   /** EXCLUDE_ALL, EXCLUDE_AS_FROM or EXCLUDE_AS_TO: what transfers the account takes no part in. */
-  readonly transferRestriction?: string | null;
+  readonly transferRestriction?: string | null | undefined;
 }
 
 /**

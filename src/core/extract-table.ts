@@ -29,6 +29,11 @@ export class Row {
     this.#errors.push(misfit(this.#file, this.line, column, expected));
   }
 
+  /** Whether the file has the column at all: where it may be missing, nothing is said by it. */
+  has(column: string): boolean {
+    return this.#values.has(column);
+  }
+
   text(column: string): string {
     return this.#values.get(column)?.trim() ?? '';
   }

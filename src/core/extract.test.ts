@@ -35,8 +35,8 @@ const unowned = {
   creditLimit: 0n,
   accruedInterest: 0n,
   feesDue: 0n,
-  amountDue: 0n,
-  transferRestriction: null,
+  amountDue: undefined,
+  transferRestriction: undefined,
 };
 
 test('the later columns of accounts may be there: the amount due and a restriction', async () => {

@@ -48,9 +48,10 @@ export interface AccountRecord {
   readonly creditLimit: bigint;
   readonly accruedInterest: bigint;
   readonly feesDue: bigint;
-  /** What must be paid for the loan to be in good standing. */
-  readonly amountDue: bigint;
-  readonly transferRestriction: string | null;
+  /** What must be paid for the loan to be in good standing; undefined: the extract does not say. */
+  readonly amountDue: bigint | undefined;
+  /** Null: none; undefined: the extract does not say. */
+  readonly transferRestriction: string | null | undefined;
   readonly holders: readonly HolderRecord[];
 }
 
@@ -237,7 +238,7 @@ const accountColumns = [
   'accrued_interest',
   'fees_due',
 ];
-/** Came later: extracts without them are as good as before. */
+/** Came later: extracts without them are as good as before, and change nothing of what they do not say. */
 const optionalAccountColumns = ['amount_due', 'transfer_restriction'];
 const restrictions = ['EXCLUDE_ALL', 'EXCLUDE_AS_FROM', 'EXCLUDE_AS_TO'];
 
@@ -277,12 +278,10 @@ function readAccount(row: Row): Draft<AccountRecord> {
     creditLimit: onlyOn('CREDIT', 'credit_limit'),
     accruedInterest,
     feesDue,
-    amountDue: onlyOn('LOAN', 'amount_due'),
-    transferRestriction: row.optional(
-      'transfer_restriction',
-      (text) => restrictions.includes(text),
-      restrictions.join(' or '),
-    ),
+    amountDue: row.has('amount_due') ? onlyOn('LOAN', 'amount_due') : undefined,
+    transferRestriction: row.has('transfer_restriction')
+      ? row.optional('transfer_restriction', (text) => restrictions.includes(text), restrictions.join(' or '))
+      : undefined,
     holders: [],
   };
 }

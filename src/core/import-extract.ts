@@ -296,7 +296,7 @@ async function bringBalances(
         accountKey: accountKey(loan),
         accruedInterest: moves(loan) ? loan.accruedInterest : null,
         feesDue: moves(loan) ? loan.feesDue : null,
-        amountDue: loan.amountDue,
+        amountDue: loan.amountDue ?? null,
       })),
   );
   return { opened, adjusted };

@@ -263,10 +263,11 @@ const describeAccounts = sql(
   `update accounts a
    set account_number = v.account_number, description = v.description, closed = v.closed,
        delinquent = v.delinquent, overdraft_limit = v.overdraft_limit, credit_limit = v.credit_limit,
-       transfer_restriction = v.transfer_restriction
-   from unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::boolean[], $7::bigint[], $8::bigint[], $9::text[])
+       transfer_restriction = case when v.restriction_said then v.transfer_restriction else a.transfer_restriction end
+   from unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::boolean[], $7::bigint[], $8::bigint[], $9::text[],
+               $10::boolean[])
      as v (account_id, account_number, description, closed, delinquent, overdraft_limit, credit_limit,
-           transfer_restriction)
+           transfer_restriction, restriction_said)
    where a.institution_id = $1 and a.account_id = v.account_id`,
 );
 
@@ -284,7 +285,8 @@ export async function updateDescriptions(
     accounts.map((account) => account.delinquent),
     accounts.map((account) => account.overdraftLimit),
     accounts.map((account) => account.creditLimit),
-    accounts.map((account) => account.transferRestriction),
+    accounts.map((account) => account.transferRestriction ?? null),
+    accounts.map((account) => account.transferRestriction !== undefined),
   ]);
   expectWritten('accounts', rowCount, accounts.length);
 }
@@ -293,7 +295,7 @@ const setLoans = sql(
   'core_set_loans',
   `update loans l
    set accrued_interest = coalesce(v.accrued_interest, l.accrued_interest), fees_due = coalesce(v.fees_due, l.fees_due),
-       amount_due = v.amount_due
+       amount_due = coalesce(v.amount_due, l.amount_due)
    from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
      as v (account_key, accrued_interest, fees_due, amount_due)
    where l.institution_id = $1 and l.account_key = v.account_key`,
@@ -307,7 +309,7 @@ export async function updateLoans(
     readonly accountKey: bigint;
     readonly accruedInterest: bigint | null;
     readonly feesDue: bigint | null;
-    readonly amountDue: bigint;
+    readonly amountDue: bigint | null;
   }[],
 ): Promise<void> {
   const { rowCount } = await tx.query(setLoans, [

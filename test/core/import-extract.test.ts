@@ -226,6 +226,35 @@ describe('importing again', () => {
     assert.deepEqual(await dumpTables(db), before);
   });
 
+  test('a column that an extract leaves out lifts no restriction, and pays nothing that is due', async () => {
+    await using db = await testDatabase();
+    const saying = (said: readonly [restriction: string, due: string]) => {
+      const files = soundExtract();
+      const [header, ...lines] = files['accounts.csv'] ?? [];
+      files['accounts.csv'] = [
+        `${header},transfer_restriction,amount_due`,
+        ...lines.map((line) => `${line},${line.startsWith('a-3,') ? said : `${said[0]},`}`),
+      ];
+      return files;
+    };
+    const standing = async () => {
+      const [row] = await db.superuser<{ restrictions: string[]; due: number }>(
+        `select array_agg(distinct transfer_restriction) as restrictions, max(amount_due)::integer as due
+         from accounts left join loans using (institution_id, account_key) where customer_key is not null`,
+      );
+      return row;
+    };
+    await importFiles(db, saying(['EXCLUDE_ALL', '150.00']));
+    const frozen = { restrictions: ['EXCLUDE_ALL'], due: 15_000 };
+    assert.deepEqual(await standing(), frozen);
+    await importFiles(db, soundExtract());
+    assert.deepEqual(await standing(), frozen);
+    await importFiles(db, soundExtract(), { adjustBalances: true });
+    assert.deepEqual(await standing(), frozen);
+    await importFiles(db, saying(['', '']));
+    assert.deepEqual(await standing(), { restrictions: [null], due: 0 }, 'empty is said');
+  });
+
   test('new accounts open, beside those that stand', async () => {
     await using db = await testDatabase();
     const files = soundExtract();
