@@ -2,6 +2,7 @@ import { appendEvents, type NewEvent } from '../events/index.ts';
 import type { Actor } from '../institutions/index.ts';
 import { type Book, unbounded } from '../ledger/index.ts';
 import type { Transaction } from '../storage/index.ts';
+import { mayReceive, paysOut } from './authority.ts';
 import {
   apply,
   changeDues,
@@ -156,7 +157,7 @@ export class Batch {
       this.#wait({ ...terms, ...transition.terms });
       return unchanged('waits');
     }
-    const failure = transition.to === 'failed' ? transition.failure : this.#closedMeanwhile(transfer);
+    const failure = transition.to === 'failed' ? transition.failure : this.#stoppedMeanwhile(transfer);
     const finished: TransferRow = {
       ...transfer,
       status: failure === null ? 'COMPLETED' : 'FAILED',
@@ -175,13 +176,17 @@ export class Batch {
     return fromKey !== null && this.#ground.facts.holding(fromKey, actor.personKey)?.mayPay === true;
   }
 
-  /** An account that was closed while money waited for it takes and gives none. */
-  #closedMeanwhile({ fromAccountId, toAccountId }: TransferRow) {
+  /** An account that the core closed, or restricted, while money waited for it takes and gives none. */
+  #stoppedMeanwhile({ fromAccountId, toAccountId }: TransferRow) {
     const { facts } = this.#ground;
-    const closed = [fromAccountId, toAccountId].some((id) => facts.account(id)?.closed !== false);
-    return closed
-      ? ({ code: 'account_closed', detail: 'An account was closed while the transfer was pending.' } as const)
-      : null;
+    const [from, to] = [facts.account(fromAccountId), facts.account(toAccountId)];
+    if (from?.closed !== false || to?.closed !== false) {
+      const detail = 'An account was closed while the transfer was pending.';
+      return { code: 'account_closed', detail } as const;
+    }
+    if (paysOut(from) && mayReceive(to)) return null;
+    const detail = 'An account was restricted while the transfer was pending.';
+    return { code: 'account_restricted', detail } as const;
   }
 
   #approve(terms: PendingRow, operator: string): void {

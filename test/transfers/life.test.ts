@@ -379,6 +379,33 @@ describe('after the cut-off', () => {
     assert.equal(failed.failureCode, 'account_closed');
     assert.deepEqual(await ledgerOf(body.id), { moved: 0, held: 0 });
   });
+
+  for (const [what, restricted, restriction, outcome] of [
+    [
+      'out of an account restricted meanwhile no money goes',
+      'a-1001-checking',
+      'EXCLUDE_ALL',
+      'account_restricted',
+    ],
+    ['nor into one', 'a-1009-checking', 'EXCLUDE_AS_TO', 'account_restricted'],
+    ['a restriction of the other side stops nothing', 'a-1009-checking', 'EXCLUDE_AS_FROM', undefined],
+  ] as const) {
+    test(what, async () => {
+      const { body } = await initiate(bank, 'a-1001-checking', 'a-1009-checking', 1100);
+      assert.equal(body.status, 'PENDING');
+      const restrict = (to: string | null) =>
+        service.db.superuser(
+          'update accounts set transfer_restriction = $1 where account_id = $2 and institution_id = $3',
+          [to, restricted, lakesideDesk.institutionId],
+        );
+      await restrict(restriction);
+      hand.advance(30);
+      const ended = await settled(bank, body.id);
+      await restrict(null);
+      assert.equal(ended.failureCode, outcome);
+      assert.deepEqual(await ledgerOf(body.id), { moved: outcome === undefined ? 2 : 0, held: 0 });
+    });
+  }
 });
 
 describe('reversed', () => {
