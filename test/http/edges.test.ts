@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { openApiDocument } from '../support/contract.ts';
-import { clientToken, memberToken, startEdge } from './fake-services.ts';
+import { eventually } from '../support/processes.ts';
+import { account, clientToken, memberToken, startEdge } from './fake-services.ts';
 
 const transfers = '/digitalbanking/db-transfers/v1/transfers';
 const accounts = '/digitalbanking/db-accounts/v1/accounts';
@@ -337,6 +339,41 @@ describe('the service behind the edge', () => {
     );
     // Answered and gone, they have left their places.
     assert.equal((await edge.client.get(accounts, { token: clientToken })).status, 200);
+  });
+
+  it('keeps no place for who does not read the answer', async () => {
+    const many = Array.from({ length: 60_000 }, () => account);
+    let calls = 0;
+    await using edge = await startEdge(
+      { listAccounts: async () => (++calls === 1 ? many : []) },
+      { maxInFlight: 1 },
+    );
+    const deaf = connect(edge.port, '127.0.0.1');
+    deaf.write(`GET ${accounts} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${clientToken}\r\n\r\n`);
+    while (calls === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually('another is served', async () => {
+      const { status } = await edge.client.get(accounts, { token: memberToken });
+      return status === 200;
+    });
+    assert.ok(deaf.bytesRead < 1_000_000, 'the answer still waits to be read');
+    deaf.destroy();
+  });
+
+  it('keeps no place for a token request whose body does not come', async () => {
+    await using edge = await startEdge({}, { maxInFlight: 1 });
+    const slow = connect(edge.port, '127.0.0.1');
+    slow.write(
+      'POST /auth/v2/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"gr',
+    );
+    // It has been heard of.
+    await eventually('it is there', async () => (await edge.connections()) === 1);
+    await edge.client.get('/livez');
+    const reply = await edge.client.post('/auth/v2/token', {
+      headers: { 'content-type': 'application/json' },
+      body: '{"grant_type":"client_credentials"}',
+    });
+    slow.destroy();
+    assert.equal(reply.status, 200);
   });
 
   it('counts a caller who has gone as gone', async () => {

@@ -1,3 +1,4 @@
+import { promisify } from 'node:util';
 import { authorizationServerMetadata, type Caller, type Identified } from '../../src/auth/index.ts';
 import { createServer, type ServerOptions, type Services } from '../../src/http/index.ts';
 import type { Actor } from '../../src/institutions/index.ts';
@@ -150,6 +151,8 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     port: Number(new URL(address).port),
     client: new Client(address),
     log,
+    /** How many are open. */
+    connections: () => promisify(server.server.getConnections).call(server.server),
     close: () => server.close(),
     [Symbol.asyncDispose]: async () => {
       await server.close();
