@@ -9,6 +9,9 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
+/** Sent on one connection without a wait for the answers. Each is kept until its turn, and anybody can send them. */
+const mostWaiting = 100;
+
 /**
  * What becomes of several requests on one connection, and of what never became one: bytes that are not HTTP, headers too
  * large, a client too slow. Node hands over the bare connection for those, on which earlier requests may still be served: a
@@ -24,6 +27,9 @@ export function connectionsWith(headers: Readonly<Record<string, string>>) {
         const { socket } = request;
         const open = exchanges.get(socket) ?? [];
         exchanges.set(socket, open);
+        // What came in one packet is still handed over after this.
+        if (open.length >= mostWaiting) socket.destroy();
+        if (socket.destroyed) return;
         const exchange = { request, response };
         open.push(exchange);
         response.on('close', () => open.splice(open.indexOf(exchange), 1));
@@ -39,13 +45,16 @@ export function connectionsWith(headers: Readonly<Record<string, string>>) {
 
     /**
      * Requests that were sent without a wait for the answers are served one after another, as who sent them so must be able
-     * to rely on (RFC 9112, section 9.3.2): a transfer may spend what the one before brings in.
+     * to rely on (RFC 9112, section 9.3.2): a transfer may spend what the one before brings in. When the connection ends,
+     * those whose turn has not come are not served.
      */
     inTurn(request: IncomingMessage, serve: () => void): void {
-      const open = exchanges.get(request.socket);
+      const { socket } = request;
+      if (socket.destroyed) return;
+      const open = exchanges.get(socket);
       const before = open?.[open.findIndex((exchange) => exchange.request === request) - 1];
       if (before === undefined) serve();
-      else before.response.once('close', serve);
+      else before.response.once('close', () => socket.destroyed || serve());
     },
 
     answer(error: NodeJS.ErrnoException, socket: Socket): void {

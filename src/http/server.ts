@@ -46,6 +46,8 @@ export interface ServerOptions {
   readonly logStream: { write(line: string): void };
   /** How long a whole request may take to arrive. */
   readonly requestTimeoutSeconds: number;
+  /** How long a connection lives on which nothing moves: longer than anything takes to be served. */
+  readonly silenceSeconds?: number;
   /** Networks (CIDR) of the proxies in front, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies?: readonly string[];
   /** For each client, in this process. */
@@ -160,6 +162,8 @@ function bareServer(options: ServerOptions, headers: Readonly<Record<string, str
       }) as unknown as FastifyBaseLogger,
     bodyLimit: 64 * 1024,
     requestTimeout: options.requestTimeoutSeconds * 1000,
+    // Whoever does not read what was answered would else keep it, and the connection, for ever.
+    connectionTimeout: (options.silenceSeconds ?? options.requestTimeoutSeconds + 60) * 1000,
     keepAliveTimeout: 72_000,
     http: {
       maxHeaderSize: maxHeaderBytes,

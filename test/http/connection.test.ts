@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { openApiDocument, pointer, schemaChecker } from '../support/contract.ts';
 import { eventually } from '../support/processes.ts';
 import { sayRaw } from '../support/raw-http.ts';
-import { clientToken, startEdge } from './fake-services.ts';
+import { account, clientToken, startEdge } from './fake-services.ts';
 
 const isProblem = schemaChecker(openApiDocument);
 
@@ -209,6 +210,48 @@ describe('a connection', () => {
       ...['two begins', 'two ends'],
       ...['three begins', 'three ends'],
     ]);
+  });
+});
+
+describe('a connection on which many requests come without a wait for the answers', () => {
+  const request = `GET /digitalbanking/db-accounts/v1/accounts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${clientToken}\r\n\r\n`;
+
+  it('has a hundred of them answered', async () => {
+    await using edge = await startEdge();
+    const last = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    const { text } = await sayRaw(edge.port, [request.repeat(99) + last]);
+    assert.deepEqual(
+      answersIn(text).map(({ status }) => status),
+      Array(100).fill(200),
+    );
+  });
+
+  it('is ended when there are more, and what has not begun is not served', async () => {
+    const gate = Promise.withResolvers<void>();
+    let served = 0;
+    await using edge = await startEdge({
+      listAccounts: async () => {
+        served += 1;
+        await gate.promise;
+        return [];
+      },
+    });
+    const { text, ended } = await sayRaw(edge.port, [request.repeat(400)]);
+    assert.deepEqual([text, ended], ['', true]);
+    gate.resolve();
+    assert.equal((await edge.client.get('/livez')).status, 200);
+    assert.equal(served, 1);
+  });
+
+  it('is ended when what is answered is not read', async () => {
+    const many = Array.from({ length: 60_000 }, () => account);
+    await using edge = await startEdge({ listAccounts: async () => many }, { silenceSeconds: 1 });
+    const deaf = connect(edge.port, '127.0.0.1');
+    deaf.on('error', () => {});
+    deaf.write(request);
+    await eventually('it is there', async () => (await edge.connections()) === 1);
+    await eventually('it is ended', async () => (await edge.connections()) === 0);
+    deaf.destroy();
   });
 });
 
