@@ -1,6 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { chmod, chown, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -154,9 +166,10 @@ async function makeSocketFolder(name: string, user: ServerUser | undefined): Pro
     await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
-    const { uid } = await stat(folder);
-    const expected = user?.uid ?? process.getuid?.();
-    if (uid !== expected && uid !== process.getuid?.()) {
+    // Anybody may have made a link of this name, and what it names would be given away.
+    const found = await lstat(folder);
+    const owners = [user?.uid, process.getuid?.()];
+    if (!found.isDirectory() || !owners.includes(found.uid)) {
       throw new DatabaseStartError(`The folder ${folder} belongs to somebody else; remove it or set TMPDIR.`);
     }
     if (user !== undefined) await chown(folder, user.uid, user.gid);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
@@ -73,6 +74,22 @@ test('what was written is there after stop and start; stopping twice is stopping
   const second = await ownEmbeddedPostgres({ dataDir, log });
   assert.equal(await ask(second.connection, 'select answer from kept'), 42);
   await second.stop();
+});
+
+test('a link in the place of the socket’s folder is not followed', async () => {
+  const folder = await realpath(dataDir);
+  const other = await mkdtemp(path.join(parent, 'other-'));
+  await chmod(other, 0o755);
+  const hash = createHash('sha256').update(folder).digest('hex').slice(0, 12);
+  const link = path.join(os.tmpdir(), `sharedraft-${hash}`);
+  await symlink(other, link);
+  try {
+    await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), /belongs to somebody else/);
+    const { mode, uid } = await stat(other);
+    assert.deepEqual([mode & 0o777, uid], [0o755, process.getuid?.()]);
+  } finally {
+    await rm(link, { force: true });
+  }
 });
 
 test('commits are durable and nobody else on the machine can reach the socket', async () => {
