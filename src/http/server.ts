@@ -82,7 +82,7 @@ const maxHeaderBytes = 16 * 1024;
 export async function createServer(services: Services, options: ServerOptions): Promise<FastifyInstance> {
   const headers = securityHeaders(options.publicUrl);
   const allowedOrigins = new Set(options.corsOrigins);
-  const app = bareServer(options, headers);
+  const app = bareServer(options, headers, allowedOrigins);
   app.decorateRequest('caller', null);
   app.decorateRequest('presumed', null);
   app.decorateRequest('callerAddress', null);
@@ -141,7 +141,11 @@ export async function createServer(services: Services, options: ServerOptions): 
 }
 
 /** Limits, timeouts and the log, and answers to what never became a request. */
-function bareServer(options: ServerOptions, headers: Readonly<Record<string, string>>): FastifyInstance {
+function bareServer(
+  options: ServerOptions,
+  headers: Readonly<Record<string, string>>,
+  allowedOrigins: ReadonlySet<string>,
+): FastifyInstance {
   const connections = connectionsWith(headers);
   const app = fastify({
     logger: {
@@ -183,8 +187,11 @@ function bareServer(options: ServerOptions, headers: Readonly<Record<string, str
     },
     schemaErrorFormatter: refuseInvalid,
     clientErrorHandler: (error, socket) => connections.answer(error, socket),
+    // No hook comes to these.
     frameworkErrors: (error, request, reply) => {
       reply.headers(headers).header('transactionId', request.id);
+      reply.headers(corsHeaders(request.headers.origin, allowedOrigins));
+      if (allowedOrigins.size > 0) reply.header('vary', 'Origin');
       sendError(reply, problemAnswer(toProblem(error), request.id));
     },
   });

@@ -127,8 +127,11 @@ describe('pages of other origins', () => {
     assert.equal(done.headers.get('access-control-allow-credentials'), null);
     const script = await edge.client.get('/docs/scalar.js');
     assert.equal(script.headers.get('vary'), 'Accept-Encoding, Origin');
-    const refused = await edge.client.get(accounts, { headers: { origin: trusted } });
-    assert.equal(refused.headers.get('access-control-allow-origin'), trusted);
+    for (const path of [accounts, `${accounts}/%zz`]) {
+      const refused = await edge.client.get(path, { headers: { origin: trusted } });
+      assert.equal(refused.headers.get('access-control-allow-origin'), trusted, path);
+      assert.equal(refused.headers.get('vary'), 'Origin', path);
+    }
   });
 
   it('of any other origin may not', async () => {
