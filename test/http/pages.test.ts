@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { runInNewContext } from 'node:vm';
+import { pages } from '../../src/http/pages.ts';
 import { problemCodes, problemKinds } from '../../src/http/problems.ts';
 import { openApiDocument, pointer, schemaChecker } from '../support/contract.ts';
 import { startEdge } from './fake-services.ts';
@@ -116,6 +117,16 @@ describe('the reference page', () => {
 });
 
 describe('the service’s own', () => {
+  it('hands the large ones out as the same bytes to all, of which who does not read holds no copy', async () => {
+    for (const { path, handle } of pages) {
+      if (!['/openapi.json', '/docs/scalar.js'].includes(path)) continue;
+      const [one, another] = [1, 2].map(() => handle({ params: {}, header: () => undefined }));
+      const bytes = (await one)?.body;
+      assert.ok(bytes instanceof Uint8Array, path);
+      assert.equal((await another)?.body, bytes, path);
+    }
+  });
+
   it('root leads to the reference and the problems', async () => {
     await using edge = await startEdge();
     const { text } = await edge.client.get('/');
