@@ -56,20 +56,9 @@ export async function generateOpenApi(): Promise<object> {
           schema: { type: 'string' },
         },
       },
-      headers: {
-        transactionId: {
-          description: 'The name of this request: the caller’s own, else a UUID.',
-          schema: { type: 'string' },
-        },
-        RateLimit: {
-          description:
-            'What is left of the share, and for how many seconds (draft-ietf-httpapi-ratelimit-headers).',
-          schema: { type: 'string' },
-        },
-        'RateLimit-Policy': { description: 'The share of each client.', schema: { type: 'string' } },
-        'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
-        'WWW-Authenticate': { description: 'RFC 6750, section 3.', schema: { type: 'string' } },
-      },
+      headers: Object.fromEntries(
+        headersInTwoForms().filter(([name]) => inPaths.includes(`"#/components/headers/${name}"`)),
+      ),
       securitySchemes: {
         oauth2: {
           type: 'oauth2',
@@ -178,32 +167,74 @@ function parametersOf(schema: Type.TObject | undefined, place: 'path' | 'query')
   });
 }
 
-const rateHeaders = {
-  RateLimit: { $ref: '#/components/headers/RateLimit' },
-  'RateLimit-Policy': { $ref: '#/components/headers/RateLimit-Policy' },
-};
+const commonHeaders = {
+  transactionId: {
+    description: 'The name of this request: the caller’s own, else a UUID.',
+    schema: { type: 'string' },
+  },
+  RateLimit: {
+    description:
+      'What is left of the share, and for how many seconds (draft-ietf-httpapi-ratelimit-headers). Counted once the client has proven who it is.',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Policy': { description: 'The share of each client.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
+  'WWW-Authenticate': { description: 'RFC 6750, section 3.', schema: { type: 'string' } },
+} as const;
+type CommonHeader = keyof typeof commonHeaders;
+
+/** What an answer always has, and under a name of its own what it may have. */
+function headersInTwoForms(): [string, object][] {
+  return Object.entries(commonHeaders).flatMap(([name, { description, schema }]) => [
+    [name, { description, required: true, schema }],
+    [`${name}.optional`, { description, schema }],
+  ]);
+}
+
+function refer(names: readonly CommonHeader[], always = true): Record<string, object> {
+  return Object.fromEntries(
+    names.map((name) => [name, { $ref: `#/components/headers/${name}${always ? '' : '.optional'}` }]),
+  );
+}
+
+function ownHeaders(headers: AnswerDescription['headers'] = {}): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, header]) => [
+      name,
+      typeof header === 'string'
+        ? { description: header, required: true, schema: { type: 'string' } }
+        : { description: header.description, schema: { type: 'string' } },
+    ]),
+  );
+}
+
+/** Refused before anybody was counted. */
+const uncounted: readonly number[] = [401, 403, 408];
+
+function rateHeaders({ rate }: Operation, status: number): Record<string, object> {
+  if (rate === undefined || uncounted.includes(status)) return {};
+  return refer(['RateLimit', 'RateLimit-Policy'], status < 300 || status === 429);
+}
 
 function describeAnswer(
   { description, headers, schema, examples }: AnswerDescription,
   status: string,
-  { rate }: Operation,
+  operation: Operation,
 ): object {
   return {
     description,
     headers: {
-      ...Object.fromEntries(
-        Object.entries(headers ?? {}).map(([name, header]) => [
-          name,
-          typeof header === 'string'
-            ? { description: header, schema: { type: 'string' } }
-            : { description: header.description, required: false, schema: { type: 'string' } },
-        ]),
-      ),
-      ...(rate && Number(status) < 300 && rateHeaders),
-      transactionId: { $ref: '#/components/headers/transactionId' },
+      ...ownHeaders(headers),
+      ...rateHeaders(operation, Number(status)),
+      ...refer(['transactionId']),
     },
     content: { 'application/json': { schema: copySchema(schema), examples } },
   };
+}
+
+/** Whether its answer says in `WWW-Authenticate` with what token to come (see authenticate.ts). */
+function challenges(code: ProblemCode): boolean {
+  return code === 'missing_token' || code === 'invalid_token' || code === 'insufficient_scope';
 }
 
 /** What an operation may answer because of what kind of operation it is. */
@@ -246,12 +277,11 @@ function describeProblems(operation: Operation): Record<string, object> {
           description: `${STATUS_CODES[status]}: ${together.map((code) => `[\`${code}\`](/problems/${code})`).join(', ')}.`,
           'x-problem-codes': together,
           headers: {
-            ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/WWW-Authenticate' } }),
-            ...(status === 429 && operation.rate && rateHeaders),
-            ...((status === 429 || status === 503) && {
-              'Retry-After': { $ref: '#/components/headers/Retry-After' },
-            }),
-            transactionId: { $ref: '#/components/headers/transactionId' },
+            ...ownHeaders(operation.problemHeaders?.[status]),
+            ...(together.some(challenges) && refer(['WWW-Authenticate'], together.every(challenges))),
+            ...rateHeaders(operation, status),
+            ...((status === 429 || status === 503) && refer(['Retry-After'])),
+            ...refer(['transactionId']),
           },
           content: {
             'application/problem+json': {

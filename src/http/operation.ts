@@ -99,6 +99,8 @@ interface Description<
   readonly problems?: readonly ProblemCode[];
   /** By status, where the problem document has members of its own. */
   readonly problemSchemas?: Readonly<Record<number, Type.TObject>>;
+  /** Likewise, where it has headers of its own. */
+  readonly problemHeaders?: Readonly<Record<number, NonNullable<AnswerDescription['headers']>>>;
   /** Counted for each client, and told in `RateLimit`. */
   readonly rate?: Rate;
   /**

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as ajvFormats from 'ajv-formats';
+import { securityHeaders } from '../../src/http/security-headers.ts';
 import { currencyDecimals } from '../../src/ledger/index.ts';
 
 /** One answer, as it came over the wire. */
@@ -14,8 +15,14 @@ export interface Exchange {
   readonly text: string;
 }
 
+interface HeaderObject {
+  readonly $ref?: string;
+  /** That every such answer has it. */
+  readonly required?: boolean;
+}
+
 interface ResponseObject {
-  readonly headers?: Record<string, { readonly required?: boolean }>;
+  readonly headers?: Record<string, HeaderObject>;
   readonly content?: Record<string, { readonly schema: unknown }>;
   readonly 'x-problem-codes'?: readonly string[];
 }
@@ -28,7 +35,10 @@ interface OperationObject {
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly paths: Record<string, Record<string, OperationObject>>;
-  readonly components: { readonly schemas: Record<string, unknown> };
+  readonly components: {
+    readonly schemas: Record<string, unknown>;
+    readonly headers: Record<string, HeaderObject>;
+  };
 }
 
 export const openApiDocument: OpenApiDocument = JSON.parse(
@@ -67,6 +77,18 @@ function closed(value: unknown): unknown {
     : copy;
 }
 
+/** Headers of HTTP, of security and of CORS, which say nothing of an operation. */
+const onAnyAnswer: ReadonlySet<string> = new Set([
+  ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'pragma'],
+  ...['access-control-allow-origin', 'access-control-expose-headers', 'vary'],
+  ...Object.keys(securityHeaders('https://bank.example')),
+]);
+
+function resolve(header: HeaderObject): HeaderObject {
+  const name = header.$ref?.split('/').at(-1);
+  return name === undefined ? header : (openApiDocument.components.headers[name] ?? {});
+}
+
 /** Throws unless the answer is one that openapi.json allows: status, media type, headers, body, problem code. */
 export function assertInContract(exchange: Exchange): void {
   const { method, status, headers, text } = exchange;
@@ -89,8 +111,16 @@ export function assertInContract(exchange: Exchange): void {
 
   const response = operation.responses[status];
   assert.ok(response, `${said}\nbut ${operation.operationId} has no such status in openapi.json`);
-  for (const [name, { required }] of Object.entries(response.headers ?? {})) {
-    assert.ok(required === false || headers.has(name), `${said}\nwithout the header ${name}`);
+  const told = Object.entries(response.headers ?? {}).map(([name, header]) => ({ name, ...resolve(header) }));
+  for (const { name, required } of told) {
+    assert.ok(required !== true || headers.has(name), `${said}\nwithout the header ${name}`);
+  }
+  const names = new Set(told.map(({ name }) => name.toLowerCase()));
+  for (const name of headers.keys()) {
+    assert.ok(
+      names.has(name) || onAnyAnswer.has(name),
+      `${said}\nwith the header ${name}, which openapi.json does not have there`,
+    );
   }
   if (method === 'HEAD') return;
   const [mediaType = ''] = (headers.get('content-type') ?? '').split(';');

@@ -123,6 +123,14 @@ export const initiateTransfer = operation({
     },
   },
   problems: ['transfer_id_reused', ...failureCodes, 'outcome_unknown'],
+  problemHeaders: {
+    422: {
+      'Idempotent-Replayed': {
+        description: '`true` where the same order came before, and was declined then.',
+        optional: true,
+      },
+    },
+  },
   problemSchemas: { 422: DeclinedTransferProblem, 504: OutcomeUnknownProblem },
   presumes: true,
   async handle(services, { actor, condition, body, query, numbers, header }) {
