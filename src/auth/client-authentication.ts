@@ -88,12 +88,13 @@ function readCredentials(request: TokenRequest): Credentials {
   const clientId = request.text('client_id');
   const secret = request.text('client_secret');
   const assertion = readAssertion(request);
-  const basic = readBasic(request.authorization);
-  const ways = [secret, assertion, basic].filter((way) => way !== undefined);
+  const authorization = request.authorization || undefined;
+  const ways = [secret, assertion, authorization].filter((way) => way !== undefined);
+  // RFC 6749 section 5.2. An access token in the header proves nothing here; who it is for might be another client.
   if (ways.length > 1) {
     throw new OAuthError(
       'invalid_request',
-      'A client authenticates in one way: in the body, in Basic, or by an assertion.',
+      'A client authenticates in one way: in the body, in Basic, or by an assertion. Beside another no Authorization header is taken, whatever it holds.',
     );
   }
   if (assertion !== undefined) {
@@ -102,7 +103,8 @@ function readCredentials(request: TokenRequest): Credentials {
     if (clientId !== undefined && clientId !== asserted) throw wrongClient();
     return { clientId: asserted, assertion };
   }
-  if (basic !== undefined) {
+  if (authorization !== undefined) {
+    const basic = readBasic(authorization);
     if (clientId !== undefined && clientId !== basic.clientId) {
       throw new OAuthError('invalid_request', 'client_id differs from the one in Basic.');
     }
@@ -128,20 +130,32 @@ function readAssertion(request: TokenRequest): string | undefined {
 }
 
 /** Both parts are form-encoded before they are joined and base64-encoded: some libraries send demo%2Dapp. */
-function readBasic(authorization: string | undefined): { clientId: string; secret: string } | undefined {
-  if (authorization === undefined) return undefined;
+function readBasic(authorization: string): { clientId: string; secret: string } {
+  if (!/^basic(?: |$)/i.test(authorization)) {
+    throw new OAuthError(
+      'invalid_client',
+      'A client authenticates in HTTP Basic, in the body, or by an assertion; an access token is none of them.',
+    );
+  }
   const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2})$/i.exec(authorization)?.[1];
   const pair = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('utf8');
   const colon = pair.indexOf(':');
-  if (colon < 1) throw wrongClient();
+  if (colon < 1) throw malformedBasic();
   try {
     const clientId = formDecode(pair.slice(0, colon));
     // What no database would take is nobody's.
-    if (clientId.includes('\0')) throw wrongClient();
+    if (clientId.includes('\0')) throw malformedBasic();
     return { clientId, secret: formDecode(pair.slice(colon + 1)) };
   } catch {
-    throw wrongClient();
+    throw malformedBasic();
   }
+}
+
+function malformedBasic(): OAuthError {
+  return new OAuthError(
+    'invalid_client',
+    'HTTP Basic is malformed: it is client_id:client_secret in base64, each form-encoded before.',
+  );
 }
 
 function formDecode(text: string): string {

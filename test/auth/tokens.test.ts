@@ -274,6 +274,54 @@ describe('400 and 401, after RFC 6749 section 5.2', () => {
     });
   }
 
+  test('an Authorization header beside credentials in the body is told as a second way, whatever it holds', async () => {
+    const { token: live } = await memberOf(service, member.username, member.password);
+    const { authorization } = basic('demo-app', 'demo-app-secret');
+    for (const path of [paths.token, paths.revoke, paths.introspect]) {
+      for (const header of [
+        `Bearer ${live}`,
+        'Bearer stale',
+        'Bearer',
+        'Basic %%%',
+        'Negotiate x',
+        authorization,
+      ]) {
+        const body = { grant_type: 'client_credentials', token: live, ...app };
+        const answer = await send(service.address, 'POST', path, {
+          body,
+          headers: { authorization: header },
+        });
+        assert.equal(answer.status, 400, answer.text);
+        assert.equal(answer.body.error, 'invalid_request');
+        assert.match(answer.body.error_description, /Authorization/);
+        assert.equal(answer.headers.get('ratelimit'), null, 'nobody was counted');
+      }
+    }
+    const body = { token: live, ...app };
+    const { active } = (await send(service.address, 'POST', paths.introspect, { body })).body;
+    assert.equal(active, true, 'nothing was revoked');
+  });
+
+  test('what in the Authorization header is no Basic is told as that, and not as a wrong secret', async () => {
+    for (const [header, told] of [
+      ['Bearer abc', /access token/],
+      ['Bearer', /access token/],
+      ['Basic %%%', /malformed/],
+      [basic('demo-app', '50%off').authorization, /malformed/],
+    ] as const) {
+      const answer = await token({ grant_type: 'client_credentials' }, { authorization: header });
+      assert.equal(answer.status, 401, answer.text);
+      assert.equal(answer.body.error, 'invalid_client');
+      assert.match(answer.body.error_description, told);
+      assert.match(answer.headers.get('www-authenticate') ?? '', /^Basic /);
+    }
+  });
+
+  test('an empty Authorization header is none', async () => {
+    const answer = await token({ grant_type: 'client_credentials', ...app }, { authorization: '' });
+    assert.equal(answer.status, 200, answer.text);
+  });
+
   test('unknown user, wrong password, locked and inactive are told the same, to the letter', async () => {
     const tries = [
       { username: 'nobody.here', password: 'wrong' },

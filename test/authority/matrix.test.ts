@@ -39,7 +39,7 @@ type Bearer = (typeof bearers)[number];
 const dead = '401 401 401 401 401 401';
 /** Users, clients and tokens that were ended while the tokens lived. */
 const ended = '401 401 401 401';
-const clientItself = ['200', ...Array(bearers.length - 1).fill('401')].join(' ');
+const clientItself = ['200', ...Array(bearers.length - 1).fill('400')].join(' ');
 const open = Array(bearers.length).fill('200').join(' ');
 
 /** By the order of `bearers`. */
@@ -63,7 +63,7 @@ const matrix: Readonly<Record<string, string>> = {
   cancelTransfer: /*           */ `${dead}  404 404    403    404  ${ended}  409 409 409 409`,
   readEvents: /*               */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
 
-  // The client authenticates in the request itself, and a token beside it is no such authentication.
+  // The client authenticates in the request itself, and a token beside that is a second way, which none may take.
   issueToken: clientItself,
   revokeToken: clientItself,
   introspectToken: clientItself,
