@@ -154,7 +154,8 @@ function describe(operation: Operation): object {
 
 function parametersOf(schema: Type.TObject | undefined, place: 'path' | 'query'): object[] {
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
-    const { description, ...rest } = copySchema(property) as Record<string, unknown>;
+    const description = descriptionOf(property);
+    const { description: _, ...rest } = copySchema(property) as Record<string, unknown>;
     const required = schema?.required?.includes(name) === true;
     return {
       name,
@@ -304,15 +305,36 @@ function exampleOf(code: ProblemCode, schema: Type.TObject = ProblemDocument): o
   return { summary: problemKinds[code].title, value: Object.fromEntries(said) };
 }
 
-const namesOfSchemas = new Map<unknown, string>(
-  Object.entries(namedSchemas).map(([name, schema]) => [schema, name]),
+const namesOfShapes = new Map(
+  Object.entries(namedSchemas).map(([name, schema]) => [
+    shapeOf(schema),
+    { name, description: descriptionOf(schema) },
+  ]),
 );
 
-/** As plain JSON, with a reference wherever a named schema stands; `named: false` writes the outermost out. */
+function descriptionOf(schema: object): string | undefined {
+  return 'description' in schema ? String(schema.description) : undefined;
+}
+
+/** What it takes, whatever is said of it. */
+function shapeOf(schema: object): string {
+  return JSON.stringify({ ...schema, description: undefined });
+}
+
+/**
+ * As plain JSON, with a reference wherever a named shape stands, and beside it what is said of it only there;
+ * `named: false` writes the outermost out.
+ */
 function copySchema(schema: unknown, { named = true } = {}): unknown {
-  const name = named ? namesOfSchemas.get(schema) : undefined;
-  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
   if (Array.isArray(schema)) return schema.map((part) => copySchema(part));
   if (typeof schema !== 'object' || schema === null) return schema;
-  return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, copySchema(part)]));
+  const known = named ? namesOfShapes.get(shapeOf(schema)) : undefined;
+  if (known === undefined) {
+    return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, copySchema(part)]));
+  }
+  const description = descriptionOf(schema);
+  return {
+    $ref: `#/components/schemas/${known.name}`,
+    ...(description !== known.description && { description }),
+  };
 }

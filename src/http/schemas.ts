@@ -41,10 +41,25 @@ export const TransactionStatus = oneOf(['POSTED', 'PENDING'], 'Only these; both 
 
 const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' });
 
-const Money = Type.Object({
-  amount: Type.Number({ description: 'In major units, written with exactly the decimals of the currency.' }),
-  currencyCode: CurrencyCode,
-});
+const Money = Type.Object(
+  {
+    amount: Type.Number({
+      description: 'In major units, written with exactly the decimals of the currency.',
+    }),
+    currencyCode: CurrencyCode,
+  },
+  { description: 'An amount of a currency.' },
+);
+
+const AccountBalance = Type.Object(
+  { availableBalance: Money, currentBalance: Money },
+  {
+    description:
+      'Current is what is posted: what a deposit holds, what of a loan’s principal or a credit line is owed. Available is a deposit’s current without holds, a credit line’s unused part, and 0 for a loan.',
+  },
+);
+
+const FailureCode = oneOf(failureCodes, 'Why; with FAILED only.');
 
 export const Profile = Type.Object(
   {
@@ -74,13 +89,7 @@ export const Account = Type.Object(
       description: Type.String(),
     }),
     category: oneOf(['DEPOSIT', 'LOAN', 'CREDIT', 'INVESTMENT'], 'What the account is to its holder.'),
-    balance: Type.Object(
-      { availableBalance: Money, currentBalance: Money },
-      {
-        description:
-          'Current is what is posted: what a deposit holds, what of a loan’s principal or a credit line is owed. Available is a deposit’s current without holds, a credit line’s unused part, and 0 for a loan.',
-      },
-    ),
+    balance: AccountBalance,
     accountStatus: Type.Object({ open: Type.Boolean(), closed: Type.Boolean(), delinquent: Type.Boolean() }),
   },
   { description: 'One account: identity, type, category, balances, status.' },
@@ -118,7 +127,7 @@ export const Balances = Type.Object(
   {
     accountId: Type.String(),
     asOf: Type.String({ format: 'date-time' }),
-    balance: Type.Object({ availableBalance: Money, currentBalance: Money }),
+    balance: AccountBalance,
   },
   {
     description:
@@ -136,7 +145,7 @@ export const Transfer = Type.Object(
     currencyCode: CurrencyCode,
     status: TransferStatus,
     createdAt: Type.String({ format: 'date-time' }),
-    failureCode: Type.Optional(oneOf(failureCodes, 'Why; with FAILED only.')),
+    failureCode: Type.Optional(FailureCode),
   },
   {
     description:
@@ -144,7 +153,7 @@ export const Transfer = Type.Object(
   },
 );
 
-const Reason = Type.Object({
+const TransferReason = Type.Object({
   code: oneOf([...failureCodes, 'review', 'cut_off'], 'For programs.'),
   detail: Type.String({ description: 'For people.' }),
 });
@@ -152,7 +161,7 @@ const Reason = Type.Object({
 export const TransferDecision = Type.Object(
   {
     transfer: Transfer,
-    reasons: Type.Array(Reason, {
+    reasons: Type.Array(TransferReason, {
       description: 'Why it would fail, or be held; empty where it would post at once.',
     }),
   },
@@ -182,7 +191,7 @@ export const TransferOptions = Type.Object(
         reviewAbove: Type.Optional(
           Type.Number({ minimum: 0, description: 'More than this is held for review.' }),
         ),
-        reason: Type.Optional(Reason),
+        reason: Type.Optional(TransferReason),
       }),
     ),
   },
@@ -221,6 +230,15 @@ export const Event = Type.Object(
   { description: 'Something that happened. A transfer is told as the event left it.' },
 );
 
+const ProblemCodeSchema = oneOf(problemCodes, 'For programs: the same as at the end of `type`.');
+
+const InvalidPart = Type.Object({
+  pointer: Type.String({
+    description: 'A JSON pointer into the body (RFC 6901), or the name of a parameter or header.',
+  }),
+  detail: Type.String(),
+});
+
 const problemMembers = {
   type: Type.String({ format: 'uri-reference', description: 'Opens the page about the code.' }),
   title: Type.String({ description: 'The same for every occurrence of the code.' }),
@@ -229,17 +247,9 @@ const problemMembers = {
   instance: Type.Optional(
     Type.String({ format: 'uri', description: 'The transaction id of this occurrence, where it is a UUID.' }),
   ),
-  code: oneOf(problemCodes, 'For programs: the same as at the end of `type`.'),
+  code: ProblemCodeSchema,
   errors: Type.Optional(
-    Type.Array(
-      Type.Object({
-        pointer: Type.String({
-          description: 'A JSON pointer into the body (RFC 6901), or the name of a parameter or header.',
-        }),
-        detail: Type.String(),
-      }),
-      { description: 'The parts of the request that are not valid.' },
-    ),
+    Type.Array(InvalidPart, { description: 'The parts of the request that are not valid.' }),
   ),
 };
 
@@ -275,15 +285,25 @@ export const OAuthErrorDocument = Type.Object(
 
 /** The name of each in openapi.json. */
 export const namedSchemas = {
+  Money,
   Profile,
+  PhoneType,
   Account,
+  AccountBalance,
   Transaction,
   Balances,
   Transfer,
+  TransferType,
+  TransferStatus,
+  FailureCode,
+  PaymentOption,
   TransferDecision,
+  TransferReason,
   TransferOptions,
   Event,
   Problem: ProblemDocument,
+  ProblemCode: ProblemCodeSchema,
+  InvalidPart,
   OutcomeUnknownProblem,
   DeclinedTransferProblem,
   OAuthError: OAuthErrorDocument,

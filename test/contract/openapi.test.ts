@@ -58,6 +58,35 @@ describe('openapi.json', () => {
     for (const [name, schema] of schemas) assert.equal(ajv.validateSchema(schema), true, String(name));
   });
 
+  it('writes each object and enumeration that it takes or answers once, for whoever makes types of them', () => {
+    const places = new Map<string, string[]>();
+    const walk = (value: Json, at: string) => {
+      if (typeof value !== 'object' || value === null) return;
+      if (value.properties !== undefined || value.enum !== undefined) {
+        const { description: _, ...shape } = value;
+        const key = JSON.stringify(shape);
+        places.set(key, [...(places.get(key) ?? []), at]);
+      }
+      for (const [name, part] of Object.entries(value)) walk(part, `${at}/${name}`);
+    };
+    for (const [name, schema] of Object.entries(document.components.schemas)) walk(schema, name);
+    for (const { operation } of operations) {
+      const { schema } = operation.requestBody?.content['application/json'] ?? {};
+      for (const part of [...operation.parameters, ...Object.values(schema?.properties ?? {})]) {
+        walk(part, operation.operationId);
+      }
+      for (const [status, { content }] of Object.entries<Json>(operation.responses)) {
+        for (const { schema } of Object.values<Json>(content))
+          walk(schema, `${operation.operationId} ${status}`);
+      }
+    }
+    assert.ok(places.size > 40);
+    assert.deepEqual(
+      [...places.values()].filter(({ length }) => length > 1),
+      [],
+    );
+  });
+
   it('has no component that nothing refers to', () => {
     const text = JSON.stringify(document);
     for (const [kind, components] of Object.entries<Json>(document.components)) {
