@@ -203,7 +203,12 @@ describe('the edge', () => {
 
   describe('406', () => {
     it('comes where Accept leaves no room for JSON, and nothing was done', async () => {
-      for (const accept of ['text/html', 'application/json;q=0', 'application/xml, text/*']) {
+      for (const accept of [
+        'text/html',
+        'application/json;q=0',
+        'application/xml, text/*',
+        'application/json;charset=utf-16',
+      ]) {
         const reply = await edge.client.post(transfers, {
           token: clientToken,
           json: order,
@@ -216,6 +221,8 @@ describe('the edge', () => {
 
     it('does not come where it leaves some', async () => {
       for (const accept of [
+        'application/json; charset=utf-8',
+        'application/json;charset=UTF-8;q=0.9, text/html',
         '',
         '*/*',
         'application/*',
