@@ -90,7 +90,7 @@ const introduction = `A digital banking interface for the members of a financial
 
 **Money.** Amounts are JSON numbers in major units. They are read and written exactly, never through a float.
 
-**Errors** are [problem documents](/problems) (RFC 9457); \`code\` is for programs. The token operation answers 400 and 401 as RFC 6749 says. Beside what each operation lists, any request may meet 404 \`path_not_found\`, 405 \`method_not_allowed\`, 408 \`request_timeout\` and 431 \`headers_too_large\`.`;
+**Errors** are [problem documents](/problems) (RFC 9457); \`code\` is for programs. The token operation answers 400 and 401 as RFC 6749 says. Beside what each operation lists, any request may meet 400 \`invalid_request\` where it is not HTTP/1.1, 404 \`path_not_found\`, 405 \`method_not_allowed\`, 408 \`request_timeout\` and 431 \`headers_too_large\`.`;
 
 const scopeTexts: Readonly<Record<(typeof scopes)[number], string>> = {
   'account:read': 'Accounts and balances',

@@ -183,6 +183,20 @@ describe('openapi.json', () => {
     assert.ok(examples > 100);
   });
 
+  it('tells each problem code, of an operation or of any request at all', () => {
+    const listed = new Set(
+      operations.flatMap(({ operation }) =>
+        Object.values<Json>(operation.responses).flatMap((response) => response['x-problem-codes'] ?? []),
+      ),
+    );
+    // Every path gives these, also where the operation takes nothing that could be wrong: two Hosts, a malformed escape.
+    const anywhere = new Set(['invalid_request']);
+    for (const [code, { status }] of Object.entries(problemKinds)) {
+      if (listed.has(code) && !anywhere.has(code)) continue;
+      assert.ok(document.info.description.includes(`${status} \`${code}\``), code);
+    }
+  });
+
   it('puts each problem code at its own status, with an example of it', () => {
     for (const { operation } of operations) {
       for (const [status, response] of Object.entries<Json>(operation.responses)) {
