@@ -1,7 +1,13 @@
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
-import { type ReviewRow, selectDue, selectPendingPage } from './pending-queries.ts';
+import {
+  firstPlace,
+  type PendingPlace,
+  type ReviewRow,
+  selectDue,
+  selectPendingPage,
+} from './pending-queries.ts';
 import { selectTransfersById } from './queries.ts';
 import type { Act, ActOutcome, Outcome, Transfer } from './transfer.ts';
 import type { TransferDesk } from './transfer-desk.ts';
@@ -71,7 +77,7 @@ export async function* listPending(
   database: Database,
   institutionId: InstitutionId,
 ): AsyncGenerator<ReviewRow> {
-  let after: Pick<ReviewRow, 'dueAt' | 'transferKey'> = { dueAt: new Date(0), transferKey: 0n };
+  let after: PendingPlace = firstPlace;
   for (;;) {
     const page = await database.read(institutionId, (db) =>
       selectPendingPage(db, institutionId, after, pageLength),
@@ -87,33 +93,36 @@ const dueAtOnce = 256;
 
 /**
  * Posts or expires the pending transfers of an institution whose time has come. Any process may, at any time: each is an
- * order like others, and whoever comes second changes nothing. Answers how many it changed.
+ * order like others, and whoever comes second changes nothing. One that cannot be settled now holds up none behind it; the
+ * next sweep tries again. Answers how many it changed; throws where it could change none for a fault.
  */
 export async function settleDue(
   desk: TransferDesk,
   database: Database,
   institutionId: InstitutionId,
+  atOnce = dueAtOnce,
 ): Promise<number> {
+  const act = { kind: 'due' } as const;
   let changed = 0;
-  for (;;) {
+  let failed: PromiseRejectedResult | undefined;
+  for (let after: PendingPlace | undefined = firstPlace; after !== undefined; ) {
+    const place: PendingPlace = after;
     const due = await database.read(institutionId, (db) =>
-      selectDue(db, institutionId, desk.deps.clock(), dueAtOnce),
+      selectDue(db, institutionId, desk.deps.clock(), place, atOnce),
     );
-    const act = { kind: 'due' } as const;
     const results = await Promise.allSettled(
-      due.map((name) => desk.queue.submit(institutionId, { kind: 'transition', ...name, act })),
+      due.map(({ transferId, fromAccountId, toAccountId }) =>
+        desk.queue.submit(institutionId, { kind: 'transition', transferId, fromAccountId, toAccountId, act }),
+      ),
     );
-    const now = results.filter(
-      (result) => result.status === 'fulfilled' && result.value.kind === 'changed',
-    ).length;
-    changed += now;
-    // One that cannot be settled now must not keep this turning: the next sweep tries again.
-    if (due.length < dueAtOnce || now === 0) {
-      const failed = results.find((result) => result.status === 'rejected');
-      if (failed !== undefined && changed === 0) throw failed.reason;
-      return changed;
+    for (const result of results) {
+      if (result.status === 'rejected') failed ??= result;
+      else if (result.value.kind === 'changed') changed += 1;
     }
+    after = due.length < atOnce ? undefined : due.at(-1);
   }
+  if (failed !== undefined && changed === 0) throw failed.reason;
+  return changed;
 }
 
 async function actOn(

@@ -60,27 +60,42 @@ export interface PendingName {
   readonly toAccountId: string;
 }
 
+/** A place in what is pending, the first due first. */
+export interface PendingPlace {
+  readonly dueAt: Date;
+  readonly transferKey: bigint;
+}
+
+/** Before all that is pending. */
+export const firstPlace: PendingPlace = { dueAt: new Date(0), transferKey: 0n };
+
 const due = sql(
   'transfers_due',
-  `select t.transfer_id, t.from_account_id, t.to_account_id
+  `select p.due_at, p.transfer_key, t.transfer_id, t.from_account_id, t.to_account_id
    from pending_transfers p
    join transfers t on t.institution_id = p.institution_id and t.transfer_key = p.transfer_key
-   where p.institution_id = $1 and p.due_at <= $2
-   order by p.due_at limit $3`,
+   where p.institution_id = $1 and p.due_at <= $2 and (p.due_at, p.transfer_key) > ($3::timestamptz, $4::bigint)
+   order by p.due_at, p.transfer_key limit $5`,
 );
 
-/** Whose time has come, the oldest first. */
+/** The next ones after a place whose time has come, the first due first. */
 export async function selectDue(
   db: Queryable,
   institutionId: InstitutionId,
   now: Date,
+  after: PendingPlace,
   most: number,
-): Promise<PendingName[]> {
-  const { rows } = await db.query<{ transfer_id: string; from_account_id: string; to_account_id: string }>(
-    due,
-    [institutionId, now, most],
-  );
+): Promise<(PendingName & PendingPlace)[]> {
+  const { rows } = await db.query<{
+    due_at: Date;
+    transfer_key: bigint;
+    transfer_id: string;
+    from_account_id: string;
+    to_account_id: string;
+  }>(due, [institutionId, now, after.dueAt, after.transferKey, most]);
   return rows.map((row) => ({
+    dueAt: row.due_at,
+    transferKey: row.transfer_key,
     transferId: row.transfer_id,
     fromAccountId: row.from_account_id,
     toAccountId: row.to_account_id,
@@ -167,8 +182,7 @@ export async function insertApprovals(
 }
 
 /** For the operator's list. */
-export interface ReviewRow extends PendingTerms {
-  readonly transferKey: bigint;
+export interface ReviewRow extends PendingTerms, PendingPlace {
   readonly transferId: string;
   readonly transferType: string;
   readonly fromAccountId: string;
@@ -195,7 +209,7 @@ const pendingPage = sql(
 export async function selectPendingPage(
   db: Queryable,
   institutionId: InstitutionId,
-  after: Pick<ReviewRow, 'dueAt' | 'transferKey'>,
+  after: PendingPlace,
   most: number,
 ): Promise<ReviewRow[]> {
   const { rows } = await db.query<

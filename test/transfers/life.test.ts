@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { cancelTransfer, reverseTransfer, reviewTransfer } from '../../src/transfers/index.ts';
+import {
+  cancelTransfer,
+  reverseTransfer,
+  reviewTransfer,
+  settleDue,
+  type TransferDesk,
+} from '../../src/transfers/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually, handClock, type TestDesk } from '../support/desk.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -405,6 +411,29 @@ describe('after the cut-off', () => {
       assert.equal(ended.failureCode, outcome);
       assert.deepEqual(await ledgerOf(body.id), { moved: outcome === undefined ? 2 : 0, held: 0 });
     });
+  }
+});
+
+test('what cannot be settled now holds up nothing that is due behind it', async () => {
+  const pending = await Promise.all(
+    [1101, 1102, 1103].map((amount) => initiate(bank, 'a-1001-checking', 'a-1003-savings', amount)),
+  );
+  const asked: string[] = [];
+  const stuck = {
+    // For nobody else are they due.
+    deps: { clock: () => new Date('2999-01-01T00:00:00Z') },
+    queue: {
+      submit: async (_: unknown, { transferId }: { transferId: string }) => {
+        asked.push(transferId);
+        throw new Error('not now');
+      },
+    },
+  } as unknown as TransferDesk;
+  const { database, institutionId } = lakesideDesk;
+  await assert.rejects(settleDue(stuck, database, institutionId, 1), /not now/);
+  for (const { body } of pending) {
+    assert.equal(asked.filter((id) => id === body.id).length, 1, 'each is asked for once');
+    await cancel(bank, body.id);
   }
 });
 
