@@ -1,6 +1,7 @@
 import type { Page, PageRequest } from '../page.ts';
 import { Problem } from '../problem.ts';
 import type { Clock, Database, InstitutionId } from '../storage/index.ts';
+import { eventIdOf } from './event-id.ts';
 import { type FeedRow, insertEpoch, insertEpochAfterRestore, selectFeed } from './feed-queries.ts';
 
 /** Something that happened, as the institution is told. Never with the secret that may go with it. */
@@ -98,7 +99,7 @@ function toFeedEvent(row: FeedRow): FeedEvent {
     { accountId: row.toAccount, sequence: row.toSeq },
   ];
   return {
-    eventId: `${row.epoch}-${row.xid}-${row.eventKey}`,
+    eventId: eventIdOf(row),
     kind: row.kind,
     at: row.at,
     userId: row.userId,
