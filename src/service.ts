@@ -8,8 +8,10 @@ import {
   listTransactions,
 } from './accounts/index.ts';
 import {
+  acknowledgeActivationCode,
   activateMember,
   authorizationServerMetadata,
+  getActivationCode,
   identify,
   introspectToken,
   issueActivation,
@@ -189,6 +191,9 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
     listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, filter, page),
     readEvents: ({ institutionId }, page) => readEvents(database, institutionId, page),
+    getActivationCode: (actor, eventId, origin) => getActivationCode(auth, actor, eventId, origin),
+    acknowledgeActivationCode: (actor, eventId, origin) =>
+      acknowledgeActivationCode(auth, actor, eventId, origin),
     ready: async () => {
       await database.directory(listInstitutions);
     },

@@ -6,6 +6,7 @@ import { type InstitutionId, isUniqueViolation, type Transaction } from '../stor
 import type { AuthDeps } from './deps.ts';
 import { checkNewPassword } from './passwords.ts';
 import {
+  type ActivationRow,
   countFailedActivation,
   selectActivation,
   selectUserByName,
@@ -22,7 +23,8 @@ const selectorBytes = 5;
 const secretBytes = 16;
 /** Crockford's base32: no I, L, O, U. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const hashPurpose = 'activation code';
+/** Of the vault: for its hash, and for the sealed one beside the event. */
+export const activationPurpose = 'activation code';
 
 export interface IssuedActivation {
   readonly code: string;
@@ -41,10 +43,10 @@ export async function issueActivation(
   const selector = base32(randomBytes(selectorBytes));
   const secret = base32(randomBytes(secretBytes));
   const expiresAt = new Date(at.getTime() + validMillis);
-  const secretHash = vault.hash(hashPurpose, secret);
+  const secretHash = vault.hash(activationPurpose, secret);
   await upsertActivation(tx, tx.institutionId, { userKey, selector, secretHash, expiresAt });
   const code = `${selector}-${secret}`;
-  return { code, sealedCode: vault.seal(hashPurpose, Buffer.from(code)), expiresAt };
+  return { code, sealedCode: vault.seal(activationPurpose, Buffer.from(code)), expiresAt };
 }
 
 /** For the command line: a new code for a registered user, by user id or username. Undefined: no such user. */
@@ -77,17 +79,10 @@ export async function activateMember(
   origin: Origin,
 ): Promise<{ readonly userId: string }> {
   const { institutionId } = actor;
-  const { selector, secret } = readCode(request.activationCode);
-  const activation = await deps.database.read(institutionId, (db) =>
-    selectActivation(db, institutionId, selector),
-  );
-  const usable =
-    activation !== undefined &&
-    activation.memberNumbers.length > 0 &&
-    activation.failedTries < mostTries &&
-    activation.expiresAt > deps.clock();
-  if (!usable) throw invalidCode();
-  if (!timingSafeEqual(deps.vault.hash(hashPurpose, secret), activation.secretHash)) {
+  const found = await findActivation(deps, institutionId, request.activationCode);
+  if (found === undefined) throw invalidCode();
+  const { activation, selector } = found;
+  if (!found.matches) {
     await deps.database.write(institutionId, (db) =>
       countFailedActivation(db, institutionId, selector, mostTries),
     );
@@ -118,6 +113,28 @@ export async function activateMember(
     throw isUniqueViolation(error, 'users_by_username') ? usernameTaken(error) : error;
   }
   return { userId: activation.userId };
+}
+
+/** The activation that the code names and that can still be used, and whether the code opens it. */
+export async function findActivation(
+  { database, clock, vault }: AuthDeps,
+  institutionId: InstitutionId,
+  code: string,
+): Promise<
+  { readonly activation: ActivationRow; readonly selector: string; readonly matches: boolean } | undefined
+> {
+  const { selector, secret } = readCode(code);
+  const activation = await database.read(institutionId, (db) =>
+    selectActivation(db, institutionId, selector),
+  );
+  const usable =
+    activation !== undefined &&
+    activation.memberNumbers.length > 0 &&
+    activation.failedTries < mostTries &&
+    activation.expiresAt > clock();
+  if (!usable) return undefined;
+  const matches = timingSafeEqual(vault.hash(activationPurpose, secret), activation.secretHash);
+  return { activation, selector, matches };
 }
 
 /** As people copy it: in either case, with or without the dash, with O for 0 and I or L for 1. */

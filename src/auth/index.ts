@@ -7,6 +7,7 @@
  */
 export { AccessTokens } from './access-tokens.ts';
 export { activateMember, issueActivation, reissueActivation } from './activation.ts';
+export { acknowledgeActivationCode, getActivationCode, type HandedOverCode } from './activation-handover.ts';
 export { auditedNameHash } from './audited-name.ts';
 export { ClientDirectory } from './client-directory.ts';
 export {

@@ -11,8 +11,8 @@ export class SealBroken extends Error {
 }
 
 /**
- * What the key-encryption key is for: sealing secrets that must be read again (signing keys; activation codes, which
- * nothing reads yet), and keyed hashes of those that need only be compared. A key of its own for each, by HKDF.
+ * What the key-encryption key is for: sealing secrets that must be read again (signing keys; activation codes until they
+ * are handed over), and keyed hashes of those that need only be compared. A key of its own for each, by HKDF.
  */
 export class Vault {
   readonly #sealingKey: Uint8Array;

@@ -15,6 +15,8 @@ export const auditActions = [
   'user.reactivated',
   'user.password_set',
   'user.activation_code_issued',
+  'user.activation_code_read',
+  'user.activation_code_delivered',
   'client.created',
   'client.changed',
   'client.secret_added',

@@ -3,7 +3,8 @@
  * so that an event exists exactly when its change does. And the audit: who came in or was refused, and who changed what
  * of users, clients and keys, from where.
  *
- * Invariants: events are only ever added; nothing of one changes but its secret, which is wiped when it has expired. Keys
+ * Invariants: events are only ever added; nothing of one changes but its secret, which is wiped when it was delivered or has
+ * expired. Keys
  * are given out in order of insertion, which is not the order of commits: the feed reads on from a position and stays
  * below the oldest transaction still running. Each change of a member's account is told by one event with the number of
  * the change. Audit entries are only ever added, and hold no secret, no token, and no name that nobody has.
@@ -22,4 +23,4 @@ export {
 export { AuditTrail } from './audit-trail.ts';
 export { beginEpoch, beginEpochAfterRestore, type FeedEvent, readEvents } from './feed.ts';
 export { type Origin, ownOrigin } from './origin.ts';
-export { appendEvents, type NewEvent, wipeExpiredSecrets } from './outbox.ts';
+export { appendEvents, findRegistered, type NewEvent, wipeExpiredSecrets, wipeSecret } from './outbox.ts';

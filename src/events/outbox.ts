@@ -1,5 +1,6 @@
 import type { InstitutionId, Queryable } from '../storage/index.ts';
-import { clearExpiredSecrets, insertEvents } from './queries.ts';
+import { placeOf } from './event-id.ts';
+import { clearExpiredSecrets, clearSecret, insertEvents, selectRegistered } from './queries.ts';
 
 /**
  * Something that happened, to be told to the institution. `kind` and what it is about (`subjectKey`):
@@ -49,4 +50,31 @@ export async function wipeExpiredSecrets(
   now: Date,
 ): Promise<number> {
   return clearExpiredSecrets(db, institutionId, now);
+}
+
+/** A `member.registered` event, and the sealed secret that still goes with it. */
+export interface Registered {
+  readonly eventKey: bigint;
+  readonly userKey: bigint;
+  readonly userId: string;
+  readonly secret: Uint8Array | null;
+}
+
+/** By the id that the feed shows. Undefined: no such event here, or one of another kind. */
+export async function findRegistered(
+  db: Queryable,
+  institutionId: InstitutionId,
+  eventId: string,
+): Promise<Registered | undefined> {
+  const place = placeOf(eventId);
+  return place && selectRegistered(db, institutionId, place);
+}
+
+/** The secret was delivered, and goes; the event stays. False: there was none any more. */
+export async function wipeSecret(
+  db: Queryable,
+  institutionId: InstitutionId,
+  eventKey: bigint,
+): Promise<boolean> {
+  return (await clearSecret(db, institutionId, eventKey)) === 1;
 }

@@ -1,5 +1,6 @@
 import { counted, type InstitutionId, type Queryable, rowsOf, sql } from '../storage/index.ts';
-import type { NewEvent } from './outbox.ts';
+import type { EventPlace } from './event-id.ts';
+import type { NewEvent, Registered } from './outbox.ts';
 
 const insertEventsStatement = counted(
   'events_insert',
@@ -50,4 +51,36 @@ export async function clearExpiredSecrets(
 ): Promise<number> {
   const { rowCount } = await db.query(clearExpiredSecretsStatement, [institutionId, now]);
   return rowCount;
+}
+
+const registered = sql(
+  'events_registered',
+  `select o.event_key as "eventKey", u.user_key as "userKey", u.user_id as "userId", o.secret
+   from outbox o
+   join users u on u.institution_id = o.institution_id and u.user_key = o.subject_key
+   where o.institution_id = $1 and o.epoch = $2 and o.xid = $3::xid8 and o.event_key = $4
+     and o.kind = 'member.registered'`,
+);
+
+export async function selectRegistered(
+  db: Queryable,
+  institutionId: InstitutionId,
+  { epoch, xid, eventKey }: EventPlace,
+): Promise<Registered | undefined> {
+  const values = [institutionId, epoch, String(xid), eventKey];
+  return (await db.query<Registered>(registered, values)).rows[0];
+}
+
+const clearSecretStatement = sql(
+  'events_clear_secret',
+  `update outbox set secret = null, secret_expires_at = null
+   where institution_id = $1 and event_key = $2 and secret is not null`,
+);
+
+export async function clearSecret(
+  db: Queryable,
+  institutionId: InstitutionId,
+  eventKey: bigint,
+): Promise<number> {
+  return (await db.query(clearSecretStatement, [institutionId, eventKey])).rowCount;
 }

@@ -101,9 +101,12 @@ export const memberEventExample = {
   data: { userId: profileExample.userId, ...profileExample.customers[0] },
 } as const;
 
+export const activationCodeExample = 'Q7ZK2M4P-9T3WXC5R8YB6N1DGJFHS0VEAKM';
+
 export const parameterExamples: Readonly<Record<string, string>> = {
   accountId: transferExample.fromAccountId,
   fromAccountId: transferExample.fromAccountId,
   customerId: 'c-1001',
   id: transferExample.id,
+  eventId: memberEventExample.eventId,
 };

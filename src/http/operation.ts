@@ -104,10 +104,10 @@ interface Description<
   /** Counted for each client, and told in `RateLimit`. */
   readonly rate?: Rate;
   /**
-   * It is begun, as every GET is, before it is known whether a token that was seen before lives: `handle` does nothing that
-   * cannot be taken back before the `condition` was read.
+   * It is begun before it is known whether a token that was seen before lives: `handle` does nothing that cannot be taken
+   * back before the `condition` was read. So is every GET, but for one that says false since it leaves something behind.
    */
-  readonly presumes?: true;
+  readonly presumes?: boolean;
   /** 400 and 401 follow RFC 6749 instead of RFC 9457. */
   readonly oauth?: true;
   handle(

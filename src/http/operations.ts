@@ -1,8 +1,10 @@
 import type { Operation } from './operation.ts';
+import { acknowledgeActivationCode } from './routes/acknowledge-activation-code.ts';
 import { activateMember } from './routes/activate-member.ts';
 import { authorizationServer } from './routes/authorization-server.ts';
 import { cancelTransfer } from './routes/cancel-transfer.ts';
 import { getAccount } from './routes/get-account.ts';
+import { getActivationCode } from './routes/get-activation-code.ts';
 import { getBalances } from './routes/get-balances.ts';
 import { getMemberAccounts } from './routes/get-member-accounts.ts';
 import { getMemberProfile } from './routes/get-member-profile.ts';
@@ -45,6 +47,8 @@ export const operations: readonly Operation[] = [
   listTransfers,
   cancelTransfer,
   readEvents,
+  getActivationCode,
+  acknowledgeActivationCode,
   livez,
   readyz,
   version,

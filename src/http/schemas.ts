@@ -230,6 +230,15 @@ export const Event = Type.Object(
   { description: 'Something that happened. A transfer is told as the event left it.' },
 );
 
+export const ActivationCode = Type.Object(
+  {
+    activationCode: Type.String({ description: 'For `activateMember`, once.' }),
+    userId: Type.String({ description: 'Whose it is.' }),
+    expiresAt: Type.String({ format: 'date-time', description: 'It activates until then.' }),
+  },
+  { description: 'What gives a registered user their login. To be kept nowhere.' },
+);
+
 const ProblemCodeSchema = oneOf(problemCodes, 'For programs: the same as at the end of `type`.');
 
 const InvalidPart = Type.Object({
@@ -301,6 +310,7 @@ export const namedSchemas = {
   TransferReason,
   TransferOptions,
   Event,
+  ActivationCode,
   Problem: ProblemDocument,
   ProblemCode: ProblemCodeSchema,
   InvalidPart,

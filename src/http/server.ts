@@ -276,7 +276,7 @@ function registerOperation(
       );
       // What only reads, or can be taken back, is done while the database is asked whether the token still lives.
       const { presumed, known } = identified;
-      if (presumed === undefined || !(operation.method === 'GET' || operation.presumes)) {
+      if (presumed === undefined || !(operation.presumes ?? operation.method === 'GET')) {
         known()
           .then(admit)
           .then(() => done(), done);

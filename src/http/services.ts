@@ -1,6 +1,7 @@
 import type { Account, Balances, Transaction, TransactionFilter } from '../accounts/index.ts';
 import type {
   AuthorizationServerMetadata,
+  HandedOverCode,
   Identified,
   Introspection,
   Presumed,
@@ -69,6 +70,8 @@ export interface Services {
   listTransfers(actor: Actor, filter: TransferFilter, page: PageRequest): Promise<Page<Transfer>>;
 
   readEvents(actor: ClientActor, page: PageRequest): Promise<Page<FeedEvent>>;
+  getActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<HandedOverCode>;
+  acknowledgeActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
 
   /** Resolves when requests can be served, database included; else Problem `database_unavailable`. */
   ready(): Promise<void>;

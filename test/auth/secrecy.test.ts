@@ -81,7 +81,7 @@ test('no secret of any kind is in a log line or a row, whatever was done with it
   const { auth } = beside.service.stores;
   const { institutionId, ...lakeside } = await institutionOf(beside, 'lakeside');
   const institution = { ...lakeside, institutionId };
-  const scopes: Scope[] = ['account:read', 'institution-users:write', 'offline_access'];
+  const scopes: Scope[] = ['account:read', 'events:read', 'institution-users:write', 'offline_access'];
   const origin = ownOrigin();
 
   // An operator registers a client, gives it a second secret and a key, and a member a password.
@@ -224,11 +224,20 @@ test('no secret of any kind is in a log line or a row, whatever was done with it
   assert.equal((await client.get(paths.accounts, { token: foreign })).status, 200);
 
   // A newcomer is registered and activated, once with a wrong code and a bad password.
-  const staff = { ...app, grant_type: 'client_credentials', scope: 'institution-users:write' };
+  const staff = { ...app, grant_type: 'client_credentials', scope: 'institution-users:write events:read' };
   const { access_token: token } = await granted('the staff', staff);
   const newcomer = { memberNumber: '900777', email: 'newcomer@example.test' };
   const registered = await client.post(paths.register, { token, json: newcomer });
   assert.equal(registered.status, 201, registered.text);
+  const [event] = await beside.db.superuser<{ id: string }>(
+    `select concat_ws('-', epoch, xid, event_key) as id from outbox where secret is not null`,
+  );
+  const handover = `/digitalbanking/db-events/v1/events/${event?.id}/activation-code`;
+  const handed = await client.get(handover, { token });
+  assert.equal(handed.status, 200, handed.text);
+  const handedCode = kept('the activation code handed over', handed.body.activationCode);
+  kept('it, without its selector', handedCode.split('-')[1] ?? '');
+  assert.equal((await client.post(`${handover}/delivered`, { token })).status, 200);
   const issued = await reissueActivation(auth, institutionId, registered.body.userId, origin);
   const activationCode = kept('the activation code', issued?.code ?? '');
   kept('the code without its selector', activationCode.split('-')[1] ?? '');
@@ -294,7 +303,9 @@ test('no secret of any kind is in a log line or a row, whatever was done with it
     'token_request refused',
     'user.activated refused',
     'user.activated succeeded',
+    'user.activation_code_delivered succeeded',
     'user.activation_code_issued succeeded',
+    'user.activation_code_read succeeded',
     'user.locked succeeded',
     'user.password_set succeeded',
     'user.registered succeeded',

@@ -62,6 +62,8 @@ const matrix: Readonly<Record<string, string>> = {
   // The transfer is completed: whoever may see it is told that this is final.
   cancelTransfer: /*           */ `${dead}  404 404    403    404  ${ended}  409 409 409 409`,
   readEvents: /*               */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
+  getActivationCode: /*        */ `${dead}  404 403    403    403  ${ended}  200 403 403 403`,
+  acknowledgeActivationCode: /**/ `${dead}  404 403    403    403  ${ended}  200 403 403 403`,
 
   // The client authenticates in the request itself, and a token beside that is a second way, which none may take.
   issueToken: clientItself,
@@ -81,7 +83,7 @@ interface Request {
 
 const itself = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
 const transfer = { fromAccountId: 'a-1005-checking', toAccountId: 'a-1005-savings', amount: 1 };
-const ids: Readonly<Record<string, string>> = {
+const ids: Record<string, string> = {
   accountId: 'a-1005-checking',
   customerId: 'c-1005',
   id: 'matrix-transfer',
@@ -102,6 +104,7 @@ const requests: Readonly<Record<string, Request>> = {
   listTransfers: { query: '?accountId=a-1005-checking' },
   cancelTransfer: { body: {} },
   readEvents: { query: '?limit=200' },
+  acknowledgeActivationCode: { body: {} },
 };
 
 const operations = Object.entries(openApiDocument.paths).flatMap(([path, item]) =>
@@ -116,6 +119,12 @@ before(async () => {
   const client = await clientOf(service, app);
   const member = await memberOf(service, 'juniper.two', 'juniper-two-lantern-5');
   await member.post(paths.transfers, { ...transfer, id: ids.id });
+  const newcomer = { memberNumber: '100016', email: 'poppy.newcomer@example.test' };
+  await client.post(paths.register, newcomer);
+  const [registered] = await service.db.superuser<{ id: string }>(
+    `select concat_ws('-', epoch, xid, event_key) as id from outbox where kind = 'member.registered'`,
+  );
+  ids.eventId = registered?.id ?? '';
   const harbor = ['harbor-app', 'harbor-app-secret'] as const;
   const leaving = await clientOf(service, ['demo-reader', 'demo-reader-secret']);
   const locked = await memberOf(service, 'cedar.owner', 'cedar-red-lantern-3');

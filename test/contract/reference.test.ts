@@ -15,10 +15,12 @@ before(async () => {
 });
 after(() => service[Symbol.asyncDispose]());
 
-/** What no example can have: a code that only the institution is handed, a transfer that is pending. */
+/** What no example can have: a code that only the institution is handed, a transfer that is pending, an event. */
 const refused = new Map([
   ['activateMember', 422],
   ['cancelTransfer', 409],
+  ['getActivationCode', 404],
+  ['acknowledgeActivationCode', 404],
 ]);
 
 test('each call can be sent as it stands, to the demo institution', async () => {

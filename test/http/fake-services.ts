@@ -133,6 +133,10 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     },
     listTransfers: async () => ({ items: [], next: null }),
     readEvents: async (_actor, { after }) => ({ items: [], next: after ?? [0n, 0n, 0n] }),
+    getActivationCode: async () => {
+      throw new Problem('not_found', 'There is no such event.');
+    },
+    acknowledgeActivationCode: async () => {},
     ready: async () => {},
     ...replaced,
   };

@@ -1,5 +1,5 @@
 import * as Type from 'typebox/type';
-import { profileExample } from '../examples.ts';
+import { activationCodeExample, profileExample } from '../examples.ts';
 import { operation } from '../operation.ts';
 import { presentProfile } from '../presenters.ts';
 import { line, Profile } from '../schemas.ts';
@@ -35,7 +35,7 @@ export const activateMember = operation({
     examples: {
       activation: {
         value: {
-          activationCode: 'Q7ZK2M4P-9T3WXC5R8YB6N1DGJFHS0VEAKM',
+          activationCode: activationCodeExample,
           username: 'wilhelmina.q',
           password: 'a feather falls on ink',
         },
