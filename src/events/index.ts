@@ -4,9 +4,8 @@
  * of users, clients and keys, from where.
  *
  * Invariants: events are only ever added; nothing of one changes but its secret, which is wiped when it was delivered or has
- * expired. Keys
- * are given out in order of insertion, which is not the order of commits: the feed reads on from a position and stays
- * below the oldest transaction still running. Each change of a member's account is told by one event with the number of
+ * expired. Keys are given out in order of insertion, which is not the order of commits: the feed reads on from a position
+ * and stays below the oldest transaction still running. Each change of a member's account is told by one event with the number of
  * the change. Audit entries are only ever added, and hold no secret, no token, and no name that nobody has.
  */
 export {
