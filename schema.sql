@@ -841,13 +841,14 @@ declare
   unbalanced boolean;
   broken boolean;
   unbounded boolean;
+  unordered boolean;
   control numeric;
 begin
   -- A posting's amounts sum to zero, and both its sides are in one currency, on accounts that exist and whose
   -- balance has come as far; what is held changes alike on both. Each entry goes on from the one before it, and is
   -- not older; holds change by the kind of the entry, and in one direction.
-  select bool_or(x.unbalanced), bool_or(x.broken), bool_or(x.unbounded), sum(x.control)
-  into unbalanced, broken, unbounded, control
+  select bool_or(x.unbalanced), bool_or(x.broken), bool_or(x.unbounded), bool_or(x.unordered), sum(x.control)
+  into unbalanced, broken, unbounded, unordered, control
   from (
     select sum(e.amount) <> 0 or count(*) % 2 <> 0 or count(e.currency) <> count(*)
              or min(e.currency) <> max(e.currency) or sum(e.held_out) <> sum(e.held_in) as unbalanced,
@@ -865,6 +866,8 @@ begin
            bool_or(case when e.kind in ('TRANSFER', 'HOLD') and e.floor is null and e.posted < e.held_out then
              (select a.category not in ('LOAN', 'CREDIT') from accounts a
               where a.institution_id = e.institution_id and a.account_key = e.account_key) end) as unbounded,
+           -- What no transfer orders is between one account of a member and one of the institution's own.
+           bool_or(e.own is not null) and (count(*) <> 2 or count(*) filter (where e.own) <> 1) as unordered,
            sum(case e.kind
                  when 'TRANSFER' then control_number(
                    case when e.held_out = 0 and e.held_in = 0 then e.kind else 'SETTLEMENT' end,
@@ -877,6 +880,9 @@ begin
              e.posted_after - coalesce(p.posted_after, 0) as posted,
              e.held_out_after - coalesce(p.held_out_after, 0) as held_out,
              e.held_in_after - coalesce(p.held_in_after, 0) as held_in,
+             case when e.kind in ('OPENING', 'ADJUSTMENT') then
+               (select a.purpose is not null from accounts a
+                where a.institution_id = e.institution_id and a.account_key = e.account_key) end as own,
              case when e.seq = 1 then p.seq is null else coalesce(p.recorded_at <= e.recorded_at, false) end as follows
       from written e
       left join lateral (
@@ -900,6 +906,9 @@ begin
   end if;
   if unbounded then
     raise exception 'ledger: money leaves a deposit by no floor' using errcode = 'SD018';
+  end if;
+  if unordered then
+    raise exception 'ledger: an opening or adjustment is not against an account of the institution' using errcode = 'SD019';
   end if;
   perform add_to_control_total(control);
   return null;

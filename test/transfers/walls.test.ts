@@ -118,6 +118,16 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     }),
   ],
   [
+    'an adjustment between two members',
+    'SD019',
+    entries({ kind: 'ADJUSTMENT', posting: '5', posted: 1, heldOut: steady, heldIn: steady }),
+  ],
+  [
+    'an opening of one member out of another',
+    'SD019',
+    entries({ kind: 'OPENING', posting: '5', posted: 1, heldOut: steady, heldIn: steady }),
+  ],
+  [
     'a hold that ends beside an adjustment',
     'SD002',
     entries({ kind: 'ADJUSTMENT', posting: '5', posted: 1, heldOut: [-1, 0], heldIn: [0, -1] }),
