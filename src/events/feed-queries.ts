@@ -102,8 +102,8 @@ export async function selectFeed(
 
 const beginEpoch = sql(
   'events_begin_epoch',
-  `insert into event_epochs (institution_id, epoch, started_at)
-   select $1, newest.epoch + 1, $2
+  `insert into event_epochs (institution_id, epoch, started_at, last_before)
+   select $1, newest.epoch + 1, $2, newest.xid
    from (select o.epoch, o.xid from outbox o where o.institution_id = $1
          order by o.epoch desc, o.xid desc, o.event_key desc limit 1) newest
    where newest.xid >= pg_snapshot_xmax(pg_current_snapshot())

@@ -337,6 +337,15 @@ describe('after a restore', () => {
     const names = after.seen.flatMap((event) => (event.data?.name ? [event.data.name] : []));
     assert.deepEqual(names, ['old 2', 'new 1', 'new 2']);
 
+    // Somebody had read further than the dump goes.
+    const [last] = await restored.db.superuser<{ xid: string }>(
+      `select xid::text from outbox where institution_id = $1 and data->>'name' = 'old 2'`,
+      [lakesideId],
+    );
+    bytes.writeBigUInt64BE(BigInt(last?.xid ?? 0) + 1n, bytes.length - 16);
+    const undone = await caller.get(`${feed}?limit=200&after=${bytes.toString('base64url')}`);
+    assert.equal(undone.status, 400, 'a position in what the dump has not');
+
     await using again = await startTestService({ beside: restored });
     const whole = new Reader(await clientOf(again));
     await whole.until(isMarker('new 2'));
