@@ -405,25 +405,24 @@ export class Database {
       connection.enter(institutionId);
       const begun = connection.begin(how);
       let committed: Promise<void> | undefined;
-      let over = false;
-      const tx: Transaction = {
+      // A field, no getter: an object literal with one has a shape of its own each time, and what was compiled for the last
+      // one is thrown away (ADR 12).
+      const tx: { -readonly [Key in keyof Transaction]: Transaction[Key] } = {
         institutionId,
-        get over() {
-          return over;
-        },
+        over: false,
         query: (statement, values) =>
-          committed === undefined && !over
+          committed === undefined && !tx.over
             ? connection.query(statement, values)
             : quiet(Promise.reject(tooLate())),
         commitBehind: (asked) => {
-          if (committed !== undefined || over) throw tooLate();
+          if (committed !== undefined || tx.over) throw tooLate();
           committed = connection.commitBehind(asked);
           return asked;
         },
       };
       try {
         const result = await work(tx).finally(() => {
-          over = true;
+          tx.over = true;
         });
         await begun;
         committed ??= connection.commit();
