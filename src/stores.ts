@@ -60,13 +60,13 @@ export async function openStores(
 ): Promise<Stores> {
   const postgres = config.databaseUrl === undefined ? await startEmbedded(config, embedded, log) : undefined;
   const connection = postgres?.connection ?? (config.databaseUrl as string);
+  const database = new Database({
+    connection,
+    maxConnections: config.databaseConnections,
+    onIdleError: (error) => log('database_connection_lost', { error }),
+  });
   try {
     await migrate(config.migrationDatabaseUrl ?? connection);
-    const database = new Database({
-      connection,
-      maxConnections: config.databaseConnections,
-      onIdleError: (error) => log('database_connection_lost', { error }),
-    });
     await refusePowerfulRole(database);
     for (const { institutionId } of await database.directory(listInstitutions)) {
       if (await beginEpochAfterRestore(database, institutionId, clock))
@@ -114,6 +114,8 @@ export async function openStores(
       },
     };
   } catch (error) {
+    // Its connections would keep this process alive, and a borrowed server that nobody else uses.
+    await database.close();
     await postgres?.stop();
     throw error;
   }

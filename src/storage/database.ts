@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
+import { DatabaseStartError } from './database-start-error.ts';
 import type { SocketConnection } from './embedded-postgres.ts';
 import {
   databaseLost,
@@ -507,10 +508,12 @@ const roleStanding = sql(
    from pg_roles r where r.rolname = current_user`,
 );
 
-/** Row-level security binds neither superusers nor owners: the service does not run as one. */
+/** Row-level security binds neither superusers nor owners: the service does not run as one. DatabaseStartError. */
 export async function refusePowerfulRole(database: Database): Promise<void> {
   const { rows } = await database.directory((db) => db.query<{ powerful: boolean }>(roleStanding));
   if (rows[0]?.powerful !== false) {
-    throw new Error(`the service's connections do not run as ${serviceRole}, which row-level security binds`);
+    throw new DatabaseStartError(
+      `The service's connections do not run as ${serviceRole}, which row-level security binds. DATABASE_URL must lead to PostgreSQL itself, or to a pooler that passes start-up options on, and name no options of its own.`,
+    );
   }
 }

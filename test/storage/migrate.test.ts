@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { Database, migrate, sql } from '../../src/storage/index.ts';
+import { runCli } from '../support/cli.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 let db: TestDatabase;
@@ -51,6 +52,16 @@ test("the service's connections own nothing and are bound by policies", async ()
      from pg_roles r where rolname = 'sharedraft_service'`,
   );
   assert.deepEqual(role, { rolsuper: false, rolbypassrls: false, owns: 0n });
+});
+
+test('connections that no policy binds are refused, and whoever asked for them ends', {
+  timeout: 20_000,
+}, async () => {
+  // Options in the URL take the place of the service's own, as a pooler may that does not pass them on.
+  const url = `${db.url}&options=-c%20statement_timeout%3D5s`;
+  const { code, stderr } = await runCli({ ...db, url }, ['client', 'list', '--institution', 'lakeside']);
+  assert.equal(code, 1);
+  assert.match(stderr, /^The service's connections do not run as sharedraft_service, [^\n]+\n$/);
 });
 
 test('every table but the global directory is bound to its institution', async () => {
