@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -65,7 +65,21 @@ test('the key of the embedded database is made once and readable by its owner al
     const { config, secrets } = loadConfig({ DATA_DIR: dataDir });
     const keys = await Promise.all([1, 2, 3].map(() => keyEncryptionKey(config, secrets)));
     assert.deepEqual(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size, 1);
-    assert.equal((await stat(path.join(dataDir, 'secret.key'))).mode & 0o777, 0o600);
+    const file = path.join(dataDir, 'secret.key');
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    for (const mode of [0o640, 0o604, 0o620]) {
+      await chmod(file, mode);
+      const said = new RegExp(`secret\\.key: .*chmod 600.*\\(${mode.toString(8)}\\)`);
+      await assert.rejects(keyEncryptionKey(config, secrets), said);
+    }
+    await chmod(file, 0o400);
+    assert.deepEqual(await keyEncryptionKey(config, secrets), keys[0]);
+    await chmod(file, 0o600);
+    await writeFile(file, 'half a key');
+    await assert.rejects(keyEncryptionKey(config, secrets), /the file is damaged/);
+    await rm(file);
+    await symlink('secret.key', file);
+    await assert.rejects(keyEncryptionKey(config, secrets), /secret\.key: cannot be read \(ELOOP\)/);
   } finally {
     await rm(dataDir, { recursive: true });
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -194,7 +194,10 @@ export function loadConfig(environment: Environment): { readonly config: Config;
   return { config, secrets: { keyEncryptionKey } };
 }
 
-/** The configured key or, with the embedded database, the one made at the first start and kept beside it. */
+/**
+ * The configured key or, with the embedded database, the one made at the first start and kept beside it. ConfigError where that
+ * cannot be kept, is damaged, or is open to other users of the machine: it seals all other secrets.
+ */
 export async function keyEncryptionKey(config: Config, secrets: Secrets): Promise<Uint8Array> {
   if (secrets.keyEncryptionKey !== undefined) return secrets.keyEncryptionKey;
   const file = path.join(config.dataDir, 'secret.key');
@@ -205,7 +208,16 @@ export async function keyEncryptionKey(config: Config, secrets: Secrets): Promis
         throw new ConfigError([`DATA_DIR: cannot keep a key in it (${error.code})`]);
     },
   );
-  const key = readKey((await readFile(file, 'utf8')).trim());
+  await using kept = await open(file).catch((error: NodeJS.ErrnoException) => {
+    throw new ConfigError([`${file}: cannot be read (${error.code})`]);
+  });
+  const mode = (await kept.stat()).mode & 0o777;
+  if ((mode & 0o077) !== 0) {
+    throw new ConfigError([
+      `${file}: expected a file for its owner alone (chmod 600), and others have rights to it (${mode.toString(8)})`,
+    ]);
+  }
+  const key = readKey((await kept.readFile('utf8')).trim());
   if (key === undefined) throw new ConfigError([`${file}: expected 32 bytes in base64; the file is damaged`]);
   return key;
 }

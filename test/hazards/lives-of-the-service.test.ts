@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -210,5 +210,21 @@ test('a port that is taken, a wrong setting, a public address for the demo: one 
     assert.equal(await exitOf(child), 1, output());
     assert.match(output(), sentence);
     assert.doesNotMatch(output(), /\n\s+at /, 'no stack');
+  }
+});
+
+test('a key that others have rights to: the service and a command say so and end, and leave no database', {
+  timeout: 60_000,
+}, async () => {
+  const open = path.join(parent, 'open');
+  await mkdir(open);
+  await writeFile(path.join(open, 'secret.key'), `${Buffer.alloc(32).toString('base64')}\n`);
+  await chmod(path.join(open, 'secret.key'), 0o644);
+  for (const words of [['serve'], ['keys', 'list']]) {
+    const { child, output } = launch([process.execPath, 'src/main.ts', ...words], { DATA_DIR: open });
+    started.push(child);
+    assert.equal(await exitOf(child), 1, output());
+    assert.match(output(), /secret\.key: .*chmod 600/);
+    await assert.rejects(postmasterOf(open), 'it has stopped');
   }
 });
