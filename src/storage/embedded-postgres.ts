@@ -249,8 +249,8 @@ async function initializeOnce(cluster: Cluster, options: EmbeddedOptions): Promi
 
 /**
  * What the server may keep in its own memory: an eighth of the machine's, or of what a container allows (0 or nothing where there
- * is no such limit); the service is here as well. What nobody needs is never touched. Reading a page again from the kernel costs
- * as much as changing it (ADR 12).
+ * is no such limit); the service is here as well. What nobody needs is never touched. With too little, each transfer reads its
+ * pages again from the kernel (ADR 12).
  */
 export function sharedMegabytes(machineBytes: number, allowedBytes = 0): number {
   const bytes = allowedBytes > 0 ? Math.min(machineBytes, allowedBytes) : machineBytes;
