@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { DatabaseStartError } from './database-start-error.ts';
 import type { SocketConnection } from './embedded-postgres.ts';
@@ -93,6 +94,8 @@ const sessionSettings: Readonly<Record<string, string>> = {
  * does not say so, would hold its callers for as long as TCP is patient, a quarter of an hour.
  */
 const silenceMillis = 15_000;
+
+const endPatienceMillis = 2_000;
 
 /** Silence is counted in steps of a timer: no clock is read for a query, and time in which this process stood still counts as one. */
 const stepsOfSilence = 10;
@@ -271,6 +274,8 @@ function quiet<T>(promise: Promise<T>): Promise<T> {
  */
 export class Database {
   readonly #pool: pg.Pool;
+  /** The ends of the connections that there are. */
+  readonly #open = new Set<Promise<void>>();
   readonly #connections = new WeakMap<pg.PoolClient, Connection>();
   readonly #silenceMillis: number;
   readonly #maxReaders: number;
@@ -298,7 +303,13 @@ export class Database {
     this.#pool.on('error', (error) => options.onIdleError?.(error));
     // Without a listener of ours an error on a connection in use would end the process; from the start, since the server may
     // end it in one breath with having let it in.
-    this.#pool.on('connect', (client) => client.on('error', () => {}));
+    this.#pool.on('connect', (client) => {
+      client.on('error', () => {});
+      const ended = new Promise<void>((resolve) => client.once('end', resolve)).then(() => {
+        this.#open.delete(ended);
+      });
+      this.#open.add(ended);
+    });
     this.#maxReaders = Math.max(1, Math.floor(options.maxConnections / connectionsPerReader));
   }
 
@@ -447,10 +458,15 @@ export class Database {
     });
   }
 
+  /**
+   * The pool does not wait until its connections have ended, which whoever asks next who still uses the server would see. A server
+   * that does not let go of them is not waited for.
+   */
   async close(): Promise<void> {
     await this.#openingReader?.catch(() => {});
     for (const reader of this.#readers) this.#closeReader(reader, false);
     await this.#pool.end();
+    await Promise.race([Promise.all(this.#open), sleep(endPatienceMillis, undefined, { ref: false })]);
   }
 
   async #lend(): Promise<{ client: pg.PoolClient; connection: Connection }> {
