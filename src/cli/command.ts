@@ -5,6 +5,7 @@ import { parseScope, type Scope, scopes } from '../auth/index.ts';
 import { loadConfig, readEnvironment } from '../config.ts';
 import type { Origin } from '../events/index.ts';
 import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
+import { isReadable } from '../readable-text.ts';
 import { refuseOtherSecretKey } from '../service.ts';
 import { openStores, type Stores } from '../stores.ts';
 
@@ -92,6 +93,6 @@ export function readScopes(text: string): Scope[] {
 /** A name for people, in one line of at most 128 characters: lists show it as it is. */
 export function readNameForPeople(text: string): string {
   const name = text.trim();
-  if (/^[^\p{Cc}\p{Zl}\p{Zp}]{1,128}$/u.test(name)) return name;
-  throw new InvalidArgumentError('A name of 1 to 128 characters, in one line.');
+  if (/^.{1,128}$/u.test(name) && isReadable(name)) return name;
+  throw new InvalidArgumentError('A name of 1 to 128 characters, all of them visible and in one line.');
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { currencyDecimals, formatMinor } from '../ledger/index.ts';
+import { isReadable } from '../readable-text.ts';
 
 /** What is wrong with one value of an extract. Never the value itself: it may be what must not be written down. */
 export function misfit(file: string, line: number, column: string, expected: string): string {
@@ -22,6 +23,7 @@ export class Row {
     this.#errors = errors;
     for (const [column, value] of values) {
       if (/\p{Cc}/u.test(value)) this.fail(column, 'text without control characters');
+      else if (!isReadable(value)) this.fail(column, 'text without bidirectional or invisible characters');
     }
   }
 

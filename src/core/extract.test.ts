@@ -358,6 +358,21 @@ const refusals: readonly Refusal[] = [
     for: { 'a name over two lines': ['Sample &', 'Sample\t&'] },
   },
   {
+    error: 'persons.csv:3: first_name: expected text without bidirectional or invisible characters',
+    for: {
+      'a name that reads backward': ['Bob', '\u202Eboy'],
+      'a name with a space that nobody sees': ['Bob', 'B\u200Bob'],
+    },
+  },
+  {
+    error: 'institution.csv:2: name: expected text without bidirectional or invisible characters',
+    for: { 'an institution whose name isolates what follows': ['Fictional', '\u2067Fictional'] },
+  },
+  {
+    error: 'accounts.csv:3: description: expected text without bidirectional or invisible characters',
+    for: { 'an account described with a soft hyphen': ['Rewards', 'Re\u00ADwards'] },
+  },
+  {
     error: 'members.csv:2: customer_id: expected an id of 1 to 64 letters, digits and . _ : -',
     for: {
       'an id that starts with a point': ['c-1', '.c-1'],

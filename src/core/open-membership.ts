@@ -2,6 +2,8 @@ import { insertAccounts } from '../accounts/index.ts';
 import { appendEvents } from '../events/index.ts';
 import type { Institution } from '../institutions/index.ts';
 import { Book } from '../ledger/index.ts';
+import { Problem } from '../problem.ts';
+import { isReadable } from '../readable-text.ts';
 import type { Transaction } from '../storage/index.ts';
 import { uuidv7 } from '../uuid.ts';
 import { internalAccountId } from './internal-accounts.ts';
@@ -34,6 +36,7 @@ export async function openMembership(
   at: Date,
 ): Promise<MembershipPerson> {
   const { institutionId, currency } = institution;
+  refuseUnreadableNames(member);
   const person = {
     personId: uuidv7(at),
     firstName: member.firstName?.trim() ?? '',
@@ -96,6 +99,17 @@ export async function openMembership(
     phoneType: null,
     registered: false,
   };
+}
+
+/** Problem `invalid_request`. These names become a record of the core's, which an extract would have to satisfy, too. */
+function refuseUnreadableNames(member: NewMember): void {
+  const errors = (['firstName', 'lastName'] as const)
+    .filter((field) => !isReadable(member[field] ?? ''))
+    .map((field) => ({
+      pointer: `/${field}`,
+      detail: 'Must not hold control, bidirectional or invisible characters.',
+    }));
+  if (errors.length > 0) throw new Problem('invalid_request', 'A name is not valid.', { errors });
 }
 
 /** Thrown to the loser of two enrollments of one number. */

@@ -35,6 +35,7 @@ const wrong: readonly (readonly [words: string, said: RegExp])[] = [
   ['transfer decline some-id --operator=', /A name of 1 to 128 characters/],
   ['transfer decline some-id --operator=Ann\n2026-01-01', /in one line/],
   ['client create app --name=App\u2028x', /in one line/],
+  ['client create app --name=App\u202Ex', /all of them visible/],
   [`client set app --name=${'x'.repeat(129)}`, /A name of 1 to 128 characters/],
 ];
 

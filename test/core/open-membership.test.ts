@@ -87,6 +87,18 @@ test('a newcomer has a membership of their own, savings, and checking with the o
   assert.deepEqual(membership, { persons: [person] });
 });
 
+test('refuses a newcomer whose name holds a bidirectional or invisible character', async () => {
+  const before = await dumpTables(db);
+  await assert.rejects(open('2002', fictional, { firstName: 'No\u200Bva', lastName: '\u202Eybwen' }), {
+    code: 'invalid_request',
+    errors: ['/firstName', '/lastName'].map((pointer) => ({
+      pointer,
+      detail: 'Must not hold control, bidirectional or invisible characters.',
+    })),
+  });
+  assert.deepEqual(await dumpTables(db), before);
+});
+
 test('the deposit is out of the funding account, not out of nothing', async () => {
   const before = (await balancesOf(db, 'fictional'))['internal:funding:USD']?.posted as bigint;
   await open('2002');
