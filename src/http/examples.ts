@@ -50,6 +50,10 @@ export const transferExample = {
   createdAt: '2026-11-20T15:04:05.678Z',
 } as const;
 
+const { status: _status, createdAt: _createdAt, ...orderExample } = transferExample;
+
+export { orderExample };
+
 export const pendingTransferExample = { ...transferExample, id: 'rent-2026-12', status: 'PENDING' } as const;
 
 export const declinedTransferExample = {

@@ -123,7 +123,7 @@ function describe(operation: Operation): object {
     security: token === 'none' ? [] : [{ oauth2: scope === undefined ? [] : [scope] }, { bearer: [] }],
     parameters: [
       ...parametersOf(operation.params, 'path'),
-      ...parametersOf(operation.query, 'query'),
+      ...parametersOf(operation.query, 'query', operation.undocumentedQuery),
       ...Object.entries(operation.headers ?? {}).map(([name, text]) => ({
         name,
         in: 'header',
@@ -152,8 +152,13 @@ function describe(operation: Operation): object {
   };
 }
 
-function parametersOf(schema: Type.TObject | undefined, place: 'path' | 'query'): object[] {
-  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+function parametersOf(
+  schema: Type.TObject | undefined,
+  place: 'path' | 'query',
+  undocumented: readonly string[] = [],
+): object[] {
+  const shown = Object.entries(schema?.properties ?? {}).filter(([name]) => !undocumented.includes(name));
+  return shown.map(([name, property]) => {
     const description = descriptionOf(property);
     const { description: _, ...rest } = copySchema(property) as Record<string, unknown>;
     const required = schema?.required?.includes(name) === true;

@@ -85,6 +85,8 @@ interface Description<
   readonly scope?: Scope;
   readonly params?: Params;
   readonly query?: Query;
+  /** Parameters of `query` that are taken, and absent from openapi.json. */
+  readonly undocumentedQuery?: readonly string[];
   /** Request headers beyond those that every operation reads: name to description. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: {

@@ -3,6 +3,7 @@ import { acknowledgeActivationCode } from './routes/acknowledge-activation-code.
 import { activateMember } from './routes/activate-member.ts';
 import { authorizationServer } from './routes/authorization-server.ts';
 import { cancelTransfer } from './routes/cancel-transfer.ts';
+import { dryRunTransfer } from './routes/dry-run-transfer.ts';
 import { getAccount } from './routes/get-account.ts';
 import { getActivationCode } from './routes/get-activation-code.ts';
 import { getBalances } from './routes/get-balances.ts';
@@ -42,6 +43,7 @@ export const operations: readonly Operation[] = [
   listTransactions,
   getBalances,
   initiateTransfer,
+  dryRunTransfer,
   getTransferOptions,
   getTransfer,
   listTransfers,

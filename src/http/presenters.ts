@@ -88,7 +88,7 @@ export function presentTransfer(transfer: ShownTransfer) {
   };
 }
 
-export function presentDecision({ transfer, reasons }: Decision) {
+export function presentDecision({ transfer, reasons }: Pick<Decision, 'transfer' | 'reasons'>) {
   return {
     transfer: presentTransfer(transfer),
     reasons: reasons.map(({ code, detail }) => ({ code, detail })),

@@ -153,6 +153,46 @@ export const Transfer = Type.Object(
   },
 );
 
+export const TransferOrder = Type.Object(
+  {
+    id: Type.Optional(
+      Type.Unsafe<string>({
+        ...id('The caller’s own id, and the idempotency key for ever. Left out, the service makes one.'),
+        // GET …/transfers/options and …/transfers/dry-run are operations of their own.
+        not: { enum: ['options', 'dry-run'] },
+      }),
+    ),
+    transferType: Type.Optional(TransferType),
+    fromAccountId: Transfer.properties.fromAccountId,
+    toAccountId: Transfer.properties.toAccountId,
+    amount: Type.Number({
+      exclusiveMinimum: 0,
+      description:
+        'In major units, with at most the decimals of the currency and 13 digits before the point.',
+    }),
+    currencyCode: Type.Optional(
+      Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217. Left out, the source account’s.' }),
+    ),
+    paymentOption: Type.Optional(PaymentOption),
+    previousYearContribution: Type.Optional(
+      Type.Boolean({
+        description:
+          'Of an IRA_CONTRIBUTION: that it counts for the year before, from 1 January to the filing date.',
+      }),
+    ),
+    status: Type.Optional(
+      Type.Unsafe<string>({
+        ...Transfer.properties.status,
+        description: 'The service’s to say: taken, and ignored.',
+      }),
+    ),
+    createdAt: Type.Optional(
+      Type.String({ format: 'date-time', description: 'The service’s to say: taken, and ignored.' }),
+    ),
+  },
+  { additionalProperties: false, description: 'An order to move money.' },
+);
+
 const TransferReason = Type.Object({
   code: oneOf([...failureCodes, 'review', 'cut_off'], 'For programs.'),
   detail: Type.String({ description: 'For people.' }),
@@ -162,10 +202,14 @@ export const TransferDecision = Type.Object(
   {
     transfer: Transfer,
     reasons: Type.Array(TransferReason, {
-      description: 'Why it would fail, or be held; empty where it would post at once.',
+      description:
+        'Why the transfer fails, or is held; empty if it posts at once, or is an earlier one that did not fail.',
     }),
   },
-  { description: 'What a dry run answers: the transfer as it would stand. Nothing was moved or stored.' },
+  {
+    description:
+      'The result of a dry run: the transfer as it would stand, or as it stands if the same order came before. Nothing was moved or stored.',
+  },
 );
 
 export const TransferOptions = Type.Object(
@@ -302,6 +346,7 @@ export const namedSchemas = {
   Transaction,
   Balances,
   Transfer,
+  TransferOrder,
   TransferType,
   TransferStatus,
   FailureCode,

@@ -15,6 +15,7 @@ import type { Page, PageRequest } from '../page.ts';
 import type {
   Decision,
   Outcome,
+  RepeatedOutcome,
   Transfer,
   TransferFilter,
   TransferOptions,
@@ -63,7 +64,7 @@ export interface Services {
     condition: Presumed['condition'] | undefined,
   ): Promise<Outcome>;
   /** The dry run of `initiateTransfer`. */
-  explainTransfer(actor: Actor, order: TransferOrder): Promise<Decision | Outcome>;
+  explainTransfer(actor: Actor, order: TransferOrder): Promise<Decision | RepeatedOutcome>;
   listTransferOptions(actor: Actor, fromAccountId: string): Promise<TransferOptions>;
   cancelTransfer(actor: Actor, transferId: string): Promise<Transfer>;
   getTransfer(actor: Actor, transferId: string): Promise<Transfer>;

@@ -37,6 +37,7 @@ import type {
   ActOutcome,
   DeskOrder,
   Outcome,
+  RepeatedOutcome,
   SubmittedOrder,
   TransferStatus,
   Unchanged,
@@ -340,7 +341,7 @@ export class Batch {
 }
 
 /** What is answered to an order whose id is used. */
-export function repeated(order: SubmittedOrder, first: SeenTransferRow): Outcome {
+export function repeated(order: SubmittedOrder, first: SeenTransferRow): RepeatedOutcome {
   if (!maySee(order.actor, first)) return { kind: 'id_reused', differs: null };
   const differs = differences(order, first);
   return differs.length > 0 ? { kind: 'id_reused', differs } : { kind: 'replayed', transfer: first };

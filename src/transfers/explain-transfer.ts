@@ -10,7 +10,7 @@ import { boundsOf } from './loans.ts';
 import { type PendingTerms, paymentOptionsOf, policyFor } from './policies.ts';
 import { selectHeldAccountIds, selectNeighbourAccountIds } from './queries.ts';
 import { look } from './settle.ts';
-import type { Outcome, SubmittedOrder, Transfer, TransferOrder, TransferType } from './transfer.ts';
+import type { RepeatedOutcome, SubmittedOrder, Transfer, TransferOrder, TransferType } from './transfer.ts';
 import type { TransferDesk } from './transfer-desk.ts';
 
 /** Why an order would fail or be held. */
@@ -35,7 +35,7 @@ export async function explainTransfer(
   database: Database,
   actor: Actor,
   order: TransferOrder,
-): Promise<Decision | Outcome> {
+): Promise<Decision | RepeatedOutcome> {
   const submitted: SubmittedOrder = { ...order, actor };
   return database.snapshot(actor.institutionId, async (tx) => {
     const { facts, book, counters, existing } = await look(desk.deps, tx, {

@@ -36,6 +36,7 @@ export { rememberSettings } from './settings.ts';
 export {
   failureCodes,
   type Outcome,
+  type RepeatedOutcome,
   type Transfer,
   type TransferOrder,
   type TransferStatus,

@@ -105,6 +105,9 @@ export type Outcome =
   /** The amount or currency cannot be; the id is not used up. */
   | { readonly kind: 'malformed'; readonly pointer: string; readonly detail: string };
 
+/** The result of a dry run never is a new transfer. */
+export type RepeatedOutcome = Exclude<Outcome, { readonly kind: 'new' }>;
+
 /** What became of an act on a pending transfer, or of a reversal. */
 export type ActOutcome =
   | { readonly kind: 'changed'; readonly transfer: Transfer }

@@ -87,6 +87,35 @@ describe('openapi.json', () => {
     );
   });
 
+  it('has one shape for every successful response, since generated clients cannot choose between several', () => {
+    const unions: string[] = [];
+    const walk = (value: Json, at: string, seen: ReadonlySet<string>) => {
+      if (typeof value !== 'object' || value === null) return;
+      if (typeof value.$ref === 'string' && !seen.has(value.$ref)) {
+        walk(resolve(value), at, new Set([...seen, value.$ref]));
+      }
+      for (const [name, part] of Object.entries<Json>(value)) {
+        if (['anyOf', 'oneOf', 'allOf'].includes(name) || (name === 'type' && Array.isArray(part)))
+          unions.push(at);
+        walk(part, `${at}/${name}`, seen);
+      }
+    };
+    for (const { operation } of operations) {
+      for (const [status, { content }] of Object.entries<Json>(operation.responses)) {
+        if (!status.startsWith('2')) continue;
+        for (const { schema } of Object.values<Json>(content))
+          walk(schema, `${operation.operationId} ${status}`, new Set());
+      }
+    }
+    assert.deepEqual(unions, []);
+    const { responses } = document.paths['/digitalbanking/db-transfers/v1/transfers'].post;
+    for (const status of ['200', '201']) {
+      assert.deepEqual(responses[status].content['application/json'].schema, {
+        $ref: '#/components/schemas/Transfer',
+      });
+    }
+  });
+
   it('has no component that nothing refers to', () => {
     const text = JSON.stringify(document);
     for (const [kind, components] of Object.entries<Json>(document.components)) {

@@ -103,7 +103,19 @@ describe('the edge of initiate transfer', () => {
 
   it('refuses ids that cannot be, and the one that is reserved', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
-    for (const id of ['', '-a', 'a b', 'ä', 'x'.repeat(65), 'a/b', 'options', 'a\u0000', 7, null]) {
+    for (const id of [
+      '',
+      '-a',
+      'a b',
+      'ä',
+      'x'.repeat(65),
+      'a/b',
+      'options',
+      'dry-run',
+      'a\u0000',
+      7,
+      null,
+    ]) {
       const reply = await edge.client.post(path, { token: clientToken, json: { ...order, id } });
       assert.equal(reply.status, 400, String(id));
       assert.equal(reply.body.errors[0].pointer, '/id');

@@ -80,6 +80,7 @@ test('whose token was revoked at another process hears that and nothing else, an
     [paths.transfers, { ...body('nowhere'), toAccountId: 'a-none' }],
     [paths.transfers, { ...body('unknown field'), more: 1 }],
     [`${paths.transfers}?dryRun=true`, body('dry')],
+    [`${paths.transfers}/dry-run`, body('dry')],
     [`${paths.transfers}?unknown=1`, body('unknown-parameter')],
     [`${paths.transfers}/before/cancel`, {}],
   ];

@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => service.close());
 
-const dryRun = (caller: DemoCaller, order: object) => caller.post(`${paths.transfers}?dryRun=true`, order);
+const dryRun = (caller: DemoCaller, order: object) => caller.post(`${paths.transfers}/dry-run`, order);
 const initiate = (caller: DemoCaller, order: object) => caller.post(paths.transfers, order);
 const options = (caller: DemoCaller, fromAccountId: string) =>
   caller.get(`${paths.transfers}/options?fromAccountId=${fromAccountId}`);
@@ -110,19 +110,44 @@ for (const [index, [name, caller, order]] of orders.entries()) {
   });
 }
 
-test('of a used id the dry run answers what the real run would', async () => {
+test('a dry run under a used id returns the transfer that has it, with why it failed', async () => {
   const order = { id: 'explained-again', fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 1 };
   const first = await initiate(demo, order);
   const same = await dryRun(demo, order);
   assert.equal(same.status, 200);
   assert.equal(same.headers.get('idempotent-replayed'), 'true');
-  assert.deepEqual(same.body, first.body);
+  assert.deepEqual(same.body, { transfer: first.body, reasons: [] });
   const other = await dryRun(demo, { ...order, amount: 2 });
   assert.equal(other.status, 409);
   assert.equal(other.body.code, 'transfer_id_reused');
+
+  const poor = { ...order, id: 'explained-poor', amount: 9_000_000 };
+  const declined = await initiate(demo, poor);
+  const again = await dryRun(demo, poor);
+  assert.equal(again.status, 200, again.text);
+  assert.equal(again.headers.get('idempotent-replayed'), 'true');
+  assert.deepEqual(again.body, {
+    transfer: declined.body.transfer,
+    reasons: [{ code: 'insufficient_funds', detail: declined.body.detail }],
+  });
 });
 
-test('a parameter that says neither true nor false is refused', async () => {
+test('the earlier spelling ?dryRun=true responds as the dry run does, and stores nothing', async () => {
+  const order = { id: 'spelled-before', fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 1 };
+  const before = await fingerprint();
+  const dry = await demo.post(`${paths.transfers}?dryRun=true`, order);
+  assert.equal(await fingerprint(), before);
+  assert.equal(dry.status, 200);
+  assert.equal(dry.body.transfer.status, 'COMPLETED');
+  assert.equal(
+    (await demo.post(`${paths.transfers}?dryRun=%74rue`, order)).body.transfer.status,
+    'COMPLETED',
+  );
+  assert.equal(await fingerprint(), before);
+  assert.equal((await demo.post(`${paths.transfers}?dryRun=false`, order)).status, 201);
+});
+
+test('refuses a dryRun that is neither true nor false', async () => {
   const answer = await demo.post(`${paths.transfers}?dryRun=maybe`, {
     fromAccountId: checking,
     toAccountId: 'a-1001-savings',

@@ -1,69 +1,18 @@
 import * as Type from 'typebox/type';
-import type { Actor } from '../../institutions/index.ts';
 import { Problem } from '../../problem.ts';
-import {
-  type DecimalAmount,
-  type Decision,
-  failureCodes,
-  type Outcome,
-  parseDecimalAmount,
-  type Transfer,
-} from '../../transfers/index.ts';
-import { uuidv7 } from '../../uuid.ts';
-import { pendingTransferExample, transferExample } from '../examples.ts';
-import { transferIdFromKey } from '../idempotency-key.ts';
+import { failureCodes, type Outcome, type Transfer } from '../../transfers/index.ts';
+import { orderExample, pendingTransferExample, transferExample } from '../examples.ts';
 import { type Answer, operation } from '../operation.ts';
-import { presentDecision, presentTransfer } from '../presenters.ts';
+import { presentTransfer } from '../presenters.ts';
 import {
   DeclinedTransferProblem,
-  id,
   OutcomeUnknownProblem,
-  PaymentOption,
-  TransferDecision,
+  TransferOrder,
   Transfer as TransferSchema,
-  TransferType,
 } from '../schemas.ts';
+import { idempotencyKeyHeader, idReused, invalidOrder, readOrder } from '../transfer-order.ts';
+import { answerDryRun } from './dry-run-transfer.ts';
 import { getTransfer } from './get-transfer.ts';
-
-const ordered = TransferSchema.properties;
-
-const Order = Type.Object(
-  {
-    id: Type.Optional(
-      Type.Unsafe<string>({
-        ...id('The caller’s own id, and the idempotency key for ever. Left out, the service makes one.'),
-        not: { const: 'options' },
-      }),
-    ),
-    transferType: Type.Optional(TransferType),
-    fromAccountId: ordered.fromAccountId,
-    toAccountId: ordered.toAccountId,
-    amount: Type.Number({
-      exclusiveMinimum: 0,
-      description:
-        'In major units, with at most the decimals of the currency and 13 digits before the point.',
-    }),
-    currencyCode: Type.Optional(
-      Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217. Left out, the source account’s.' }),
-    ),
-    paymentOption: Type.Optional(PaymentOption),
-    previousYearContribution: Type.Optional(
-      Type.Boolean({
-        description:
-          'Of an IRA_CONTRIBUTION: that it counts for the year before, from 1 January to the filing date.',
-      }),
-    ),
-    status: Type.Optional(
-      Type.Unsafe<string>({ ...ordered.status, description: 'The service’s to say: taken, and ignored.' }),
-    ),
-    createdAt: Type.Optional(
-      Type.String({ format: 'date-time', description: 'The service’s to say: taken, and ignored.' }),
-    ),
-  },
-  { additionalProperties: false },
-);
-
-const { status: _, createdAt: __, ...orderExample } = transferExample;
 
 export const initiateTransfer = operation({
   operationId: 'initiateTransfer',
@@ -72,18 +21,17 @@ export const initiateTransfer = operation({
   tag: 'Transfers',
   summary: 'Initiate transfer',
   description:
-    '`id` is the idempotency key, for ever: repeating the same order with it moves the money once and answers the transfer as it stands, with 200 and `Idempotent-Replayed: true`, or with the same 422 where it was declined. Another order under a used id is refused with 409. 400, 401, 403, 413, 415, 429 and 5xx use up no id; a 503 means that nothing was or will be written, a 504 that nobody knows yet. A decline is an outcome: it is kept as FAILED, and `code` says why, the first that applies of the codes listed at 422 in their order.\n\nWith `dryRun=true` the same rules decide, and nothing is moved, stored or used up: the answer is what the transfer would become, with the reasons.',
+    '`id` is the idempotency key, for ever: repeating the same order with it moves the money once and answers the transfer as it stands, with 200 and `Idempotent-Replayed: true`, or with the same 422 where it was declined. Another order under a used id is refused with 409. 400, 401, 403, 413, 415, 429 and 5xx use up no id; a 503 means that nothing was or will be written, a 504 that nobody knows yet. A decline is an outcome: it is kept as FAILED, and `code` says why, the first that applies of the codes listed at 422 in their order.',
   token: 'any',
   scope: 'transfer:write',
   query: Type.Object({
-    dryRun: Type.Optional(Type.Boolean({ description: 'Only say what would become of it.' })),
+    // An earlier spelling of `dryRunTransfer` (ADR 0017).
+    dryRun: Type.Optional(Type.Boolean()),
   }),
-  headers: {
-    'Idempotency-Key':
-      'Where the body has no `id`: 1 to 255 visible ASCII characters from which the id is derived, together with institution, client and user.',
-  },
+  undocumentedQuery: ['dryRun'],
+  headers: idempotencyKeyHeader,
   body: {
-    schema: Order,
+    schema: TransferOrder,
     mediaTypes: ['application/json'],
     examples: {
       full: { value: orderExample },
@@ -95,25 +43,10 @@ export const initiateTransfer = operation({
   },
   answers: {
     200: {
-      description:
-        'The same order came before: the transfer as it stands. Or, of a dry run: what would become of it.',
-      headers: { 'Idempotent-Replayed': '`true`; of a dry run that no order came before, `false`.' },
-      schema: Type.Union([TransferSchema, TransferDecision]),
-      examples: {
-        replayed: { value: transferExample },
-        dryRun: {
-          value: {
-            transfer: pendingTransferExample,
-            reasons: [
-              {
-                code: 'review',
-                detail:
-                  'A person at the institution must review it; without that it posts by itself at 2026-11-20T15:04:35.678Z.',
-              },
-            ],
-          },
-        },
-      },
+      description: 'The same order came before: the transfer as it stands.',
+      headers: { 'Idempotent-Replayed': '`true`.' },
+      schema: TransferSchema,
+      examples: { replayed: { value: transferExample } },
     },
     201: {
       description: 'Transfer initiated: COMPLETED, or PENDING while the money is held.',
@@ -133,56 +66,20 @@ export const initiateTransfer = operation({
   },
   problemSchemas: { 422: DeclinedTransferProblem, 504: OutcomeUnknownProblem },
   presumes: true,
-  async handle(services, { actor, condition, body, query, numbers, header }) {
-    const transferId = body.id ?? idFromHeader(header('idempotency-key'), actor) ?? uuidv7(new Date());
-    const order = {
-      transferId,
-      fromAccountId: body.fromAccountId,
-      toAccountId: body.toAccountId,
-      amount: readAmount(numbers),
-      currencyCode: body.currencyCode ?? null,
-      transferType: body.transferType ?? null,
-      paymentOption: body.paymentOption ?? null,
-      previousYearContribution: body.previousYearContribution ?? null,
-    };
-    return answer(
-      query.dryRun === true
-        ? await services.explainTransfer(actor, order)
-        : await services.initiateTransfer(actor, order, condition),
-    );
+  async handle(services, input) {
+    const { actor, condition, query } = input;
+    const order = readOrder(input);
+    if (query.dryRun === true) return answerDryRun(services, actor, order);
+    return answer(await services.initiateTransfer(actor, order, condition));
   },
 });
 
-function idFromHeader(key: string | undefined, actor: Actor): string | undefined {
-  return key === undefined ? undefined : transferIdFromKey(key, actor);
-}
-
-/** From the number as it was written: what JavaScript made of it has been through a float. */
-function readAmount(numbers: ReadonlyMap<string, string>): DecimalAmount {
-  const amount = parseDecimalAmount(numbers.get('/amount') ?? '');
-  if ('invalid' in amount) throw invalid('/amount', amount.invalid);
-  return amount;
-}
-
-function invalid(pointer: string, detail: string): Problem {
-  return new Problem('invalid_request', 'The transfer cannot be as it stands.', {
-    errors: [{ pointer, detail }],
-  });
-}
-
-function answer(outcome: Outcome | Decision): Answer {
+function answer(outcome: Outcome): Answer {
   switch (outcome.kind) {
-    case 'decision':
-      return { status: 200, headers: { 'idempotent-replayed': 'false' }, body: presentDecision(outcome) };
     case 'malformed':
-      throw invalid(outcome.pointer, outcome.detail);
+      throw invalidOrder(outcome.pointer, outcome.detail);
     case 'id_reused':
-      throw new Problem('transfer_id_reused', 'The id belongs to another order.', {
-        errors: (outcome.differs ?? []).map((field) => ({
-          pointer: `/${field}`,
-          detail: 'Differs from the order that has this id.',
-        })),
-      });
+      throw idReused(outcome.differs);
     case 'new':
       return outcome.transfer.status === 'FAILED'
         ? declined(outcome.transfer)

@@ -1,0 +1,58 @@
+import type * as Type from 'typebox/type';
+import type { Actor } from '../institutions/index.ts';
+import { Problem } from '../problem.ts';
+import { type DecimalAmount, parseDecimalAmount, type TransferOrder } from '../transfers/index.ts';
+import { uuidv7 } from '../uuid.ts';
+import { transferIdFromKey } from './idempotency-key.ts';
+import type { TransferOrder as TransferOrderSchema } from './schemas.ts';
+
+/** Request header of the operations that take an order. */
+export const idempotencyKeyHeader = {
+  'Idempotency-Key':
+    'If the body has no `id`: 1 to 255 visible ASCII characters from which the id is derived, together with institution, client and user.',
+};
+
+/** The order of a request: with an id from the body, else from `Idempotency-Key`, else a new one. */
+export function readOrder(input: {
+  readonly actor: Actor;
+  readonly body: Type.Static<typeof TransferOrderSchema>;
+  readonly numbers: ReadonlyMap<string, string>;
+  header(name: string): string | undefined;
+}): TransferOrder {
+  const { actor, body, numbers, header } = input;
+  return {
+    transferId: body.id ?? idFromHeader(header('idempotency-key'), actor) ?? uuidv7(new Date()),
+    fromAccountId: body.fromAccountId,
+    toAccountId: body.toAccountId,
+    amount: readAmount(numbers),
+    currencyCode: body.currencyCode ?? null,
+    transferType: body.transferType ?? null,
+    paymentOption: body.paymentOption ?? null,
+    previousYearContribution: body.previousYearContribution ?? null,
+  };
+}
+
+function idFromHeader(key: string | undefined, actor: Actor): string | undefined {
+  return key === undefined ? undefined : transferIdFromKey(key, actor);
+}
+
+/** From the source text of the number: JavaScript's own value has been through a float. */
+function readAmount(numbers: ReadonlyMap<string, string>): DecimalAmount {
+  const amount = parseDecimalAmount(numbers.get('/amount') ?? '');
+  if ('invalid' in amount) throw invalidOrder('/amount', amount.invalid);
+  return amount;
+}
+
+export function invalidOrder(pointer: string, detail: string): Problem {
+  return new Problem('invalid_request', 'The transfer is not valid.', { errors: [{ pointer, detail }] });
+}
+
+/** `differs` null: the caller may not see the transfer that has the id. */
+export function idReused(differs: readonly string[] | null): Problem {
+  return new Problem('transfer_id_reused', 'The id belongs to another order.', {
+    errors: (differs ?? []).map((field) => ({
+      pointer: `/${field}`,
+      detail: 'Differs from the order that has this id.',
+    })),
+  });
+}
