@@ -43,6 +43,8 @@ export interface Config {
   readonly allowDemoAnywhere: boolean;
   /** `npm start` runs us, and we end with it. Told by npm, not by a setting. */
   readonly startedByNpm: boolean;
+  /** SUDO_USER, as sudo sets it for the command that it runs. No setting either. */
+  readonly sudoUser: string | undefined;
 }
 
 export interface Secrets {
@@ -171,6 +173,7 @@ export function loadConfig(environment: Environment): { readonly config: Config;
       text === 'true' || text === 'false' ? text === 'true' : undefined,
     ),
     startedByNpm: environment.npm_lifecycle_event === 'start',
+    sudoUser: environment.SUDO_USER || undefined,
   };
   const keyEncryptionKey = read<Uint8Array | undefined>(
     'SECRET_KEY',

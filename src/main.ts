@@ -1,52 +1,14 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { ProviderRejected } from './auth/index.ts';
-import { auditCommand } from './cli/audit.ts';
-import { clientCommands } from './cli/client.ts';
 import { CommandFailed } from './cli/command.ts';
-import { importCommand } from './cli/import.ts';
-import { keyCommands } from './cli/keys.ts';
-import { memberCommands } from './cli/member.ts';
-import { migrateCommand } from './cli/migrate.ts';
-import { providerCommands } from './cli/provider.ts';
-import { reconcileCommand } from './cli/reconcile.ts';
-import { restoredCommand } from './cli/restored.ts';
-import { serveCommand } from './cli/serve.ts';
-import { transferCommands } from './cli/transfer.ts';
+import { sharedraft } from './cli/program.ts';
 import { ConfigError } from './config.ts';
 import { ExtractRejected } from './core/index.ts';
-import { programVersion } from './http/index.ts';
 import { Problem } from './problem.ts';
 import { ServiceStartError } from './service.ts';
 import { DatabaseStartError } from './storage/index.ts';
 
-const program = new Command('sharedraft')
-  .description('The member-facing banking service: tokens, registration, profiles, accounts, transfers.')
-  .version(programVersion)
-  .addHelpText(
-    'after',
-    `
-Settings come from the environment, or from a file .env in the working folder; docs/configuration.md lists them.
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off.`,
-  );
-
-const groups: readonly (readonly [name: string, description: string, commands: readonly Command[]])[] = [
-  ['client', 'OAuth clients', clientCommands()],
-  ['keys', 'the keys that sign tokens', keyCommands()],
-  ['member', "Members' logins", memberCommands()],
-  ['transfer', 'Transfers: review, reversal, rules', transferCommands()],
-  ['provider', 'Identity providers: who may assert members', providerCommands()],
-];
-program.addCommand(serveCommand(), { isDefault: true });
-program.addCommand(migrateCommand());
-program.addCommand(importCommand());
-for (const [name, description, commands] of groups) {
-  const group = new Command(name).description(description);
-  for (const command of commands) group.addCommand(command);
-  program.addCommand(group);
-}
-program.addCommand(auditCommand());
-program.addCommand(reconcileCommand());
-program.addCommand(restoredCommand());
+const program = sharedraft();
 for (const command of withSubcommands(program)) {
   command.exitOverride(exitWithUsage).showHelpAfterError('(--help says what there is)');
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import os from 'node:os';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { parseScope, type Scope, scopes } from '../auth/index.ts';
 import { loadConfig, readEnvironment } from '../config.ts';
 import type { Origin } from '../events/index.ts';
@@ -8,6 +7,7 @@ import { findInstitutionByCode, type Institution, listInstitutions } from '../in
 import { isReadable } from '../readable-text.ts';
 import { refuseOtherSecretKey } from '../service.ts';
 import { openStores, type Stores } from '../stores.ts';
+import { systemOperator } from './operator.ts';
 
 /** A command that could not do what was asked; one sentence for the person at the terminal. */
 export class CommandFailed extends Error {
@@ -40,21 +40,12 @@ export async function withStores(
   const stores = await openStores(config, secrets, 'borrow', () => {});
   try {
     if (!underAnySecretKey) await refuseOtherSecretKey(stores);
-    await work(stores, { transactionId: randomUUID(), address: null, operator: whoami() });
+    await work(stores, { transactionId: randomUUID(), address: null, operator: systemOperator(config) });
   } catch (error) {
     if (!(error instanceof Unheard)) throw error;
   } finally {
     await stores.close();
     if (unheard) process.exitCode = endedBySigpipe;
-  }
-}
-
-/** A container may run as a number that has no name. */
-function whoami(): string {
-  try {
-    return os.userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.()}`;
   }
 }
 
@@ -74,6 +65,25 @@ export async function chooseInstitution(stores: Stores, code: string | undefined
     );
   }
   return only;
+}
+
+/** For acts that may need two persons: a demo has one person at one machine. */
+export function asOption(): Option {
+  return new Option(
+    '--as <name>',
+    'in a demo institution alone: act under this name; the audit marks it as a demo',
+  ).argParser(readNameForPeople);
+}
+
+/** Throws CommandFailed for a typed name in an institution that is no demo. */
+export function actingAs(origin: Origin, institution: Institution, as: string | undefined): Origin {
+  if (as === undefined || origin.operator === undefined) return origin;
+  if (!institution.demo) {
+    throw new CommandFailed(
+      `--as is for demo institutions. In ${institution.name} you act as the system user ${origin.operator.user}.`,
+    );
+  }
+  return { ...origin, operator: { ...origin.operator, as } };
 }
 
 export function say(text: string): void {

@@ -1,15 +1,17 @@
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 import type { AuditAction, AuditFilter, RecordedAuditEntry, TimedAuditEntry } from './audit.ts';
+import type { Operator } from './operator.ts';
 
-const columns =
-  'recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator, transaction_id, times';
+const columns = `recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator,
+  operator_host, sudo_user, operator_as, transaction_id, times, before_change, after_change`;
 
 const insert = sql(
   'events_insert_audit',
   `insert into audit_entries (institution_id, ${columns})
    select $1, ${columns}
    from unnest($2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-               $9::bytea[], $10::inet[], $11::text[], $12::text[], $13::integer[])
+               $9::bytea[], $10::inet[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::integer[],
+               $17::jsonb[], $18::jsonb[])
         with ordinality as entry (${columns}, place)
    order by place`,
 );
@@ -30,11 +32,21 @@ export async function insertAudit(
     entries.map(({ subject }) => subject ?? null),
     entries.map(({ nameHash }) => nameHash ?? null),
     entries.map(({ origin }) => origin.address),
-    entries.map(({ origin }) => origin.operator ?? null),
+    entries.map(({ origin }) => origin.operator?.user ?? null),
+    entries.map(({ origin }) => origin.operator?.host ?? null),
+    entries.map(({ origin }) => origin.operator?.sudoUser ?? null),
+    entries.map(({ origin }) => origin.operator?.as ?? null),
     entries.map(({ origin }) => origin.transactionId),
     entries.map(({ times }) => times),
+    entries.map(({ before }) => toJson(before)),
+    entries.map(({ after }) => toJson(after)),
   ]);
   return rowCount;
+}
+
+function toJson(value: object | undefined): string | null {
+  if (value === undefined) return null;
+  return JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member));
 }
 
 const page = sql(
@@ -67,8 +79,13 @@ interface Row {
   name_hash: Buffer | null;
   address: string | null;
   operator: string | null;
+  operator_host: string | null;
+  sudo_user: string | null;
+  operator_as: string | null;
   transaction_id: string;
   times: number;
+  before_change: object | null;
+  after_change: object | null;
 }
 
 /** The next entries after one, in order of time. */
@@ -107,10 +124,22 @@ export async function selectAudit(
     origin: {
       transactionId: row.transaction_id,
       address: row.address,
-      ...(row.operator !== null && { operator: row.operator }),
+      ...(row.operator !== null && { operator: toOperator(row.operator, row) }),
     },
     times: row.times,
+    before: row.before_change ?? undefined,
+    after: row.after_change ?? undefined,
   }));
+}
+
+function toOperator(user: string, row: Row): Operator {
+  return {
+    user,
+    // Entries of before version 0025 of the schema have no host.
+    host: row.operator_host ?? '',
+    ...(row.sudo_user !== null && { sudoUser: row.sudo_user }),
+    ...(row.operator_as !== null && { as: row.operator_as }),
+  };
 }
 
 const expire = sql('events_expire_audit', 'select expire_audit_entries($1, $2) as gone');

@@ -29,6 +29,19 @@ export const auditActions = [
   'provider.added',
   'provider.changed',
   'provider.removed',
+  'transfer.approved',
+  'transfer.declined',
+  'transfer.cancelled',
+  'transfer.reversal_proposed',
+  'transfer.reversed',
+  'transfer.rules_proposed',
+  'transfer.rules_changed',
+  'user.contact_changed',
+  'institution.changed',
+  'import.started',
+  'import.finished',
+  'events.epoch_begun',
+  'schema.migrated',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
@@ -45,6 +58,12 @@ export interface AuditEntry {
   readonly subject?: string | undefined;
   /** Keyed hash, 32 bytes, of a name that nobody has: it may be a mistyped password. */
   readonly nameHash?: Uint8Array | undefined;
+  /**
+   * What a change on purpose replaced and what it put there: only members that differ. JSON, so a bigint is written as text.
+   * A member's personal data stays out: there the names of the changed fields are enough.
+   */
+  readonly before?: object | undefined;
+  readonly after?: object | undefined;
 }
 
 export interface TimedAuditEntry extends AuditEntry {

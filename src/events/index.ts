@@ -21,5 +21,6 @@ export {
 } from './audit.ts';
 export { AuditTrail } from './audit-trail.ts';
 export { beginEpoch, beginEpochAfterRestore, type FeedEvent, readEvents } from './feed.ts';
+export { nameOf, namesOf, type Operator, shareAPerson } from './operator.ts';
 export { type Origin, ownOrigin } from './origin.ts';
 export { appendEvents, findRegistered, type NewEvent, wipeExpiredSecrets, wipeSecret } from './outbox.ts';

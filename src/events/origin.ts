@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Operator } from './operator.ts';
 
 /** From where something was asked for. */
 export interface Origin {
@@ -6,8 +7,8 @@ export interface Origin {
   readonly transactionId: string;
   /** The caller's; null for the command line and for what the service does by itself. */
   readonly address: string | null;
-  /** Whose command it was, as the operating system names them. */
-  readonly operator?: string;
+  /** Of a command of the institution's own. */
+  readonly operator?: Operator;
 }
 
 /** Of what the service does by itself. */

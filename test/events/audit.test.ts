@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createClient, reissueActivation, setPassword, setStanding } from '../../src/auth/index.ts';
-import { type AuditEntry, AuditTrail, expireAudit, wholeService } from '../../src/events/index.ts';
+import {
+  type AuditEntry,
+  AuditTrail,
+  appendAudit,
+  expireAudit,
+  readAudit,
+  wholeService,
+} from '../../src/events/index.ts';
 import { findInstitutionByCode, type Institution } from '../../src/institutions/index.ts';
 import { sql } from '../../src/storage/index.ts';
 import { clientOf, memberOf, paths, send } from '../support/demo.ts';
+import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const at = new Date('2026-03-02T12:00:00Z');
@@ -32,6 +40,8 @@ interface Row {
   readonly name_hash: Buffer | null;
   readonly address: string | null;
   readonly operator: string | null;
+  readonly operator_host: string | null;
+  readonly sudo_user: string | null;
   readonly transaction_id: string;
   readonly times: number;
 }
@@ -187,7 +197,7 @@ test('registering and activating leave the user and the client, also when refuse
   ]);
 
   const { auth } = service.service.stores;
-  const operator = { transactionId: 'command-1', address: null, operator: 'olga' };
+  const operator = commandOf('olga');
   const issued = await reissueActivation(auth, lakeside.institutionId, userId, operator);
   const activation = { username: 'poppy.new', password: 'seven lanterns by the lake' };
   const wrong = await call(paths.activate, { ...activation, activationCode: 'wrong' }, 'activate-1');
@@ -205,7 +215,7 @@ test('registering and activating leave the user and the client, also when refuse
 test("an operator's commands leave whose they were and whom they concerned", async () => {
   const { auth } = service.service.stores;
   const { institutionId } = lakeside;
-  const by = (transactionId: string) => ({ transactionId, address: null, operator: 'olga' });
+  const by = (transactionId: string) => commandOf('olga', { transactionId, sudoUser: 'ola' });
   const name = 'olive.euro';
   await setStanding(auth, institutionId, name, { lockedByOperator: true }, by('op-1'));
   await setStanding(auth, institutionId, name, { lockedByOperator: false }, by('op-2'));
@@ -221,19 +231,65 @@ test("an operator's commands leave whose they were and whom they concerned", asy
   await auth.keys.rotate('soon', by('op-8'));
   const entries = (await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map((n) => entriesOf(`op-${n}`)))).flat();
   assert.deepEqual(
-    entries.map((entry) => [entry.action, entry.operator, entry.user_id ?? entry.client_id].join(' ')),
+    entries.map((entry) =>
+      [
+        entry.action,
+        entry.operator,
+        entry.operator_host,
+        entry.sudo_user,
+        entry.user_id ?? entry.client_id,
+      ].join(' '),
+    ),
     [
-      'user.locked olga u-olive-euro',
-      'user.unlocked olga u-olive-euro',
-      'user.deactivated olga u-olive-euro',
-      'user.reactivated olga u-olive-euro',
-      'user.password_set olga u-olive-euro',
-      'user.activation_code_issued olga u-olive-euro',
-      'client.created olga audited-app',
-      'key.created olga ',
+      'user.locked olga teller-1 ola u-olive-euro',
+      'user.unlocked olga teller-1 ola u-olive-euro',
+      'user.deactivated olga teller-1 ola u-olive-euro',
+      'user.reactivated olga teller-1 ola u-olive-euro',
+      'user.password_set olga teller-1 ola u-olive-euro',
+      'user.activation_code_issued olga teller-1 ola u-olive-euro',
+      'client.created olga teller-1 ola audited-app',
+      'key.created olga teller-1 ola ',
     ],
   );
   assert.match(entries.at(-1)?.subject ?? '', /^[0-9a-f-]{36}$/);
+});
+
+test('a change keeps what it replaced and what it put there, and a typed name stands in a demo alone', async () => {
+  const { database } = service.service.stores;
+  const entry = {
+    action: 'institution.changed',
+    outcome: 'succeeded',
+    before: { openingDepositMinor: 50_000n, enrollment: 'open' },
+    after: { openingDepositMinor: 0n, enrollment: 'closed' },
+    origin: commandOf('root', { transactionId: 'typed-1', as: 'Ann "A" Lee' }),
+  } as const;
+  const append = () =>
+    database.transaction(lakeside.institutionId, (tx) => appendAudit(tx, lakeside.institutionId, entry, at));
+  await append();
+  const found: object[] = [];
+  for await (const { action, before, after, origin } of readAudit(database, lakeside.institutionId, {
+    transactionId: 'typed-1',
+  }))
+    found.push({ action, before, after, operator: origin.operator });
+  assert.deepEqual(found, [
+    {
+      action: 'institution.changed',
+      before: { openingDepositMinor: '50000', enrollment: 'open' },
+      after: { openingDepositMinor: '0', enrollment: 'closed' },
+      operator: { user: 'root', host: 'teller-1', as: 'Ann "A" Lee' },
+    },
+  ]);
+  const demo = (is: boolean) =>
+    service.db.superuser('update institutions set demo = $1 where institution_id = $2', [
+      is,
+      lakeside.institutionId,
+    ]);
+  await demo(false);
+  try {
+    await assert.rejects(append(), /a typed operator is for demo institutions/);
+  } finally {
+    await demo(true);
+  }
 });
 
 describe('a flood of refusals', () => {

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import os from 'node:os';
+import { test } from 'node:test';
+import { loadConfig } from '../config.ts';
+import { actingAs, CommandFailed } from './command.ts';
+import { systemOperator } from './operator.ts';
+
+const system = { userInfo: () => ({ ...os.userInfo(), username: 'ann' }), hostname: () => 'teller-1' };
+
+test('the operator is the system user, the host, and SUDO_USER where sudo ran the command', () => {
+  const of = (environment: Readonly<Record<string, string>>) =>
+    systemOperator(loadConfig(environment).config, system);
+  assert.deepEqual(of({}), { user: 'ann', host: 'teller-1' });
+  assert.deepEqual(of({ USER: 'bob', LOGNAME: 'bob', HOSTNAME: 'x' }), { user: 'ann', host: 'teller-1' });
+  assert.deepEqual(of({ SUDO_USER: 'bob' }), { user: 'ann', host: 'teller-1', sudoUser: 'bob' });
+  assert.deepEqual(of({ SUDO_USER: '' }), { user: 'ann', host: 'teller-1' });
+});
+
+test('a system user without a name is called by its number', () => {
+  const nameless = {
+    ...system,
+    userInfo: () => {
+      throw new Error('ENOENT');
+    },
+  };
+  assert.equal(systemOperator({ sudoUser: undefined }, nameless).user, `uid ${process.geteuid?.()}`);
+});
+
+test('names of the operating system fit the audit, whatever they hold', () => {
+  const { user, host, sudoUser } = systemOperator(
+    { sudoUser: 'bob\nann' },
+    { userInfo: () => ({ ...os.userInfo(), username: 'x'.repeat(300) }), hostname: () => '' },
+  );
+  assert.deepEqual([user.length, host, sudoUser], [128, '?', 'bob?ann']);
+});
+
+test('a typed name is taken in a demo institution alone', () => {
+  const origin = { transactionId: 't', address: null, operator: { user: 'ann', host: 'teller-1' } };
+  const real = { name: 'First Bank', demo: false } as Parameters<typeof actingAs>[1];
+  assert.deepEqual(actingAs(origin, { ...real, demo: true }, 'Bob').operator?.as, 'Bob');
+  assert.equal(actingAs(origin, real, undefined), origin);
+  assert.throws(
+    () => actingAs(origin, real, 'Bob'),
+    (error: unknown) => error instanceof CommandFailed && /act as the system user ann/.test(error.message),
+  );
+});

@@ -1,0 +1,46 @@
+import { Command } from 'commander';
+import { programVersion } from '../http/index.ts';
+import { auditCommand } from './audit.ts';
+import { clientCommands } from './client.ts';
+import { importCommand } from './import.ts';
+import { keyCommands } from './keys.ts';
+import { memberCommands } from './member.ts';
+import { migrateCommand } from './migrate.ts';
+import { providerCommands } from './provider.ts';
+import { reconcileCommand } from './reconcile.ts';
+import { restoredCommand } from './restored.ts';
+import { serveCommand } from './serve.ts';
+import { transferCommands } from './transfer.ts';
+
+/** Every command that there is. test/cli/audited-acts.test.ts holds a line for each. */
+export function sharedraft(): Command {
+  const program = new Command('sharedraft')
+    .description('The member-facing banking service: tokens, registration, profiles, accounts, transfers.')
+    .version(programVersion)
+    .addHelpText(
+      'after',
+      `
+Settings come from the environment, or from a file .env in the working folder; docs/configuration.md lists them.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off.`,
+    );
+
+  const groups: readonly (readonly [name: string, description: string, commands: readonly Command[]])[] = [
+    ['client', 'OAuth clients', clientCommands()],
+    ['keys', 'the keys that sign tokens', keyCommands()],
+    ['member', "Members' logins", memberCommands()],
+    ['transfer', 'Transfers: review, reversal, rules', transferCommands()],
+    ['provider', 'Identity providers: who may assert members', providerCommands()],
+  ];
+  program.addCommand(serveCommand(), { isDefault: true });
+  program.addCommand(migrateCommand());
+  program.addCommand(importCommand());
+  for (const [name, description, commands] of groups) {
+    const group = new Command(name).description(description);
+    for (const command of commands) group.addCommand(command);
+    program.addCommand(group);
+  }
+  program.addCommand(auditCommand());
+  program.addCommand(reconcileCommand());
+  program.addCommand(restoredCommand());
+  return program;
+}

@@ -1,0 +1,41 @@
+/**
+ * The person at the institution who runs a command, as far as the operating system can tell. It is a record, not a proof:
+ * docs/security.md says what it leaves open.
+ */
+export interface Operator {
+  /** The system user that the process runs as. */
+  readonly user: string;
+  readonly host: string;
+  /** SUDO_USER, which only sudo itself sets truthfully. */
+  readonly sudoUser?: string;
+  /** A name typed with `--as`. Only a demo institution accepts one. */
+  readonly as?: string;
+}
+
+/** The name that stands beside a transfer. */
+export function nameOf({ user, as }: Operator): string {
+  return as ?? user;
+}
+
+/**
+ * Every name that the act was done under. SUDO_USER can be set by the person who runs the command, so it never makes a
+ * second person. It only shows that two system users are one.
+ */
+export function namesOf({ user, sudoUser, as }: Operator): readonly string[] {
+  if (as !== undefined) return [as];
+  return sudoUser === undefined ? [user] : [user, sudoUser];
+}
+
+/** Two acts that share a name are one person's. The database's function `share_a_person` is the same rule. */
+export function shareAPerson(one: readonly string[], other: readonly string[]): boolean {
+  const folded = new Set(one.map(foldName));
+  return other.some((name) => folded.has(foldName(name)));
+}
+
+/** Spellings that look alike become equal: compatibility forms, case, spaces, controls and invisible characters. */
+function foldName(name: string): string {
+  const visible = name
+    .normalize('NFKC')
+    .replace(/[\p{White_Space}\p{C}\p{Default_Ignorable_Code_Point}]/gu, '');
+  return visible.toUpperCase().toLowerCase().normalize('NFKC');
+}
