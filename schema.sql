@@ -137,15 +137,24 @@ create table audit_entries (
   operator text,
   transaction_id text collate "C" not null,
   times integer not null,
+  operator_host text,
+  sudo_user text,
+  operator_as text,
+  before_change jsonb,
+  after_change jsonb,
   constraint audit_entries_action_check CHECK (action ~ '^[a-z_]{1,30}(\.[a-z_]{1,30})?$'::text),
   constraint audit_entries_check CHECK (num_nonnulls(address, operator) <= 1),
+  constraint audit_entries_check1 CHECK (operator IS NOT NULL OR num_nonnulls(operator_host, sudo_user, operator_as) = 0),
   constraint audit_entries_institution_id_check CHECK (institution_id >= 0),
   constraint audit_entries_name_hash_check CHECK (length(name_hash) = 32),
+  constraint audit_entries_operator_as_check CHECK (length(operator_as) >= 1 AND length(operator_as) <= 128),
   constraint audit_entries_operator_check CHECK (length(operator) >= 1 AND length(operator) <= 128),
+  constraint audit_entries_operator_host_check CHECK (length(operator_host) >= 1 AND length(operator_host) <= 128),
   constraint audit_entries_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'refused'::text])),
   constraint audit_entries_pkey PRIMARY KEY (institution_id, audit_key),
   constraint audit_entries_reason_check CHECK (reason ~ '^[a-z][a-z0-9_:.-]{0,99}$'::text),
   constraint audit_entries_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 256),
+  constraint audit_entries_sudo_user_check CHECK (length(sudo_user) >= 1 AND length(sudo_user) <= 128),
   constraint audit_entries_times_check CHECK (times > 0),
   constraint audit_entries_transaction_id_check CHECK (transaction_id ~ '^[!-~]{1,128}$'::text)
 );
@@ -1183,6 +1192,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.check_typed_operator()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from institutions i where i.institution_id = new.institution_id and i.demo) then
+    raise exception 'audit: a typed operator is for demo institutions' using errcode = 'SD020';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.control_number(kind text, posting bigint, account bigint, amount bigint)
  RETURNS bigint
  LANGUAGE sql
@@ -1292,6 +1314,7 @@ $function$;
 
 -- Triggers
 
+CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR EACH ROW WHEN (new.operator_as IS NOT NULL) EXECUTE FUNCTION check_typed_operator();
 CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS became FOR EACH STATEMENT EXECUTE FUNCTION check_balances();
 CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
 CREATE TRIGGER clients_switched_off BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION end_tokens();
