@@ -18,6 +18,7 @@ import {
   borrowEmbeddedPostgres,
   type Clock,
   Database,
+  DatabaseStartError,
   type EmbeddedPostgres,
   migrate,
   ownEmbeddedPostgres,
@@ -40,6 +41,8 @@ const dayMillis = 24 * 60 * 60_000;
 /** What the service and the operator's commands both stand on: a migrated database and what reads and writes it. */
 export interface Stores {
   readonly connection: string | SocketConnection;
+  /** Why this database may keep no institution but a demo; undefined when any may be kept. */
+  readonly demoOnly: string | undefined;
   readonly database: Database;
   readonly clock: Clock;
   readonly postingKeys: PostingKeys;
@@ -68,7 +71,8 @@ export async function openStores(
   try {
     await migrate(config.migrationDatabaseUrl ?? connection);
     await refusePowerfulRole(database);
-    for (const { institutionId } of await database.directory(listInstitutions)) {
+    for (const { institutionId, demo } of await database.directory(listInstitutions)) {
+      if (postgres?.demoOnly !== undefined && !demo) throw new DatabaseStartError(postgres.demoOnly);
       if (await beginEpochAfterRestore(database, institutionId, clock))
         log('event_epoch_began', { institutionId });
     }
@@ -82,6 +86,7 @@ export async function openStores(
     const keys = new SigningKeys(database, vault, clock, { rotationDays: config.signingKeyDays });
     return {
       connection,
+      demoOnly: postgres?.demoOnly,
       database,
       clock,
       postingKeys: new PostingKeys(database),

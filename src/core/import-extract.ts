@@ -29,6 +29,8 @@ export interface ImportDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly postingKeys: PostingKeys;
+  /** Why the database may keep no institution but a demo; undefined when any may be kept. */
+  readonly demoOnly?: string | undefined;
 }
 
 export interface ImportOptions {
@@ -67,6 +69,7 @@ export async function importExtract(
 ): Promise<ImportReport> {
   const { database } = deps;
   const extract = await readExtract(folder);
+  if (deps.demoOnly !== undefined && !extract.institution.demo) throw new ExtractRejected([deps.demoOnly]);
   await refuseContradictions(database, extract);
   const institution = await database.directory((db) =>
     saveInstitution(db, extract.institution, deps.clock()),

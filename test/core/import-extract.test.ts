@@ -408,6 +408,17 @@ describe('importing again', () => {
     });
   }
 
+  test('an institution that is no demo is refused where only demos may be kept', async () => {
+    await using db = await testDatabase();
+    await using folder = await extractFolder(soundExtract());
+    const deps = { ...depsOf(db), demoOnly: 'The server runs as nobody.' };
+    await assert.rejects(importExtract(deps, folder.folder), /The server runs as nobody\./);
+    assert.deepEqual(await db.superuser('select from institutions'), []);
+
+    await folder.write(changed('institution.csv', /no$/, 'yes'));
+    assert.equal((await importExtract(deps, folder.folder)).institution.demo, true);
+  });
+
   test('an extract with an error is refused whole', async () => {
     await using db = await testDatabase();
     const before = await dumpTables(db);

@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
@@ -12,6 +24,7 @@ import {
   ownEmbeddedPostgres,
   type SocketConnection,
 } from '../../src/storage/index.ts';
+import { findServerUser, whyDemoOnly } from '../../src/storage/server-user.ts';
 
 let parent: string;
 let dataDir: string;
@@ -76,20 +89,131 @@ test('what was written is there after stop and start; stopping twice is stopping
   await second.stop();
 });
 
-test('a link in the place of the socket’s folder is not followed', async () => {
-  const folder = await realpath(dataDir);
+test('refuses a link in the place of its socket folder and leaves the link’s target as it is', async () => {
   const other = await mkdtemp(path.join(parent, 'other-'));
   await chmod(other, 0o755);
-  const hash = createHash('sha256').update(folder).digest('hex').slice(0, 12);
-  const link = path.join(os.tmpdir(), `sharedraft-${hash}`);
-  await symlink(other, link);
+  await symlink(other, path.join(dataDir, 'socket'));
+  await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), /must be a folder that only its owner/);
+  const { mode, uid } = await stat(other);
+  assert.deepEqual([mode & 0o777, uid], [0o755, process.getuid?.()]);
+});
+
+test('keeps its lock and its socket where no other user can make, take or reach them', async () => {
+  const hash = createHash('sha256')
+    .update(await realpath(dataDir))
+    .digest('hex')
+    .slice(0, 12);
+  const folder = path.join(os.tmpdir(), `sharedraft-${hash}`);
+  const squatter = createServer();
+  await mkdir(folder);
+  await new Promise<void>((resolve) => squatter.listen(`\0sharedraft-${hash}`, resolve));
   try {
-    await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), /belongs to somebody else/);
-    const { mode, uid } = await stat(other);
-    assert.deepEqual([mode & 0o777, uid], [0o755, process.getuid?.()]);
+    const postgres = await ownEmbeddedPostgres({ dataDir, log });
+    assert.equal((await stat(path.join(dataDir, 'database.lock'))).mode & 0o777, 0o600);
+    assert.equal((await stat(path.join(dataDir, 'socket'))).mode & 0o777, 0o700);
+    await postgres.stop();
   } finally {
-    await rm(link, { force: true });
+    squatter.close();
+    await rm(folder, { recursive: true });
   }
+});
+
+test('finds its socket again in a data folder whose path is too long for one', async () => {
+  const long = path.join(dataDir, 'a-folder-with-a-long-name'.repeat(4));
+  const owner = await ownEmbeddedPostgres({ dataDir: long, log });
+  const noted = (await readFile(path.join(long, 'socket-is-in'), 'utf8')).trim();
+  assert.equal(owner.connection.host, noted);
+  const borrowed = await borrowEmbeddedPostgres({ dataDir: long, log });
+  assert.equal(await ask(borrowed.connection, 'select 1'), 1);
+  await borrowed.stop();
+  await owner.stop();
+  await rm(noted, { recursive: true });
+});
+
+const onlyRoot = { skip: process.getuid?.() !== 0 && 'only root runs the server as another user' };
+
+/** The folder of a stopped server, which the server's user may change at will. */
+async function aStoppedServer(): Promise<string> {
+  await (await ownEmbeddedPostgres({ dataDir, log })).stop();
+  return path.join(dataDir, 'postgres');
+}
+
+test(
+  'does not open or hand over a file of root that the server’s user put in the place of the log',
+  onlyRoot,
+  async () => {
+    const folder = await aStoppedServer();
+    const secret = path.join(parent, 'root-only');
+    await writeFile(secret, 'untouched', { mode: 0o600 });
+    await rm(path.join(folder, 'server.log'));
+    await symlink(secret, path.join(folder, 'server.log'));
+    await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), { name: 'DatabaseStartError' });
+    const { uid, mode } = await stat(secret);
+    assert.deepEqual([uid, mode & 0o777, await readFile(secret, 'utf8')], [0, 0o600, 'untouched']);
+  },
+);
+
+test(
+  'signals none of root’s processes when the server’s user forges the process number',
+  onlyRoot,
+  async () => {
+    const postgres = await ownEmbeddedPostgres({ dataDir, log });
+    const bystander = spawn('sleep', ['60']);
+    children.push(bystander);
+    const pidFile = path.join(dataDir, 'postgres', 'postmaster.pid');
+    const lines = (await readFile(pidFile, 'utf8')).split('\n');
+    const { uid, gid } = await stat(pidFile);
+    await writeFile(pidFile, [String(bystander.pid), ...lines.slice(1)].join('\n'));
+    await assert.rejects(postgres.stop(), /did not stop/);
+    assert.equal(bystander.signalCode, null);
+    await writeFile(pidFile, lines.join('\n'));
+    assert.equal((await stat(pidFile)).uid, uid, `still of ${uid}:${gid}`);
+    const heir = await ownEmbeddedPostgres({ dataDir, log });
+    await heir.stop();
+  },
+);
+
+test('refuses a data folder that the server’s user can write', onlyRoot, async () => {
+  const user = await findServerUser(path.join(dataDir, 'postgres'));
+  await chown(dataDir, user?.uid ?? 0, 0);
+  await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), /database's user ".*" can write/);
+  await chown(dataDir, 0, 0);
+  await chmod(dataDir, 0o777);
+  await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), /database's user ".*" can write/);
+});
+
+test(
+  'runs as the owner of its folder, else as sharedraft, postgres or nobody, in this order',
+  onlyRoot,
+  async () => {
+    const passwd = path.join(dataDir, 'passwd');
+    const missing = path.join(dataDir, 'postgres');
+    const userOf = async (names: readonly string[], folder = missing) => {
+      await writeFile(
+        passwd,
+        names.map((name, index) => `${name}:x:${900 + index}:${900 + index}::/:/bin/sh`).join('\n'),
+      );
+      return (await findServerUser(folder, passwd))?.name;
+    };
+    assert.equal(await userOf(['nobody', 'postgres', 'sharedraft']), 'sharedraft');
+    assert.equal(await userOf(['nobody', 'postgres']), 'postgres');
+    assert.equal(await userOf(['root', 'nobody']), 'nobody');
+    await assert.rejects(userOf(['root']), /useradd --system .* sharedraft/);
+    await mkdir(missing);
+    await chown(missing, 900, 900);
+    assert.equal(await userOf(['nobody', 'sharedraft']), 'nobody');
+    await chown(missing, 0, 0);
+    await assert.rejects(userOf(['nobody', 'sharedraft']), /belongs to uid 0/);
+  },
+);
+
+test('keeps only demo institutions under a user that other programs share', () => {
+  assert.match(
+    whyDemoOnly({ name: 'nobody', uid: 1, gid: 1 }, '/data/postgres') ?? '',
+    /useradd .* chown -Rh .* \/data\/postgres/,
+  );
+  assert.equal(whyDemoOnly({ name: 'sharedraft', uid: 1, gid: 1 }, '/data/postgres'), undefined);
+  assert.equal(whyDemoOnly(undefined, '/data/postgres'), undefined);
 });
 
 test('commits are durable and nobody else on the machine can reach the socket', async () => {
@@ -119,7 +243,7 @@ test('a command borrows the running database and leaves it running, or starts it
   const alone = await borrowEmbeddedPostgres({ dataDir, log });
   const pid = await postmasterOf(dataDir);
   await alone.stop();
-  assert.equal(isAlive(pid), false);
+  await eventually('the server has ended', async () => !isAlive(pid));
 
   const owner = await ownEmbeddedPostgres({ dataDir, log });
   const borrowed = await borrowEmbeddedPostgres({ dataDir, log });
@@ -138,13 +262,13 @@ test('the last command that uses the database stops it, also where the one that 
   assert.equal((await session.query('select 1 as one')).rows[0]?.one, 1, 'it is still used');
   await session.end();
   await second.stop();
-  assert.equal(isAlive(pid), false);
+  await eventually('the server has ended', async () => !isAlive(pid));
 
   // As a command that was killed: it stops nothing.
   await borrowEmbeddedPostgres({ dataDir, log });
   const orphan = await postmasterOf(dataDir);
   await (await borrowEmbeddedPostgres({ dataDir, log })).stop();
-  assert.equal(isAlive(orphan), false);
+  await eventually('the orphan has ended', async () => !isAlive(orphan));
 });
 
 test('a database whose server is killed is brought back by its owner, with all that was committed', async () => {
@@ -179,14 +303,15 @@ test('a database that outlived its killed owner is found and taken over', async 
   const heir = await ownEmbeddedPostgres({ dataDir, log });
   assert.equal(await postmasterOf(dataDir), pid);
   await heir.stop();
-  assert.equal(isAlive(pid), false);
+  await eventually('the server has ended', async () => !isAlive(pid));
 });
 
 test('an initialization that was not finished is begun again', async () => {
-  await import('node:fs/promises').then(async ({ mkdir }) => {
-    await mkdir(path.join(dataDir, 'postgres.new'));
-    await writeFile(path.join(dataDir, 'postgres.new', 'PG_VERSION'), '18\n');
-  });
+  const unfinished = path.join(dataDir, 'postgres.new');
+  await mkdir(unfinished);
+  await writeFile(path.join(unfinished, 'PG_VERSION'), '18\n');
+  const { uid, gid } = (await findServerUser(path.join(dataDir, 'postgres'))) ?? (await stat(dataDir));
+  for (const made of [path.join(unfinished, 'PG_VERSION'), unfinished]) await chown(made, uid, gid);
   const postgres = await ownEmbeddedPostgres({ dataDir, log });
   assert.equal(await ask(postgres.connection, 'select 1'), 1);
   await postgres.stop();
