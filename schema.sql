@@ -231,11 +231,14 @@ create table clients (
   created_at timestamp with time zone not null,
   networks cidr[],
   token_epoch integer not null default 0,
+  introspects_all boolean not null default false,
+  registration_refusals text not null default 'UNIFORM'::text,
   constraint clients_client_id_fkey FOREIGN KEY (client_id) REFERENCES client_directory(client_id),
   constraint clients_grants_check CHECK (grants <@ ARRAY['client_credentials'::text, 'password'::text, 'refresh_token'::text, 'urn:ietf:params:oauth:grant-type:jwt-bearer'::text, 'urn:ietf:params:oauth:grant-type:saml2-bearer'::text]),
   constraint clients_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint clients_networks CHECK (cardinality(networks) > 0 AND NOT ('::ffff:0.0.0.0/96'::cidr::inet >>= ANY (networks::inet[]))),
   constraint clients_pkey PRIMARY KEY (institution_id, client_id),
+  constraint clients_registration_refusals_check CHECK (registration_refusals = ANY (ARRAY['DISTINCT'::text, 'UNIFORM'::text])),
   constraint clients_token_epoch_check CHECK (token_epoch >= 0),
   constraint clients_token_lifetime_seconds_check CHECK (token_lifetime_seconds >= 60 AND token_lifetime_seconds <= 86400)
 );
@@ -1385,7 +1388,7 @@ business_days: delete, insert, select, update
 client_directory: insert, select
 client_keys: delete, insert, select
 client_secrets: delete, insert, select, update (expires_at)
-clients: insert, select, update (active, grants, name, networks, scopes, token_lifetime_seconds)
+clients: insert, select, update (active, grants, introspects_all, name, networks, registration_refusals, scopes, token_lifetime_seconds)
 contribution_limits: delete, insert, select, update
 customer_persons: delete, insert, select, update (role)
 customers: insert, select

@@ -22,6 +22,7 @@ interface ClientLine {
   readonly name: string;
   readonly scopes: string;
   readonly grants: string;
+  readonly introspection: 'own' | 'all';
 }
 
 interface LoginLine {
@@ -80,6 +81,8 @@ async function addClient(stores: Stores, line: ClientLine): Promise<void> {
       secret: line.client_secret,
       scopes: line.scopes.split(' ').flatMap((name) => parseScope(name) ?? []),
       grants: line.grants.split(' '),
+      introspectsAll: line.introspection === 'all',
+      registrationRefusals: 'DISTINCT',
     },
     ownOrigin(),
   );

@@ -24,6 +24,7 @@ export type ProblemCode =
   | 'not_found'
   | 'member_not_found'
   | 'identity_mismatch'
+  | 'registration_refused'
   | 'member_already_registered'
   | 'ambiguous_user_id'
   | 'activation_code_invalid'

@@ -17,6 +17,7 @@ import {
   issueActivation,
   issueToken,
   keepAuthHouse,
+  refusalFor,
   revokeToken,
   SealBroken,
 } from './auth/index.ts';
@@ -168,7 +169,11 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
     identify: (token, admit) => identify(auth, token, admit),
     registerMember: async (actor, member, origin) => {
       const registering = registerMember(registration, actor, member, origin);
-      return noteRefusal(auth.audit, 'user.registered', actor, origin, registering);
+      try {
+        return await noteRefusal(auth.audit, 'user.registered', actor, origin, registering);
+      } catch (error) {
+        throw error instanceof Problem ? await refusalFor(auth, actor, error) : error;
+      }
     },
     activateMember: async (actor, activation, origin) => {
       const activating = activateMember(auth, actor, activation, origin);

@@ -3,6 +3,10 @@ import type { ClientKey } from './client-keys.ts';
 
 /** What an operator does to clients. What a request reads of one stands in queries.ts. */
 
+/** DISTINCT tells why a registration was refused; UNIFORM gives every refusal one answer. */
+export const registrationRefusals = ['UNIFORM', 'DISTINCT'] as const;
+export type RegistrationRefusals = (typeof registrationRefusals)[number];
+
 const registerClientId = sql(
   'auth_register_client_id',
   `insert into client_directory (client_id, institution_id) values ($1, $2) on conflict do nothing`,
@@ -19,8 +23,9 @@ export async function insertClientId(
 
 const newClient = sql(
   'auth_insert_client',
-  `insert into clients (institution_id, client_id, name, scopes, grants, token_lifetime_seconds, networks, created_at)
-   values ($1, $2, $3, $4, $5, $6, (select array_agg(network(n::inet)) from unnest($7::text[]) n), $8)`,
+  `insert into clients (institution_id, client_id, name, scopes, grants, token_lifetime_seconds, networks, created_at,
+                        introspects_all, registration_refusals)
+   values ($1, $2, $3, $4, $5, $6, (select array_agg(network(n::inet)) from unnest($7::text[]) n), $8, $9, $10)`,
 );
 
 export async function insertClient(
@@ -34,6 +39,8 @@ export async function insertClient(
     readonly tokenLifetimeSeconds: number | null;
     readonly networks: readonly string[] | null;
     readonly createdAt: Date;
+    readonly introspectsAll: boolean;
+    readonly registrationRefusals: RegistrationRefusals;
   },
 ): Promise<void> {
   await db.query(newClient, [
@@ -45,6 +52,8 @@ export async function insertClient(
     row.tokenLifetimeSeconds,
     row.networks,
     row.createdAt,
+    row.introspectsAll,
+    row.registrationRefusals,
   ]);
 }
 
@@ -54,7 +63,8 @@ const changed = sql(
    set name = coalesce($3, name), scopes = coalesce($4, scopes), grants = coalesce($5, grants),
        token_lifetime_seconds = case when $6 then $7 else token_lifetime_seconds end,
        networks = case when $8 then (select array_agg(network(n::inet)) from unnest($9::text[]) n) else networks end,
-       active = coalesce($10, active)
+       active = coalesce($10, active), introspects_all = coalesce($11, introspects_all),
+       registration_refusals = coalesce($12, registration_refusals)
    where institution_id = $1 and client_id = $2`,
 );
 
@@ -66,6 +76,8 @@ export interface ClientChange {
   readonly tokenLifetimeSeconds?: number | null;
   readonly networks?: readonly string[] | null;
   readonly active?: boolean;
+  readonly introspectsAll?: boolean;
+  readonly registrationRefusals?: RegistrationRefusals;
 }
 
 /** False: there is no such client. */
@@ -86,8 +98,28 @@ export async function updateClient(
     change.networks !== undefined,
     change.networks ?? null,
     change.active ?? null,
+    change.introspectsAll ?? null,
+    change.registrationRefusals ?? null,
   ]);
   return rowCount === 1;
+}
+
+const refusalsOf = sql(
+  'auth_registration_refusals',
+  'select registration_refusals from clients where institution_id = $1 and client_id = $2',
+);
+
+/** Undefined: there is no such client. */
+export async function selectRegistrationRefusals(
+  db: Queryable,
+  institutionId: InstitutionId,
+  clientId: string,
+): Promise<RegistrationRefusals | undefined> {
+  const { rows } = await db.query<{ registration_refusals: RegistrationRefusals }>(refusalsOf, [
+    institutionId,
+    clientId,
+  ]);
+  return rows[0]?.registration_refusals;
 }
 
 const lock = sql(
@@ -218,6 +250,7 @@ export async function deleteClientKey(
 const allClients = sql(
   'auth_clients',
   `select c.client_id, c.name, c.scopes, c.grants, c.token_lifetime_seconds, c.networks::text[] as networks, c.active,
+          c.introspects_all, c.registration_refusals,
           (select count(*)::integer from client_secrets s
            where s.institution_id = c.institution_id and s.client_id = c.client_id
              and (s.expires_at is null or s.expires_at > $2)) as secrets,
@@ -237,6 +270,8 @@ export interface ListedClient {
   /** In CIDR notation; null: any. */
   readonly networks: readonly string[] | null;
   readonly active: boolean;
+  readonly introspectsAll: boolean;
+  readonly registrationRefusals: RegistrationRefusals;
   /** How many are valid. */
   readonly secrets: number;
   readonly kids: readonly string[];
@@ -255,6 +290,8 @@ export async function selectClients(
     token_lifetime_seconds: number | null;
     networks: string[] | null;
     active: boolean;
+    introspects_all: boolean;
+    registration_refusals: RegistrationRefusals;
     secrets: number;
     kids: string[];
   }>(allClients, [institutionId, now]);
@@ -266,6 +303,8 @@ export async function selectClients(
     tokenLifetimeSeconds: row.token_lifetime_seconds,
     networks: row.networks,
     active: row.active,
+    introspectsAll: row.introspects_all,
+    registrationRefusals: row.registration_refusals,
     secrets: row.secrets,
     kids: row.kids,
   }));

@@ -14,6 +14,7 @@ import {
   insertClientSecret,
   type ListedClient,
   lockClient,
+  type RegistrationRefusals,
   selectClientSecrets,
   selectClients,
   updateClient,
@@ -40,6 +41,10 @@ export interface NewClient {
   readonly tokenLifetimeSeconds?: number;
   /** In CIDR notation; left out: it may call from anywhere. */
   readonly networks?: readonly string[];
+  /** Left out: the client introspects its own tokens alone. */
+  readonly introspectsAll?: boolean;
+  /** Left out: UNIFORM. */
+  readonly registrationRefusals?: RegistrationRefusals;
 }
 
 /** Answers the secret, which is kept only as a keyed hash; undefined when the client id is taken. */
@@ -61,6 +66,8 @@ export async function createClient(
       tokenLifetimeSeconds: client.tokenLifetimeSeconds ?? null,
       networks: client.networks ?? null,
       createdAt,
+      introspectsAll: client.introspectsAll ?? false,
+      registrationRefusals: client.registrationRefusals ?? 'UNIFORM',
     });
     if (secret !== undefined) await saveSecret(deps, tx, clientId, 1, secret);
     if (key !== undefined) await insertClientKey(tx, institutionId, clientId, key, createdAt);

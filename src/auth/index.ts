@@ -15,7 +15,12 @@ export {
   clientKeyAlgorithms,
   readPublicKey,
 } from './client-keys.ts';
-export type { ClientChange, ListedClient } from './client-queries.ts';
+export {
+  type ClientChange,
+  type ListedClient,
+  type RegistrationRefusals,
+  registrationRefusals,
+} from './client-queries.ts';
 export {
   addClientKey,
   changeClient,
@@ -47,8 +52,9 @@ export { Providers } from './providers/providers.ts';
 export { sweepSpentAssertions } from './providers/queries.ts';
 export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
 export { ResourceTokens } from './providers/resource-tokens.ts';
+export { refusalFor } from './registration-refusals.ts';
 export { revokeToken } from './revoke-token.ts';
-export { parseScope, type Scope, scopes } from './scopes.ts';
+export { memberScopes, parseScope, type Scope, scopes } from './scopes.ts';
 export { jwksMaxAgeSeconds, type Rotation, SigningKeys } from './signing-keys.ts';
 export type { RawTokenRequest } from './token-request.ts';
 export { Turns } from './turns.ts';

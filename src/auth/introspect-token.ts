@@ -26,18 +26,20 @@ export type Introspection =
 const inactive: Introspection = { active: false };
 
 /**
- * What a token is worth this moment. Each client may ask of the tokens of its own institution; whatever else it
- * presents is told to be inactive, and no more. OAuthError.
+ * What a token is worth this moment. A client learns about the tokens that were issued to it and, by a right of its own,
+ * about all of its institution; any other token is reported as inactive, and no more. OAuthError.
  */
 export async function introspectToken(deps: AuthDeps, raw: RawTokenRequest): Promise<Introspection> {
   const request = new TokenRequest(raw);
-  const { institutionId } = await authenticateClient(deps, request);
+  const client = await authenticateClient(deps, request);
+  const { institutionId } = client;
+  const mayKnow = (owner: string) => client.introspectsAll || owner === client.clientId;
   const text = request.require('token');
   const { issuer } = deps;
 
   const found = await findRefreshFamily(deps, institutionId, text);
   if (found !== undefined) {
-    if (standingOf(deps, found) !== 'rotate') return inactive;
+    if (!mayKnow(found.family.clientId) || standingOf(deps, found) !== 'rotate') return inactive;
     const { scopes, clientId, idleUntil, createdAt, user } = found.family;
     return {
       active: true,
@@ -55,8 +57,9 @@ export async function introspectToken(deps: AuthDeps, raw: RawTokenRequest): Pro
 
   const verified = await verifiedToken(deps, text);
   if (verified?.institutionId !== institutionId) return inactive;
+  // Read also for a token of another client, so that the time does not tell whether it is active.
   const living = await livingToken(deps, verified);
-  if (living === undefined) return inactive;
+  if (living === undefined || !mayKnow(verified.clientId)) return inactive;
   const { token } = living;
   return {
     active: true,

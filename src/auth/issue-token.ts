@@ -5,7 +5,7 @@ import type { Bearer } from './grants/grant.ts';
 import { grants } from './grants/index.ts';
 import { OAuthError } from './oauth-error.ts';
 import { beginRefreshFamily } from './refresh-families.ts';
-import { grantScopes, type Scope } from './scopes.ts';
+import { grantScopes, memberScopes, type Scope } from './scopes.ts';
 import { type RawTokenRequest, TokenRequest } from './token-request.ts';
 
 export interface TokenResponse {
@@ -55,7 +55,9 @@ async function issueTo(
   }
   const asked = grantScopes(request.text('scope'), client.scopes);
   const { scopes: own, mostScopes, mostSeconds, ...bearer } = await grant.authorize(deps, client, request);
-  const scopes = own ?? asked.filter((scope) => mostScopes?.includes(scope) ?? true);
+  const mayCarry = (scope: Scope) =>
+    (mostScopes?.includes(scope) ?? true) && (bearer.use === 'client' || memberScopes.includes(scope));
+  const scopes = (own ?? asked).filter(mayCarry);
   if (scopes.length < Math.min(asked.length, 1))
     throw new OAuthError('invalid_scope', 'Nothing of the scope can be granted.');
   const usualSeconds = client.tokenLifetimeSeconds ?? deps.accessTokenLifetimeSeconds;

@@ -31,6 +31,8 @@ export interface ClientRow {
   readonly grants: readonly string[];
   readonly tokenLifetimeSeconds: number | null;
   readonly active: boolean;
+  /** It may introspect the tokens of every client of its institution. */
+  readonly introspectsAll: boolean;
   readonly tokenEpoch: number;
   /** It calls from where it may. */
   readonly fromItsNetworks: boolean;
@@ -41,7 +43,7 @@ export interface ClientRow {
 const client = sql(
   'auth_client',
   `select asked.place::integer, c.client_id, c.scopes, c.grants, c.token_lifetime_seconds, c.active, c.token_epoch,
-          coalesce(c.networks is null or asked.address <<= any (c.networks), false) as from_its_networks,
+          c.introspects_all, coalesce(c.networks is null or asked.address <<= any (c.networks), false) as from_its_networks,
           array(select s.secret_hash from client_secrets s
                 where s.institution_id = c.institution_id and s.client_id = c.client_id
                   and (s.expires_at is null or s.expires_at > $4)) as secret_hashes,
@@ -59,6 +61,7 @@ interface ClientTableRow extends Placed {
   readonly token_lifetime_seconds: number | null;
   readonly active: boolean;
   readonly token_epoch: number;
+  readonly introspects_all: boolean;
   readonly from_its_networks: boolean;
   readonly secret_hashes: Buffer[];
   readonly keys: ClientKey[];
@@ -89,6 +92,7 @@ export const clients: JoinedRead<AskedClient, ClientRow> = {
       tokenLifetimeSeconds: row.token_lifetime_seconds,
       active: row.active,
       tokenEpoch: row.token_epoch,
+      introspectsAll: row.introspects_all,
       fromItsNetworks: row.from_its_networks,
       secretHashes: row.secret_hashes,
       keys: row.keys,

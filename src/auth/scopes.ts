@@ -12,6 +12,12 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
+/** No operation of these takes a member's token: a member's token never carries them. */
+const forClientsAlone: readonly Scope[] = ['events:read'];
+
+/** The most that a member's token carries, whatever its client is registered for. */
+export const memberScopes: readonly Scope[] = scopes.filter((scope) => !forClientsAlone.includes(scope));
+
 /** Spellings of the wider family; answers and claims use ours. */
 const spellings: ReadonlyMap<string, Scope> = new Map<string, Scope>([
   ...scopes.map((scope) => [scope, scope] as const),

@@ -11,7 +11,9 @@ import {
   grantTypes,
   type ListedClient,
   listClients,
+  type RegistrationRefusals,
   readPublicKey,
+  registrationRefusals,
   removeClientKey,
   retireSecrets,
   rotateSecret,
@@ -38,9 +40,15 @@ export function clientCommands(): Command[] {
   return [create(), list(), set(), rotate(), retire(), addKey(), removeKey()];
 }
 
-interface CreateOptions extends Institution {
+/** What a client may learn, of `create` and `set` alike. */
+interface LearningOptions {
+  readonly introspection?: 'own' | 'all';
+  readonly registrationRefusals?: RegistrationRefusals;
+}
+
+interface CreateOptions extends Institution, LearningOptions {
   readonly name?: string;
-  readonly scopes: Scope[];
+  readonly scopes?: Scope[];
   readonly grants: string[];
   readonly tokenLifetime?: number;
   readonly networks?: string[];
@@ -54,12 +62,7 @@ function create(): Command {
     .argument('<client-id>', '1 to 128 visible ASCII characters', readClientId)
     .option(...whose)
     .option('--name <name>', 'for people; the client id when left out', readNameForPeople)
-    .addOption(
-      new Option('--scopes <scopes>', 'space separated').argParser(readScopes).default(
-        scopes.filter((scope) => scope !== 'offline_access'),
-        'all but offline_access',
-      ),
-    )
+    .option('--scopes <scopes>', `needed: some of ${scopes.join(', ')}; space separated`, readScopes)
     .addOption(
       new Option('--grants <grants>', 'space separated')
         .argParser(readGrants)
@@ -69,7 +72,10 @@ function create(): Command {
     .option('--networks <networks>', 'from where it may call, CIDR, space separated', readNetworks)
     .option('--key <file>', 'a public key, PEM or JWK, to authenticate with instead of a secret')
     .addOption(algorithmOption())
-    .action(async (clientId: string, options: CreateOptions) => {
+    .addOption(introspectionOption())
+    .addOption(refusalsOption())
+    .action(async (clientId: string, options: CreateOptions, command: Command) => {
+      const chosen = options.scopes ?? command.error(scopesNeeded);
       const key = options.key === undefined ? undefined : await readKeyFile(options.key, options.algorithm);
       await withStores(async (stores, origin) => {
         const { institutionId } = await chooseInstitution(stores, options.institution);
@@ -79,8 +85,9 @@ function create(): Command {
             institutionId,
             clientId,
             name: options.name ?? clientId,
-            scopes: options.scopes,
+            scopes: chosen,
             grants: options.grants,
+            ...learningOf(options),
             ...(options.tokenLifetime !== undefined && { tokenLifetimeSeconds: options.tokenLifetime }),
             ...(options.networks && { networks: options.networks }),
             ...(key && { key }),
@@ -88,6 +95,7 @@ function create(): Command {
           origin,
         );
         if (created === undefined) throw new CommandFailed('The client id is taken.');
+        warnOfScopes(chosen);
         const proof = created.secret
           ? `client_secret: ${created.secret}`
           : `kid:           ${key ? key.kid : ''}`;
@@ -116,12 +124,13 @@ function describe(client: ListedClient): string {
     `  scopes    ${client.scopes.join(' ')}`,
     `  lifetime  ${seconds === null ? "the service's" : `${seconds} s`}`,
     `  networks  ${networks?.join(' ') ?? 'any'}`,
+    `  learns    ${client.introspectsAll ? 'about all tokens of the institution' : 'about its own tokens'}; ${client.registrationRefusals.toLowerCase()} refusals of registration`,
     `  secrets   ${secrets}`,
     `  keys      ${kids.join(' ') || 'none'}`,
   ].join('\n');
 }
 
-interface SetOptions extends Institution {
+interface SetOptions extends Institution, LearningOptions {
   readonly name?: string;
   readonly scopes?: Scope[];
   readonly grants?: string[];
@@ -145,6 +154,8 @@ function set(): Command {
     .option('--networks <networks>', 'from where it may call, CIDR, space separated, or any', (text) =>
       text === 'any' ? text : readNetworks(text),
     )
+    .addOption(introspectionOption())
+    .addOption(refusalsOption())
     .addOption(new Option('--on', 'switch it on; tokens of before stay dead').conflicts('off'))
     .option('--off', 'switch it off; live tokens end')
     .action(async (clientId: string, options: SetOptions, command: Command) => {
@@ -156,11 +167,13 @@ function set(): Command {
         ...(tokenLifetime && { tokenLifetimeSeconds: tokenLifetime === 'default' ? null : tokenLifetime }),
         ...(networks && { networks: networks === 'any' ? null : networks }),
         ...((on || off) && { active: on === true }),
+        ...learningOf(options),
       };
       if (Object.keys(change).length === 0) command.error('error: it does not say what to change');
       await withStores(async (stores, origin) => {
         const { institutionId } = await chooseInstitution(stores, options.institution);
         if (!(await changeClient(stores.auth, institutionId, clientId, change, origin))) throw noSuchClient();
+        if (options.scopes) warnOfScopes(options.scopes);
         say('Done.');
       });
     });
@@ -248,6 +261,43 @@ function removeKey(): Command {
 function algorithmOption(): Option {
   return new Option('--algorithm <alg>', 'the one it may be used with; RS256 for RSA when left out').choices(
     clientKeyAlgorithms,
+  );
+}
+
+function introspectionOption(): Option {
+  return new Option(
+    '--introspection <tokens>',
+    'which tokens it may introspect: its own, or all of the institution',
+  ).choices(['own', 'all']);
+}
+
+function refusalsOption(): Option {
+  return new Option(
+    '--registration-refusals <kind>',
+    'uniform gives refused registrations one answer; distinct, for a client that may know members, tells why',
+  ).argParser(readRefusals);
+}
+
+function readRefusals(text: string): RegistrationRefusals {
+  const kind = registrationRefusals.find((one) => one.toLowerCase() === text);
+  if (kind === undefined) throw new InvalidArgumentError('Allowed choices are uniform, distinct.');
+  return kind;
+}
+
+function learningOf({ introspection, registrationRefusals: refusals }: LearningOptions) {
+  return {
+    ...(introspection && { introspectsAll: introspection === 'all' }),
+    ...(refusals && { registrationRefusals: refusals }),
+  };
+}
+
+const scopesNeeded = `error: say which --scopes the client needs, space separated: ${scopes.join(', ')}`;
+
+/** The two let one client register a member, take the activation code and choose the password. */
+function warnOfScopes(chosen: readonly Scope[]): void {
+  if (!chosen.includes('events:read') || !chosen.includes('institution-users:write')) return;
+  process.stderr.write(
+    'warning: with events:read and institution-users:write together this client can register a member, take the activation code and choose the password. Give them to different clients (docs/security.md).\n',
   );
 }
 

@@ -43,11 +43,12 @@ export function authorize(
   needed: { readonly token: TokenKind; readonly scope?: Scope | undefined },
   challenge: (value: string) => void,
 ): void {
+  // The kind of token first: a member's token can never get the scope of an operation for clients.
+  if (needed.token === 'client' && caller.actor.kind !== 'client') {
+    throw new Problem('client_token_required', 'A member’s token cannot do this, only a client’s.');
+  }
   if (needed.scope !== undefined && !caller.scopes.includes(needed.scope)) {
     challenge(`${realm}, error="insufficient_scope", scope="${needed.scope}"`);
     throw new Problem('insufficient_scope', `The access token lacks the scope ${needed.scope}.`);
-  }
-  if (needed.token === 'client' && caller.actor.kind !== 'client') {
-    throw new Problem('client_token_required', 'A member’s token cannot do this, only a client’s.');
   }
 }

@@ -34,6 +34,7 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   },
   member_not_found: { status: 404, title: 'Member not found' },
   identity_mismatch: { status: 422, title: 'Identity mismatch' },
+  registration_refused: { status: 422, title: 'Registration refused' },
   member_already_registered: { status: 409, title: 'Member already registered' },
   ambiguous_user_id: { status: 409, title: 'Ambiguous user ID' },
   activation_code_invalid: { status: 422, title: 'Invalid activation code' },

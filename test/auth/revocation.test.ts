@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { decodeJwt } from 'jose';
-import { createClient, keepAuthHouse, setStanding } from '../../src/auth/index.ts';
+import { changeClient, createClient, keepAuthHouse, setStanding } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { type Answer, paths, send } from '../support/demo.ts';
@@ -26,6 +26,8 @@ after(async () => {
 });
 
 const app = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
+/** It may introspect every token of its institution. */
+const backend = { client_id: 'demo-backend', client_secret: 'demo-backend-secret' };
 const reader = { client_id: 'demo-reader', client_secret: 'demo-reader-secret' };
 const harbor = { client_id: 'harbor-app', client_secret: 'harbor-app-secret' };
 const deps = () => one.service.stores.auth;
@@ -204,10 +206,20 @@ describe('revocation (RFC 7009)', () => {
 });
 
 describe('introspection (RFC 7662)', () => {
-  test('tells of a member’s and a client’s token what they are, to any client of their institution', async () => {
+  test('a client without the right learns nothing about the tokens of other clients', async () => {
+    const tokens = await member();
+    const others = [tokens.access_token, tokens.refresh_token, await clientToken(backend)];
+    for (const token of others) assert.deepEqual(await introspect(token, reader), { active: false });
+    assert.equal((await introspect(await clientToken(reader), reader)).active, true);
+    await changeClient(deps(), institutionId, 'demo-reader', { introspectsAll: true }, ownOrigin());
+    for (const token of others) assert.equal((await introspect(token, reader)).active, true);
+    await changeClient(deps(), institutionId, 'demo-reader', { introspectsAll: false }, ownOrigin());
+  });
+
+  test('tells a client with the right what a member’s and a client’s token are', async () => {
     const tokens = await member();
     const iat = Math.floor(now.getTime() / 1000);
-    const said = await introspect(tokens.access_token, reader, two);
+    const said = await introspect(tokens.access_token, backend, two);
     assert.match(said.jti, /^[0-9a-f-]{36}$/);
     assert.deepEqual(said, {
       active: true,
@@ -223,7 +235,7 @@ describe('introspection (RFC 7662)', () => {
       institution_id: institutionId,
       token_use: 'member',
     });
-    const ofClient = await introspect(await clientToken(reader));
+    const ofClient = await introspect(await clientToken(reader), backend);
     assert.equal(ofClient.sub, 'demo-reader');
     assert.equal(ofClient.token_use, 'client');
     const ofRefresh = await introspect(tokens.refresh_token);
@@ -298,7 +310,7 @@ describe('introspection (RFC 7662)', () => {
     test(`says of ${name} that it is inactive, and nothing else (section 2.2)`, async () => {
       const token = await make();
       assert.deepEqual(await introspect(token), { active: false });
-      assert.deepEqual(await introspect(token, reader, two), { active: false });
+      assert.deepEqual(await introspect(token, backend, two), { active: false });
     });
   }
 

@@ -3,6 +3,8 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { importJWK, type JWK, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
+import { memberScopes } from '../../src/auth/index.ts';
+import { operations } from '../../src/http/operations.ts';
 import { clientOf, memberOf, paths, send } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -60,6 +62,18 @@ describe('200', () => {
       (await token({ ...grant, scope: 'transfers:write accounts:read' })).body.scope,
       'account:read transfer:write',
     );
+  });
+
+  test('a member token carries only scopes of operations that take a member token', async () => {
+    const usable = operations.flatMap((one) => (one.token === 'any' && one.scope ? [one.scope] : []));
+    assert.deepEqual(new Set(memberScopes), new Set([...usable, 'offline_access']));
+    const grant = { grant_type: 'password', ...app, ...member };
+    const all = 'account:read institution-users:read institution-users:write transfer:read transfer:write';
+    assert.equal((await token(grant)).body.scope, all);
+    const some = await token({ ...grant, scope: 'events:read account:read' });
+    assert.equal(some.body.scope, 'account:read');
+    const none = await token({ ...grant, scope: 'events:read' });
+    assert.deepEqual([none.status, none.body.error], [400, 'invalid_scope']);
   });
 
   test('unknown parameters are ignored', async () => {

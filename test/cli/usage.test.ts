@@ -22,7 +22,10 @@ function run(...words: string[]): Promise<{ code: number; stdout: string; stderr
 const wrong: readonly (readonly [words: string, said: RegExp])[] = [
   ['nonsense', /unknown command 'nonsense'/],
   ['client nonsense', /unknown command 'nonsense'/],
+  ['client create app', /say which --scopes the client needs.*account:read, .*events:read/],
   ['client create app --token-lifetime 5', /From 60 to 86400/],
+  ['client set app --introspection any', /Allowed choices are own, all/],
+  ['client set app --registration-refusals vague', /Allowed choices are uniform, distinct/],
   ['client set app', /does not say what to change/],
   ['audit --action nope', /login, client_token, .*provider\.removed/],
   ['audit --since 5', /An ISO date or time/],

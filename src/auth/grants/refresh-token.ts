@@ -3,7 +3,7 @@ import { OAuthError, type RefusalFacts } from '../oauth-error.ts';
 import { endRefreshFamily, findRefreshFamily, renewRefreshFamily, standingOf } from '../refresh-families.ts';
 import type { RefreshFamilyRow } from '../refresh-queries.ts';
 import { nextRefreshToken } from '../refresh-token.ts';
-import { grantScopes, type Scope, scopesIn } from '../scopes.ts';
+import { grantScopes, memberScopes, type Scope, scopesIn } from '../scopes.ts';
 import type { Grant } from './grant.ts';
 
 /** Of many at once one rotates; the others look again, and find what that one did. */
@@ -45,9 +45,11 @@ function bearerOf({ familyId, user }: RefreshFamilyRow) {
   return { use: 'member', familyId, userId, userKey, userEpoch, customerIds } as const;
 }
 
-/** Those of the login that the client still has; fewer where fewer are asked for, never more. */
+/** Those of the login that the client still has and a member may carry; fewer where fewer are asked for, never more. */
 function scopesOf(family: RefreshFamilyRow, client: AuthenticatedClient, asked: string | undefined): Scope[] {
-  const remaining = scopesIn(family.scopes).filter((scope) => client.scopes.includes(scope));
+  const remaining = scopesIn(family.scopes).filter(
+    (scope) => client.scopes.includes(scope) && memberScopes.includes(scope),
+  );
   if (!remaining.includes('offline_access')) throw wrongToken();
   return asked === undefined ? remaining : grantScopes(asked, remaining);
 }

@@ -34,7 +34,7 @@ export const introspectToken = operation({
   tag: 'Token',
   summary: 'Introspect a token',
   description:
-    'What a token is worth this moment (RFC 7662). A client may ask of every token of its institution; anything else is told to be inactive.',
+    'What a token is worth this moment (RFC 7662). A client learns about the tokens that were issued to it and, when an operator gave it the right, about every token of its institution; any other token is reported as inactive.',
   token: 'none',
   oauth: true,
   body: {

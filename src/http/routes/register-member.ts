@@ -49,7 +49,13 @@ export const registerMember = operation({
       examples: { registered: { value: profileExample } },
     },
   },
-  problems: ['member_not_found', 'member_already_registered', 'identity_mismatch', 'outcome_unknown'],
+  problems: [
+    'member_not_found',
+    'member_already_registered',
+    'identity_mismatch',
+    'registration_refused',
+    'outcome_unknown',
+  ],
   async handle(services, { actor, body, origin }) {
     const profile = await services.registerMember(actor, body, origin);
     return { status: 201, headers: { location: profileLocation(profile) }, body: presentProfile(profile) };
