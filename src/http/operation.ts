@@ -93,6 +93,10 @@ interface Description<
     readonly schema: Body;
     readonly mediaTypes: readonly MediaType[];
     readonly examples: Examples;
+    /** Fields that may hold anything, since none of it is read. */
+    readonly ignored?: readonly string[];
+    /** Numbers that are taken as decimal strings too. */
+    readonly decimals?: readonly string[];
     /** None at all is as good as an empty object. */
     readonly optional?: true;
   };

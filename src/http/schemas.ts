@@ -181,13 +181,17 @@ export const TransferOrder = Type.Object(
       }),
     ),
     status: Type.Optional(
-      Type.Unsafe<string>({
+      Type.Unsafe<unknown>({
         ...Transfer.properties.status,
-        description: 'The service’s to say: taken, and ignored.',
+        description: 'Set by the service: taken, and ignored.',
       }),
     ),
     createdAt: Type.Optional(
-      Type.String({ format: 'date-time', description: 'The service’s to say: taken, and ignored.' }),
+      Type.Unsafe<unknown>({
+        type: 'string',
+        format: 'date-time',
+        description: 'Set by the service: taken, and ignored.',
+      }),
     ),
   },
   { additionalProperties: false, description: 'An order to move money.' },

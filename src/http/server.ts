@@ -17,6 +17,7 @@ import { type BodyFacts, bodyParsers, noBodyFacts } from './body-parsers.ts';
 import { callerAddressReader } from './caller-address.ts';
 import { connectionsWith } from './connections.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
+import { readLeniently } from './lenient-body.ts';
 import type { Answer, Operation, Page } from './operation.ts';
 import { operations } from './operations.ts';
 import { pages } from './pages.ts';
@@ -301,6 +302,15 @@ function registerOperation(
     if (operation.body?.optional) {
       scope.addHook('preValidation', (request, _reply, done) => {
         request.body ??= {};
+        done();
+      });
+    }
+    const { body } = operation;
+    if (body !== undefined && !operation.oauth) {
+      scope.addHook('preValidation', (request, _reply, done) => {
+        const read = readLeniently(request.body, request.bodyFacts ?? noBodyFacts, body);
+        request.body = read.body;
+        request.bodyFacts = read.facts;
         done();
       });
     }

@@ -4,7 +4,15 @@ import { Problem } from '../problem.ts';
 import { type DecimalAmount, parseDecimalAmount, type TransferOrder } from '../transfers/index.ts';
 import { uuidv7 } from '../uuid.ts';
 import { transferIdFromKey } from './idempotency-key.ts';
-import type { TransferOrder as TransferOrderSchema } from './schemas.ts';
+import { TransferOrder as TransferOrderSchema } from './schemas.ts';
+
+/** Request body of the operations that take an order, without its examples. */
+export const orderBody = {
+  schema: TransferOrderSchema,
+  mediaTypes: ['application/json'],
+  ignored: ['status', 'createdAt'],
+  decimals: ['amount'],
+} as const;
 
 /** Request header of the operations that take an order. */
 export const idempotencyKeyHeader = {

@@ -1,6 +1,6 @@
 import { currencyDecimals } from './currencies.ts';
 
-/** A positive decimal number as it was written: 105.25 is `{ digits: 10525n, decimals: 2 }`, 1.500 has 3 decimals. */
+/** A positive decimal number by its value: 105.25 is `{ digits: 10525n, decimals: 2 }`, 1.500 and 1.5 have 1 decimal. */
 export interface DecimalAmount {
   readonly digits: bigint;
   readonly decimals: number;
@@ -17,7 +17,7 @@ const maxDecimals = 4;
 
 /**
  * Reads an amount from the source text of a JSON number, so that no float ever stands between the wire and the
- * ledger. `1.05e2` is 105: a number with an exponent is as exact as any, and counts decimals as if written out.
+ * ledger. `1.05e2` is 105, and `1.500` is 1.5: the value counts, not its spelling.
  *
  * Refused, in this order: what is not a number, zero and less, more than 13 digits before the point, more than 4
  * decimals, which no currency has.
@@ -26,11 +26,13 @@ export function parseDecimalAmount(sourceText: string): DecimalAmount | InvalidA
   const parts = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(sourceText);
   if (parts === null) return { invalid: 'The amount must be a number.' };
   const [, sign, integer = '', fraction = '', exponent = '0'] = parts;
-  const significant = `${integer}${fraction}`.replace(/^0+/, '');
+  const written = `${integer}${fraction}`;
+  const significant = withoutZeros(written);
   if (sign === '-' || significant === '') return { invalid: 'The amount must be greater than zero.' };
 
   // A bigint, since an exponent may itself have thousands of digits; nothing is multiplied before it is bounded.
-  const decimals = BigInt(fraction.length) - BigInt(exponent);
+  const zerosBehind = trailingZeros(written);
+  const decimals = BigInt(fraction.length - zerosBehind) - BigInt(exponent);
   if (BigInt(significant.length) - decimals > maxIntegerDigits) {
     return { invalid: `The amount must have at most ${maxIntegerDigits} digits before the decimal point.` };
   }
@@ -40,9 +42,20 @@ export function parseDecimalAmount(sourceText: string): DecimalAmount | InvalidA
     : { digits: BigInt(significant) * 10n ** -decimals, decimals: 0 };
 }
 
+/** In one pass: `/0+$/` takes the square of the time over many zeros. */
+function trailingZeros(digits: string): number {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === '0') end -= 1;
+  return digits.length - end;
+}
+
+function withoutZeros(digits: string): string {
+  return digits.slice(0, digits.length - trailingZeros(digits)).replace(/^0+/, '');
+}
+
 /**
  * The amount in minor units of the currency: 105.25 USD is 10525n, 105 JPY is 105n.
- * Refused: a code that is not an active currency's, and more decimals than the currency has, zeros included.
+ * Refused: a code that is not an active currency's, and more decimals than the currency has.
  */
 export function toMinor(amount: DecimalAmount, currency: string): bigint | InvalidAmount {
   const decimals = currencyDecimals(currency);

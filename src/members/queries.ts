@@ -181,6 +181,20 @@ export async function upsertPhone(
   await tx.query(setPhone, [institutionId, userKey, phoneType, phoneNumber]);
 }
 
+const dropPhone = sql(
+  'members_delete_phone',
+  'delete from user_phones where institution_id = $1 and user_key = $2 and phone_type = $3',
+);
+
+export async function deletePhone(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+  phoneType: PhoneType,
+): Promise<void> {
+  await tx.query(dropPhone, [institutionId, userKey, phoneType]);
+}
+
 const newUser = sql(
   'members_insert_user',
   `insert into users (institution_id, user_id, person_key, email, created_at) values ($1, $2, $3, $4, $5)

@@ -4,20 +4,20 @@ import { Problem } from '../problem.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import { findAddressedUser } from './get-profile.ts';
 import { toE164 } from './phone.ts';
-import { type PhoneType, type Profile, toProfile, type User } from './profile.ts';
-import { lockUserRow, updateEmail, upsertPhone } from './queries.ts';
+import { type PhoneNumber, type PhoneType, type Profile, toProfile, type User } from './profile.ts';
+import { deletePhone, lockUserRow, updateEmail, upsertPhone } from './queries.ts';
 
 export interface ContactChange {
   readonly emailAddress?: string;
   readonly phoneNumber?: string;
-  /** Which of the user's numbers; MOBILE when left out. */
+  /** Which of the user's numbers; MOBILE when left out. Alone it changes the kind of the one that is there. */
   readonly phoneType?: PhoneType;
 }
 
 /**
  * Changes what was given and nothing else; the event tells the old value and the new, which is how an account
  * take-over is noticed. Nothing given, or nothing new, makes no event. Problems: `not_found` as for the profile,
- * `invalid_request` for a number that cannot be dialled or a type without a number.
+ * `invalid_request` for a number that cannot be dialled, or a type alone where there is no phone or several.
  */
 export async function updateContact(
   deps: { readonly database: Database; readonly clock: Clock },
@@ -25,7 +25,7 @@ export async function updateContact(
   customerId: string,
   change: ContactChange,
 ): Promise<Profile> {
-  const phone = readPhone(change);
+  const given = readPhone(change);
   const email = change.emailAddress?.trim();
   const { institutionId } = actor;
   return deps.database.transaction(institutionId, async (tx) => {
@@ -34,9 +34,11 @@ export async function updateContact(
     await lockUserRow(tx, institutionId, named.userKey);
     const { user: before } = await findAddressedUser(tx, actor, customerId, 'CUSTOMER_ID');
     const newEmail = email !== before.email ? email : undefined;
+    const phone = given ?? retypedPhone(before, change.phoneType);
     const newPhone = phone && !hasPhone(before, phone) ? phone : undefined;
     if (newEmail !== undefined) await updateEmail(tx, institutionId, before.userKey, newEmail);
     if (newPhone) {
+      if (newPhone.replaces) await deletePhone(tx, institutionId, before.userKey, newPhone.replaces);
       await upsertPhone(tx, institutionId, before.userKey, newPhone.phoneType, newPhone.phoneNumber);
     }
 
@@ -51,14 +53,25 @@ export async function updateContact(
   });
 }
 
-function readPhone(change: ContactChange): { phoneNumber: string; phoneType: PhoneType } | undefined {
-  if (change.phoneNumber === undefined) {
-    if (change.phoneType === undefined) return undefined;
-    throw invalidPhone('Required beside phoneType.');
-  }
+interface GivenPhone extends PhoneNumber {
+  /** The kind under which the same number is kept so far. */
+  readonly replaces?: PhoneType;
+}
+
+function readPhone(change: ContactChange): GivenPhone | undefined {
+  if (change.phoneNumber === undefined) return undefined;
   const phoneNumber = toE164(change.phoneNumber);
   if (phoneNumber === undefined) throw invalidPhone('Must be a phone number that can be dialled.');
   return { phoneNumber, phoneType: change.phoneType ?? 'MOBILE' };
+}
+
+/** Of several phones a type alone names none, and none is guessed. */
+function retypedPhone(user: User, phoneType: PhoneType | undefined): GivenPhone | undefined {
+  if (phoneType === undefined) return undefined;
+  const [only, ...others] = user.phoneNumbers;
+  if (only === undefined) throw invalidPhone('Required beside phoneType: the member has no phone yet.');
+  if (others.length > 0) throw invalidPhone('Required beside phoneType: the member has several phones.');
+  return { phoneNumber: only.phoneNumber, phoneType, replaces: only.phoneType };
 }
 
 function invalidPhone(detail: string): Problem {

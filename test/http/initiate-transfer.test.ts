@@ -125,13 +125,25 @@ describe('200', () => {
   });
 });
 
+test('200: 1.500, 1.5e0 and "1.50" are the same amount as 1.5', async () => {
+  const text = (amount: string) =>
+    `{"id":"one-and-a-half","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":${amount}}`;
+  const first = await initiateText(member, text('1.500'));
+  assert.equal(first.status, 201, first.text);
+  assert.match(first.text, /"amount":1\.50,/);
+  for (const amount of ['1.5', '1.50', '1.5e0', '15E-1', '"1.50"', '"1.500"']) {
+    const again = await initiateText(member, text(amount));
+    assert.deepEqual([again.status, again.text], [200, first.text], amount);
+  }
+});
+
 test('400: uses up no id', async () => {
   const id = 'not-used-up';
   for (const body of [
     `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":1.005}`,
-    `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":1.000}`,
+    `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":1.0001}`,
     `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":0}`,
-    `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":"1"}`,
+    `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":"1 USD"}`,
     `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":1,"currencyCode":"XXQ"}`,
     `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":1,"transferType":"WIRE"}`,
     `{"id":"${id}","fromAccountId":"","toAccountId":"a-1001-savings","amount":1}`,

@@ -44,7 +44,10 @@ describe('the edge of initiate transfer', () => {
     for (const [text, digits, decimals] of [
       ['9999999999999.99', 999_999_999_999_999n, 2],
       ['0.07', 7n, 2],
-      ['105.00', 10_500n, 2],
+      ['105.00', 105n, 0],
+      ['1.500', 15n, 1],
+      ['1e2', 100n, 0],
+      ['1.0E1', 10n, 0],
       ['1.05e2', 105n, 0],
     ] as const) {
       await edge.client.post(path, {
@@ -56,13 +59,34 @@ describe('the edge of initiate transfer', () => {
     }
   });
 
+  it('takes a decimal string as the number that it writes', async () => {
+    await using edge = await edgeAnswering({ kind: 'new', transfer });
+    for (const [amount, digits, decimals] of [
+      ['1234567.89', 123_456_789n, 2],
+      ['105', 105n, 0],
+      ['1E+2', 100n, 0],
+      ['9999999999999.99', 999_999_999_999_999n, 2],
+    ] as const) {
+      const reply = await edge.client.post(path, { token: clientToken, json: { ...order, amount } });
+      assert.equal(reply.status, 201, amount);
+      assert.deepEqual(edge.orders.at(-1)?.amount, { digits, decimals }, amount);
+    }
+  });
+
   it('points at an amount that cannot be', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
     for (const text of [
       '0',
       '0.00',
       '-1',
-      '"105"',
+      '""',
+      '" 105"',
+      '"+105"',
+      '"1,05"',
+      '"0x10"',
+      '"Infinity"',
+      '"-1"',
+      '"1.001e-3"',
       '10000000000000',
       '1e400',
       '1.23456',
@@ -81,10 +105,19 @@ describe('the edge of initiate transfer', () => {
     assert.equal(edge.orders.length, 0);
   });
 
-  it('takes status and createdAt as their types, and ignores them', async () => {
+  it('ignores status and createdAt, whatever they hold', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
-    const full = { ...order, id: 'rent-1', status: 'FAILED', createdAt: '2020-01-01T00:00:00Z' };
-    assert.equal((await edge.client.post(path, { token: clientToken, json: full })).status, 201);
+    for (const [status, createdAt] of [
+      ['FAILED', '2020-01-01T00:00:00Z'],
+      ['DONE', 'yesterday'],
+      [null, null],
+      [1, { at: [] }],
+      ['', true],
+    ]) {
+      const full = { ...order, id: 'rent-1', status, createdAt };
+      const reply = await edge.client.post(path, { token: clientToken, json: full });
+      assert.equal(reply.status, 201, JSON.stringify(full));
+    }
     assert.deepEqual(edge.orders[0], {
       transferId: 'rent-1',
       fromAccountId: 'acc-1',
@@ -95,27 +128,31 @@ describe('the edge of initiate transfer', () => {
       paymentOption: null,
       previousYearContribution: null,
     });
-    for (const wrong of [{ status: 'DONE' }, { createdAt: 'yesterday' }, { status: 1 }]) {
-      const reply = await edge.client.post(path, { token: clientToken, json: { ...order, ...wrong } });
-      assert.equal(reply.status, 400, JSON.stringify(wrong));
+    for (const given of edge.orders) assert.deepEqual(given, edge.orders[0]);
+  });
+
+  it('takes null in an optional field as its absence, and in no other', async () => {
+    await using edge = await edgeAnswering({ kind: 'new', transfer });
+    const optional = ['transferType', 'currencyCode', 'paymentOption', 'previousYearContribution'];
+    const nulls = Object.fromEntries(optional.map((name) => [name, null]));
+    const json = { ...order, id: 'rent-1', ...nulls };
+    assert.equal((await edge.client.post(path, { token: clientToken, json })).status, 201);
+    await edge.client.post(path, { token: clientToken, json: { ...order, id: 'rent-1' } });
+    assert.deepEqual(edge.orders[0], edge.orders[1]);
+    assert.equal(
+      (await edge.client.post(path, { token: clientToken, json: { ...order, id: null } })).status,
+      201,
+    );
+    for (const name of ['fromAccountId', 'toAccountId', 'amount', 'more']) {
+      const reply = await edge.client.post(path, { token: clientToken, json: { ...order, [name]: null } });
+      assert.equal(reply.status, 400, name);
+      assert.equal(reply.body.errors[0].pointer, `/${name}`);
     }
   });
 
   it('refuses ids that cannot be, and the one that is reserved', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
-    for (const id of [
-      '',
-      '-a',
-      'a b',
-      'ä',
-      'x'.repeat(65),
-      'a/b',
-      'options',
-      'dry-run',
-      'a\u0000',
-      7,
-      null,
-    ]) {
+    for (const id of ['', '-a', 'a b', 'ä', 'x'.repeat(65), 'a/b', 'options', 'dry-run', 'a\u0000', 7]) {
       const reply = await edge.client.post(path, { token: clientToken, json: { ...order, id } });
       assert.equal(reply.status, 400, String(id));
       assert.equal(reply.body.errors[0].pointer, '/id');

@@ -118,6 +118,36 @@ describe('a change', () => {
     ]);
   });
 
+  test('of the type alone changes the kind of the one phone that is there', async () => {
+    const { user, customerId } = await aReachableMember();
+    const home = { phoneNumber: '+12025550111', phoneType: 'HOME' };
+    const profile = await update(user, customerId, { phoneType: 'HOME' });
+    assert.deepEqual(profile.phoneNumbers, [home]);
+    assert.deepEqual(profile, await getProfile(db.database, user, customerId, 'CUSTOMER_ID', at));
+    const email = { emailAddress: 'old@home.example.test' };
+    assert.deepEqual(
+      (await eventsOf(user)).map(({ data }) => data),
+      [{ before: { ...email, phoneNumbers: [mobile] }, after: { ...email, phoneNumbers: [home] } }],
+    );
+    await update(user, customerId, { phoneType: 'HOME' });
+    assert.equal((await eventsOf(user)).length, 1, 'the same kind again is no change');
+  });
+
+  test('of the type alone is refused where no phone is there, or several, and says what to send', async () => {
+    const member = await aMember(db.database, institution);
+    const change = { phoneType: 'HOME' } as const;
+    const none = await refusalOf(update(member.user, member.customerId, change));
+    assert.equal(none.code, 'invalid_request');
+    const detail = (problem: string) => `Required beside phoneType: the member has ${problem}.`;
+    assert.deepEqual(none.errors, [{ pointer: '/phoneNumber', detail: detail('no phone yet') }]);
+    const { user, customerId } = await aReachableMember();
+    await update(user, customerId, { phoneNumber: '+12025550133', phoneType: 'WORK' });
+    const several = await refusalOf(update(user, customerId, change));
+    assert.equal(several.code, 'invalid_request');
+    assert.deepEqual(several.errors, [{ pointer: '/phoneNumber', detail: detail('several phones') }]);
+    assert.equal((await eventsOf(user)).length, 1);
+  });
+
   test('of e-mail and phone together is one event', async () => {
     const { user, customerId } = await aReachableMember();
     await update(user, customerId, { emailAddress: 'both@home.example.test', phoneNumber: '+12025550155' });
@@ -151,7 +181,6 @@ describe('no change', () => {
 
 describe('refused, with nothing changed', () => {
   const refused: [string, ContactChange][] = [
-    ['a phone type without a number', { phoneType: 'HOME' }],
     ['a number that cannot be dialled', { phoneNumber: '12345' }],
     ['a number with words around it', { phoneNumber: 'call 202-555-0123 tonight' }],
   ];

@@ -51,13 +51,16 @@ test('any amount of up to 13 digits in any currency is read exactly and printed 
   );
 });
 
-test('each currency takes as many decimals as it has and not one more', () => {
+test('each currency takes as many decimals as it has and not one more, zeros behind them aside', () => {
   for (const [code, decimals] of currencies) {
     for (let written = 0; written <= 6; written += 1) {
-      const text = written === 0 ? '7' : `7.${'0'.repeat(written)}`;
       const scale = 10n ** BigInt(decimals);
-      if (written <= decimals) assert.equal(read(text, code), 7n * scale, `${text} ${code}`);
-      else assert.match(String(read(text, code)), /^The amount has more decimals than /, `${text} ${code}`);
+      const zeros = written === 0 ? '7' : `7.${'0'.repeat(written)}`;
+      assert.equal(read(zeros, code), 7n * scale, `${zeros} ${code}`);
+      const text = written === 0 ? '1' : `0.${'1'.padStart(written, '0')}`;
+      if (written <= decimals) {
+        assert.equal(read(text, code), 10n ** BigInt(decimals - written), `${text} ${code}`);
+      } else assert.match(String(read(text, code)), /^The amount has more decimals than /, `${text} ${code}`);
     }
   }
 });
@@ -99,7 +102,9 @@ test('a number with its point moved by an exponent is the same amount', () => {
       fc.constantFrom('e', 'E', 'e+', 'E+'),
       (digits, decimals, shift, e) => {
         const plain = parseDecimalAmount(pointed(digits, decimals));
-        assert.deepEqual(plain, { digits, decimals });
+        assert.ok('digits' in plain);
+        // The finest currency's decimals are enough to compare by.
+        assert.equal(plain.digits * 10n ** BigInt(4 - plain.decimals), digits * 10n ** BigInt(4 - decimals));
         assert.deepEqual(parseDecimalAmount(`${pointed(digits, decimals + shift)}${e}${shift}`), plain);
         assert.deepEqual(parseDecimalAmount(`${digits}e-${decimals}`), plain);
       },

@@ -3,9 +3,9 @@ import type { TransferOrder as Order } from '../../transfers/index.ts';
 import { orderExample, pendingTransferExample, transferExample } from '../examples.ts';
 import { type Answer, operation } from '../operation.ts';
 import { presentDecision } from '../presenters.ts';
-import { TransferDecision, TransferOrder } from '../schemas.ts';
+import { TransferDecision } from '../schemas.ts';
 import type { Services } from '../services.ts';
-import { idempotencyKeyHeader, idReused, invalidOrder, readOrder } from '../transfer-order.ts';
+import { idempotencyKeyHeader, idReused, invalidOrder, orderBody, readOrder } from '../transfer-order.ts';
 
 export const dryRunTransfer = operation({
   operationId: 'dryRunTransfer',
@@ -19,8 +19,7 @@ export const dryRunTransfer = operation({
   scope: 'transfer:write',
   headers: idempotencyKeyHeader,
   body: {
-    schema: TransferOrder,
-    mediaTypes: ['application/json'],
+    ...orderBody,
     examples: { full: { value: orderExample } },
   },
   answers: {

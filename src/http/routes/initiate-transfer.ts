@@ -4,13 +4,8 @@ import { failureCodes, type Outcome, type Transfer } from '../../transfers/index
 import { orderExample, pendingTransferExample, transferExample } from '../examples.ts';
 import { type Answer, operation } from '../operation.ts';
 import { presentTransfer } from '../presenters.ts';
-import {
-  DeclinedTransferProblem,
-  OutcomeUnknownProblem,
-  TransferOrder,
-  Transfer as TransferSchema,
-} from '../schemas.ts';
-import { idempotencyKeyHeader, idReused, invalidOrder, readOrder } from '../transfer-order.ts';
+import { DeclinedTransferProblem, OutcomeUnknownProblem, Transfer as TransferSchema } from '../schemas.ts';
+import { idempotencyKeyHeader, idReused, invalidOrder, orderBody, readOrder } from '../transfer-order.ts';
 import { answerDryRun } from './dry-run-transfer.ts';
 import { getTransfer } from './get-transfer.ts';
 
@@ -31,8 +26,7 @@ export const initiateTransfer = operation({
   undocumentedQuery: ['dryRun'],
   headers: idempotencyKeyHeader,
   body: {
-    schema: TransferOrder,
-    mediaTypes: ['application/json'],
+    ...orderBody,
     examples: {
       full: { value: orderExample },
       least: {

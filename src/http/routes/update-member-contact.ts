@@ -20,7 +20,7 @@ export const updateMemberContact = operation({
   tag: 'Members',
   summary: 'Update member contact',
   description:
-    'Changes the given contact fields and no others; with none given it changes nothing. A phone number is that of the given `phoneType`, MOBILE when left out.',
+    'Changes the given contact fields and no others; with none given it changes nothing. A phone number is that of the given `phoneType`, MOBILE when left out. `phoneType` alone changes the kind of the one phone that is there; with none or several, send `phoneNumber` too. `null` counts as left out.',
   token: 'any',
   scope: 'institution-users:write',
   params: Type.Object({ customerId: line(64, { description: 'The customer ID of the member.' }) }),
