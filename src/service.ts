@@ -31,7 +31,7 @@ import {
   wipeExpiredSecrets,
 } from './events/index.ts';
 import { createServer, type Services } from './http/index.ts';
-import { type ClientActor, listInstitutions } from './institutions/index.ts';
+import { type ClientActor, type Institution, listInstitutions } from './institutions/index.ts';
 import { getProfile, registerMember, updateContact } from './members/index.ts';
 import { Problem } from './problem.ts';
 import type { Clock, InstitutionId } from './storage/index.ts';
@@ -70,6 +70,8 @@ export class ServiceStartError extends Error {
 
 const housekeepingMillis = 60_000;
 const sweepMillis = 500;
+/** Institutions swept at the same time; one that waits for locks takes one of these for up to eight seconds. */
+const mostSwept = 16;
 const mostUnwrittenLogBytes = 2 ** 20;
 
 /** The composition root: the only place that builds everything and passes it on. */
@@ -99,7 +101,7 @@ export async function startService(
       throw cannotListen(config, error);
     });
     const housekeeping = setInterval(() => {
-      keepHouse(stores, config.auditRetentionDays).catch((error) =>
+      keepHouse(stores, config.auditRetentionDays, options.log).catch((error) =>
         options.log('housekeeping_failed', { error }),
       );
     }, housekeepingMillis);
@@ -223,15 +225,31 @@ async function noteRefusal<T>(
   }
 }
 
-/** Pending transfers whose time has come are settled by whichever process looks first, one sweep after the other. */
+/**
+ * Pending transfers whose time has come are settled by whichever process looks first. Each institution is swept by itself,
+ * one sweep after the other: one that fails, or waits for locks, holds up no other.
+ */
 function startSweeping(stores: Stores, desk: TransferDesk, log: Log): { stop(): Promise<void> } {
+  const { database } = stores;
+  const underWay = new Map<InstitutionId, Promise<void>>();
+  const begin = ({ institutionId, code }: Institution) => {
+    const swept = settleDue(desk, database, institutionId)
+      .catch((error) => log('sweep_failed', { institution: code, error }))
+      .then(() => {
+        underWay.delete(institutionId);
+      });
+    underWay.set(institutionId, swept);
+  };
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  let sweeping = Promise.resolve();
-  const sweep = async () => {
+  let looking = Promise.resolve();
+  const look = async () => {
     try {
-      for (const { institutionId } of await stores.database.directory(listInstitutions)) {
-        await settleDue(desk, stores.database, institutionId);
+      for (const institution of await database.directory(listInstitutions)) {
+        if (stopped) return;
+        if (underWay.has(institution.institutionId)) continue;
+        if (underWay.size >= mostSwept) await Promise.race(underWay.values());
+        begin(institution);
       }
     } catch (error) {
       log('sweep_failed', { error });
@@ -240,7 +258,7 @@ function startSweeping(stores: Stores, desk: TransferDesk, log: Log): { stop(): 
   };
   const schedule = () => {
     timer = setTimeout(() => {
-      sweeping = sweep();
+      looking = look();
     }, sweepMillis);
   };
   schedule();
@@ -248,7 +266,8 @@ function startSweeping(stores: Stores, desk: TransferDesk, log: Log): { stop(): 
     stop: async () => {
       stopped = true;
       clearTimeout(timer);
-      await sweeping;
+      await looking;
+      await Promise.all(underWay.values());
     },
   };
 }
@@ -280,19 +299,23 @@ export async function refusePublicDemo(config: Config, stores: Stores): Promise<
   }
 }
 
-async function keepHouse(stores: Stores, auditRetentionDays: number): Promise<void> {
+/** Each task of each institution by itself: one that fails is logged and tried again the next time. */
+export async function keepHouse(stores: Stores, auditRetentionDays: number, log: Log): Promise<void> {
   const { auth, clock, database } = stores;
-  const institutions = await database.directory(listInstitutions);
-  await keepAuthHouse(
-    auth,
-    institutions.map(({ institutionId }) => institutionId),
-  );
-  for (const { institutionId } of institutions) {
-    await database.write(institutionId, (db) => wipeExpiredSecrets(db, institutionId, clock()));
-  }
+  const attempt = async (institution: string | undefined, task: string, work: () => Promise<unknown>) => {
+    await work().catch((error) => log('housekeeping_failed', { institution, task, error }));
+  };
   const keptFrom = new Date(clock().getTime() - auditRetentionDays * 24 * 60 * 60_000);
-  for (const institutionId of [wholeService, ...institutions.map((one) => one.institutionId)]) {
-    await database.write(institutionId, (db) => expireAudit(db, keptFrom));
+  const trim = (institutionId: InstitutionId) =>
+    database.write(institutionId, (db) => expireAudit(db, keptFrom));
+  await attempt(undefined, 'signing_keys', () => auth.keys.keep());
+  await attempt(undefined, 'audit', () => trim(wholeService));
+  for (const { institutionId, code } of await database.directory(listInstitutions)) {
+    await attempt(code, 'tokens', () => keepAuthHouse(auth, institutionId));
+    await attempt(code, 'secrets', () =>
+      database.write(institutionId, (db) => wipeExpiredSecrets(db, institutionId, clock())),
+    );
+    await attempt(code, 'audit', () => trim(institutionId));
   }
 }
 

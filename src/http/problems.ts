@@ -163,10 +163,22 @@ export function unsupportedMediaType(detail = 'The body must be of a media type 
   return new Problem('unsupported_media_type', detail);
 }
 
+/** Node's error for a body whose caller closed the connection. */
+function isCutShort(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && error.code === 'ECONNRESET' && error.message === 'aborted'
+  );
+}
+
+/** No one receives it; the log line is that of any malformed request. */
+function cutShort(): Problem {
+  return new Problem('invalid_request', 'The connection was closed within the body.');
+}
+
 /** Whatever was thrown, as a problem; what nobody foresaw becomes `internal_error` with its cause for the log. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const known = fastifyErrors.get(code)?.();
+  const known = isCutShort(error) ? cutShort() : fastifyErrors.get(code)?.();
   return known ?? new Problem('internal_error', 'The service failed on this request.', { cause: error });
 }

@@ -115,7 +115,8 @@ export class Connection implements Queryable {
   readonly #client: pg.PoolClient;
   #held = false;
   #firstFailure: unknown;
-  #institutionId: InstitutionId | undefined;
+  /** The institution that the session is set to; '' for none, undefined where it is not known. */
+  #entered: string | undefined = '';
   #inTransaction = false;
   #together: Asked[] = [];
   #behind: (() => void) | undefined;
@@ -186,10 +187,19 @@ export class Connection implements Queryable {
    * of the institution before do not show: it finds none, and changes none.
    */
   enter(institutionId: InstitutionId): void {
-    if (this.#institutionId === institutionId) return;
-    this.#institutionId = institutionId;
-    this.query(setInstitution, [String(institutionId)]).catch(() => {
-      this.#institutionId = undefined;
+    this.#set(String(institutionId));
+  }
+
+  /** Sees no institution's rows until it enters one: a policy that asks for the institution then is an error. */
+  leave(): void {
+    this.#set('');
+  }
+
+  #set(institution: string): void {
+    if (this.#entered === institution) return;
+    this.#entered = institution;
+    this.query(setInstitution, [institution]).catch(() => {
+      this.#entered = undefined;
     });
   }
 
@@ -392,7 +402,10 @@ export class Database {
 
   /** The global directory: institutions, client ids, providers by issuer, signing keys. Tenant tables are closed to it. */
   async directory<T>(work: (db: Queryable) => Promise<T>): Promise<T> {
-    return this.#with(work);
+    return this.#with((connection) => {
+      connection.leave();
+      return work(connection);
+    });
   }
 
   /**

@@ -1,6 +1,8 @@
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
+import { personOf } from './batch.ts';
+import { maySee } from './decide.ts';
 import {
   firstPlace,
   type PendingPlace,
@@ -24,13 +26,16 @@ export async function cancelTransfer(
   actor: Actor,
   transferId: string,
 ): Promise<Transfer> {
-  const act = { kind: 'cancel', actor } as const;
-  const outcome = await actOn(desk, database, actor.institutionId, transferId, act);
+  const { institutionId } = actor;
+  const known = await find(database, institutionId, transferId, personOf(actor));
+  // Before the accounts are locked: another's transfer takes as long as one that does not exist.
+  if (known === undefined || !maySee(actor, known)) throw noSuchTransfer();
+  const outcome = await submitAct(desk, institutionId, known, { kind: 'cancel', actor });
   switch (outcome.kind) {
     case 'changed':
       return outcome.transfer;
     case 'unknown':
-      throw new Problem('not_found', 'There is no such transfer.');
+      throw noSuchTransfer();
     case 'unchanged':
       if (outcome.why === 'not_allowed') {
         throw new Problem(
@@ -43,15 +48,20 @@ export async function cancelTransfer(
   }
 }
 
+function noSuchTransfer(): Problem {
+  return new Problem('not_found', 'There is no such transfer.');
+}
+
 /** An operator's approval or refusal. A second approval by the same person counts for nothing. */
-export function reviewTransfer(
+export async function reviewTransfer(
   desk: TransferDesk,
   database: Database,
   institutionId: InstitutionId,
   transferId: string,
   act: Extract<Act, { operator: string }>,
 ): Promise<ActOutcome> {
-  return actOn(desk, database, institutionId, transferId, act);
+  const known = await find(database, institutionId, transferId);
+  return known === undefined ? { kind: 'unknown' } : submitAct(desk, institutionId, known, act);
 }
 
 /**
@@ -125,23 +135,25 @@ export async function settleDue(
   return changed;
 }
 
-async function actOn(
+async function submitAct(
   desk: TransferDesk,
-  database: Database,
   institutionId: InstitutionId,
-  transferId: string,
+  { id: transferId, fromAccountId, toAccountId }: Transfer,
   act: Act,
 ): Promise<ActOutcome> {
-  const known = await find(database, institutionId, transferId);
-  if (known === undefined) return { kind: 'unknown' };
-  const { fromAccountId, toAccountId } = known;
   const order = { kind: 'transition', transferId, fromAccountId, toAccountId, act } as const;
   return (await desk.queue.submit(institutionId, order)) as ActOutcome;
 }
 
-async function find(database: Database, institutionId: InstitutionId, transferId: string) {
+/** As `personKey` may see it; null for the institution itself. */
+async function find(
+  database: Database,
+  institutionId: InstitutionId,
+  transferId: string,
+  personKey: bigint | null = null,
+) {
   const rows = await database.read(institutionId, (db) =>
-    selectTransfersById(db, institutionId, [{ transferId, personKey: null }]),
+    selectTransfersById(db, institutionId, [{ transferId, personKey }]),
   );
   return rows[0];
 }

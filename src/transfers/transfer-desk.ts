@@ -16,8 +16,7 @@ export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDe
     maxBatch: 256,
     maxWaiting: 2_048,
     deadlineMillis: 8_000,
-    // What comes due of itself is nobody's in particular.
-    callerOf: (order) => ('actor' in order ? order.actor.clientId : ''),
+    callerOf: clientOf,
     // An id of a transfer that is also one of an account makes two orders wait for each other, and no more.
     keysOf: (order) => [
       order.fromAccountId,
@@ -29,6 +28,12 @@ export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDe
     membersWhenUnknown: (order) => ({ id: order.transferId }),
   });
   return { deps, queue };
+}
+
+/** Whose share of the queue an order takes. Transfers that come due, and operators' acts, share one of their own. */
+export function clientOf(order: DeskOrder): string {
+  if (order.kind === 'initiate') return order.actor.clientId;
+  return order.kind === 'transition' && order.act.kind === 'cancel' ? order.act.actor.clientId : '';
 }
 
 /** Batches under way at once, each on a connection of its own (ADR 12). */

@@ -9,7 +9,7 @@ import {
   type NewAccount,
 } from '../../src/accounts/index.ts';
 import type { Actor, Institution, MemberActor } from '../../src/institutions/index.ts';
-import { sql } from '../../src/storage/index.ts';
+import { Database, sql } from '../../src/storage/index.ts';
 import {
   aClient,
   aCustomer,
@@ -381,6 +381,22 @@ describe('another institution', () => {
     assert.deepEqual(await listAccounts(db.database, astray), []);
     const refusal = await refusalOf(getAccount(db.database, astray, account.accountId));
     assert.equal(refusal.code, 'not_found');
+  });
+
+  test('the directory sees no rows of the institution that its connection served before', async () => {
+    const alone = new Database({ connection: db.connection, maxConnections: 1 });
+    const count = sql('test_count_all', 'select count(*) from accounts');
+    const { institutionId } = institution;
+    try {
+      await alone.write(institutionId, (q) => q.query(count));
+      await assert.rejects(
+        alone.directory((q) => q.query(count)),
+        { code: '22P02' },
+      );
+      await alone.write(institutionId, (q) => q.query(count));
+    } finally {
+      await alone.close();
+    }
   });
 
   for (const table of [

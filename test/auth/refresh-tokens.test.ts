@@ -351,7 +351,7 @@ describe('what is kept of refresh tokens', () => {
 
   test('goes when it has ended', async () => {
     later(90 * day);
-    await keepAuthHouse(deps(), [institutionId]);
+    await keepAuthHouse(deps(), institutionId);
     const left = await one.db.superuser(
       'select family_id as id from refresh_families union all select revoked_id from revocations',
     );

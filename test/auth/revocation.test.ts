@@ -177,10 +177,10 @@ describe('revocation (RFC 7009)', () => {
     const count = async () =>
       (await one.db.superuser<{ n: bigint }>('select count(*) as n from revocations'))[0]?.n;
     later(1_799_000);
-    await keepAuthHouse(deps(), [institutionId]);
+    await keepAuthHouse(deps(), institutionId);
     assert.equal(await lives(tokens.access_token, two), false);
     later(24 * 60 * 60_000 + 5 * 60_000);
-    await keepAuthHouse(deps(), [institutionId]);
+    await keepAuthHouse(deps(), institutionId);
     assert.equal(await count(), 0n);
   });
 
@@ -200,7 +200,7 @@ describe('revocation (RFC 7009)', () => {
     const tokens = await member(long);
     await revoke(tokens.refresh_token, long);
     later(86_399_000);
-    await keepAuthHouse(deps(), [institutionId]);
+    await keepAuthHouse(deps(), institutionId);
     assert.equal(await lives(tokens.access_token, one), false);
   });
 });

@@ -33,6 +33,33 @@ describe('a connection', () => {
     }
   });
 
+  it('that its caller closes within a body, or before the answer, is no error of the service', async () => {
+    const asked = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<never>();
+    await using edge = await startEdge({
+      getAccount: () => {
+        asked.resolve();
+        return gate.promise;
+      },
+    });
+    const head = (line: string) => `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${clientToken}\r\n`;
+    const body = connect(edge.port, '127.0.0.1');
+    body.write(`${head('POST /digitalbanking/db-transfers/v1/transfers')}Content-Type: application/json\r\n`);
+    body.write('Content-Length: 100\r\n\r\n{"amount":');
+    const answer = connect(edge.port, '127.0.0.1');
+    answer.write(`${head('GET /digitalbanking/db-accounts/v1/accounts/acc-1')}\r\n`);
+    await asked.promise;
+    body.destroy();
+    answer.destroy();
+    gate.resolve(account as never);
+    const answered = () => edge.log.filter(({ msg }) => msg === 'answered');
+    await eventually('both are logged', async () => answered().length === 2);
+    assert.deepEqual(
+      edge.log.filter(({ level }) => Number(level) >= 50),
+      [],
+    );
+  });
+
   it('without a Host gets a problem', async () => {
     await using edge = await startEdge();
     const { text } = await sayRaw(edge.port, ['GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n']);

@@ -2,6 +2,7 @@ import { loadConfig } from '../../src/config.ts';
 import { loadDemoWhenEmpty } from '../../src/demo.ts';
 import { type Service, startService } from '../../src/service.ts';
 import type { Clock } from '../../src/storage/index.ts';
+import type { Log } from '../../src/stores.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { testSecretKey } from './secret-key.ts';
 
@@ -18,6 +19,8 @@ export interface TestServiceOptions {
   readonly demo?: boolean;
   readonly clock?: Clock;
   readonly environment?: Readonly<Record<string, string>>;
+  /** What the service says of its own work. */
+  readonly log?: Log;
   /** A second process's service beside another: shares its database and key. */
   readonly beside?: TestService;
 }
@@ -35,7 +38,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     ...options.environment,
   });
   const service = await startService(config, secrets, {
-    log: () => {},
+    log: options.log ?? (() => {}),
     ...(options.clock && { clock: options.clock }),
     beforeListening: async (stores) => {
       if (options.demo !== false && options.beside === undefined) await loadDemoWhenEmpty(stores);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { keepHouse } from '../../src/service.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
 import {
   cancelTransfer,
   reverseTransfer,
@@ -7,6 +9,7 @@ import {
   settleDue,
   type TransferDesk,
 } from '../../src/transfers/index.ts';
+import { clientOf as shareOf } from '../../src/transfers/transfer-desk.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually, handClock, type TestDesk } from '../support/desk.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -16,6 +19,8 @@ import { startTestService, type TestService } from '../support/service.ts';
  * approve. */
 
 const hand = handClock('2026-03-04T15:00:00Z');
+const logged: { readonly event: string; readonly institution?: unknown; readonly task?: unknown }[] = [];
+const log = (event: string, details?: object) => logged.push({ event, ...details });
 let service: TestService;
 let beside: TestService;
 let bank: DemoCaller;
@@ -24,7 +29,7 @@ let harbor: DemoCaller;
 let lakesideDesk: TestDesk;
 let harborDesk: TestDesk;
 before(async () => {
-  service = await startTestService({ clock: hand.clock });
+  service = await startTestService({ clock: hand.clock, log });
   // A second process: whatever happens by itself, both try to do.
   beside = await startTestService({ clock: hand.clock, beside: service });
   bank = renewing(() => clientOf(service));
@@ -435,6 +440,66 @@ test('what cannot be settled now holds up nothing that is due behind it', async 
     assert.equal(asked.filter((id) => id === body.id).length, 1, 'each is asked for once');
     await cancel(bank, body.id);
   }
+});
+
+test('an institution that cannot be settled or kept delays no other, and is logged by name', async () => {
+  const { institutionId } = harborDesk;
+  const stuck = await initiate(harbor, 'a-1001-checking', 'a-1002-checking', 601);
+  const due = await initiate(bank, 'a-1001-checking', 'a-1003-checking', 1001);
+  assert.deepEqual([stuck.body.status, due.body.status], ['PENDING', 'PENDING'], stuck.text + due.text);
+  const fails = (table: string) =>
+    `create policy fails on ${table} as restrictive using (1 / (institution_id - ${institutionId}) is not null)`;
+  // Harbor comes before lakeside in every round.
+  await service.db.superuser(`${fails('pending_transfers')}; ${fails('revocations')}`);
+  await service.db.superuser('insert into revocations values ($1, gen_random_uuid(), $2)', [
+    institutionId,
+    new Date(0),
+  ]);
+  try {
+    hand.advance(3600);
+    assert.equal((await settled(bank, due.body.id)).status, 'COMPLETED');
+    await eventually(
+      async () =>
+        logged.filter(({ event }) => event === 'sweep_failed').map(({ institution }) => institution),
+      (names) => names.includes('harbor'),
+    );
+    await keepHouse(service.service.stores, 365, log);
+  } finally {
+    await service.db.superuser(
+      'drop policy fails on pending_transfers; drop policy fails on revocations; delete from revocations',
+    );
+  }
+  const kept = logged.filter((line) => line.event === 'housekeeping_failed');
+  assert.deepEqual(
+    kept.map(({ institution, task }) => [institution, task]),
+    [['harbor', 'tokens']],
+  );
+  assert.equal((await settled(harbor, stuck.body.id)).failureCode, 'transfer_expired');
+});
+
+test('cancelling another’s transfer asks the queue for nothing, as cancelling none', async () => {
+  const { body } = await initiate(bank, 'a-1002-checking', 'a-1003-checking', 1001);
+  const { database, institutionId } = lakesideDesk;
+  const [row] = await service.db.superuser<{ userKey: bigint; personKey: bigint }>(
+    `select user_key as "userKey", person_key as "personKey" from users
+     where username = 'demo.member' and institution_id = $1`,
+    [institutionId],
+  );
+  assert.ok(row);
+  const actor = { kind: 'member', institutionId, clientId: 'demo-app', userId: 'u', ...row } as const;
+  const closed = { queue: { submit: () => assert.fail('nothing may be locked') } } as unknown as TransferDesk;
+  for (const id of [body.id, 'no-such-transfer']) {
+    await assert.rejects(cancelTransfer(closed, database, actor, id), { code: 'not_found' });
+  }
+  assert.equal((await cancel(bank, body.id)).status, 200);
+});
+
+test('a cancellation takes from their client’s share of the queue, what comes due from none', () => {
+  const actor = { kind: 'client', institutionId: 1 as InstitutionId, clientId: 'quill-app' } as const;
+  const named = { transferId: 't', fromAccountId: 'a', toAccountId: 'b' };
+  const cancelling = { kind: 'transition', ...named, act: { kind: 'cancel', actor } } as const;
+  assert.equal(shareOf(cancelling), 'quill-app');
+  assert.equal(shareOf({ kind: 'transition', ...named, act: { kind: 'due' } }), '');
 });
 
 describe('reversed', () => {
