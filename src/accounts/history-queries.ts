@@ -1,3 +1,4 @@
+import { pendingClasses } from '../ledger/index.ts';
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 
 /** Which of an account's transactions a page wants; null: open, or not asked. */
@@ -32,11 +33,10 @@ export interface HistoryRow {
 /** So many entries are looked at for a page: those that only hold or release money are not transactions. */
 const mostCandidates = 1_000;
 
-/** As in transfers.list_class: PENDING, of each type. One branch each, as their index has them in order. */
-const pendingClasses = [1, 2, 3, 4, 5];
+/** One branch for each type: the index has each class in order of time. */
 const pendingBranches = pendingClasses
   .map(
-    (code) => `
+    ({ code }) => `
      (select t.transfer_key, t.transfer_id, t.amount, t.created_at from transfers t
       where t.institution_id = $1 and t.from_key = $2 and t.list_class = ${code} and $7::timestamptz is not null
         and t.created_at >= $5 and t.created_at < $6 and (t.created_at, t.transfer_key) < ($7, $8)

@@ -90,8 +90,11 @@ export async function importExtract(
   let opened = 0;
   let adjusted = 0;
   for (const members of chunks(extract.members, membersAtOnce)) {
+    // Reserved before the transaction: inside it they would take a second connection of the pool.
+    const mostPostings = members.reduce((sum, member) => sum + member.accounts.length, 0);
+    const postingKeys = await deps.postingKeys.take(mostPostings);
     const merged = await mergeChunk(database, institutionId, (tx) =>
-      mergeMembers(deps, tx, members, personKeys, options.adjustBalances === true),
+      mergeMembers(deps, tx, members, personKeys, postingKeys, options.adjustBalances === true),
     );
     opened += merged.opened;
     adjusted += merged.adjusted;
@@ -177,6 +180,7 @@ async function mergeMembers(
   tx: Transaction,
   members: readonly MemberRecord[],
   personKeys: ReadonlyMap<string, bigint>,
+  postingKeys: readonly bigint[],
   adjustBalances: boolean,
 ): Promise<{ opened: number; adjusted: number }> {
   const { institutionId } = tx;
@@ -241,6 +245,7 @@ async function mergeMembers(
     accounts.map(({ account }) => account),
     accountKey,
     inserted,
+    postingKeys,
     adjustBalances,
   );
 }
@@ -252,6 +257,7 @@ async function bringBalances(
   accounts: readonly AccountRecord[],
   accountKey: (account: AccountRecord) => bigint,
   inserted: ReadonlyMap<string, bigint>,
+  postingKeys: readonly bigint[],
   adjustBalances: boolean,
 ): Promise<{ opened: number; adjusted: number }> {
   const moves = (account: AccountRecord) => adjustBalances || inserted.has(account.accountId);
@@ -274,7 +280,7 @@ async function bringBalances(
     const other = internalAccountId('CORE_SETTLEMENT', account.currency);
     book.record({
       kind: state.seq === 0n ? 'OPENING' : 'ADJUSTMENT',
-      postingKey: await deps.postingKeys.next(),
+      postingKey: postingKeys[opened + adjusted] as bigint,
       debitAccountId: difference > 0n ? other : own,
       creditAccountId: difference > 0n ? own : other,
       amountMinor: difference > 0n ? difference : -difference,

@@ -50,11 +50,3 @@ for (const method of ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'child
     },
   });
 }
-
-/** For the log, without what a database adds of the values it was given. */
-export function describeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error === undefined ? undefined : String(error);
-  const { stack, cause } = error;
-  const code = 'code' in error ? error.code : undefined;
-  return { code, stack, cause: describeError(cause) };
-}

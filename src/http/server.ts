@@ -9,6 +9,7 @@ import {
 } from 'fastify';
 import { stdTimeFunctions } from 'pino';
 import type { Caller, Identified } from '../auth/index.ts';
+import { describeError } from '../describe-error.ts';
 import { Problem } from '../problem.ts';
 import { requireAcceptable } from './accept.ts';
 import { type Admission, admissionOf } from './admission.ts';
@@ -31,7 +32,7 @@ import {
 } from './problems.ts';
 import { closedQuery, readScalars } from './query-parameters.ts';
 import { type Rate, rateLimit } from './rate-limit.ts';
-import { describeError, logAnswers, RequestLog } from './request-log.ts';
+import { logAnswers, RequestLog } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { Services } from './services.ts';
 import { traceparentOf, transactionIdOf } from './transaction-id.ts';

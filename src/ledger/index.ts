@@ -24,3 +24,13 @@ export {
   roomOut,
   unbounded,
 } from './rules.ts';
+export {
+  countingClassCodes,
+  type ListClass,
+  listClasses,
+  pendingClasses,
+  pendingCodesBelow,
+  type TransferStatus,
+  type TransferType,
+  transferTypes,
+} from './transfer-classes.ts';

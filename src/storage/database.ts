@@ -14,6 +14,7 @@ import {
   sqlStateOf,
 } from './errors.ts';
 import { type JoinedRead, JoinedReads } from './joined-reads.ts';
+import { requireNoHolding, whileHolding } from './nested-use.ts';
 import { type Asked, type Prepared, StatementGroup } from './statement-group.ts';
 
 /** The internal number of an institution: the tenant every row but the directory's belongs to. */
@@ -25,8 +26,13 @@ export interface Statement {
   readonly text: string;
 }
 
+/** Every statement of the modules that are loaded. A test prepares them all as the service's role. */
+export const declaredStatements = new Map<string, Statement>();
+
 export function sql(name: string, text: string): Statement {
-  return { name, text };
+  const statement = { name, text };
+  declaredStatements.set(`${name} ${text}`, statement);
+  return statement;
 }
 
 /**
@@ -267,6 +273,12 @@ const readByKeys = sql(
   `select set_config('plan_cache_mode', 'force_generic_plan', false), set_config('enable_seqscan', 'off', false)`,
 );
 
+/** The server's error with the callers that wait for it; its own stack is that of the reader of the socket. */
+function located(error: unknown): unknown {
+  if (error instanceof pg.DatabaseError) Error.captureStackTrace(error, located);
+  return error;
+}
+
 function tooLate(): Error {
   return new Error('storage: nothing can be asked behind COMMIT, nor of a transaction that is over');
 }
@@ -328,6 +340,7 @@ export class Database {
    * so each says whose it is as it goes out, and none may wait for a lock: what writes has a connection of its own.
    */
   async read<T>(institutionId: InstitutionId, work: (db: Queryable) => Promise<T>): Promise<T> {
+    requireNoHolding(this);
     const reader = this.#idlestReader() ?? (await this.#openReader());
     reader.underWay += 1;
     try {
@@ -338,7 +351,7 @@ export class Database {
         },
       });
     } catch (error) {
-      if (!isConnectionLoss(error)) throw error;
+      if (!isConnectionLoss(error)) throw located(error);
       this.#closeReader(reader);
       throw databaseUnavailable(error);
     } finally {
@@ -365,6 +378,7 @@ export class Database {
     joined: JoinedRead<Key, Value>,
     key: Key,
   ): Promise<Value | undefined> {
+    requireNoHolding(this);
     return this.#joinedReads.ask(institutionId, joined, key);
   }
 
@@ -454,7 +468,7 @@ export class Database {
         await committed;
         return result;
       } catch (symptom) {
-        const error = connection.rootOf(symptom);
+        const error = located(connection.rootOf(symptom));
         const done = await committed?.then(
           () => true,
           () => false,
@@ -498,10 +512,11 @@ export class Database {
   }
 
   async #with<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    requireNoHolding(this);
     const { client, connection } = await this.#lend();
     let broken = false;
     try {
-      return await work(connection);
+      return await whileHolding(this, () => work(connection));
     } catch (error) {
       if (error instanceof UnusableConnection) {
         broken = true;
@@ -512,7 +527,7 @@ export class Database {
         broken = true;
         throw databaseUnavailable(error);
       }
-      throw error;
+      throw located(error);
     } finally {
       // A connection that could not roll back, or was lost, is destroyed rather than lent again.
       client.release(broken);

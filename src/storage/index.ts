@@ -11,6 +11,7 @@ export {
   counted,
   Database,
   type DatabaseOptions,
+  declaredStatements,
   type InstitutionId,
   type Queryable,
   type Result,
@@ -38,5 +39,6 @@ export {
 export { AccountsBusy, GroupCommit, type GroupCommitOptions } from './group-commit.ts';
 export { byPlace, type Condition, condition, type JoinedRead, type Placed } from './joined-reads.ts';
 export { migrate } from './migrate.ts';
+export { NestedUseError, refuseNestedUse } from './nested-use.ts';
 export { rowsOf } from './rows.ts';
 export { dumpSchema } from './schema-dump.ts';

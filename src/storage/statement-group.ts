@@ -137,6 +137,8 @@ export class StatementGroup extends Query {
     this.#answered();
     // The server may have them no more, or in a form that no longer fits: prepared anew, they do.
     for (const { statement } of this.#asked) this.#prepared.delete(statement.name);
+    const failed = this.#asked[this.#results.length]?.statement.name;
+    if (error instanceof pg.DatabaseError) Object.assign(error, { statement: failed });
     for (const { reject } of this.#asked) reject(error);
   }
 

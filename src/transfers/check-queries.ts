@@ -1,4 +1,4 @@
-import { type Check, check, named } from '../ledger/index.ts';
+import { type Check, check, countingClassCodes, named, pendingCodesBelow } from '../ledger/index.ts';
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 
 const inAccounts = (alias: string, column = 'account_key') =>
@@ -7,7 +7,7 @@ const inTransfers = (alias: string) =>
   `${alias}.institution_id = $1 and ${alias}.transfer_key > $2 and ${alias}.transfer_key <= $3`;
 
 /** PENDING and COMPLETED, by the number under which lists have them, so that an index leads to a period's. */
-const counting = `t.list_class = any ('{0,1,2,3,4,5,10,11,12,13,14,15}'::smallint[])
+const counting = `t.list_class = any (${countingClassCodes})
              and t.created_at >= p.starts and t.created_at < p.ends`;
 
 /** Of what kind a posting's entries are when a transfer ordered it. */
@@ -28,7 +28,7 @@ const holdCheck = (name: string, column: 'held_out' | 'held_in', side: 'from_key
        select b.account_key, b.account_id, b.${column} as held, 0 as amount from balances b where ${inAccounts('b')}
        union all
        select t.${side}, null, 0, t.amount from transfers t
-       where ${inAccounts('t', side)} and t.list_class <= 5 and t.status = 'PENDING'
+       where ${inAccounts('t', side)} and t.list_class < ${pendingCodesBelow} and t.status = 'PENDING'
      ) x
      group by account_key having max(account_id) is not null and sum(held) <> sum(amount)`,
   );

@@ -9,6 +9,7 @@ import { least, usesOf } from './limits.ts';
 import { boundsOf } from './loans.ts';
 import { type PendingTerms, paymentOptionsOf, policyFor } from './policies.ts';
 import { selectHeldAccountIds, selectNeighbourAccountIds } from './queries.ts';
+import type { TransferSettings } from './settings.ts';
 import { look } from './settle.ts';
 import type { RepeatedOutcome, SubmittedOrder, Transfer, TransferOrder, TransferType } from './transfer.ts';
 import type { TransferDesk } from './transfer-desk.ts';
@@ -37,8 +38,9 @@ export async function explainTransfer(
   order: TransferOrder,
 ): Promise<Decision | RepeatedOutcome> {
   const submitted: SubmittedOrder = { ...order, actor };
+  const settings = await settingsFor(desk, actor);
   return database.snapshot(actor.institutionId, async (tx) => {
-    const { facts, book, counters, existing } = await look(desk.deps, tx, {
+    const { facts, book, counters, existing } = await look(desk.deps, tx, settings, {
       actor,
       transferId: order.transferId,
       fromAccountId: order.fromAccountId,
@@ -56,6 +58,11 @@ export async function explainTransfer(
       reasons: failure !== null ? [failure] : pending !== null ? whyHeld(pending) : [],
     };
   });
+}
+
+/** Read before the snapshot: inside it they would take a second connection of the pool. */
+function settingsFor({ deps }: TransferDesk, { institutionId }: Actor): Promise<TransferSettings> {
+  return deps.settings(institutionId);
 }
 
 function whyHeld({ heldFor, dueAt, whenDue, approvalsNeeded, notBefore }: PendingTerms): Reason[] {
@@ -110,12 +117,13 @@ export async function listTransferOptions(
   fromAccountId: string,
 ): Promise<TransferOptions> {
   const { institutionId } = actor;
+  const settings = await settingsFor(desk, actor);
   return database.snapshot(institutionId, async (tx) => {
     const reachable = await (actor.kind === 'member'
       ? selectHeldAccountIds(tx, institutionId, actor.personKey)
       : selectNeighbourAccountIds(tx, institutionId, fromAccountId));
     const toAccountIds = reachable.filter((accountId) => accountId !== fromAccountId);
-    const { facts, book, counters } = await look(desk.deps, tx, {
+    const { facts, book, counters } = await look(desk.deps, tx, settings, {
       actor,
       transferId: null,
       fromAccountId,

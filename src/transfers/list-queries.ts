@@ -1,6 +1,6 @@
+import { type ListClass, listClasses } from '../ledger/index.ts';
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 import type { FailureCode, Transfer, TransferStatus, TransferType } from './transfer.ts';
-import { transferTypes } from './transfer.ts';
 
 /** Which transfers a list wants, as its statements take it. */
 export interface ListWanted {
@@ -12,24 +12,6 @@ export interface ListWanted {
   readonly before: { readonly at: Date; readonly key: bigint } | null;
   readonly limit: number;
 }
-
-const statuses: readonly TransferStatus[] = ['PENDING', 'COMPLETED', 'FAILED'];
-
-interface ListClass {
-  readonly code: number;
-  readonly status: TransferStatus;
-  readonly transferType: TransferType | undefined;
-}
-
-/** As the column list_class has it. Only a failed transfer may have no type. */
-const listClasses: readonly ListClass[] = statuses.flatMap((status, place) => {
-  const types = status === 'FAILED' ? [undefined, ...transferTypes] : transferTypes;
-  return types.map((transferType) => ({
-    code: place * 10 + (transferType === undefined ? 0 : transferTypes.indexOf(transferType) + 1),
-    status,
-    transferType,
-  }));
-});
 
 export function classesOf(status: TransferStatus | null, transferType: TransferType | null): number[] {
   return listClasses

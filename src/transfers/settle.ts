@@ -79,8 +79,9 @@ const triesOfABatch = 4;
  * nothing is written.
  */
 export async function look(
-  deps: SettleDeps,
+  { clock }: SettleDeps,
   tx: Transaction,
+  settings: TransferSettings,
   asked: {
     readonly actor: Actor;
     readonly transferId: string | null;
@@ -88,8 +89,7 @@ export async function look(
     readonly toAccountIds: readonly string[];
   },
 ) {
-  const settings = await deps.settings(tx.institutionId);
-  const now = deps.clock();
+  const now = clock();
   const { actor, transferId, fromAccountId, toAccountIds } = asked;
   const accountIds = [...new Set([fromAccountId, ...toAccountIds])];
   const [book, read, existing, limits] = await Promise.all([

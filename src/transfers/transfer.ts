@@ -1,16 +1,7 @@
 import type { Actor } from '../institutions/index.ts';
-import type { DecimalAmount, LoanPaymentOption } from '../ledger/index.ts';
+import type { DecimalAmount, LoanPaymentOption, TransferStatus, TransferType } from '../ledger/index.ts';
 
-export const transferTypes = [
-  'STANDARD',
-  'CROSS_MEMBER',
-  'IRA_CONTRIBUTION',
-  'LOAN_PAYMENT',
-  'INTRA_FI',
-] as const;
-export type TransferType = (typeof transferTypes)[number];
-
-export type TransferStatus = 'PENDING' | 'COMPLETED' | 'FAILED';
+export { type TransferStatus, type TransferType, transferTypes } from '../ledger/index.ts';
 
 /** Why a transfer failed. An order is declined for the first that applies, in this order. */
 export const failureCodes = [

@@ -509,22 +509,17 @@ describe('an import that ends too soon', () => {
     await using folder = await extractFolder(soundExtract());
     await importExtract(depsOf(whole), folder.folder);
 
-    const deps = depsOf(broken);
-    const cut = {
-      ...deps,
-      postingKeys: {
-        next: async () => {
-          await broken.superuser(
-            `select pg_terminate_backend(pid) from pg_stat_activity
-             where datname = current_database() and state = 'idle in transaction'`,
-          );
-          return deps.postingKeys.next();
-        },
-      } as unknown as PostingKeys,
-    };
-    await assert.rejects(importExtract(cut, folder.folder), { code: 'database_unavailable' });
+    await broken.superuser(
+      `create function cut() returns trigger language plpgsql security definer
+       as 'begin perform pg_terminate_backend(pg_backend_pid()); return new; end'`,
+    );
+    await broken.superuser(
+      'create trigger cut before insert on accounts for each row when (new.purpose is null) execute function cut()',
+    );
+    await assert.rejects(importExtract(depsOf(broken), folder.folder), { code: 'database_unavailable' });
+    await broken.superuser('drop trigger cut on accounts');
     assert.equal((await broken.superuser('select from accounts where purpose is null')).length, 0);
-    await importExtract(deps, folder.folder);
+    await importExtract(depsOf(broken), folder.folder);
     assert.deepEqual(await outcome(broken), await outcome(whole));
   });
 });

@@ -6,6 +6,7 @@ import type { ClientActor, Institution, MemberActor } from '../../src/institutio
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { getProfile, type Profile, type Registration, registerMember } from '../../src/members/index.ts';
 import { Problem } from '../../src/problem.ts';
+import { Database } from '../../src/storage/index.ts';
 import {
   aClient,
   aCustomer,
@@ -466,7 +467,8 @@ describe('at once', () => {
   test('a call that waits too long for another is told to try again, and can', async () => {
     const { memberNumber, email, person } = await aKnownMember();
     const before = await countsOf(closed);
-    const hesitant = db.database.transaction(closed.institutionId, async (tx) => {
+    const beside = new Database({ connection: db.connection, maxConnections: 1 });
+    const hesitant = beside.transaction(closed.institutionId, async (tx) => {
       const text = `insert into users (institution_id, user_id, person_key, email, created_at)
                     values ($1, 'hesitant', $2, 'hesitant@example.test', $3)`;
       await tx.query({ name: '', text }, [closed.institutionId, person.personKey, at]);
@@ -475,6 +477,7 @@ describe('at once', () => {
       throw new Error('thought better of it');
     });
     await assert.rejects(hesitant, /thought better of it/);
+    await beside.close();
     assert.deepEqual(await countsOf(closed), before);
     assert.equal((await register(aClient(closed), { memberNumber, email })).emailAddress, email);
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Actor, ClientActor, Institution, MemberActor } from '../../src/institutions/index.ts';
 import { type ContactChange, getProfile, type Profile, updateContact } from '../../src/members/index.ts';
+import { Database } from '../../src/storage/index.ts';
 import {
   aClient,
   aCustomer,
@@ -289,12 +290,14 @@ describe('at once', () => {
   test('a change that waits too long for another is told to try again, and nothing of it is written', async () => {
     const { user, customerId } = await aReachableMember();
     const change = { emailAddress: 'patient@example.test' };
-    await db.database.transaction(institution.institutionId, async (tx) => {
+    const beside = new Database({ connection: db.connection, maxConnections: 1 });
+    await beside.transaction(institution.institutionId, async (tx) => {
       const text = 'select from users where institution_id = $1 and user_key = $2 for no key update';
       await tx.query({ name: '', text }, [institution.institutionId, user.userKey]);
       const refusal = await refusalOf(update(user, customerId, change));
       assert.deepEqual([refusal.code, refusal.retryAfterSeconds], ['overloaded', 1]);
     });
+    await beside.close();
     assert.deepEqual(await eventsOf(user), []);
     assert.equal((await update(user, customerId, change)).emailAddress, 'patient@example.test');
   });

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { Database, type SocketConnection } from '../../src/storage/index.ts';
+import { Database, refuseNestedUse, type SocketConnection } from '../../src/storage/index.ts';
 import { asSuperuser, templateName, useCluster } from './postgres.ts';
+
+refuseNestedUse();
 
 /** A database of a test's own, freshly migrated. */
 export interface TestDatabase extends AsyncDisposable {

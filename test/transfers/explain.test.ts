@@ -157,6 +157,21 @@ test('refuses a dryRun that is neither true nor false', async () => {
   assert.equal(answer.body.errors[0].pointer, 'dryRun');
 });
 
+test('answers a burst of dry runs and options on a cold start with two connections to the database', async () => {
+  await using cold = await startTestService({ beside: service, environment: { DATABASE_CONNECTIONS: '2' } });
+  const caller = await memberOf(cold, 'demo.member', 'demo-member-password');
+  const order = { fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 1 };
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, index) =>
+      index % 2 === 0 ? dryRun(caller, order) : options(caller, checking),
+    ),
+  );
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    answers.map(() => 200),
+  );
+});
+
 describe('options', () => {
   interface Option {
     toAccountId?: string;

@@ -1,0 +1,29 @@
+/** The fields of an error of PostgreSQL that name parts of the schema or of the server, and never hold a value. */
+const namesOnly = ['code', 'statement', 'schema', 'table', 'column', 'constraint', 'routine'] as const;
+
+/**
+ * An error for the log. The message of a database's error may hold a whole row, so its fields that name things stand
+ * for it: the statement, the SQLSTATE (appendix A of PostgreSQL's manual), the constraint.
+ */
+export function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error === undefined ? undefined : String(error);
+  const { cause } = error;
+  if (!isDatabaseError(error)) {
+    const code = 'code' in error ? error.code : undefined;
+    return { code, stack: error.stack, cause: describeError(cause) };
+  }
+  const fields = error as unknown as Readonly<Record<string, string | undefined>>;
+  const names = Object.fromEntries(namesOnly.map((name) => [name, fields[name]]));
+  return { ...names, stack: framesOf(error), cause: describeError(cause) };
+}
+
+/** By its shape, since only storage knows the driver. */
+function isDatabaseError(error: Error): boolean {
+  return 'severity' in error && 'code' in error;
+}
+
+/** The stack begins with the message. */
+function framesOf({ stack = '', message }: Error): string {
+  const start = stack.indexOf(message);
+  return start === -1 ? '' : stack.slice(start + message.length).trimStart();
+}

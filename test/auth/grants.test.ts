@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { type ProviderKey, readJwks } from '../../src/auth/index.ts';
+import { paths, send } from '../support/demo.ts';
+import { aBridge, aProvider, jwtBearer, saml2Bearer } from '../support/identity.ts';
+import { goodClaims, signJwt } from '../support/jwt.ts';
+import { anAssertion, persistent, samlIssuer, signAssertion, toParameter } from '../support/saml.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/* Each grant type obtains a token, and is refused with a wrong proof and to a client without it. */
+
+const now = new Date('2026-03-02T12:00:00Z');
+const issuer = 'https://login.lakeside.example';
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const app = ['demo-app', 'demo-app-secret'] as const;
+let bridge: readonly [string, string];
+let service: TestService;
+
+before(async () => {
+  service = await startTestService({ clock: () => now });
+  bridge = await aBridge(service, 'lakeside', 'bridge', ['account:read']);
+  const jwk = { ...ec.publicKey.export({ format: 'jwk' }), kid: 'e' };
+  await aProvider(service, 'lakeside', {
+    providerId: 'web',
+    kind: 'jwt',
+    issuer,
+    keys: readJwks(JSON.stringify({ keys: [jwk] })),
+  });
+  await aProvider(service, 'lakeside', {
+    providerId: 'saml',
+    kind: 'saml',
+    subjectFrom: persistent,
+    issuer: samlIssuer,
+    keys: [rsa.publicKey.export({ format: 'jwk' }) as ProviderKey],
+  });
+});
+after(() => service.close());
+
+interface Example {
+  readonly client: () => readonly [id: string, secret: string];
+  readonly use: 'client' | 'member';
+  readonly proof: () => Promise<object>;
+  /** Null: the client is its own proof. */
+  readonly wrong: (() => object) | null;
+}
+
+const login = { username: 'demo.member', password: 'demo-member-password' };
+const jwt = (more: object = {}) =>
+  signJwt(
+    { alg: 'ES256', kid: 'e' },
+    { ...goodClaims(now, issuer, 'u-demo-member'), ...more },
+    ec.privateKey,
+  );
+const saml = (key = rsa.privateKey) => toParameter(signAssertion(anAssertion(now), key));
+
+/** One for every grant type that the service has; a new one needs an example here. */
+const examples: Readonly<Record<string, Example>> = {
+  client_credentials: { client: () => app, use: 'client', proof: async () => ({}), wrong: null },
+  password: {
+    client: () => app,
+    use: 'member',
+    proof: async () => login,
+    wrong: () => ({ ...login, password: 'not the password at all' }),
+  },
+  refresh_token: {
+    client: () => app,
+    use: 'member',
+    proof: async () => {
+      const scope = 'account:read offline_access';
+      const { body } = await ask('password', app, { ...login, scope });
+      return { refresh_token: body.refresh_token };
+    },
+    wrong: () => ({ refresh_token: 'a'.repeat(43) }),
+  },
+  [jwtBearer]: {
+    client: () => bridge,
+    use: 'member',
+    proof: async () => ({ assertion: jwt() }),
+    wrong: () => ({ assertion: jwt({ iss: 'https://nobody.example' }) }),
+  },
+  [saml2Bearer]: {
+    client: () => bridge,
+    use: 'member',
+    proof: async () => ({ assertion: saml() }),
+    wrong: () => ({ assertion: saml(stranger.privateKey) }),
+  },
+};
+
+function ask(grant_type: string, [client_id, client_secret]: readonly [string, string], proof: object) {
+  const body = { grant_type, client_id, client_secret, ...proof };
+  return send(service.address, 'POST', paths.token, { body });
+}
+
+test('every grant type of the metadata has an example', async () => {
+  const { body } = await send(service.address, 'GET', '/.well-known/oauth-authorization-server');
+  assert.deepEqual(body.grant_types_supported.toSorted(), Object.keys(examples).toSorted());
+});
+
+for (const [grantType, { client, use, proof, wrong }] of Object.entries(examples)) {
+  test(`${grantType} issues a ${use} token, and none for a wrong proof or to a client without the grant`, async () => {
+    const issued = await ask(grantType, client(), await proof());
+    assert.equal(issued.status, 200, issued.text);
+    const [, payload] = issued.body.access_token.split('.');
+    assert.equal(JSON.parse(Buffer.from(payload, 'base64url').toString()).token_use, use);
+    const headers = { authorization: `Bearer ${issued.body.access_token}` };
+    const accounts = use === 'client' ? `${paths.accounts}?customerId=c-1001` : paths.accounts;
+    assert.equal((await send(service.address, 'GET', accounts, { headers })).status, 200);
+
+    if (wrong !== null) {
+      const refused = await ask(grantType, client(), wrong());
+      assert.deepEqual([refused.status, refused.body.error], [400, 'invalid_grant'], refused.text);
+    }
+    const without = client() === app ? bridge : app;
+    const barred = await ask(grantType, without, await proof());
+    assert.deepEqual([barred.status, barred.body.error], [400, 'unauthorized_client'], barred.text);
+  });
+}

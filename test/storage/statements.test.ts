@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { describeError } from '../../src/describe-error.ts';
+import { listClasses, transferTypes } from '../../src/ledger/index.ts';
+import { Problem } from '../../src/problem.ts';
+import { declaredStatements, type Statement, serviceRole, sql } from '../../src/storage/index.ts';
+import { anInstitution } from '../support/builders.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { asSuperuser } from '../support/postgres.ts';
+
+let db: TestDatabase;
+before(async () => {
+  db = await testDatabase();
+});
+after(() => db.close());
+
+/** EXPLAIN takes none of these. They name no table. */
+const withoutPlan = /^(begin|commit|rollback)\b/;
+
+test('every statement of the sources is planned under the rights of the service’s role', async () => {
+  const files = globSync('src/**/*.ts').filter((file) => !/\.(test|d)\.ts$|^src\/main\.ts$/.test(file));
+  for (const file of files) await import(`../../${file}`);
+  const statements = [...declaredStatements.values()];
+  const names = statements.map(({ name }) => name);
+  assert.deepEqual(names, [...new Set(names)], 'no two statements have one name');
+  assert.ok(statements.length > 150, `${statements.length} statements`);
+  assert.deepEqual(await failuresOf(statements), []);
+  const [failure] = await failuresOf([{ name: 'test_forbidden', text: 'update entries set amount = 0' }]);
+  assert.match(failure ?? '', /permission denied for table entries/);
+});
+
+async function failuresOf(statements: readonly Statement[]): Promise<string[]> {
+  return asSuperuser(db.connection, async (client) => {
+    await client.query(`set role ${serviceRole}`);
+    await client.query(`select set_config('sharedraft.institution', '1', false)`);
+    const failures: string[] = [];
+    for (const { name, text } of statements.filter((one) => !withoutPlan.test(one.text))) {
+      // Unlike PREPARE it checks the rights to tables and columns too.
+      await client
+        .query(`explain (generic_plan) ${text}`)
+        .catch((error: Error) => failures.push(`${name}: ${error.message}`));
+    }
+    return failures;
+  });
+}
+
+test('the numbers of transfer types in the code are those of the database', async () => {
+  const [column] = await db.superuser<{ expression: string }>(
+    `select pg_get_expr(adbin, adrelid) as expression from pg_attrdef
+     join pg_attribute a on (a.attrelid, a.attnum) = (adrelid, adnum)
+     where adrelid = 'transfers'::regclass and attname = 'list_class'`,
+  );
+  const [taken] = await db.superuser<{ check: string }>(
+    `select pg_get_constraintdef(oid) as check from pg_constraint where conname = 'transfers_transfer_type_check'`,
+  );
+  const types = [...(taken?.check ?? '').matchAll(/'([A-Z_]+)'/g)].map(([, name]) => name);
+  assert.deepEqual(types, [...transferTypes]);
+  const classes = await db.superuser<{ status: string; transfer_type: string | null; code: number }>(
+    `select status, transfer_type, (${column?.expression})::integer as code
+     from unnest(array['PENDING', 'COMPLETED', 'FAILED']) with ordinality as s (status, place)
+     cross join unnest(array[null, ${types.map((type) => `'${type}'`).join(', ')}]) with ordinality as t (transfer_type, nth)
+     where status = 'FAILED' or transfer_type is not null
+     order by place, nth`,
+  );
+  assert.deepEqual(
+    classes.map(({ status, transfer_type, code }) => ({
+      code,
+      status,
+      transferType: transfer_type ?? undefined,
+    })),
+    listClasses,
+  );
+});
+
+test('an error of a statement is logged with its name, its SQLSTATE and the caller, without its values', async () => {
+  const { institutionId } = await anInstitution(db.database);
+  const malformed = sql('test_malformed', 'select * from unnest($1::text::balances[])');
+  const fine = sql('test_fine', 'select 1');
+  async function aCaller(): Promise<void> {
+    await db.database.transaction(institutionId, (tx) =>
+      Promise.all([tx.query(fine), tx.query(malformed, ['{"(1,secret-account"}']), tx.query(fine)]),
+    );
+  }
+  const error = await aCaller().then(
+    () => assert.fail('it did not fail'),
+    (failure: Error) => failure,
+  );
+  assert.match(error.message, /malformed record literal: .*secret-account/);
+  const logged = JSON.stringify(describeError(new Problem('internal_error', 'It failed.', { cause: error })));
+  assert.doesNotMatch(logged, /secret-account/);
+  assert.match(logged, /"code":"22P02","statement":"test_malformed"/);
+  assert.match(logged, /at async aCaller/);
+});
