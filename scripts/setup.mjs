@@ -1,12 +1,18 @@
-// Installs what is missing. Plain JavaScript without dependencies: it runs on whatever Node the machine has, before
+// Installs missing packages. Plain JavaScript without dependencies: it runs on the Node that the machine has, before
 // anything is installed. The Node that the project runs on comes with the packages.
+//
+// `--development` asks for the packages of tests and tools too. Without it, a tree that holds the lockfile's production
+// packages is left alone, whichever way it was installed. A new tree is installed beside the old one and takes its place
+// when it is complete.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -16,41 +22,96 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const noted = path.join(root, 'node_modules', '.sharedraft-setup');
-const ownNode = path.join(root, 'node_modules', '.bin', 'node');
+const packages = path.join(root, 'node_modules');
+const lockfile = path.join(root, 'package-lock.json');
+const noted = path.join(packages, '.sharedraft-setup');
+const ownNode = path.join(packages, '.bin', 'node');
+/** Held during an installation; the new tree is made in it. */
 const lock = path.join(root, '.sharedraft-setup.lock');
 const patienceMillis = 10 * 60 * 1000;
+const development = process.argv.includes('--development');
 
-const wanted = createHash('sha256')
-  .update(readFileSync(path.join(root, 'package-lock.json')))
-  .update(`${process.platform} ${process.arch}`)
-  .digest('hex');
+// Without a lockfile this is no checkout, and the packages are the installer's business.
+if (existsSync(lockfile) && !isInstalled()) {
+  if (!development && holdsProductionPackages()) linkNode(packages);
+  else installAlone();
+}
 
-if (!isInstalled()) {
+function wantedNote(kind) {
+  const hash = createHash('sha256')
+    .update(readFileSync(lockfile))
+    .update(`${process.platform} ${process.arch}`);
+  return `${hash.digest('hex')} ${kind}`;
+}
+
+function isInstalled() {
+  if (!existsSync(noted) || !existsSync(ownNode)) return false;
+  const note = readFileSync(noted, 'utf8');
+  return note === wantedNote('development') || (!development && note === wantedNote('production'));
+}
+
+/** Each package that the lockfile names for production and for this machine is there, in the lockfile's version. */
+function holdsProductionPackages() {
+  const wanted = Object.entries(JSON.parse(readFileSync(lockfile, 'utf8')).packages ?? {});
+  return (
+    wanted.length > 0 &&
+    wanted.every(
+      ([folder, entry]) => folder === '' || !isNeeded(entry) || versionIn(folder) === entry.version,
+    )
+  );
+}
+
+/** Variants of one package for two C libraries are left to that package, which loads the one that fits. */
+function isNeeded({ dev, optional, os, cpu, libc }) {
+  if (dev) return false;
+  const fits = (wanted, have) => wanted === undefined || [wanted].flat().includes(have);
+  return !optional || (fits(os, process.platform) && fits(cpu, process.arch) && libc === undefined);
+}
+
+function versionIn(folder) {
+  try {
+    return JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8')).version;
+  } catch {
+    return undefined;
+  }
+}
+
+function installAlone() {
   takeLock();
-  // Ctrl-C reaches npm as well, and this waits for its end: else the lock would stay, and npm go on behind one's back.
+  // Ctrl-C reaches npm as well. This process waits for npm's end, or the lock would stay and npm would go on unseen.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
   try {
-    // Another setup may have been at it while this one waited.
+    // Another setup may have installed while this one waited.
     if (!isInstalled()) install();
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }
 }
 
-function isInstalled() {
-  return existsSync(noted) && existsSync(ownNode) && readFileSync(noted, 'utf8') === wanted;
-}
-
 function install() {
   process.stderr.write('Installing packages, once: this takes about twenty seconds …\n');
+  for (const file of ['package.json', 'package-lock.json', '.npmrc'].filter((name) =>
+    existsSync(path.join(root, name)),
+  )) {
+    copyFileSync(path.join(root, file), path.join(lock, file));
+  }
+  // A tree with the packages of tests keeps them when it is brought up to date.
+  const all = development || (existsSync(noted) && readFileSync(noted, 'utf8').endsWith(' development'));
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
   const [command, ...first] = npm;
   const result = spawnSync(
     command,
-    [...first, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
-    // What npm would print goes to stderr: stdout belongs to the command that needs the packages.
-    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' },
+    [
+      ...first,
+      'ci',
+      all ? '--include=dev' : '--omit=dev',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ],
+    // npm's own output goes to stderr: stdout belongs to the command that needs the packages.
+    { cwd: lock, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' },
   );
   if (result.error) fail(`npm could not be run: ${result.error.message}`);
   if (result.status !== 0) {
@@ -64,24 +125,44 @@ function install() {
     }
     fail(`The packages could not be installed:\n${said.trim()}`);
   }
-  linkNode();
-  writeFileSync(noted, wanted);
+  const made = path.join(lock, 'node_modules');
+  linkNode(made);
+  writeFileSync(path.join(made, '.sharedraft-setup'), wantedNote(all ? 'development' : 'production'));
+  takePlace(made);
+}
+
+/** A tree that works is never gone: it comes back when the new one cannot take its place. */
+function takePlace(made) {
+  const old = path.join(lock, 'old');
+  try {
+    if (existsSync(packages)) renameSync(packages, old);
+    renameSync(made, packages);
+  } catch (error) {
+    if (existsSync(old)) renameSync(old, packages);
+    if (/EACCES|EPERM|EROFS/.test(error.code)) failUnwritable();
+    fail(`The folder ${packages} cannot be replaced (${error.code}): run npm ci by hand.`);
+  }
 }
 
 /**
  * npm 10 takes the link away again with the packages of other platforms, which it leaves out and which all have a command of
  * this name.
  */
-function linkNode() {
-  if (existsSync(ownNode)) return;
-  const packages = path.join(root, 'node_modules');
-  const found = readdirSync(packages).find(
-    (name) => /^node-(bin-)?\w+-\w+$/.test(name) && existsSync(path.join(packages, name, 'bin', 'node')),
+function linkNode(tree) {
+  const link = path.join(tree, '.bin', 'node');
+  if (existsSync(link)) return;
+  const found = readdirSync(tree).find(
+    (name) => /^node-(bin-)?\w+-\w+$/.test(name) && existsSync(path.join(tree, name, 'bin', 'node')),
   );
   if (found === undefined)
     fail(`The packages have no Node for this machine (${process.platform} ${process.arch}).`);
-  rmSync(ownNode, { force: true });
-  symlinkSync(path.join('..', found, 'bin', 'node'), ownNode);
+  try {
+    rmSync(link, { force: true });
+    symlinkSync(path.join('..', found, 'bin', 'node'), link);
+  } catch (error) {
+    if (/EACCES|EPERM|EROFS/.test(error.code)) failUnwritable();
+    throw error;
+  }
 }
 
 function takeLock() {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -16,35 +16,123 @@ before(async () => {
 });
 after(() => rm(parent, { recursive: true, force: true }));
 
-/** A folder of its own; `npm` is the text of a module that runs in it. */
+/** A folder of its own; `npm` is the text of a module that runs in the place of npm. */
 async function aCheckout(npm: string) {
   const folder = await mkdtemp(path.join(parent, 'checkout-'));
   await mkdir(path.join(folder, 'scripts'));
   await cp(script, path.join(folder, 'scripts/setup.mjs'));
+  await writeFile(path.join(folder, 'package.json'), '{}');
   await writeFile(path.join(folder, 'package-lock.json'), '{}');
   await writeFile(path.join(folder, 'npm.mjs'), npm);
-  const setup = () =>
+  const setup = (...options: string[]) =>
     new Promise<{ code: number | null; said: string }>((resolve) => {
       const env = { ...process.env, npm_execpath: path.join(folder, 'npm.mjs') };
       const child = execFile(
         process.execPath,
-        ['scripts/setup.mjs'],
+        ['scripts/setup.mjs', ...options],
         { cwd: folder, env },
         (_error, out, said) => resolve({ code: child.exitCode, said: `${out}${said}` }),
       );
     });
-  return { folder, setup, link: path.join(folder, 'node_modules/.bin/node') };
+  /** What each run of npm was asked for. */
+  const runs = async () =>
+    (await readFile(path.join(folder, 'runs'), 'utf8').catch(() => '')).trim().split('\n').filter(Boolean);
+  return { folder, setup, runs, link: path.join(folder, 'node_modules/.bin/node') };
 }
 
 const installs = (files: readonly string[]) => `
   import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
   import path from 'node:path';
-  appendFileSync('runs', 'x');
+  appendFileSync('../runs', process.argv.slice(2, 4).join(' ') + '\\n');
   mkdirSync('node_modules/.bin', { recursive: true });
   for (const file of ${JSON.stringify(files)}) {
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, '');
   }`;
+
+const ourNode = `node-bin-${process.platform}-${process.arch}`;
+
+/** A lockfile with a package for production, one for tests, and Nodes for this machine and for another. */
+const lockfile = (version: string) =>
+  JSON.stringify({
+    packages: {
+      '': {},
+      'node_modules/served': { version },
+      'node_modules/tested': { version: '1.0.0', dev: true },
+      [`node_modules/${ourNode}`]: {
+        version: '1.0.0',
+        optional: true,
+        os: [process.platform],
+        cpu: process.arch,
+      },
+      'node_modules/node-other-machine': { version: '1.0.0', optional: true, os: ['plan9'] },
+    },
+  });
+
+async function aLeanInstallation(npm: string) {
+  const checkout = await aCheckout(npm);
+  await writeFile(path.join(checkout.folder, 'package-lock.json'), lockfile('1.0.0'));
+  for (const name of ['served', ourNode]) {
+    await mkdir(path.join(checkout.folder, 'node_modules', name, 'bin'), { recursive: true });
+    await writeFile(path.join(checkout.folder, 'node_modules', name, 'package.json'), '{"version":"1.0.0"}');
+  }
+  await mkdir(path.join(checkout.folder, 'node_modules/.bin'));
+  await writeFile(path.join(checkout.folder, 'node_modules', ourNode, 'bin/node'), '');
+  return checkout;
+}
+
+test('leaves a production install alone, whichever way it was made', async () => {
+  const { folder, setup, runs, link } = await aLeanInstallation('throw new Error()');
+  for (let time = 0; time < 2; time += 1) assert.equal((await setup()).code, 0);
+  assert.equal(await readlink(link), `../${ourNode}/bin/node`);
+  assert.deepEqual(await runs(), []);
+  assert.deepEqual(
+    (await readdir(path.join(folder, 'node_modules'))).sort(),
+    ['.bin', ourNode, 'served'].sort(),
+  );
+});
+
+test('keeps the packages that work when newer ones cannot be installed', async () => {
+  const { folder, setup } = await aLeanInstallation(`console.error('ECONNREFUSED'); process.exit(1)`);
+  await writeFile(path.join(folder, 'package-lock.json'), lockfile('1.0.1'));
+  const { code, said } = await setup();
+  assert.equal(code, 1);
+  assert.match(said, /registry cannot be reached/);
+  assert.equal(
+    await readFile(path.join(folder, 'node_modules/served/package.json'), 'utf8'),
+    '{"version":"1.0.0"}',
+  );
+  assert.equal((await readdir(folder)).includes('.sharedraft-setup.lock'), false);
+});
+
+test('replaces stale packages by a tree that was installed beside them', async () => {
+  const { folder, setup, runs } = await aLeanInstallation(installs([`node_modules/${ourNode}/bin/node`]));
+  await writeFile(path.join(folder, 'package-lock.json'), lockfile('1.0.1'));
+  assert.equal((await setup()).code, 0);
+  assert.deepEqual(await runs(), ['ci --omit=dev']);
+  assert.equal(
+    (await readdir(path.join(folder, 'node_modules'))).includes('served'),
+    false,
+    'the old tree is gone',
+  );
+});
+
+test('installs the packages of tests for tests only, and keeps them afterwards', async () => {
+  const { folder, setup, runs } = await aCheckout(installs([`node_modules/${ourNode}/bin/node`]));
+  for (const options of [[], ['--development'], ['--development'], []]) {
+    assert.equal((await setup(...options)).code, 0);
+  }
+  await writeFile(path.join(folder, 'package-lock.json'), lockfile('1.0.1'));
+  assert.equal((await setup()).code, 0);
+  assert.deepEqual(await runs(), ['ci --omit=dev', 'ci --include=dev', 'ci --include=dev']);
+});
+
+test('leaves packages without a lockfile to the installer that brought them', async () => {
+  const { folder, setup, runs } = await aCheckout(installs([]));
+  await rm(path.join(folder, 'package-lock.json'));
+  assert.equal((await setup()).code, 0);
+  assert.deepEqual(await runs(), []);
+});
 
 test('Node has its link also where npm took it away with the packages of other machines', async () => {
   const { folder, setup, link } = await aCheckout(
