@@ -29,6 +29,11 @@ export interface Config {
   /** For each client, in each worker. */
   readonly tokensPerMinute: number;
   readonly registrationsPerMinute: number;
+  /** For each user, in each worker. */
+  readonly dryRunsPerMinute: number;
+  readonly optionsPerMinute: number;
+  readonly lookUpsPerMinute: number;
+  readonly idConflictsPerMinute: number;
   /** Passwords hashed at the same time, in each worker. */
   readonly hashingThreads: number;
   readonly accessTokenLifetimeSeconds: number;
@@ -154,6 +159,10 @@ export function loadConfig(environment: Environment): { readonly config: Config;
     failedLoginPauseMillis: integer('FAILED_LOGIN_PAUSE_MILLIS', 250, 0, 2_000),
     tokensPerMinute: shareOf(integer('TOKENS_PER_MINUTE', 600_000, 1, 999_999_999)),
     registrationsPerMinute: shareOf(integer('REGISTRATIONS_PER_MINUTE', 60_000, 1, 999_999_999)),
+    dryRunsPerMinute: shareOf(integer('DRY_RUNS_PER_MINUTE', 300, 1, 999_999_999)),
+    optionsPerMinute: shareOf(integer('TRANSFER_OPTIONS_PER_MINUTE', 300, 1, 999_999_999)),
+    lookUpsPerMinute: shareOf(integer('LOOK_UPS_PER_MINUTE', 300, 1, 999_999_999)),
+    idConflictsPerMinute: shareOf(integer('ID_CONFLICTS_PER_MINUTE', 30, 1, 999_999_999)),
     hashingThreads: Math.max(
       1,
       // Half of libuv's threads (Node's own setting) are left for files and names, and a core for everything else.

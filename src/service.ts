@@ -31,7 +31,7 @@ import {
   wipeExpiredSecrets,
 } from './events/index.ts';
 import { createServer, type Services } from './http/index.ts';
-import { type ClientActor, type Institution, listInstitutions } from './institutions/index.ts';
+import { type Actor, type ClientActor, type Institution, listInstitutions } from './institutions/index.ts';
 import { getProfile, registerMember, updateContact } from './members/index.ts';
 import { Problem } from './problem.ts';
 import type { Clock, InstitutionId } from './storage/index.ts';
@@ -92,6 +92,10 @@ export async function startService(
       trustedProxies: config.trustedProxies,
       tokensPerMinute: config.tokensPerMinute,
       registrationsPerMinute: config.registrationsPerMinute,
+      dryRunsPerMinute: config.dryRunsPerMinute,
+      optionsPerMinute: config.optionsPerMinute,
+      lookUpsPerMinute: config.lookUpsPerMinute,
+      idConflictsPerMinute: config.idConflictsPerMinute,
       nowMillis: () => stores.clock().getTime(),
       logLevel: config.logLevel,
       requestTimeoutSeconds: config.requestTimeoutSeconds,
@@ -201,10 +205,25 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
     getActivationCode: (actor, eventId, origin) => getActivationCode(auth, actor, eventId, origin),
     acknowledgeActivationCode: (actor, eventId, origin) =>
       acknowledgeActivationCode(auth, actor, eventId, origin),
+    noteRate: (actor, reason, origin) => noteCaller(auth.audit, 'rate_limit', actor, reason, origin),
+    noteIdConflict: (actor, origin) =>
+      noteCaller(auth.audit, 'transfer.id_conflict', actor, 'transfer_id_reused', origin),
     ready: async () => {
       await database.directory(listInstitutions);
     },
   };
+}
+
+function noteCaller(
+  audit: AuditTrail,
+  action: 'rate_limit' | 'transfer.id_conflict',
+  actor: Actor,
+  reason: string,
+  origin: Origin,
+): void {
+  const { institutionId, clientId } = actor;
+  const userId = actor.kind === 'member' ? actor.userId : undefined;
+  audit.note(institutionId, { action, outcome: 'refused', reason, origin, clientId, userId });
 }
 
 /** For the audit: who tries member numbers or activation codes is seen. */

@@ -29,6 +29,8 @@ export const auditActions = [
   'provider.added',
   'provider.changed',
   'provider.removed',
+  'rate_limit',
+  'transfer.id_conflict',
   'transfer.approved',
   'transfer.declined',
   'transfer.cancelled',

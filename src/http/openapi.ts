@@ -183,7 +183,10 @@ const commonHeaders = {
       'What is left of the share, and for how many seconds (draft-ietf-httpapi-ratelimit-headers). Counted once the client has proven who it is.',
     schema: { type: 'string' },
   },
-  'RateLimit-Policy': { description: 'The share of each client.', schema: { type: 'string' } },
+  'RateLimit-Policy': {
+    description: 'The share of each client, or of each user with a member’s token.',
+    schema: { type: 'string' },
+  },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
   'WWW-Authenticate': { description: 'RFC 6750, section 3.', schema: { type: 'string' } },
 } as const;
@@ -214,11 +217,11 @@ function ownHeaders(headers: AnswerDescription['headers'] = {}): Record<string, 
   );
 }
 
-/** Refused before anybody was counted. */
-const uncounted: readonly number[] = [401, 403, 408];
+/** Refused before the caller was counted. A token that was seen before is counted before it is found to be revoked. */
+const uncounted: readonly number[] = [403, 408];
 
-function rateHeaders({ rate }: Operation, status: number): Record<string, object> {
-  if (rate === undefined || uncounted.includes(status)) return {};
+function rateHeaders({ rate, token }: Operation, status: number): Record<string, object> {
+  if (rate === undefined || uncounted.includes(status) || (status === 401 && token === 'none')) return {};
   return refer(['RateLimit', 'RateLimit-Policy'], status < 300 || status === 429);
 }
 

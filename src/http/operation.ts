@@ -43,6 +43,13 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
    * are handled. Problem `too_many_requests`.
    */
   countFor(clientId: string): void;
+  /** Counts the request of the caller under a rate that is not the operation's own. Problem `too_many_requests`. */
+  count(rate: Rate): void;
+  /** Problem `too_many_requests` if the caller's share of this rate is spent; counts nothing. */
+  requireLeft(rate: Rate): void;
+  /** Counts what has happened, and refuses nothing. */
+  note(rate: Rate): void;
+  readonly log: { warn(facts: object, message: string): void };
   /** A request header; of one sent twice the values joined by a comma. */
   header(name: string): string | undefined;
 }
@@ -107,7 +114,7 @@ interface Description<
   readonly problemSchemas?: Readonly<Record<number, Type.TObject>>;
   /** Likewise, where it has headers of its own. */
   readonly problemHeaders?: Readonly<Record<number, NonNullable<AnswerDescription['headers']>>>;
-  /** Counted for each client, and told in `RateLimit`. */
+  /** Counted for each client, or for each user with a member's token, and shown in `RateLimit`. */
   readonly rate?: Rate;
   /**
    * It is begun before it is known whether a token that was seen before lives: `handle` does nothing that cannot be taken

@@ -4,7 +4,8 @@ import { rateLimit } from './rate-limit.ts';
 
 test('each client has its own share of each minute, and is told what is left of it', () => {
   let now = 1_000_000;
-  const spend = rateLimit({ name: 'token', perMinute: 2, nowMillis: () => now });
+  const limit = rateLimit({ name: 'token', nowMillis: () => now });
+  const spend = (key: string) => limit.spend(key, 2);
   assert.deepEqual(spend('a').headers, {
     'ratelimit-policy': '"token";q=2;w=60',
     ratelimit: '"token";r=1;t=60',
@@ -22,4 +23,17 @@ test('each client has its own share of each minute, and is told what is left of 
   const next = spend('a');
   assert.equal(next.refusal, undefined);
   assert.equal(next.headers.ratelimit, '"token";r=1;t=60');
+});
+
+test('a look at a share counts nothing, and the first refusal of a minute is told from those after it', () => {
+  let now = 1_000_000;
+  const { spend, look } = rateLimit({ name: 'id-conflict', nowMillis: () => now });
+  for (let tries = 0; tries < 5; tries += 1) assert.equal(look('a', 1).refusal, undefined);
+  assert.equal(spend('a', 1).refusal, undefined);
+  assert.equal(look('a', 1).isFirstRefusal, true);
+  assert.equal(look('a', 1).isFirstRefusal, false);
+  now += 60_000;
+  assert.equal(look('a', 1).refusal, undefined);
+  spend('a', 1);
+  assert.equal(spend('a', 1).isFirstRefusal, true);
 });

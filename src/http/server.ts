@@ -31,14 +31,14 @@ import {
   toProblem,
 } from './problems.ts';
 import { closedQuery, readScalars } from './query-parameters.ts';
-import { type Rate, rateLimit } from './rate-limit.ts';
+import { type RateOptions, type Rates, ratesOf } from './rates.ts';
 import { logAnswers, RequestLog } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { Services } from './services.ts';
 import { traceparentOf, transactionIdOf } from './transaction-id.ts';
 import { refuseInvalid } from './validation.ts';
 
-export interface ServerOptions {
+export interface ServerOptions extends RateOptions {
   /** Where callers see the service. */
   readonly publicUrl: string;
   /** Origins whose pages may call. */
@@ -52,10 +52,6 @@ export interface ServerOptions {
   readonly silenceSeconds?: number;
   /** Networks (CIDR) of the proxies in front, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies?: readonly string[];
-  /** For each client, in this process. */
-  readonly tokensPerMinute?: number;
-  readonly registrationsPerMinute?: number;
-  readonly nowMillis?: () => number;
   /** Requests being served beyond which others are sent away at once. */
   readonly maxInFlight?: number;
 }
@@ -75,8 +71,6 @@ declare module 'fastify' {
     operation?: Operation;
   }
 }
-
-type Spend = ReturnType<typeof rateLimit>;
 
 const maxHeaderBytes = 16 * 1024;
 
@@ -125,17 +119,9 @@ export async function createServer(services: Services, options: ServerOptions): 
   });
 
   app.removeAllContentTypeParsers();
-  const nowMillis = options.nowMillis ?? Date.now;
-  const spend = {
-    token: rateLimit({ name: 'token', perMinute: options.tokensPerMinute ?? 600_000, nowMillis }),
-    registration: rateLimit({
-      name: 'registration',
-      perMinute: options.registrationsPerMinute ?? 60_000,
-      nowMillis,
-    }),
-  };
+  const rates = ratesOf(services, options);
   for (const operation of operations)
-    registerOperation(app, services, operation, { ...options, spend, admission });
+    registerOperation(app, services, operation, { ...options, rates, admission });
   for (const page of pages) registerPage(app, page);
   answerOtherMethods(app, allowedOrigins);
   await app.ready();
@@ -233,20 +219,14 @@ function registerOperation(
   operation: Operation,
   {
     publicUrl,
-    spend,
+    rates,
     admission,
   }: {
     readonly publicUrl: string;
-    readonly spend: Readonly<Record<Rate, Spend>>;
+    readonly rates: Rates;
     readonly admission: Admission;
   },
 ): void {
-  const countFor = (clientId: string, reply: FastifyReply) => {
-    if (operation.rate === undefined) return;
-    const { headers, refusal } = spend[operation.rate](clientId);
-    reply.headers(headers);
-    if (refusal) throw refusal;
-  };
   app.register(async (scope) => {
     for (const mediaType of operation.body?.mediaTypes ?? []) {
       const parse = bodyParsers[mediaType];
@@ -266,7 +246,7 @@ function registerOperation(
       const admit = (caller: Caller) => {
         request.caller = caller;
         authorize(caller, operation, challenge);
-        countFor(caller.actor.clientId, reply);
+        if (operation.rate !== undefined) rates.count(operation.rate, request, reply);
         requireAcceptable(request.headers.accept, 'application/json');
       };
       if (operation.token === 'none') {
@@ -334,7 +314,13 @@ function registerOperation(
           query: request.query as Record<string, never>,
           body: request.body,
           ...(request.bodyFacts ?? noBodyFacts),
-          countFor: (clientId) => countFor(clientId, reply),
+          countFor: (clientId) => {
+            if (operation.rate !== undefined) rates.countClient(operation.rate, clientId, reply);
+          },
+          count: (rate) => rates.count(rate, request, reply),
+          requireLeft: (rate) => rates.requireLeft(rate, request),
+          note: (rate) => rates.note(rate, request),
+          log: request.log,
           header: (name) => request.headers[name]?.toString(),
         });
         await request.presumed?.known();

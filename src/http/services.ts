@@ -74,6 +74,11 @@ export interface Services {
   getActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<HandedOverCode>;
   acknowledgeActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
 
+  /** For the audit: a burst of the caller's was refused. */
+  noteRate(actor: Actor, rate: string, origin: Origin): void;
+  /** For the audit: the caller named a transfer id that belongs to another order. */
+  noteIdConflict(actor: Actor, origin: Origin): void;
+
   /** Resolves when requests can be served, database included; else Problem `database_unavailable`. */
   ready(): Promise<void>;
 }

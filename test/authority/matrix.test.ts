@@ -55,6 +55,8 @@ const matrix: Readonly<Record<string, string>> = {
   listTransactions: /*         */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
   getBalances: /*              */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
   initiateTransfer: /*         */ `${dead}  422 422    403    422  ${ended}  201 201 201 201`,
+  // A decline is the result of a dry run, not its failure.
+  dryRunTransfer: /*           */ `${dead}  200 200    403    200  ${ended}  200 200 200 200`,
   // Lists are of what one may see: to others they are empty.
   listTransfers: /*            */ `${dead}  200 200    403    200  ${ended}  200 200 200 200`,
   getTransferOptions: /*       */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
@@ -101,6 +103,7 @@ const requests: Readonly<Record<string, Request>> = {
   listAccounts: { query: '?customerId=c-1005' },
   getTransferOptions: { query: '?fromAccountId=a-1005-checking' },
   initiateTransfer: { body: transfer },
+  dryRunTransfer: { body: transfer },
   listTransfers: { query: '?accountId=a-1005-checking' },
   cancelTransfer: { body: {} },
   readEvents: { query: '?limit=200' },

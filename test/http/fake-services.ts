@@ -137,6 +137,8 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       throw new Problem('not_found', 'There is no such event.');
     },
     acknowledgeActivationCode: async () => {},
+    noteRate: () => {},
+    noteIdConflict: () => {},
     ready: async () => {},
     ...replaced,
   };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Answer, clientOf, paths, send } from '../support/demo.ts';
+import { type Answer, clientOf, memberOf, paths, send } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -8,7 +8,14 @@ let now = new Date('2026-03-02T12:00:00Z');
 before(async () => {
   service = await startTestService({
     clock: () => now,
-    environment: { TOKENS_PER_MINUTE: '3', REGISTRATIONS_PER_MINUTE: '2' },
+    environment: {
+      TOKENS_PER_MINUTE: '3',
+      REGISTRATIONS_PER_MINUTE: '2',
+      DRY_RUNS_PER_MINUTE: '2',
+      TRANSFER_OPTIONS_PER_MINUTE: '2',
+      LOOK_UPS_PER_MINUTE: '2',
+      ID_CONFLICTS_PER_MINUTE: '2',
+    },
   });
 });
 after(() => service.close());
@@ -64,4 +71,74 @@ test('a client has so many registrations a minute, activations among them', asyn
   assert.equal((await app.post(paths.activate, activation)).status, 422);
   assertRefused(await app.post(paths.activate, activation), '"registration";q=2;w=60', 60);
   assert.equal((await app.get(paths.accounts)).headers.get('ratelimit'), null);
+});
+
+/** What the audit has of one action, as reason, user and how often. */
+async function audited(action: string): Promise<string[]> {
+  await service.service.stores.auth.audit.settle();
+  const rows = await service.db.superuser<{ line: string }>(
+    `select concat_ws(' ', reason, user_id, sum(times)) as line from audit_entries
+     where action = '${action}' and user_id is not null group by reason, user_id order by 1`,
+  );
+  return rows.map(({ line }) => line);
+}
+
+const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1 };
+
+test('a user has so many dry runs, options and look-ups a minute, through whichever spelling', async () => {
+  now = new Date(now.getTime() + 60_000);
+  const demo = await memberOf(service, 'demo.member', 'demo-member-password');
+  const dryRun = `${paths.transfers}/dry-run`;
+  const first = await demo.post(dryRun, order);
+  assert.equal(first.status, 200);
+  assert.equal(first.headers.get('ratelimit'), '"dry-run";r=1;t=60');
+  assert.equal((await demo.post(`${paths.transfers}?dryRun=true`, order)).status, 200);
+  assertRefused(await demo.post(dryRun, order), '"dry-run";q=2;w=60', 60);
+  assertRefused(await demo.post(`${paths.transfers}?dryRun=true`, order), '"dry-run";q=2;w=60', 60);
+
+  for (const [path, name] of [
+    [`${paths.transfers}/options?fromAccountId=a-1001-checking`, 'options'],
+    [`${paths.customer('nobody@example.test')}/contact-methods?userIdType=EMAIL`, 'look-up'],
+  ] as const) {
+    await demo.get(path);
+    assert.equal((await demo.get(path)).headers.get('ratelimit'), `"${name}";r=0;t=60`);
+    assertRefused(await demo.get(path), `"${name}";q=2;w=60`, 60);
+  }
+  // Another user and a client token have shares of their own.
+  const other = await memberOf(service, 'pebble.primary', 'pebble-blue-lantern-1');
+  assert.equal((await other.post(dryRun, order)).headers.get('ratelimit'), '"dry-run";r=1;t=60');
+  now = new Date(now.getTime() + 60_000);
+  const bank = await clientOf(service);
+  assert.equal((await bank.post(dryRun, order)).headers.get('ratelimit'), '"dry-run";r=599999;t=60');
+  assert.deepEqual(await audited('rate_limit'), [
+    'dry-run u-demo-member 2',
+    'look-up u-demo-member 1',
+    'options u-demo-member 1',
+  ]);
+});
+
+test('a member who names ids of others is refused for the rest of the minute, before anything is decided', async () => {
+  now = new Date(now.getTime() + 60_000);
+  const bank = await clientOf(service);
+  const demo = await memberOf(service, 'demo.member', 'demo-member-password');
+  const theirs = { fromAccountId: 'a-1002-checking', toAccountId: 'a-1002-savings', amount: 1 };
+  for (const id of ['payday-1', 'payday-2']) {
+    assert.equal((await bank.post(paths.transfers, { id, ...theirs })).status, 201);
+    const refused = await demo.post(paths.transfers, { id, ...order });
+    assert.equal(refused.status, 409);
+    assert.equal(refused.body.errors, undefined);
+  }
+  const limited = await demo.post(paths.transfers, { id: 'free', ...order });
+  assert.equal(limited.status, 429);
+  assert.equal(limited.headers.get('retry-after'), '60');
+  // A client token sees every transfer of its institution: a conflict tells it nothing, and is counted all the same.
+  assert.equal((await bank.post(paths.transfers, { id: 'payday-1', ...order })).status, 409);
+  assert.equal(
+    (await bank.post(paths.transfers, { id: 'free', ...theirs })).status,
+    201,
+    '429 uses up no id',
+  );
+  assert.deepEqual(await audited('transfer.id_conflict'), ['transfer_id_reused u-demo-member 2']);
+  now = new Date(now.getTime() + 60_000);
+  assert.equal((await demo.post(paths.transfers, { id: 'free-2', ...order })).status, 201);
 });

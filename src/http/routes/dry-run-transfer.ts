@@ -45,6 +45,7 @@ export const dryRunTransfer = operation({
     },
   },
   problems: ['transfer_id_reused'],
+  rate: 'dry-run',
   presumes: true,
   async handle(services, input) {
     return answerDryRun(services, input.actor, readOrder(input));

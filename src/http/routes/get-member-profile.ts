@@ -30,6 +30,7 @@ export const getMemberProfile = operation({
     },
   },
   problems: ['not_found', 'ambiguous_user_id'],
+  rate: 'look-up',
   async handle(services, { actor, params, query }) {
     const profile = await services.getProfile(actor, params.customerId, query.userIdType ?? 'CUSTOMER_ID');
     return { status: 200, body: presentProfile(profile) };

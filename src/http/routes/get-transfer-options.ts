@@ -54,6 +54,7 @@ export const getTransferOptions = operation({
     },
   },
   problems: ['not_found'],
+  rate: 'options',
   async handle(services, { actor, query }) {
     return {
       status: 200,

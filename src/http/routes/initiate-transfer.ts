@@ -2,9 +2,10 @@ import * as Type from 'typebox/type';
 import { Problem } from '../../problem.ts';
 import { failureCodes, type Outcome, type Transfer } from '../../transfers/index.ts';
 import { orderExample, pendingTransferExample, transferExample } from '../examples.ts';
-import { type Answer, operation } from '../operation.ts';
+import { type Answer, type Input, operation } from '../operation.ts';
 import { presentTransfer } from '../presenters.ts';
 import { DeclinedTransferProblem, OutcomeUnknownProblem, Transfer as TransferSchema } from '../schemas.ts';
+import type { Services } from '../services.ts';
 import { idempotencyKeyHeader, idReused, invalidOrder, orderBody, readOrder } from '../transfer-order.ts';
 import { answerDryRun } from './dry-run-transfer.ts';
 import { getTransfer } from './get-transfer.ts';
@@ -49,7 +50,7 @@ export const initiateTransfer = operation({
       examples: { completed: { value: transferExample }, pending: { value: pendingTransferExample } },
     },
   },
-  problems: ['transfer_id_reused', ...failureCodes, 'outcome_unknown'],
+  problems: ['transfer_id_reused', ...failureCodes, 'outcome_unknown', 'too_many_requests'],
   problemHeaders: {
     422: {
       'Idempotent-Replayed': {
@@ -63,10 +64,33 @@ export const initiateTransfer = operation({
   async handle(services, input) {
     const { actor, condition, query } = input;
     const order = readOrder(input);
-    if (query.dryRun === true) return answerDryRun(services, actor, order);
-    return answer(await services.initiateTransfer(actor, order, condition));
+    if (query.dryRun === true) {
+      input.count('dry-run');
+      return answerDryRun(services, actor, order);
+    }
+    // A member who met many ids of others in this minute could go on and learn which ids exist.
+    if (actor.kind === 'member') input.requireLeft('id-conflict');
+    const outcome = await services.initiateTransfer(actor, order, condition);
+    if (outcome.kind === 'id_reused') tellConflict(services, input);
+    return answer(outcome);
   },
 });
+
+/** To the log and the audit, and against the user's share. Without the id: it may be a secret of its owner's. */
+function tellConflict(
+  services: Services,
+  {
+    actor,
+    origin,
+    log,
+    note,
+  }: Pick<Input<unknown, unknown, unknown, 'any'>, 'actor' | 'origin' | 'log' | 'note'>,
+): void {
+  note('id-conflict');
+  services.noteIdConflict(actor, origin);
+  const userId = actor.kind === 'member' ? actor.userId : undefined;
+  log.warn({ clientId: actor.clientId, userId }, 'a transfer id of another order was named');
+}
 
 function answer(outcome: Outcome): Answer {
   switch (outcome.kind) {
