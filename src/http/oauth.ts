@@ -24,11 +24,11 @@ export const clientParameters = {
 };
 
 /** Of what is asked about one token. */
-export const tokenParameters = {
+export const TokenReference = Type.Object({
   token: Type.String({ description: 'An access token or a refresh token.' }),
   token_type_hint: parameter('`access_token` or `refresh_token`; not needed.'),
   ...clientParameters,
-};
+});
 
 export const refusal = (error: string, error_description: string) => ({
   value: { error, error_description },

@@ -3,18 +3,21 @@ import type * as Type from 'typebox/type';
 import type { scopes } from '../auth/index.ts';
 import type { ProblemCode } from '../problem.ts';
 import { parameterExamples } from './examples.ts';
+import { namedSchemas } from './named-schemas.ts';
 import type { AnswerDescription, Operation } from './operation.ts';
 import { operations } from './operations.ts';
 import { readProblemPage } from './problem-pages.ts';
 import { problemCodes, problemKinds } from './problems.ts';
-import { namedSchemas, ProblemDocument } from './schemas.ts';
+import { ProblemDocument } from './schemas.ts';
 import { programVersion } from './version.ts';
 
 /**
- * The contract, OpenAPI 3.1, from the same operations that the server registers. Needs no database. It says nothing
- * of where it is served: its server is the address that it was read from.
+ * The contract, OpenAPI 3.1, from the same operations that the server registers. Needs no database. `server` is where
+ * it is served, without a slash at the end: the demo's address in the repository's copy; empty for the reference page,
+ * which calls the address that it was read from.
  */
-export async function generateOpenApi(): Promise<object> {
+export async function generateOpenApi(server = 'http://127.0.0.1:8080'): Promise<object> {
+  const tokenUrl = `${server}/auth/v2/token`;
   const paths = pathsOf(operations);
   const inPaths = JSON.stringify(paths);
   const shown = problemCodes.filter((code) => inPaths.includes(`"#/components/examples/${code}"`));
@@ -27,7 +30,7 @@ export async function generateOpenApi(): Promise<object> {
       description: introduction,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: server || '/' }],
     tags: [
       { name: 'Token', description: 'OAuth 2.0 access tokens.' },
       { name: 'Members', description: 'Registering a member, their profile, their contact.' },
@@ -47,15 +50,6 @@ export async function generateOpenApi(): Promise<object> {
           { summary: problemKinds[code].title, value: readProblemPage(code).example },
         ]),
       ),
-      parameters: {
-        transactionId: {
-          name: 'transactionId',
-          in: 'header',
-          description:
-            'The caller’s name for this request: 1 to 128 visible ASCII characters, logged and answered. `X-Request-Id` does the same.',
-          schema: { type: 'string' },
-        },
-      },
       headers: Object.fromEntries(
         headersInTwoForms().filter(([name]) => inPaths.includes(`"#/components/headers/${name}"`)),
       ),
@@ -64,12 +58,8 @@ export async function generateOpenApi(): Promise<object> {
           type: 'oauth2',
           description: 'A token for the client itself, or for one member.',
           flows: {
-            clientCredentials: { tokenUrl: '/auth/v2/token', scopes: scopeTexts },
-            password: {
-              tokenUrl: '/auth/v2/token',
-              refreshUrl: '/auth/v2/token',
-              scopes: scopeTexts,
-            },
+            clientCredentials: { tokenUrl, scopes: scopeTexts },
+            password: { tokenUrl, refreshUrl: tokenUrl, scopes: scopeTexts },
           },
         },
         bearer: {
@@ -89,6 +79,10 @@ const introduction = `A digital banking interface for the members of a financial
 **Tokens.** A *client token* (\`client_credentials\`) acts for the institution within its scopes, a *member token* (\`password\`) for one user. What a caller may not see does not exist: it is answered as a missing thing is.
 
 **Money.** Amounts are JSON numbers in major units. They are read and written exactly, never through a float.
+
+**Lists** are bare arrays, a page at a time. The response header \`Link\` (RFC 8288) has the next page's URL as \`<…>; rel="next"\`; a list without it has ended. The feed of events always has one.
+
+**Requests have names.** Send \`transactionId\` or \`X-Request-Id\`, 1 to 128 visible ASCII characters, with any request; it is logged and comes back as the response header \`transactionId\`. If you send neither, the service makes a UUID.
 
 **Errors** are [problem documents](/problems) (RFC 9457); \`code\` is for programs. The token operation answers 400 and 401 as RFC 6749 says. Beside what each operation lists, any request may meet 400 \`invalid_request\` where it is not HTTP/1.1, 404 \`path_not_found\`, 405 \`method_not_allowed\`, 408 \`request_timeout\` and 431 \`headers_too_large\`.`;
 
@@ -130,7 +124,6 @@ function describe(operation: Operation): object {
         description: text,
         schema: { type: 'string' },
       })),
-      { $ref: '#/components/parameters/transactionId' },
     ],
     ...(body && {
       requestBody: {

@@ -140,6 +140,8 @@ export interface Page {
 }
 
 interface PageInput {
+  /** Where callers find the service. */
+  readonly publicUrl: string;
   readonly params: Readonly<Record<string, string>>;
   header(name: string): string | undefined;
 }

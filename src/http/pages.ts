@@ -1,7 +1,7 @@
 import type { Page } from './operation.ts';
 import { docsPage, docsScript } from './routes/docs.ts';
 import { faviconPage } from './routes/favicon.ts';
-import { openapiJsonPage } from './routes/openapi-json.ts';
+import { docsOpenapiJsonPage, openapiJsonPage } from './routes/openapi-json.ts';
 import { problemPage, problemsPage } from './routes/problem-page.ts';
 import { rootPage } from './routes/root.ts';
 
@@ -11,6 +11,7 @@ export const pages: readonly Page[] = [
   faviconPage,
   docsPage,
   docsScript,
+  docsOpenapiJsonPage,
   openapiJsonPage,
   problemsPage,
   problemPage,

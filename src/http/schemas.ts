@@ -20,6 +20,15 @@ function oneOf<const Values extends readonly string[]>(values: Values, descripti
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description });
 }
 
+/** A response's enumeration that may grow: a string to generated clients, which would throw at a value they do not list. */
+function knownValues<const Values extends readonly string[]>(values: Values, description: string) {
+  return Type.Unsafe<Values[number]>({
+    type: 'string',
+    description: `${description} More may come.`,
+    'x-extensible-enum': [...values],
+  });
+}
+
 export const EmailAddress = Type.String({ format: 'email', maxLength: 254 });
 export const PhoneType = oneOf(phoneTypes, 'Which of the user’s numbers.');
 export const TransferType = oneOf(
@@ -59,7 +68,22 @@ const AccountBalance = Type.Object(
   },
 );
 
-const FailureCode = oneOf(failureCodes, 'Why; with FAILED only.');
+const FailureCode = knownValues(failureCodes, 'Why; with FAILED only.');
+
+const UserStatus = Type.Object(
+  { active: Type.Boolean(), locked: Type.Boolean() },
+  { description: 'Whether the user may log in.' },
+);
+
+const CustomerMembership = Type.Object(
+  { customerId: Type.String(), memberNumber: Type.String() },
+  { description: 'A membership of the user.' },
+);
+
+const UserPhone = Type.Object(
+  { phoneNumber: Type.String({ description: 'E.164.' }), phoneType: PhoneType },
+  { description: 'A phone number of the user.' },
+);
 
 export const Profile = Type.Object(
   {
@@ -67,30 +91,39 @@ export const Profile = Type.Object(
     firstName: Type.String(),
     lastName: Type.String(),
     emailAddress: Type.String({ format: 'email' }),
-    userRole: oneOf(userRoles, 'In the membership that was asked for, else in the one where it is highest.'),
-    userType: oneOf(['RETAIL', 'BUSINESS'], 'Of that same membership.'),
-    userStatus: Type.Object({ active: Type.Boolean(), locked: Type.Boolean() }),
-    customers: Type.Array(Type.Object({ customerId: Type.String(), memberNumber: Type.String() }), {
-      description: 'The memberships of the user.',
-    }),
-    phoneNumbers: Type.Array(
-      Type.Object({ phoneNumber: Type.String({ description: 'E.164.' }), phoneType: PhoneType }),
+    userRole: knownValues(
+      userRoles,
+      'In the membership that was asked for, else in the one where it is highest.',
     ),
+    userType: knownValues(['RETAIL', 'BUSINESS'], 'Of that same membership.'),
+    userStatus: UserStatus,
+    customers: Type.Array(CustomerMembership, { description: 'The memberships of the user.' }),
+    phoneNumbers: Type.Array(UserPhone),
   },
   { description: 'A user with digital access.' },
+);
+
+const AccountType = Type.Object(
+  {
+    DIAccountType: Type.String({ description: 'For example CHECKING, SAVINGS, MORTGAGE_LOAN.' }),
+    description: Type.String(),
+  },
+  { description: 'The kind of account at the institution.' },
+);
+
+const AccountStatus = Type.Object(
+  { open: Type.Boolean(), closed: Type.Boolean(), delinquent: Type.Boolean() },
+  { description: 'Independent flags.' },
 );
 
 export const Account = Type.Object(
   {
     accountId: Type.String({ description: 'Unique identifier of the account.' }),
     accountNumber: Type.String({ description: 'A card’s is its last four digits.' }),
-    accountType: Type.Object({
-      DIAccountType: Type.String({ description: 'For example CHECKING, SAVINGS, MORTGAGE_LOAN.' }),
-      description: Type.String(),
-    }),
+    accountType: AccountType,
     category: oneOf(['DEPOSIT', 'LOAN', 'CREDIT', 'INVESTMENT'], 'What the account is to its holder.'),
     balance: AccountBalance,
-    accountStatus: Type.Object({ open: Type.Boolean(), closed: Type.Boolean(), delinquent: Type.Boolean() }),
+    accountStatus: AccountStatus,
   },
   { description: 'One account: identity, type, category, balances, status.' },
 );
@@ -105,7 +138,7 @@ export const Transaction = Type.Object(
       format: 'date-time',
       description: 'When it posted; while pending, when it was ordered.',
     }),
-    type: oneOf(transactionTypes, 'PAYMENT is what was paid on a loan or credit line.'),
+    type: knownValues(transactionTypes, 'PAYMENT is what was paid on a loan or credit line.'),
     description: Type.String({ description: 'For people.' }),
     amount: Type.Object(Money.properties, { description: 'What it adds to the balance.' }),
     ledgerBalance: Type.Optional(
@@ -198,7 +231,7 @@ export const TransferOrder = Type.Object(
 );
 
 const TransferReason = Type.Object({
-  code: oneOf([...failureCodes, 'review', 'cut_off'], 'For programs.'),
+  code: knownValues([...failureCodes, 'review', 'cut_off'], 'For programs.'),
   detail: Type.String({ description: 'For people.' }),
 });
 
@@ -216,34 +249,46 @@ export const TransferDecision = Type.Object(
   },
 );
 
+const TransferOption = Type.Object(
+  {
+    toAccountId: Type.Optional(
+      id('Destination account. Left out of the last option: any other deposit account of the institution.'),
+    ),
+    transferType: Type.Optional(TransferType),
+    paymentOption: Type.Optional(PaymentOption),
+    previousYearContribution: Type.Optional(
+      Type.Boolean({ description: 'For which year a contribution to an IRA counts.' }),
+    ),
+    allowed: Type.Boolean(),
+    maximumAmount: Type.Optional(
+      Type.Number({ minimum: 0, description: 'The most that may be moved now, in major units.' }),
+    ),
+    reviewAbove: Type.Optional(
+      Type.Number({ minimum: 0, description: 'More than this is held for review.' }),
+    ),
+    reason: Type.Optional(TransferReason),
+  },
+  { description: 'One destination.' },
+);
+
 export const TransferOptions = Type.Object(
   {
     fromAccountId: id('Source account.'),
     currencyCode: CurrencyCode,
-    options: Type.Array(
-      Type.Object({
-        toAccountId: Type.Optional(
-          id(
-            'Destination account. Left out of the last option: any other deposit account of the institution.',
-          ),
-        ),
-        transferType: Type.Optional(TransferType),
-        paymentOption: Type.Optional(PaymentOption),
-        previousYearContribution: Type.Optional(
-          Type.Boolean({ description: 'For which year a contribution to an IRA counts.' }),
-        ),
-        allowed: Type.Boolean(),
-        maximumAmount: Type.Optional(
-          Type.Number({ minimum: 0, description: 'The most that may be moved now, in major units.' }),
-        ),
-        reviewAbove: Type.Optional(
-          Type.Number({ minimum: 0, description: 'More than this is held for review.' }),
-        ),
-        reason: Type.Optional(TransferReason),
-      }),
-    ),
+    options: Type.Array(TransferOption),
   },
   { description: 'Where money may be moved from an account, and why not elsewhere.' },
+);
+
+const AccountChange = Type.Object(
+  {
+    accountId: Type.String(),
+    sequence: Type.Integer({
+      minimum: 1,
+      description: 'The number of this change on the account: 1, 2, 3 …, each in one event.',
+    }),
+  },
+  { description: 'A change of one account.' },
 );
 
 export const Event = Type.Object(
@@ -258,16 +303,7 @@ export const Event = Type.Object(
       Type.String({ description: 'Whom it is about; of a transfer, the member who ordered it.' }),
     ),
     transfer: Type.Optional(Transfer),
-    accounts: Type.Array(
-      Type.Object({
-        accountId: Type.String(),
-        sequence: Type.Integer({
-          minimum: 1,
-          description: 'The number of this change on the account: 1, 2, 3 …, each in one event.',
-        }),
-      }),
-      { description: 'The accounts whose balance or holds it changed.' },
-    ),
+    accounts: Type.Array(AccountChange, { description: 'The accounts whose balance or holds it changed.' }),
     data: Type.Optional(
       Type.Object(
         {},
@@ -287,7 +323,10 @@ export const ActivationCode = Type.Object(
   { description: 'What gives a registered user their login. To be kept nowhere.' },
 );
 
-const ProblemCodeSchema = oneOf(problemCodes, 'For programs: the same as at the end of `type`.');
+const ProblemCodeSchema = knownValues(
+  problemCodes,
+  'For programs: the same as at the end of `type`. Treat an unknown one by `status`.',
+);
 
 const InvalidPart = Type.Object({
   pointer: Type.String({
@@ -310,6 +349,8 @@ const problemMembers = {
   ),
 };
 
+export const ServiceStatus = Type.Object({ status: Type.String({ description: '`live` or `ready`.' }) });
+
 export const ProblemDocument = Type.Object(problemMembers, { description: 'RFC 9457.' });
 
 export const OutcomeUnknownProblem = Type.Object(
@@ -324,7 +365,7 @@ export const DeclinedTransferProblem = Type.Object(
 
 export const OAuthErrorDocument = Type.Object(
   {
-    error: oneOf(
+    error: knownValues(
       [
         'invalid_request',
         'invalid_client',
@@ -340,12 +381,17 @@ export const OAuthErrorDocument = Type.Object(
   { description: 'RFC 6749, section 5.2.' },
 );
 
-/** The name of each in openapi.json. */
+/** The shapes that several operations share, by their names in openapi.json. */
 export const namedSchemas = {
   Money,
   Profile,
+  UserStatus,
+  CustomerMembership,
+  UserPhone,
   PhoneType,
   Account,
+  AccountType,
+  AccountStatus,
   AccountBalance,
   Transaction,
   Balances,
@@ -358,8 +404,11 @@ export const namedSchemas = {
   TransferDecision,
   TransferReason,
   TransferOptions,
+  TransferOption,
   Event,
+  AccountChange,
   ActivationCode,
+  ServiceStatus,
   Problem: ProblemDocument,
   ProblemCode: ProblemCodeSchema,
   InvalidPart,

@@ -122,7 +122,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   const rates = ratesOf(services, options);
   for (const operation of operations)
     registerOperation(app, services, operation, { ...options, rates, admission });
-  for (const page of pages) registerPage(app, page);
+  for (const page of pages) registerPage(app, page, options.publicUrl);
   answerOtherMethods(app, allowedOrigins);
   await app.ready();
   return app;
@@ -345,9 +345,10 @@ function countHosts(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-function registerPage(app: FastifyInstance, page: Page): void {
+function registerPage(app: FastifyInstance, page: Page, publicUrl: string): void {
   app.get(toPattern(page.path), async (request, reply) => {
     const { headers, body } = await page.handle({
+      publicUrl,
       params: request.params as Record<string, string>,
       header: (name) => request.headers[name]?.toString(),
     });

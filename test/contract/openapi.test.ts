@@ -126,6 +126,76 @@ describe('openapi.json', () => {
     }
   });
 
+  it('names every object, so that generated clients have a name for its type', () => {
+    const inline: string[] = [];
+    const walk = (value: Json, at: string) => {
+      if (typeof value !== 'object' || value === null) return;
+      if (Object.keys(value.properties ?? {}).length > 0) inline.push(at);
+      for (const [name, part] of Object.entries(value)) walk(part, `${at}/${name}`);
+    };
+    for (const [name, schema] of Object.entries<Json>(document.components.schemas)) {
+      for (const [key, part] of Object.entries(schema.properties ?? {})) walk(part, `${name}/${key}`);
+    }
+    for (const { operation } of operations) {
+      walk(operation.requestBody?.content, operation.operationId);
+      for (const [status, { content }] of Object.entries<Json>(operation.responses)) {
+        for (const { schema } of Object.values<Json>(content))
+          walk(schema, `${operation.operationId} ${status}`);
+      }
+    }
+    assert.deepEqual(inline, []);
+  });
+
+  it('has no two named enumerations with a value in common, which would be one constant twice in Go', () => {
+    const values = Object.values<Json>(document.components.schemas).flatMap((schema) => schema.enum ?? []);
+    assert.ok(values.length >= 11);
+    assert.deepEqual(
+      values.filter((value, index) => values.indexOf(value) !== index),
+      [],
+    );
+  });
+
+  it('has no constant, and no enumeration of codes, roles or kinds that may grow', () => {
+    const walk = (value: Json, at: string) => {
+      if (typeof value !== 'object' || value === null) return;
+      assert.ok(!('const' in value), at);
+      assert.ok(value.enum === undefined || value['x-extensible-enum'] === undefined, at);
+      for (const [name, part] of Object.entries(value)) walk(part, `${at}/${name}`);
+    };
+    walk(document, '');
+    const { ProblemCode, FailureCode, Problem } = document.components.schemas;
+    assert.deepEqual(ProblemCode['x-extensible-enum'], Object.keys(problemKinds));
+    for (const schema of [ProblemCode, FailureCode])
+      assert.deepEqual([schema.type, schema.enum], ['string', undefined]);
+    assert.equal(Problem.properties.code.$ref, '#/components/schemas/ProblemCode');
+  });
+
+  it('lets responses have new fields, and requests only their own', () => {
+    const requests = new Set<string>();
+    for (const { operation } of operations) {
+      const { schema } = operation.requestBody?.content['application/json'] ?? {};
+      if (schema?.$ref && operation.tags[0] !== 'Token') requests.add(schema.$ref.split('/').at(-1));
+    }
+    assert.ok(requests.size >= 4);
+    for (const [name, schema] of Object.entries<Json>(document.components.schemas)) {
+      if (schema.type !== 'object') continue;
+      assert.equal(schema.additionalProperties !== false, !requests.has(name), name);
+    }
+  });
+
+  it('asks for no transaction id with each call, and has absolute addresses', () => {
+    const names = operations.flatMap(({ operation }) => operation.parameters.map((each: Json) => each.name));
+    assert.ok(!names.includes('transactionId'));
+    assert.match(document.info.description, /`transactionId`/);
+    const { flows } = document.components.securitySchemes.oauth2;
+    for (const url of [
+      ...document.servers.map((server: Json) => server.url),
+      flows.clientCredentials.tokenUrl,
+      flows.password.tokenUrl,
+    ])
+      assert.equal(new URL(url).origin, 'http://127.0.0.1:8080');
+  });
+
   it('shows of a problem just the members that the operation answers', () => {
     for (const { operation } of operations) {
       for (const [status, response] of Object.entries<Json>(operation.responses)) {

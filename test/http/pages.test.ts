@@ -112,15 +112,27 @@ describe('the reference page', () => {
   it('has its document here, the one that is checked in', async () => {
     await using edge = await startEdge();
     const { body } = await edge.client.get('/openapi.json');
-    assert.deepEqual(body, openApiDocument);
+    const [from, to] = ['http://127.0.0.1:8080', 'http://sharedraft.test'];
+    assert.deepEqual(body, JSON.parse(JSON.stringify(openApiDocument).replaceAll(from, to)));
+    assert.equal(body.servers[0].url, to);
+  });
+
+  it('has addresses without a host in its own copy, since it may call no other', async () => {
+    await using edge = await startEdge();
+    const { body } = await edge.client.get('/docs/openapi.json');
+    assert.deepEqual(body.servers, [{ url: '/' }]);
+    assert.equal(body.components.securitySchemes.oauth2.flows.password.tokenUrl, '/auth/v2/token');
+    assert.deepEqual(body.paths, JSON.parse(JSON.stringify(openApiDocument)).paths);
   });
 });
 
 describe('the service’s own', () => {
   it('hands the large ones out as the same bytes to all, of which who does not read holds no copy', async () => {
     for (const { path, handle } of pages) {
-      if (!['/openapi.json', '/docs/scalar.js'].includes(path)) continue;
-      const [one, another] = [1, 2].map(() => handle({ params: {}, header: () => undefined }));
+      if (!['/openapi.json', '/docs/openapi.json', '/docs/scalar.js'].includes(path)) continue;
+      const [one, another] = [1, 2].map(() =>
+        handle({ publicUrl: 'https://bank.example', params: {}, header: () => undefined }),
+      );
       const bytes = (await one)?.body;
       assert.ok(bytes instanceof Uint8Array, path);
       assert.equal((await another)?.body, bytes, path);

@@ -72,8 +72,8 @@ function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;
   const copy = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, closed(part)]));
-  return copy.type === 'object' && copy.properties !== undefined
-    ? { additionalProperties: false, ...copy }
+  return copy.type === 'object' && Object.keys(copy.properties ?? {}).length > 0
+    ? { ...copy, additionalProperties: false }
     : copy;
 }
 

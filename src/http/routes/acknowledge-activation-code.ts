@@ -3,6 +3,11 @@ import { memberEventExample } from '../examples.ts';
 import { operation } from '../operation.ts';
 import { line } from '../schemas.ts';
 
+export const ActivationCodeDelivery = Type.Object({
+  eventId: Type.String(),
+  delivered: Type.Boolean({ description: '`true`.' }),
+});
+
 export const acknowledgeActivationCode = operation({
   operationId: 'acknowledgeActivationCode',
   method: 'POST',
@@ -23,7 +28,7 @@ export const acknowledgeActivationCode = operation({
   answers: {
     200: {
       description: 'Nobody is handed the code any more.',
-      schema: Type.Object({ eventId: Type.String(), delivered: Type.Literal(true) }),
+      schema: ActivationCodeDelivery,
       examples: { delivered: { value: { eventId: memberEventExample.eventId, delivered: true } } },
     },
   },

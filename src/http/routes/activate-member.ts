@@ -6,7 +6,7 @@ import { line, Profile } from '../schemas.ts';
 import { profileLocation } from './get-member-profile.ts';
 
 /** What makes a good username or password is for auth to say; here only what could not be one is refused. */
-const Activation = Type.Object(
+export const MemberActivation = Type.Object(
   {
     activationCode: line(100, { description: 'One-time code from registering.' }),
     username: Type.String({ description: '6 to 64 characters, compared without regard to case.' }),
@@ -30,7 +30,7 @@ export const activateMember = operation({
   scope: 'institution-users:write',
   rate: 'registration',
   body: {
-    schema: Activation,
+    schema: MemberActivation,
     mediaTypes: ['application/json'],
     examples: {
       activation: {

@@ -4,6 +4,24 @@ import { operation } from '../operation.ts';
 const url = (description: string) => Type.String({ format: 'uri', description });
 const names = (description: string) => Type.Array(Type.String(), { description });
 
+export const AuthorizationServerMetadata = Type.Object({
+  issuer: url('Issuer and audience of every token.'),
+  token_endpoint: url('The token operation.'),
+  revocation_endpoint: url('Ends a token before its time.'),
+  introspection_endpoint: url('Tells what a token is worth.'),
+  jwks_uri: url('The public keys that verify tokens.'),
+  scopes_supported: names('Every scope there is; a client is registered for some of them.'),
+  response_types_supported: names('Empty: there is no authorization endpoint.'),
+  grant_types_supported: names('Every grant there is; a client is registered for some of them.'),
+  token_endpoint_auth_methods_supported: names('How a client may authenticate.'),
+  token_endpoint_auth_signing_alg_values_supported: names('For `private_key_jwt`.'),
+  revocation_endpoint_auth_methods_supported: names('As for tokens.'),
+  revocation_endpoint_auth_signing_alg_values_supported: names('As for tokens.'),
+  introspection_endpoint_auth_methods_supported: names('As for tokens.'),
+  introspection_endpoint_auth_signing_alg_values_supported: names('As for tokens.'),
+  service_documentation: url('For people.'),
+});
+
 export const authorizationServer = operation({
   operationId: 'authorizationServer',
   method: 'GET',
@@ -16,23 +34,7 @@ export const authorizationServer = operation({
     200: {
       description: 'The metadata.',
       headers: { 'Cache-Control': 'How long it may be kept.' },
-      schema: Type.Object({
-        issuer: url('Issuer and audience of every token.'),
-        token_endpoint: url('The token operation.'),
-        revocation_endpoint: url('Ends a token before its time.'),
-        introspection_endpoint: url('Tells what a token is worth.'),
-        jwks_uri: url('The public keys that verify tokens.'),
-        scopes_supported: names('Every scope there is; a client is registered for some of them.'),
-        response_types_supported: names('Empty: there is no authorization endpoint.'),
-        grant_types_supported: names('Every grant there is; a client is registered for some of them.'),
-        token_endpoint_auth_methods_supported: names('How a client may authenticate.'),
-        token_endpoint_auth_signing_alg_values_supported: names('For `private_key_jwt`.'),
-        revocation_endpoint_auth_methods_supported: names('As for tokens.'),
-        revocation_endpoint_auth_signing_alg_values_supported: names('As for tokens.'),
-        introspection_endpoint_auth_methods_supported: names('As for tokens.'),
-        introspection_endpoint_auth_signing_alg_values_supported: names('As for tokens.'),
-        service_documentation: url('For people.'),
-      }),
+      schema: AuthorizationServerMetadata,
       examples: {
         metadata: {
           value: {

@@ -15,7 +15,7 @@ const scriptPath = '/docs/scalar.js';
 
 /** Everything is served from here: no fonts, scripts, proxies or counters of anybody else. */
 const configuration = {
-  url: '/openapi.json',
+  url: '/docs/openapi.json',
   cdn: scriptPath,
   pageTitle: 'Sharedraft API reference',
   favicon: '/favicon.svg',

@@ -3,7 +3,7 @@ import {
   oauthMediaTypes,
   parameter,
   refusal,
-  tokenParameters,
+  TokenReference,
   tokenRequestOf,
   unknownClient,
 } from '../oauth.ts';
@@ -12,7 +12,7 @@ import { OAuthErrorDocument } from '../schemas.ts';
 
 const seconds = (description: string) => Type.Optional(Type.Integer({ description }));
 
-const Introspection = Type.Object({
+export const TokenIntrospection = Type.Object({
   active: Type.Boolean({ description: 'Without it nothing else is said.' }),
   scope: parameter('Separated by spaces.'),
   client_id: parameter('The client it was issued to.'),
@@ -38,7 +38,7 @@ export const introspectToken = operation({
   token: 'none',
   oauth: true,
   body: {
-    schema: Type.Object(tokenParameters),
+    schema: TokenReference,
     mediaTypes: oauthMediaTypes,
     examples: {
       introspect: {
@@ -53,7 +53,7 @@ export const introspectToken = operation({
   answers: {
     200: {
       description: 'What it is worth.',
-      schema: Introspection,
+      schema: TokenIntrospection,
       examples: {
         active: {
           value: {

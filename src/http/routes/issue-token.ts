@@ -12,7 +12,7 @@ import { operation } from '../operation.ts';
 import { OAuthErrorDocument } from '../schemas.ts';
 
 /** Only documents: what is wrong with a token request is for auth to say, in the words of RFC 6749. */
-const TokenRequest = Type.Object({
+export const TokenRequest = Type.Object({
   grant_type: Type.String({ description: `One of ${grantTypes.map((name) => `\`${name}\``).join(', ')}.` }),
   ...clientParameters,
   scope: parameter(
@@ -26,9 +26,9 @@ const TokenRequest = Type.Object({
   refresh_token: parameter('Needed with `refresh_token`.'),
 });
 
-const TokenResponse = Type.Object({
+export const TokenResponse = Type.Object({
   access_token: Type.String({ description: 'Bearer token to send with every later request.' }),
-  token_type: Type.Literal('Bearer'),
+  token_type: Type.String({ description: '`Bearer`.' }),
   expires_in: Type.Integer({ description: 'Lifetime in seconds.' }),
   scope: Type.String({ description: 'What was granted, separated by spaces.' }),
   refresh_token: Type.Optional(

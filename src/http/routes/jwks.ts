@@ -2,15 +2,17 @@ import * as Type from 'typebox/type';
 import { jwksMaxAgeSeconds } from '../../auth/index.ts';
 import { operation } from '../operation.ts';
 
-const Jwk = Type.Object({
-  kty: Type.Literal('EC'),
-  crv: Type.Literal('P-256'),
+export const Jwk = Type.Object({
+  kty: Type.String({ description: '`EC`.' }),
+  crv: Type.String({ description: '`P-256`.' }),
   x: Type.String(),
   y: Type.String(),
   kid: Type.String({ description: 'Stands in the header of each token that the key signed.' }),
-  alg: Type.Literal('ES256'),
-  use: Type.Literal('sig'),
+  alg: Type.String({ description: '`ES256`.' }),
+  use: Type.String({ description: '`sig`.' }),
 });
+
+export const JwkSet = Type.Object({ keys: Type.Array(Jwk) });
 
 export const jwks = operation({
   operationId: 'jwks',
@@ -25,7 +27,7 @@ export const jwks = operation({
     200: {
       description: 'The keys.',
       headers: { 'Cache-Control': 'How long they may be kept.' },
-      schema: Type.Object({ keys: Type.Array(Jwk) }),
+      schema: JwkSet,
       examples: {
         one: {
           value: {

@@ -1,5 +1,5 @@
-import * as Type from 'typebox/type';
 import { operation } from '../operation.ts';
+import { ServiceStatus } from '../schemas.ts';
 
 export const livez = operation({
   operationId: 'livez',
@@ -12,7 +12,7 @@ export const livez = operation({
   answers: {
     200: {
       description: 'It is.',
-      schema: Type.Object({ status: Type.Literal('live') }),
+      schema: ServiceStatus,
       examples: { live: { value: { status: 'live' } } },
     },
   },

@@ -1,5 +1,5 @@
-import * as Type from 'typebox/type';
 import { operation } from '../operation.ts';
+import { ServiceStatus } from '../schemas.ts';
 
 export const readyz = operation({
   operationId: 'readyz',
@@ -12,7 +12,7 @@ export const readyz = operation({
   answers: {
     200: {
       description: 'They can.',
-      schema: Type.Object({ status: Type.Literal('ready') }),
+      schema: ServiceStatus,
       examples: { ready: { value: { status: 'ready' } } },
     },
   },

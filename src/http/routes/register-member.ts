@@ -5,7 +5,7 @@ import { presentProfile } from '../presenters.ts';
 import { EmailAddress, line, Profile } from '../schemas.ts';
 import { profileLocation } from './get-member-profile.ts';
 
-const Registration = Type.Object(
+export const MemberRegistration = Type.Object(
   {
     memberNumber: Type.String({ pattern: '^[A-Za-z0-9-]{1,32}$', description: 'Core member number.' }),
     email: EmailAddress,
@@ -27,7 +27,7 @@ export const registerMember = operation({
   scope: 'institution-users:write',
   rate: 'registration',
   body: {
-    schema: Registration,
+    schema: MemberRegistration,
     mediaTypes: ['application/json'],
     examples: {
       full: {

@@ -1,5 +1,5 @@
 import * as Type from 'typebox/type';
-import { oauthMediaTypes, refusal, tokenParameters, tokenRequestOf, unknownClient } from '../oauth.ts';
+import { oauthMediaTypes, refusal, TokenReference, tokenRequestOf, unknownClient } from '../oauth.ts';
 import { operation } from '../operation.ts';
 import { OAuthErrorDocument } from '../schemas.ts';
 
@@ -14,7 +14,7 @@ export const revokeToken = operation({
   token: 'none',
   oauth: true,
   body: {
-    schema: Type.Object(tokenParameters),
+    schema: TokenReference,
     mediaTypes: oauthMediaTypes,
     examples: {
       revoke: {

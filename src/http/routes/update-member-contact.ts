@@ -4,7 +4,7 @@ import { operation } from '../operation.ts';
 import { presentProfile } from '../presenters.ts';
 import { EmailAddress, line, PhoneType, Profile } from '../schemas.ts';
 
-const ContactChange = Type.Object(
+export const ContactChange = Type.Object(
   {
     emailAddress: Type.Optional(EmailAddress),
     phoneNumber: Type.Optional(line(40, { description: 'Kept in E.164.' })),

@@ -2,6 +2,8 @@ import * as Type from 'typebox/type';
 import { operation } from '../operation.ts';
 import { programVersion } from '../version.ts';
 
+export const ServiceVersion = Type.Object({ name: Type.String(), version: Type.String() });
+
 export const version = operation({
   operationId: 'version',
   method: 'GET',
@@ -13,7 +15,7 @@ export const version = operation({
   answers: {
     200: {
       description: 'The version.',
-      schema: Type.Object({ name: Type.Literal('sharedraft'), version: Type.String() }),
+      schema: ServiceVersion,
       examples: { version: { value: { name: 'sharedraft', version: '0.1.0' } } },
     },
   },
