@@ -6,7 +6,7 @@ import { createClient } from '../src/auth/index.ts';
 import { loadConfig } from '../src/config.ts';
 import { ownOrigin } from '../src/events/index.ts';
 import { saveInstitution } from '../src/institutions/index.ts';
-import { migrate, type SocketConnection } from '../src/storage/index.ts';
+import { embeddedLogin, migrate, type SocketConnection } from '../src/storage/index.ts';
 import { openStores } from '../src/stores.ts';
 import { accountId, accountsPerMember, customerId, type People } from './job.ts';
 
@@ -29,17 +29,17 @@ const keysFrom = 1_000;
 const day = '2026-01-02 09:00:00+00';
 
 /** As whom the bench's own process and the service it starts speak to the database. */
-export function environmentOf({ host, user, database }: SocketConnection): Record<string, string> {
+export function environmentOf({ host, database }: SocketConnection): Record<string, string> {
   return {
-    DATABASE_URL: `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    DATABASE_URL: `postgresql://${embeddedLogin}@localhost/${database}?host=${encodeURIComponent(host)}`,
     SECRET_KEY: '5c'.repeat(32),
     PUBLIC_URL: 'http://bench.example',
   };
 }
 
-/** Migrates the empty database, fills it, and answers who may ask for what. */
+/** Migrates the empty database with its owner's login, fills it, and answers who may ask for what. */
 export async function fill(connection: SocketConnection, filling: Filling): Promise<People> {
-  await migrate(connection);
+  await migrate(connection, { login: embeddedLogin });
   const { config, secrets } = loadConfig(environmentOf(connection));
   const stores = await openStores(config, secrets, 'own', () => {});
   try {

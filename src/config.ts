@@ -12,6 +12,8 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** As whom to migrate, when the service's own login may not. */
   readonly migrationDatabaseUrl: string | undefined;
+  /** Serve with a login that owns the database, and could change its schema. */
+  readonly allowServingAsDatabaseOwner: boolean;
   /** In each worker. */
   readonly databaseConnections: number;
   /** Processes that serve on the one port. */
@@ -105,6 +107,11 @@ export function loadConfig(environment: Environment): { readonly config: Config;
       isUrl(text, ['postgres:', 'postgresql:']) ? text : undefined,
     );
 
+  const yes = (name: string) =>
+    read(name, false, 'true or false', (text) =>
+      text === 'true' || text === 'false' ? text === 'true' : undefined,
+    );
+
   const host = read('HOST', '127.0.0.1', 'a host name or an IP address', (text) =>
     /^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined,
   );
@@ -117,6 +124,7 @@ export function loadConfig(environment: Environment): { readonly config: Config;
     port,
     databaseUrl: postgresUrl('DATABASE_URL'),
     migrationDatabaseUrl: postgresUrl('MIGRATION_DATABASE_URL'),
+    allowServingAsDatabaseOwner: yes('ALLOW_SERVING_AS_DATABASE_OWNER'),
     databaseConnections: integer('DATABASE_CONNECTIONS', 8, 2, 200),
     workers,
     dataDir: path.resolve(read('DATA_DIR', '.sharedraft', 'a folder', (text) => text)),
@@ -178,9 +186,7 @@ export function loadConfig(environment: Environment): { readonly config: Config;
     signingKeyDays: integer('SIGNING_KEY_DAYS', 90, 1, 365),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 300),
     shutdownGraceSeconds: integer('SHUTDOWN_GRACE_SECONDS', 10, 0, 300),
-    allowDemoAnywhere: read('ALLOW_DEMO_ANYWHERE', false, 'true or false', (text) =>
-      text === 'true' || text === 'false' ? text === 'true' : undefined,
-    ),
+    allowDemoAnywhere: yes('ALLOW_DEMO_ANYWHERE'),
     startedByNpm: environment.npm_lifecycle_event === 'start',
     sudoUser: environment.SUDO_USER || undefined,
   };

@@ -20,9 +20,11 @@ import {
   Database,
   DatabaseStartError,
   type EmbeddedPostgres,
+  embeddedLogin,
+  letOwnerServe,
   migrate,
   ownEmbeddedPostgres,
-  refusePowerfulRole,
+  refuseUnfitLogin,
   type SocketConnection,
   systemClock,
 } from './storage/index.ts';
@@ -38,9 +40,14 @@ export type Log = (event: string, details?: object) => void;
 
 const dayMillis = 24 * 60 * 60_000;
 
-/** What the service and the operator's commands both stand on: a migrated database and what reads and writes it. */
-export interface Stores {
+/** As whom the service connects, and what its connections send at their start beside what all send. */
+interface ServiceConnection {
   readonly connection: string | SocketConnection;
+  readonly sessionSettings: Readonly<Record<string, string>>;
+}
+
+/** What the service and the operator's commands both stand on: a migrated database and what reads and writes it. */
+export interface Stores extends ServiceConnection {
   /** Why this database may keep no institution but a demo; undefined when any may be kept. */
   readonly demoOnly: string | undefined;
   readonly database: Database;
@@ -62,15 +69,18 @@ export async function openStores(
   clock: Clock = systemClock,
 ): Promise<Stores> {
   const postgres = config.databaseUrl === undefined ? await startEmbedded(config, embedded, log) : undefined;
-  const connection = postgres?.connection ?? (config.databaseUrl as string);
+  const { connection, sessionSettings } = await prepareDatabase(config, postgres).catch(async (error) => {
+    await postgres?.stop();
+    throw error;
+  });
   const database = new Database({
     connection,
     maxConnections: config.databaseConnections,
+    settings: sessionSettings,
     onIdleError: (error) => log('database_connection_lost', { error }),
   });
   try {
-    await migrate(config.migrationDatabaseUrl ?? connection);
-    await refusePowerfulRole(database);
+    await refuseUnfitLogin(database, config.allowServingAsDatabaseOwner);
     for (const { institutionId, demo } of await database.directory(listInstitutions)) {
       if (postgres?.demoOnly !== undefined && !demo) throw new DatabaseStartError(postgres.demoOnly);
       if (await beginEpochAfterRestore(database, institutionId, clock))
@@ -86,6 +96,7 @@ export async function openStores(
     const keys = new SigningKeys(database, vault, clock, { rotationDays: config.signingKeyDays });
     return {
       connection,
+      sessionSettings,
       demoOnly: postgres?.demoOnly,
       database,
       clock,
@@ -132,16 +143,60 @@ export async function openStores(
  */
 export function openDesk({
   connection,
+  sessionSettings,
   database,
   clock,
   postingKeys,
-}: Pick<Stores, 'connection' | 'database' | 'clock' | 'postingKeys'>): {
+}: Pick<Stores, 'connection' | 'sessionSettings' | 'database' | 'clock' | 'postingKeys'>): {
   readonly desk: TransferDesk;
   close(): Promise<void>;
 } {
-  const ledger = new Database({ connection, maxConnections: transferLanes, settings: deskSettings });
+  const ledger = new Database({
+    connection,
+    maxConnections: transferLanes,
+    settings: { ...sessionSettings, ...deskSettings },
+  });
   const desk = openTransferDesk(ledger, { clock, postingKeys, settings: rememberSettings(database) });
   return { desk, close: () => ledger.close() };
+}
+
+/** What opening the stores does first, alone: for an owner who does not serve. DatabaseStartError. */
+export async function migrateDatabase(config: Config): Promise<void> {
+  const postgres =
+    config.databaseUrl === undefined ? await startEmbedded(config, 'borrow', () => {}) : undefined;
+  try {
+    await migrateAsOwner(config, postgres);
+  } finally {
+    await postgres?.stop();
+  }
+}
+
+async function prepareDatabase(
+  config: Config,
+  postgres: EmbeddedPostgres | undefined,
+): Promise<ServiceConnection> {
+  const owner = await migrateAsOwner(config, postgres);
+  if (postgres !== undefined) {
+    return { connection: { ...postgres.connection, user: embeddedLogin }, sessionSettings: {} };
+  }
+  const sessionSettings: Record<string, string> = config.allowServingAsDatabaseOwner
+    ? { role: await letOwnerServe(owner) }
+    : {};
+  return { connection: config.databaseUrl as string, sessionSettings };
+}
+
+/** With the owner's login where there is one; its connection is closed afterwards. */
+async function migrateAsOwner(
+  config: Config,
+  postgres: EmbeddedPostgres | undefined,
+): Promise<string | SocketConnection> {
+  if (postgres !== undefined) {
+    await migrate(postgres.connection, { login: embeddedLogin });
+    return postgres.connection;
+  }
+  const owner = config.migrationDatabaseUrl ?? (config.databaseUrl as string);
+  await migrate(owner);
+  return owner;
 }
 
 function startEmbedded(config: Config, embedded: 'own' | 'borrow', log: Log): Promise<EmbeddedPostgres> {

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { embeddedLogin } from '../../src/storage/index.ts';
 import { onPath } from '../tools.ts';
 import type { HandJob, HandResult } from './hand-job.ts';
 
@@ -18,7 +19,7 @@ export type Hand = 'bare' | 'equal-work';
 /** One connection's start: the bare schema asks for nothing; the service's own is used as the service does. */
 const options: Readonly<Record<Hand, string>> = {
   bare: '-c synchronous_commit=on -c jit=off',
-  'equal-work': '-c synchronous_commit=on -c jit=off -c role=sharedraft_service -c sharedraft.institution=1',
+  'equal-work': '-c synchronous_commit=on -c jit=off -c sharedraft.institution=1',
 };
 
 export async function byHand(
@@ -26,7 +27,8 @@ export async function byHand(
   job: Omit<HandJob, 'script' | 'options'>,
   scratchFolder: string,
 ): Promise<HandResult> {
-  const full = { ...job, script: path.join(here, `${hand}.sql`), options: options[hand] };
+  const connection = hand === 'equal-work' ? { ...job.connection, user: embeddedLogin } : job.connection;
+  const full = { ...job, connection, script: path.join(here, `${hand}.sql`), options: options[hand] };
   return handTool === 'pgbench' ? withPgbench(full, scratchFolder) : withNode(full);
 }
 

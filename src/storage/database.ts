@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { DatabaseStartError } from './database-start-error.ts';
 import type { SocketConnection } from './embedded-postgres.ts';
 import {
   databaseLost,
@@ -81,11 +80,7 @@ export interface DatabaseOptions {
   readonly onIdleError?: (error: Error) => void;
 }
 
-/** The role that owns nothing and is bound by row-level security; migration 0001 makes it. */
-export const serviceRole = 'sharedraft_service';
-
 const sessionSettings: Readonly<Record<string, string>> = {
-  role: serviceRole,
   synchronous_commit: 'on',
   jit: 'off',
   TimeZone: 'UTC',
@@ -289,7 +284,7 @@ function quiet<T>(promise: Promise<T>): Promise<T> {
 }
 
 /**
- * The service's way to PostgreSQL: a bounded pool of pipelined connections, each bound to the service's role.
+ * The service's way to PostgreSQL: a bounded pool of pipelined connections, each with the service's login.
  *
  * Errors: a database that cannot be reached is Problem `database_unavailable` (nothing was written), a lost
  * answer to a commit is Problem `outcome_unknown`; errors of a statement come through as pg.DatabaseError.
@@ -541,23 +536,5 @@ class UnusableConnection extends Error {
   constructor(inner: unknown) {
     super('the connection cannot be used again');
     this.inner = inner;
-  }
-}
-
-const roleStanding = sql(
-  'role_standing',
-  `select r.rolsuper or r.rolbypassrls
-          or exists (select from pg_class c where c.relowner = r.oid and c.relnamespace = 'public'::regnamespace)
-          as powerful
-   from pg_roles r where r.rolname = current_user`,
-);
-
-/** Row-level security binds neither superusers nor owners: the service does not run as one. DatabaseStartError. */
-export async function refusePowerfulRole(database: Database): Promise<void> {
-  const { rows } = await database.directory((db) => db.query<{ powerful: boolean }>(roleStanding));
-  if (rows[0]?.powerful !== false) {
-    throw new DatabaseStartError(
-      `The service's connections do not run as ${serviceRole}, which row-level security binds. DATABASE_URL must lead to PostgreSQL itself, or to a pooler that passes start-up options on, and name no options of its own.`,
-    );
   }
 }

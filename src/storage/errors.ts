@@ -8,6 +8,7 @@ export const sqlState = {
   lockNotAvailable: '55P03',
   inFailedTransaction: '25P02',
   insufficientPrivilege: '42501',
+  duplicateObject: '42710',
 } as const;
 
 /** The five-character code when the server answered with an error, else undefined. */

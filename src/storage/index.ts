@@ -1,7 +1,7 @@
 /**
  * The only place that knows pg. Owns connections, transactions, migrations and the embedded PostgreSQL.
  *
- * Invariants: every connection of the service runs as a role bound by row-level security and with durable commits; a 503
+ * Invariants: every connection of the service has a login bound by row-level security, and durable commits; a 503
  * out of here means that nothing was or will be written, but where a single write says otherwise; and nothing is run again
  * but a batch, which is idempotent by its ids.
  */
@@ -15,12 +15,11 @@ export {
   type InstitutionId,
   type Queryable,
   type Result,
-  refusePowerfulRole,
   type Statement,
-  serviceRole,
   sql,
   type Transaction,
 } from './database.ts';
+export { embeddedLogin } from './database-roles.ts';
 export { DatabaseStartError } from './database-start-error.ts';
 export {
   borrowEmbeddedPostgres,
@@ -38,7 +37,8 @@ export {
 } from './errors.ts';
 export { AccountsBusy, GroupCommit, type GroupCommitOptions } from './group-commit.ts';
 export { byPlace, type Condition, condition, type JoinedRead, type Placed } from './joined-reads.ts';
-export { migrate } from './migrate.ts';
+export { letOwnerServe, migrate } from './migrate.ts';
 export { NestedUseError, refuseNestedUse } from './nested-use.ts';
 export { rowsOf } from './rows.ts';
 export { dumpSchema } from './schema-dump.ts';
+export { refuseUnfitLogin } from './service-login.ts';

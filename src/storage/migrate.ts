@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
-import { serviceRole } from './database.ts';
+import {
+  createLogin,
+  createMissingRoles,
+  type DatabaseRoles,
+  forDatabase,
+  grantMissingRights,
+  rolesOf,
+} from './database-roles.ts';
 import { DatabaseStartError } from './database-start-error.ts';
 import type { SocketConnection } from './embedded-postgres.ts';
 import { sqlState, sqlStateOf } from './errors.ts';
@@ -19,15 +26,38 @@ interface Migration {
 }
 
 /**
- * Brings the schema to this program's version: forward only, each migration once, in its own transaction, under an
- * advisory lock, so that any number of processes may start together. Answers the names of those it applied.
+ * Brings the schema and the rights of the database's roles to this program's version: forward only, each migration once, in
+ * its own transaction, under an advisory lock, so that any number of processes may start together. Returns the names of
+ * the migrations it applied. `login`: made where it is missing, a member of the service's role.
  *
- * Where nothing is missing it needs no rights but the service's own, so that processes can serve without the owner's.
+ * With a login that does not own the database it changes nothing, and succeeds if nothing is missing: processes can serve
+ * without the owner's login.
  *
  * DatabaseStartError: a server older than 15 or without durable writes, a login that may not migrate, a migration that
  * was changed after it was applied, or a schema newer than this program.
  */
-export async function migrate(connection: string | SocketConnection): Promise<string[]> {
+export async function migrate(
+  connection: string | SocketConnection,
+  { login }: { readonly login?: string } = {},
+): Promise<string[]> {
+  const client = await connect(connection);
+  try {
+    await checkServer(client);
+    await client.query('select pg_advisory_lock($1)', [migrationLock]);
+    const { roles, isOwner } = await whoMigrates(client);
+    if (isOwner) await createMissingRoles(client, roles);
+    const applied = await applyMissing(client, await readMigrations(), roles);
+    if (isOwner) await grantMissingRights(client, roles);
+    if (login !== undefined) await createLogin(client, login, roles);
+    return applied;
+  } catch (error) {
+    throw isForbidden(error) ? mayNotMigrate(error) : error;
+  } finally {
+    await client.end();
+  }
+}
+
+async function connect(connection: string | SocketConnection): Promise<pg.Client> {
   const client = new pg.Client(
     typeof connection === 'string' ? { connectionString: connection } : { ...connection },
   );
@@ -37,17 +67,15 @@ export async function migrate(connection: string | SocketConnection): Promise<st
   } catch (cause) {
     throw new DatabaseStartError(`The database cannot be reached: ${(cause as Error).message}`, cause);
   }
-  try {
-    await checkServer(client);
-    await client.query('select pg_advisory_lock($1)', [migrationLock]);
-    const applied = await applyMissing(client, await readMigrations());
-    await letServiceRoleBeTaken(client);
-    return applied;
-  } catch (error) {
-    throw isForbidden(error) ? mayNotMigrate(error) : error;
-  } finally {
-    await client.end();
-  }
+  return client;
+}
+
+async function whoMigrates(client: pg.Client): Promise<{ roles: DatabaseRoles; isOwner: boolean }> {
+  const { rows } = await client.query<{ database: string; owner: boolean }>(
+    `select datname as database, pg_has_role(datdba, 'usage') as owner from pg_database where datname = current_database()`,
+  );
+  const [{ database, owner } = { database: '', owner: false }] = rows;
+  return { roles: rolesOf(database), isOwner: owner };
 }
 
 async function checkServer(client: pg.Client): Promise<void> {
@@ -66,7 +94,11 @@ async function checkServer(client: pg.Client): Promise<void> {
   }
 }
 
-async function applyMissing(client: pg.Client, migrations: readonly Migration[]): Promise<string[]> {
+async function applyMissing(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  roles: DatabaseRoles,
+): Promise<string[]> {
   await createMigrationsTable(client);
   const { rows } = await client.query<{ version: number; name: string; checksum: string }>(
     'select version, name, checksum from schema_migrations order by version',
@@ -85,7 +117,7 @@ async function applyMissing(client: pg.Client, migrations: readonly Migration[])
   }
   const applied = new Set(rows.map((row) => row.version));
   const missing = migrations.filter((migration) => !applied.has(migration.version));
-  for (const migration of missing) await apply(client, migration);
+  for (const migration of missing) await apply(client, migration, roles);
   return missing.map((migration) => migration.name);
 }
 
@@ -99,10 +131,10 @@ async function createMigrationsTable(client: pg.Client): Promise<void> {
   );
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+async function apply(client: pg.Client, migration: Migration, roles: DatabaseRoles): Promise<void> {
   await client.query('begin');
   try {
-    await client.query(migration.text);
+    await client.query(forDatabase(migration.text, roles));
     await client.query('insert into schema_migrations values ($1, $2, $3, $4)', [
       migration.version,
       migration.name,
@@ -118,30 +150,31 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
 }
 
 /**
- * A login that is not superuser must be allowed to take the service's role. Since PostgreSQL 16 who has created a role
- * is a member of it and yet may not take it, until they grant themselves just that.
+ * Lets the owner take the service's role, and returns its name: for an institution that has chosen to serve with the owner's
+ * login. Since PostgreSQL 16 the creator of a role is a member of it and yet may not take it without a grant of just that.
  */
-async function letServiceRoleBeTaken(client: pg.Client): Promise<void> {
-  const { rows } = await client.query(
-    `select current_user as login, role is not null as exists,
-            pg_has_role(current_user, role, case when current_setting('server_version_num')::integer < 160000
-                                                 then 'member' else 'set' end) as may
-     from to_regrole($1) as role`,
-    [serviceRole],
-  );
-  if (rows[0]?.exists !== true) {
-    throw new DatabaseStartError(
-      `The role ${serviceRole} is missing, and with it all of its rights: roles belong to a cluster and are in no dump of a database. Create it there (create role ${serviceRole} nologin) and restore anew.`,
+export async function letOwnerServe(connection: string | SocketConnection): Promise<string> {
+  const client = await connect(connection);
+  try {
+    const { service } = (await whoMigrates(client)).roles;
+    const { rows } = await client.query<{ login: string; may: boolean }>(
+      `select current_user as login, pg_has_role(current_user, $1, case
+         when current_setting('server_version_num')::integer < 160000 then 'member' else 'set' end) as may`,
+      [service],
     );
+    if (rows[0]?.may === true) return service;
+    const grant = `grant ${pg.escapeIdentifier(service)} to`;
+    await client.query(`${grant} current_user`).catch((cause) => {
+      if (!isForbidden(cause)) throw cause;
+      throw new DatabaseStartError(
+        `The login ${rows[0]?.login} may not take the role ${service}. Let an administrator run: ${grant} ${pg.escapeIdentifier(rows[0]?.login ?? '')}`,
+        cause,
+      );
+    });
+    return service;
+  } finally {
+    await client.end();
   }
-  if (rows[0].may === true) return;
-  await client.query(`grant ${serviceRole} to current_user`).catch((cause) => {
-    if (!isForbidden(cause)) throw cause;
-    throw new DatabaseStartError(
-      `The login ${rows[0]?.login} may not take the role ${serviceRole}. Let an administrator run: grant ${serviceRole} to ${rows[0]?.login}`,
-      cause,
-    );
-  });
 }
 
 function isForbidden(error: unknown): error is Error {
@@ -150,7 +183,7 @@ function isForbidden(error: unknown): error is Error {
 
 function mayNotMigrate(cause: Error): DatabaseStartError {
   return new DatabaseStartError(
-    `This login may not migrate the database (${cause.message}). Set MIGRATION_DATABASE_URL to one that owns it and can create roles.`,
+    `This login may not migrate the database (${cause.message}). Set MIGRATION_DATABASE_URL to one that owns it.`,
     cause,
   );
 }

@@ -10,8 +10,14 @@ export async function dumpSchema(client: pg.Client): Promise<string> {
     const { rows } = await client.query<{ line: string }>(text);
     sections.push(`-- ${title}\n\n${rows.map((row) => row.line).join('\n')}\n`);
   }
-  return `-- Generated from the migrated database by "npm run generate"; not to be edited.\n\n${sections.join('\n')}`;
+  return `${heading}\n${sections.join('\n')}`;
 }
+
+const heading = `-- Generated from the migrated database by "npm run generate"; not to be edited.
+--
+-- Two roles are named after the database: <database>_service, which may do what the last section lists, and <database>_backup,
+-- which may read all of it. The policy "backup" of each table with row-level security lets the second one see every row.
+`;
 
 const catalogQueries: Readonly<Record<string, string>> = {
   Sequences: `
@@ -63,16 +69,17 @@ const catalogQueries: Readonly<Record<string, string>> = {
     select format('%s%s: %s using %s', c.relname, case when c.relforcerowsecurity then ' (forced)' else '' end,
                   p.polname, pg_get_expr(p.polqual, p.polrelid)) as line
     from pg_class c left join pg_policy p on p.polrelid = c.oid
-    where c.relnamespace = 'public'::regnamespace and c.relrowsecurity order by c.relname, p.polname`,
+    where c.relnamespace = 'public'::regnamespace and c.relrowsecurity and p.polname is distinct from 'backup'
+    order by c.relname, p.polname`,
   'What the service may': `
     select format('%s: %s', what, string_agg(privilege, ', ' order by privilege)) as line from (
       select table_name as what, lower(privilege_type) as privilege
       from information_schema.role_table_grants
-      where grantee = 'sharedraft_service' and table_schema = 'public'
+      where grantee = current_database() || '_service' and table_schema = 'public'
       union all
       select table_name, format('update (%s)', string_agg(column_name, ', ' order by column_name))
       from information_schema.role_column_grants g
-      where grantee = 'sharedraft_service' and table_schema = 'public' and privilege_type = 'UPDATE'
+      where grantee = current_database() || '_service' and table_schema = 'public' and privilege_type = 'UPDATE'
         and not exists (select from information_schema.role_table_grants t
                         where t.grantee = g.grantee and t.table_name = g.table_name and t.privilege_type = 'UPDATE')
       group by table_name) granted

@@ -28,12 +28,12 @@ async function findings(db: TestDatabase): Promise<Finding[]> {
 
 test('a database that is filled by COPY is one that the service could have filled, before and after transfers by hand', async () => {
   await using db = await testDatabase();
-  const people = await fill(db.connection, filling);
+  const people = await fill(db.owner, filling);
   assert.equal(people.tokens.length, filling.members);
   assert.equal(people.accounts, accounts);
   assert.deepEqual(await findings(db), []);
 
-  const job = { connection: db.connection, clients: 2, seconds: 1, accounts, hot: false };
+  const job = { connection: db.owner, clients: 2, seconds: 1, accounts, hot: false };
   assert.ok((await byHand('equal-work', job, scratch)).perSecond > 0);
   assert.deepEqual(await findings(db), []);
 });
@@ -43,7 +43,7 @@ test('the bare transaction runs on its tables', async () => {
   await db.superuser('drop schema public cascade');
   await db.superuser('create schema public');
   for (const statement of await bareGround(accounts)) await db.superuser(statement);
-  const job = { connection: db.connection, clients: 2, seconds: 1, accounts, hot: true };
+  const job = { connection: db.owner, clients: 2, seconds: 1, accounts, hot: true };
   assert.ok((await byHand('bare', job, scratch)).perSecond > 0);
   const [row] = await db.superuser<{ sum: bigint; entries: boolean }>(
     `select (select sum(balance - 1000000000) from accounts)::bigint as sum,

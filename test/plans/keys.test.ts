@@ -6,7 +6,7 @@ import { clients, selectLogin, standings } from '../../src/auth/queries.ts';
 import type { Institution } from '../../src/institutions/index.ts';
 import { type UserIdType, userIdTypes } from '../../src/members/profile.ts';
 import { selectActorsBy, selectUsersCalled } from '../../src/members/queries.ts';
-import { type Queryable, type Statement, serviceRole } from '../../src/storage/index.ts';
+import type { Queryable, Statement } from '../../src/storage/index.ts';
 import { anInstitution } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { asSuperuser } from '../support/postgres.ts';
@@ -48,7 +48,6 @@ before(async () => {
   });
   session = new pg.Client({ ...db.connection });
   await session.connect();
-  await session.query(`set role ${serviceRole}`);
   await session.query(`select set_config('sharedraft.institution', $1, false)`, [String(i)]);
 });
 after(async () => {

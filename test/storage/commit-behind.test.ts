@@ -13,6 +13,7 @@ import { anInstitution } from '../support/builders.ts';
 import { cuttingProxy } from '../support/cutting-proxy.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { eventually } from '../support/desk.ts';
+import { serviceRole } from '../support/postgres.ts';
 
 /* COMMIT that goes out with the last statements of a transaction, before their answers have come. */
 
@@ -27,7 +28,7 @@ before(async () => {
     begin raise exception 'no' using errcode = 'SD999'; end $$;
     create constraint trigger complaining after insert on notes deferrable initially deferred
       for each row when (new.note = 'complained of at the end') execute function complain();
-    grant select, insert on notes to sharedraft_service`);
+    grant select, insert on notes to ${serviceRole}`);
   // One connection: what happens to it is seen by whoever uses it next.
   database = new Database({ connection: db.connection, maxConnections: 1 });
 });

@@ -355,7 +355,8 @@ test("a database that came into a cluster without the service's role is refused:
   await ask(connection, 'alter role sharedraft_service rename to left_behind');
   await assert.rejects(migrate(connection), {
     name: 'DatabaseStartError',
-    message: /role sharedraft_service is missing.*create role sharedraft_service nologin.*restore anew/,
+    message:
+      /role "sharedraft_service" has no rights.*create role "sharedraft_service" nologin.*restore anew/,
   });
   await stop();
 });

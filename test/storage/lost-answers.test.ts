@@ -8,6 +8,7 @@ import { Problem } from '../../src/problem.ts';
 import { Database, type InstitutionId, sql, type Transaction } from '../../src/storage/index.ts';
 import { anInstitution } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { serviceRole } from '../support/postgres.ts';
 import { serverError } from '../support/server-messages.ts';
 
 /* What was done, and whose answer never came, is not told as undone: however the connection was lost. */
@@ -18,7 +19,7 @@ before(async () => {
   db = await testDatabase();
   ({ institutionId } = await anInstitution(db.database));
   await db.superuser('create table notes (note text primary key)');
-  await db.superuser('grant select, insert on notes to sharedraft_service');
+  await db.superuser(`grant select, insert on notes to ${serviceRole}`);
 });
 after(() => db.close());
 

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { Database, migrate, sql } from '../../src/storage/index.ts';
-import { runCli } from '../support/cli.ts';
+import { loadConfig } from '../../src/config.ts';
+import { Database, DatabaseStartError, migrate, sql } from '../../src/storage/index.ts';
+import { openStores } from '../../src/stores.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { serviceRole } from '../support/postgres.ts';
+import { testSecretKey } from '../support/secret-key.ts';
 
 let db: TestDatabase;
 before(async () => {
@@ -43,25 +46,34 @@ test('a database that cannot be reached is named in one sentence', async () => {
   await assert.rejects(migrate({ ...db.connection, host: '/nowhere' }), /The database cannot be reached/);
 });
 
-test("the service's connections own nothing and are bound by policies", async () => {
-  const who = sql('test_who', 'select current_user as name, session_user as login');
-  const { rows } = await db.database.directory((q) => q.query<{ name: string }>(who));
-  assert.equal(rows[0]?.name, 'sharedraft_service');
-  const [role] = await db.superuser<{ rolsuper: boolean; rolbypassrls: boolean; owns: bigint }>(
-    `select rolsuper, rolbypassrls, (select count(*) from pg_class where relowner = r.oid) as owns
-     from pg_roles r where rolname = 'sharedraft_service'`,
+test("the service's login owns nothing, is bound by policies and can take no other role", async () => {
+  const who = sql('test_who', 'select current_user as role, session_user as login');
+  const { rows } = await db.database.directory((q) => q.query<{ role: string; login: string }>(who));
+  assert.deepEqual(rows, [{ role: 'sharedraft_app', login: 'sharedraft_app' }]);
+  const standing = await db.superuser(
+    `select rolsuper, rolbypassrls, rolcreaterole, (select count(*) from pg_class where relowner = r.oid) as owns
+     from pg_roles r where rolname in ('sharedraft_app', $1)`,
+    [serviceRole],
   );
-  assert.deepEqual(role, { rolsuper: false, rolbypassrls: false, owns: 0n });
+  const bound = { rolsuper: false, rolbypassrls: false, rolcreaterole: false, owns: 0n };
+  assert.deepEqual(standing, [bound, bound]);
+  for (const role of ['postgres', 'pg_write_all_data', 'none']) {
+    const take = sql('test_take_role', `select set_config('role', $1, false) || current_user as role`);
+    const taken = db.database.directory((q) => q.query<{ role: string }>(take, [role]));
+    if (role === 'none') assert.equal((await taken).rows[0]?.role, 'nonesharedraft_app');
+    else await assert.rejects(taken, /permission denied to set role/, role);
+  }
 });
 
-test('connections that no policy binds are refused, and whoever asked for them ends', {
-  timeout: 20_000,
-}, async () => {
-  // Options in the URL take the place of the service's own, as a pooler may that does not pass them on.
-  const url = `${db.url}&options=-c%20statement_timeout%3D5s`;
-  const { code, stderr } = await runCli({ ...db, url }, ['client', 'list', '--institution', 'lakeside']);
-  assert.equal(code, 1);
-  assert.match(stderr, /^The service's connections do not run as sharedraft_service, [^\n]+\n$/);
+test('the service can make no temporary table, and nothing else in the schema', async () => {
+  for (const [statement, refusal] of [
+    ['create temporary table entries (amount bigint)', /permission denied to create temporary tables/],
+    ['create table public.notes (note text)', /permission denied for schema public/],
+    ['create schema own', /permission denied for database/],
+  ] as const) {
+    const attempt = db.database.directory((q) => q.query(sql('', statement)));
+    await assert.rejects(attempt, refusal, statement);
+  }
 });
 
 test('every table but the global directory is bound to its institution', async () => {
@@ -115,77 +127,157 @@ test('the service may neither change nor remove what is for ever', async () => {
   }
 });
 
-/** A login of this cluster with those attributes, and the database it owns, or that of the test. */
-async function asLogin(
+/** A login of this cluster with those attributes and a database it owns, named like it. */
+async function asOwner(
   attributes: string,
   work: (login: string, connection: TestDatabase['connection']) => Promise<void>,
-  database?: string,
 ): Promise<void> {
-  const login = `login_${randomUUID().replaceAll('-', '')}`;
+  const login = `owner_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
   await db.superuser(`create role ${login} login ${attributes}`);
+  await db.superuser(`create database ${login} owner ${login}`);
   try {
-    if (database === undefined) await db.superuser(`create database ${login} owner ${login}`);
-    await work(login, { ...db.connection, user: login, database: database ?? login });
+    await work(login, { ...db.owner, user: login, database: login });
   } finally {
-    if (database === undefined) await db.superuser(`drop database ${login} with (force)`);
-    await db.superuser(`drop owned by ${login}`);
-    await db.superuser(`drop role ${login}`);
+    await db.superuser(`drop database ${login} with (force)`);
+    const roles = await db.superuser<{ rolname: string }>(
+      'select rolname from pg_roles where starts_with(rolname, $1) order by rolname desc',
+      [login],
+    );
+    for (const { rolname } of roles) await db.superuser(`drop role ${rolname}`);
   }
 }
 
-async function serviceRoleIn(connection: TestDatabase['connection']): Promise<string | undefined> {
-  const service = new Database({ connection, maxConnections: 1 });
-  try {
-    const who = sql('test_who', 'select current_user as name');
-    const { rows } = await service.directory((q) => q.query<{ name: string }>(who));
-    return rows[0]?.name;
-  } finally {
-    await service.close();
-  }
+/** As `serve` and the commands open the database, by settings. */
+async function open(environment: Readonly<Record<string, string>>): Promise<void> {
+  const { config, secrets } = loadConfig({ SECRET_KEY: testSecretKey, ...environment });
+  const stores = await openStores(config, secrets, 'borrow', () => {});
+  await stores.close();
 }
 
-test('an owner who is no superuser but can create roles migrates a database from nothing, and serves', async () => {
-  await asLogin('createrole', async (login, connection) => {
-    // What PostgreSQL 16 and newer give to who has created a role: to hand it on, not to take it.
-    await db.superuser(`grant sharedraft_service to ${login} with admin true, set false, inherit false`);
+function urlOf({ user, host, database }: TestDatabase['connection']): string {
+  return `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
+}
+
+test('an owner migrates a database from nothing; it is served with a second login, or with its own if a setting says so', async () => {
+  await asOwner('createrole', async (login, connection) => {
     assert.ok((await migrate(connection)).length > 0);
     assert.deepEqual(await migrate(connection), []);
-    assert.equal(await serviceRoleIn(connection), 'sharedraft_service');
+
+    const DATABASE_URL = urlOf(connection);
+    await assert.rejects(open({ DATABASE_URL }), {
+      name: 'DatabaseStartError',
+      message: new RegExp(
+        `^The login "${login}" owns the database or can create roles\\. .* only a member of "${login}_service".*ALLOW_SERVING_AS_DATABASE_OWNER=true`,
+      ),
+    });
+    await open({ DATABASE_URL, ALLOW_SERVING_AS_DATABASE_OWNER: 'true' });
+
+    await db.superuser(`create role ${login}_app login in role ${login}_service`);
+    const app = { ...connection, user: `${login}_app` };
+    await open({ DATABASE_URL: urlOf(app) });
+    await open({ DATABASE_URL: urlOf(app), MIGRATION_DATABASE_URL: DATABASE_URL });
+
+    // Of two databases on one cluster, neither's logins get into the other.
+    for (const stranger of [
+      { ...app, database: db.connection.database },
+      { ...db.connection, database: login },
+    ]) {
+      await assert.rejects(open({ DATABASE_URL: urlOf(stranger) }), /permission denied for database/);
+    }
+
+    await db.superuser(`create role ${login}_stranger login`);
+    await db.superuser(`grant connect on database ${login} to ${login}_stranger`);
+    await assert.rejects(
+      open({ DATABASE_URL: urlOf({ ...connection, user: `${login}_stranger` }) }),
+      /may not migrate|has no rights/,
+    );
   });
+});
+
+test('an owner who may not create roles is told the statements to have run, and migrates after them', async () => {
+  await asOwner('', async (login, connection) => {
+    const refusal = await migrate(connection).catch((error: Error) => error);
+    assert.ok(refusal instanceof DatabaseStartError);
+    const [, statements] =
+      /^This login may not create roles\. Let an administrator run: (.*)$/.exec(refusal.message) ?? [];
+    assert.equal(statements, `create role ${login}_service nologin; create role ${login}_backup nologin`);
+    await db.superuser(statements);
+    assert.ok((await migrate(connection)).length > 0);
+    assert.deepEqual(await migrate(connection), []);
+    await assert.rejects(open({ DATABASE_URL: urlOf(connection), ALLOW_SERVING_AS_DATABASE_OWNER: 'true' }), {
+      name: 'DatabaseStartError',
+      message: `The login ${login} may not take the role ${login}_service. Let an administrator run: grant "${login}_service" to "${login}"`,
+    });
+  });
+});
+
+test('a superuser, and a login exempt from row-level security, is refused whatever role its sessions take', async () => {
+  const login = `exempt_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
+  for (const exemption of ['superuser', 'bypassrls', 'in role pg_write_all_data']) {
+    await db.superuser(`create role ${login} login ${exemption}`);
+    try {
+      await db.superuser(`grant ${serviceRole} to ${login}`);
+      const DATABASE_URL = urlOf({ ...db.connection, user: login });
+      // One statement would put down the role that each session takes at its start.
+      const taken = `${DATABASE_URL}&options=-c%20role%3D${serviceRole}`;
+      for (const url of [DATABASE_URL, taken]) {
+        await assert.rejects(
+          open({ DATABASE_URL: url, MIGRATION_DATABASE_URL: db.url }),
+          /is a superuser, or exempt from row-level security/,
+          exemption,
+        );
+      }
+    } finally {
+      await db.superuser(`drop owned by ${login}`);
+      await db.superuser(`drop role ${login}`);
+    }
+  }
 });
 
 test("a login that is only a member of the service's role serves what is migrated, and migrates nothing", async () => {
-  await asLogin(
-    'in role sharedraft_service',
-    async (_, connection) => {
-      assert.deepEqual(await migrate(connection), []);
-      assert.equal(await serviceRoleIn(connection), 'sharedraft_service');
-    },
-    db.connection.database,
-  );
+  assert.deepEqual(await migrate(db.connection), []);
+  await open({ DATABASE_URL: db.url });
+  await db
+    .superuser(`delete from schema_migrations where version = (select max(version) from schema_migrations)
+                      returning version, name, checksum, applied_at`)
+    .then(async ([row]) => {
+      await assert.rejects(migrate(db.connection), {
+        name: 'DatabaseStartError',
+        message: /may not migrate.*MIGRATION_DATABASE_URL/,
+      });
+      await db.superuser(
+        'insert into schema_migrations select * from jsonb_populate_record(null::schema_migrations, $1)',
+        [JSON.stringify(row)],
+      );
+    });
 });
 
-test('a login that may not migrate is told so in one sentence, and nothing is begun', async () => {
-  await asLogin('', async (_, connection) => {
-    await assert.rejects(migrate(connection), {
-      name: 'DatabaseStartError',
-      message: /may not migrate.*permission denied to create role.*MIGRATION_DATABASE_URL/,
-    });
-  });
-  await asLogin(
-    '',
-    async (_, connection) => {
-      await assert.rejects(migrate(connection), { name: 'DatabaseStartError', message: /may not migrate/ });
-    },
-    db.connection.database,
-  );
+test('a database whose rights belong to a role of another name gives them to its own when it is migrated', async () => {
+  // As one does that an older program migrated, that was renamed, or restored under another name.
+  await using moved = await testDatabase();
+  const rights = (role: string) =>
+    moved.superuser(
+      `select table_name::text, privilege_type::text, null as column_name from information_schema.role_table_grants where grantee = $1
+       union select table_name, privilege_type, column_name from information_schema.role_column_grants where grantee = $1
+       union select routine_name, privilege_type, null from information_schema.role_routine_grants where grantee = $1
+       union select object_name, privilege_type, null from information_schema.role_usage_grants where grantee = $1
+       order by 1, 2, 3`,
+      [role],
+    );
+  const before = await rights(serviceRole);
+  assert.ok(before.length > 100);
+  const { database } = moved.connection;
+  const login = `${database}_app`;
+  await migrate(moved.owner, { login });
+  assert.deepEqual(await rights(`${database}_service`), before);
+  assert.deepEqual(await rights(serviceRole), []);
+  await open({ DATABASE_URL: urlOf({ ...moved.connection, user: login }) });
+  await assert.rejects(open({ DATABASE_URL: moved.url }), /permission denied for database/);
+  await migrate(moved.owner, { login });
 });
 
-test("a login that may not take the service's role is told who may give it, and how", async () => {
-  await asLogin('createrole', async (login, connection) => {
-    await assert.rejects(migrate(connection), {
-      name: 'DatabaseStartError',
-      message: new RegExp(`may not take the role.*grant sharedraft_service to ${login}`),
-    });
-  });
+test('a database that every login of the cluster may connect to is not served', async () => {
+  await using opened = await testDatabase();
+  await opened.superuser(`grant connect on database ${opened.connection.database} to public`);
+  await assert.rejects(open({ DATABASE_URL: opened.url }), /Every login of the cluster may connect/);
 });

@@ -9,6 +9,7 @@ import {
 } from '../../src/storage/index.ts';
 import { anInstitution } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { serviceRole } from '../support/postgres.ts';
 
 /* The statements of a transaction that are asked in one turn go to the server together. */
 
@@ -104,7 +105,7 @@ test('two statements of one name are a defect that is told, not one of them run 
 });
 
 test('a statement whose rows look otherwise since the schema changed fails once, and then answers', async () => {
-  await db.superuser('create table changing (one integer); grant select on changing to sharedraft_service');
+  await db.superuser(`create table changing (one integer); grant select on changing to ${serviceRole}`);
   const all = sql('test_changing', 'select * from changing');
   const columns = () =>
     database.transaction(institutionId, async (tx) => {

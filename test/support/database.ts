@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { Database, refuseNestedUse, type SocketConnection } from '../../src/storage/index.ts';
-import { asSuperuser, templateName, useCluster } from './postgres.ts';
+import { Database, embeddedLogin, refuseNestedUse, type SocketConnection } from '../../src/storage/index.ts';
+import { asSuperuser, serviceRole, templateName, useCluster } from './postgres.ts';
 
 refuseNestedUse();
 
 /** A database of a test's own, freshly migrated. */
 export interface TestDatabase extends AsyncDisposable {
+  /** With the service's login. */
   readonly connection: SocketConnection;
-  /** The same as DATABASE_URL has it. */
+  /** With the owner's login, a superuser. */
+  readonly owner: SocketConnection;
+  /** The service's connection as DATABASE_URL has it. */
   readonly url: string;
   /** As the service has it: bound by row-level security. */
   readonly database: Database;
@@ -20,16 +23,21 @@ export interface TestDatabase extends AsyncDisposable {
 export async function testDatabase(): Promise<TestDatabase> {
   const cluster = await useCluster();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await asSuperuser(cluster.connection, (client) =>
-    client.query(`create database ${name} template ${templateName}`),
-  );
-  const connection = { ...cluster.connection, database: name };
+  await asSuperuser(cluster.connection, async (client) => {
+    await client.query(`create database ${name} template ${templateName}`);
+    // A clone has the template's rights, but for those to the database itself.
+    await client.query(
+      `revoke connect, temporary on database ${name} from public; grant connect on database ${name} to ${serviceRole}`,
+    );
+  });
+  const owner = { ...cluster.connection, database: name };
+  const connection = { ...owner, user: embeddedLogin };
   const { host, user } = connection;
   const url = `postgresql://${user}@localhost/${name}?host=${encodeURIComponent(host)}`;
   const database = new Database({ connection, maxConnections: 8 });
   const types = new pg.TypeOverrides();
   types.setTypeParser(20, BigInt);
-  const superuser = new pg.Pool({ ...connection, max: 2, types });
+  const superuser = new pg.Pool({ ...owner, max: 2, types });
   superuser.on('error', () => {});
 
   let closed = false;
@@ -43,6 +51,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   };
   return {
     connection,
+    owner,
     url,
     database,
     superuser: async <Row extends object>(text: string, values: readonly unknown[] = []) =>

@@ -2,15 +2,26 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { migrate, ownEmbeddedPostgres, type SocketConnection } from '../../src/storage/index.ts';
+import {
+  embeddedLogin,
+  migrate,
+  ownEmbeddedPostgres,
+  type SocketConnection,
+} from '../../src/storage/index.ts';
 
 /** A cluster for tests, with a migrated database to clone from. */
 export interface TestCluster {
+  /** As its superuser. */
   readonly connection: SocketConnection;
   stop(): Promise<void>;
 }
 
 export const templateName = 'sharedraft_template';
+
+/** The role that has the service's rights in databases cloned from the template. */
+export const serviceRole = `${templateName}_service`;
+
+const superuserName = 'postgres';
 
 /** How scripts/test.mjs tells the test files of a run where their common cluster listens. */
 const socketVariable = 'SHAREDRAFT_TEST_SOCKET';
@@ -21,7 +32,7 @@ export async function startCluster(): Promise<TestCluster> {
   await chmod(dataDir, 0o755);
   const postgres = await ownEmbeddedPostgres({ dataDir, log: () => {} });
   await asSuperuser(postgres.connection, (client) => client.query(`create database ${templateName}`));
-  await migrate({ ...postgres.connection, database: templateName });
+  await migrate({ ...postgres.connection, database: templateName }, { login: embeddedLogin });
   return {
     connection: postgres.connection,
     stop: async () => {
@@ -38,7 +49,7 @@ let users = 0;
 export async function useCluster(): Promise<TestCluster> {
   const host = process.env[socketVariable];
   if (host !== undefined) {
-    const connection = { host, port: 5432, user: 'postgres', database: 'sharedraft' };
+    const connection = { host, port: 5432, user: superuserName, database: 'sharedraft' };
     return { connection, stop: async () => {} };
   }
   users += 1;
@@ -59,7 +70,7 @@ export async function asSuperuser<T>(
   connection: SocketConnection,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({ ...connection });
+  const client = new pg.Client({ ...connection, user: superuserName });
   await client.connect();
   try {
     return await work(client);

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { Problem } from '../../src/problem.ts';
-import { Database } from '../../src/storage/index.ts';
+import { Database, embeddedLogin } from '../../src/storage/index.ts';
 import {
   initiateTransfer,
   openTransferDesk,
@@ -28,7 +28,7 @@ const { values } = parseArgs({
     sinks: { type: 'string', default: '' },
   },
 });
-const connection = { host: values.host, port: 5432, user: 'postgres', database: values.database };
+const connection = { host: values.host, port: 5432, user: embeddedLogin, database: values.database };
 const database = new Database({ connection, maxConnections: 2 });
 // The model takes orders as they were given; one that gave up waiting for a lock would come after later ones.
 const patience = { lock_timeout: '60s', statement_timeout: '120s' };

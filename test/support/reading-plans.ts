@@ -3,7 +3,7 @@ import { getBalances, listTransactions } from '../../src/accounts/index.ts';
 import { readEvents } from '../../src/events/index.ts';
 import type { Actor } from '../../src/institutions/index.ts';
 import type { Position } from '../../src/page.ts';
-import { type Database, type Queryable, type Statement, serviceRole } from '../../src/storage/index.ts';
+import type { Database, Queryable, Statement } from '../../src/storage/index.ts';
 import { listTransfers, type TransferFilter } from '../../src/transfers/index.ts';
 import type { TestDatabase } from './database.ts';
 import type { Filled } from './reading-fill.ts';
@@ -126,7 +126,6 @@ export async function measureReads(
   const session = new pg.Client({ ...db.connection });
   await session.connect();
   try {
-    await session.query(`set role ${serviceRole}`);
     await session.query('set jit = off');
     await session.query(`select set_config('sharedraft.institution', $1, false)`, [
       String(filled.institution.institutionId),

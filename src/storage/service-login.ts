@@ -1,0 +1,62 @@
+import { type Database, sql } from './database.ts';
+import { DatabaseStartError } from './database-start-error.ts';
+
+interface Standing {
+  readonly login: string;
+  readonly database: string;
+  readonly isExempt: boolean;
+  readonly isPowerful: boolean;
+  readonly hasRights: boolean;
+  readonly isOpen: boolean;
+}
+
+/**
+ * Of the login itself, not of the role that the session has taken: one statement would take another role. A role counts that
+ * the login is a member of, though it inherits nothing from it.
+ */
+const standingOfLogin = sql(
+  'standing_of_login',
+  `with reachable as (select r.* from pg_roles r where pg_has_role(session_user, r.oid, 'member'))
+   select session_user::text as login, current_database()::text as database,
+          exists (select from reachable where rolsuper or rolbypassrls or rolreplication
+                  or rolname in ('pg_write_all_data', 'pg_read_server_files', 'pg_write_server_files',
+                                 'pg_execute_server_program', 'pg_create_subscription', 'pg_maintain')) as "isExempt",
+          exists (select from reachable r where r.rolcreaterole
+                  or r.oid = (select datdba from pg_database where datname = current_database())
+                  or exists (select from pg_namespace n where n.nspname = 'public' and n.nspowner = r.oid)
+                  or exists (select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relowner = r.oid)
+                  or exists (select from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proowner = r.oid)
+                 ) as "isPowerful",
+          has_table_privilege(current_user, 'public.transfers', 'insert') as "hasRights",
+          has_database_privilege('public', current_database(), 'connect')
+          or has_database_privilege(current_user, current_database(), 'temporary') as "isOpen"`,
+);
+
+/**
+ * DatabaseStartError if the login of the service could undo row-level security or the triggers. The owner's is let through
+ * where `ownerServes`; no superuser is.
+ */
+export async function refuseUnfitLogin(database: Database, ownerServes: boolean): Promise<void> {
+  const { rows } = await database.directory((db) => db.query<Standing>(standingOfLogin));
+  const [standing] = rows;
+  const reason = standing && unfitness(standing, ownerServes);
+  if (reason !== undefined) throw new DatabaseStartError(reason);
+}
+
+function unfitness(standing: Standing, ownerServes: boolean): string | undefined {
+  const { login, database } = standing;
+  const role = `"${database}_service"`;
+  if (standing.isExempt) {
+    return `The login "${login}" is a superuser, or exempt from row-level security: the service must not run as it. Set DATABASE_URL to a login that is only a member of ${role}.`;
+  }
+  if (standing.isPowerful && !ownerServes) {
+    return `The login "${login}" owns the database or can create roles. Set DATABASE_URL to a login that is only a member of ${role}, and MIGRATION_DATABASE_URL to this one; or set ALLOW_SERVING_AS_DATABASE_OWNER=true if you mean it.`;
+  }
+  if (!standing.hasRights) {
+    return `The login "${login}" has no rights in the database "${database}". Let an administrator run: grant ${role} to "${login}"`;
+  }
+  if (standing.isOpen) {
+    return `Every login of the cluster may connect to the database "${database}". Run "sharedraft migrate" as its owner, which revokes that.`;
+  }
+  return undefined;
+}
