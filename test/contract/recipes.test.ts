@@ -272,7 +272,7 @@ async function sharedraft(command: string): Promise<string> {
 async function psql(database: string, text: string): Promise<void> {
   const own = service.db.connection.database;
   const client = new pg.Client({
-    ...service.db.connection,
+    ...service.db.owner,
     database: database === 'sharedraft' ? own : database,
   });
   await client.connect();

@@ -50,7 +50,7 @@ test('a poison order fails alone, and nothing of it is stored; its neighbours in
 });
 
 test('an account that a stranger holds locked stalls nobody else; let go, its order is served', async () => {
-  const stranger = new pg.Client({ ...service.db.connection });
+  const stranger = new pg.Client({ ...service.db.owner });
   await stranger.connect();
   await stranger.query('begin');
   await stranger.query(`select from balances where account_id = 'a-1014-checking' for update`);
@@ -78,7 +78,7 @@ test('an account that a stranger holds locked stalls nobody else; let go, its or
 });
 
 test('held for longer than an order may wait: 503, nothing written, and the id still free', async () => {
-  const stranger = new pg.Client({ ...service.db.connection });
+  const stranger = new pg.Client({ ...service.db.owner });
   await stranger.connect();
   await stranger.query('begin');
   await stranger.query(`select from balances where account_id = 'a-1014-checking' for update`);

@@ -25,7 +25,7 @@ before(async () => {
   const types = new pg.TypeOverrides();
   types.setTypeParser(20, BigInt);
   types.setTypeParser(1082, (text: string) => text);
-  superuser = new pg.Client({ ...service.db.connection, types });
+  superuser = new pg.Client({ ...service.db.owner, types });
   await superuser.connect();
   names = await readNames();
 });

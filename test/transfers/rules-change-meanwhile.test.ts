@@ -35,7 +35,7 @@ const pay = (caller: DemoCaller, toAccountId: string) =>
 
 /** The order waits for a counter that a stranger holds, while the rest happens. */
 async function between(limitKey: number, order: () => Promise<Answer>, happens: () => Promise<unknown>) {
-  const stranger = new pg.Client(service.db.connection);
+  const stranger = new pg.Client(service.db.owner);
   await stranger.connect();
   try {
     await stranger.query(`begin; select from limit_counters where limit_key = ${limitKey} for update`);
