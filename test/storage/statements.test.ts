@@ -4,10 +4,10 @@ import { after, before, test } from 'node:test';
 import { describeError } from '../../src/describe-error.ts';
 import { listClasses, transferTypes } from '../../src/ledger/index.ts';
 import { Problem } from '../../src/problem.ts';
-import { declaredStatements, type Statement, serviceRole, sql } from '../../src/storage/index.ts';
+import { declaredStatements, type Statement, sql } from '../../src/storage/index.ts';
 import { anInstitution } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { asSuperuser } from '../support/postgres.ts';
+import { asSuperuser, serviceRole } from '../support/postgres.ts';
 
 let db: TestDatabase;
 before(async () => {
