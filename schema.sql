@@ -1,4 +1,7 @@
 -- Generated from the migrated database by "npm run generate"; not to be edited.
+--
+-- Two roles are named after the database: <database>_service, which may do what the last section lists, and <database>_backup,
+-- which may read all of it. The policy "backup" of each table with row-level security lets the second one see every row.
 
 -- Sequences
 
