@@ -187,18 +187,19 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
       return getProfile(database, actor, userId, 'USER_ID', clock());
     },
     getProfile: (actor, id, idType) => getProfile(database, actor, id, idType, clock()),
-    updateContact: (actor, customerId, change) =>
-      updateContact({ database, clock }, actor, customerId, change),
+    updateContact: (actor, customerId, change, origin) =>
+      updateContact({ database, clock }, actor, customerId, change, origin),
     getAccount: (actor, accountId) => getAccount(database, actor, accountId),
     listAccounts: (actor, customerId) => listAccounts(database, actor, customerId),
     listCustomerAccounts: (actor, customerId) => listCustomerAccounts(database, actor, customerId),
     listTransactions: (actor, accountId, filter, page) =>
       listTransactions({ database, institution }, actor, accountId, filter, page),
     getBalances: (actor, accountId, asOf) => getBalances({ database, clock }, actor, accountId, asOf),
-    initiateTransfer: (actor, order, condition) => initiateTransfer(desk, actor, order, condition),
+    initiateTransfer: (actor, order, origin, condition) =>
+      initiateTransfer(desk, actor, order, origin, condition),
     explainTransfer: (actor, order) => explainTransfer(desk, database, actor, order),
     listTransferOptions: (actor, fromAccountId) => listTransferOptions(desk, database, actor, fromAccountId),
-    cancelTransfer: (actor, transferId) => cancelTransfer(desk, database, actor, transferId),
+    cancelTransfer: (actor, transferId, origin) => cancelTransfer(desk, database, actor, transferId, origin),
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
     listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, filter, page),
     readEvents: ({ institutionId }, page) => readEvents(database, institutionId, page),

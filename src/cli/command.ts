@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { InvalidArgumentError, Option } from 'commander';
 import { parseScope, type Scope, scopes } from '../auth/index.ts';
 import { loadConfig, readEnvironment } from '../config.ts';
-import type { Origin } from '../events/index.ts';
+import type { CommandOrigin } from '../events/index.ts';
 import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
 import { isReadable } from '../readable-text.ts';
 import { refuseOtherSecretKey } from '../service.ts';
@@ -29,7 +29,7 @@ let unheard = false;
  * another SECRET_KEY, unless the command is the one that helps then.
  */
 export async function withStores(
-  work: (stores: Stores, origin: Origin) => Promise<void>,
+  work: (stores: Stores, origin: CommandOrigin) => Promise<void>,
   { underAnySecretKey = false } = {},
 ): Promise<void> {
   process.stdout.on('error', () => {
@@ -76,8 +76,12 @@ export function asOption(): Option {
 }
 
 /** Throws CommandFailed for a typed name in an institution that is no demo. */
-export function actingAs(origin: Origin, institution: Institution, as: string | undefined): Origin {
-  if (as === undefined || origin.operator === undefined) return origin;
+export function actingAs(
+  origin: CommandOrigin,
+  institution: Institution,
+  as: string | undefined,
+): CommandOrigin {
+  if (as === undefined) return origin;
   if (!institution.demo) {
     throw new CommandFailed(
       `--as is for demo institutions. In ${institution.name} you act as the system user ${origin.operator.user}.`,

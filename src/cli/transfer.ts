@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
+import type { CommandOrigin } from '../events/index.ts';
 import type { Institution } from '../institutions/index.ts';
 import { isPublicId } from '../public-id.ts';
 import { openDesk, type Stores } from '../stores.ts';
@@ -14,21 +15,16 @@ import {
   type Transfer,
   type TransferDesk,
 } from '../transfers/index.ts';
-import { CommandFailed, chooseInstitution, readNameForPeople, say, withStores } from './command.ts';
+import { actingAs, asOption, CommandFailed, chooseInstitution, say, withStores } from './command.ts';
 
 interface Options {
   readonly institution?: string;
 }
 interface Signed extends Options {
-  readonly operator: string;
+  readonly as?: string;
 }
 
 const institutionOption = ['--institution <code>', 'whose transfer it is'] as const;
-const operatorOption = [
-  '--operator <name>',
-  'who you are; kept with the transfer',
-  readNameForPeople,
-] as const;
 
 export function transferCommands(): Command[] {
   return [pending(), approve(), decline(), reverse(), rules()];
@@ -81,10 +77,9 @@ function reverse(): Command {
   )
     .option('--id <id>', 'the new transfer’s id; with it the command can be repeated safely', readId)
     .action((originalId: string, options: Signed & { id?: string }) =>
-      withDesk(options, async (desk, stores, { institutionId }) => {
+      withDesk(options, async (desk, stores, { institutionId }, origin) => {
         const transferId = options.id ?? randomUUID();
-        const { operator } = options;
-        const reversal = { originalId, transferId, operator };
+        const reversal = { originalId, transferId, origin };
         const outcome = await reverseTransfer(desk, stores.database, institutionId, reversal);
         switch (outcome.kind) {
           case 'new':
@@ -142,13 +137,13 @@ function rules(): Command {
 function signed(command: Command): Command {
   return command
     .argument('<id>', 'the transfer’s id')
-    .requiredOption(...operatorOption)
+    .addOption(asOption())
     .option(...institutionOption);
 }
 
 function review(transferId: string, options: Signed, kind: 'approve' | 'decline'): Promise<void> {
-  return withDesk(options, async (desk, stores, { institutionId }) => {
-    const act = { kind, operator: options.operator };
+  return withDesk(options, async (desk, stores, { institutionId }, origin) => {
+    const act = { kind, origin };
     const outcome = await reviewTransfer(desk, stores.database, institutionId, transferId, act);
     if (outcome.kind === 'unknown') throw noSuchTransfer();
     if (outcome.kind === 'changed') {
@@ -161,7 +156,9 @@ function review(transferId: string, options: Signed, kind: 'approve' | 'decline'
       case 'waits':
         return say(`${transferId} waits on: for a second person, or for its processing time.`);
       case 'approved_before':
-        throw new CommandFailed('You have approved it already; another person must.');
+        throw new CommandFailed(
+          `${origin.operator.as ?? origin.operator.user} has approved it already: another system user must.`,
+        );
       default:
         throw new CommandFailed(`It is not pending: ${tell(outcome.transfer)}.`);
     }
@@ -173,14 +170,20 @@ function tell({ status, failureCode }: Transfer): string {
 }
 
 async function withDesk(
-  options: Options,
-  work: (desk: TransferDesk, stores: Stores, institution: Institution) => Promise<void>,
+  options: Signed,
+  work: (
+    desk: TransferDesk,
+    stores: Stores,
+    institution: Institution,
+    origin: CommandOrigin,
+  ) => Promise<void>,
 ): Promise<void> {
-  await withStores(async (stores) => {
+  await withStores(async (stores, command) => {
     const institution = await chooseInstitution(stores, options.institution);
+    const origin = actingAs(command, institution, options.as);
     const { desk, close } = openDesk(stores);
     try {
-      await work(desk, stores, institution);
+      await work(desk, stores, institution, origin);
     } finally {
       await close();
     }

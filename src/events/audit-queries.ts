@@ -1,12 +1,14 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { counted, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 import type { AuditAction, AuditFilter, RecordedAuditEntry, TimedAuditEntry } from './audit.ts';
 import type { Operator } from './operator.ts';
 
 const columns = `recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator,
   operator_host, sudo_user, operator_as, transaction_id, times, before_change, after_change`;
 
-const insert = sql(
+const insert = counted(
   'events_insert_audit',
+  'audit_entries',
+  'cardinality($2::timestamptz[])',
   `insert into audit_entries (institution_id, ${columns})
    select $1, ${columns}
    from unnest($2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
@@ -20,8 +22,8 @@ export async function insertAudit(
   db: Queryable,
   institutionId: InstitutionId,
   entries: readonly TimedAuditEntry[],
-): Promise<number> {
-  const { rowCount } = await db.query(insert, [
+): Promise<void> {
+  await db.query(insert, [
     institutionId,
     entries.map(({ at }) => at),
     entries.map(({ action }) => action),
@@ -41,7 +43,6 @@ export async function insertAudit(
     entries.map(({ before }) => toJson(before)),
     entries.map(({ after }) => toJson(after)),
   ]);
-  return rowCount;
 }
 
 function toJson(value: object | undefined): string | null {

@@ -13,6 +13,7 @@ export {
   type AuditEntry,
   type AuditFilter,
   appendAudit,
+  appendAuditEntries,
   auditActions,
   expireAudit,
   type RecordedAuditEntry,
@@ -22,5 +23,5 @@ export {
 export { AuditTrail } from './audit-trail.ts';
 export { beginEpoch, beginEpochAfterRestore, type FeedEvent, readEvents } from './feed.ts';
 export { nameOf, namesOf, type Operator, shareAPerson } from './operator.ts';
-export { type Origin, ownOrigin } from './origin.ts';
+export { type CommandOrigin, type Origin, ownOrigin } from './origin.ts';
 export { appendEvents, findRegistered, type NewEvent, wipeExpiredSecrets, wipeSecret } from './outbox.ts';

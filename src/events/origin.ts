@@ -11,6 +11,11 @@ export interface Origin {
   readonly operator?: Operator;
 }
 
+/** A command's. */
+export interface CommandOrigin extends Origin {
+  readonly operator: Operator;
+}
+
 /** Of what the service does by itself. */
 export function ownOrigin(): Origin {
   return { transactionId: randomUUID(), address: null };

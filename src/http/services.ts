@@ -43,7 +43,7 @@ export interface Services {
   registerMember(actor: ClientActor, registration: Registration, origin: Origin): Promise<Profile>;
   activateMember(actor: ClientActor, activation: Activation, origin: Origin): Promise<Profile>;
   getProfile(actor: Actor, id: string, idType: UserIdType): Promise<Profile>;
-  updateContact(actor: Actor, customerId: string, change: ContactChange): Promise<Profile>;
+  updateContact(actor: Actor, customerId: string, change: ContactChange, origin: Origin): Promise<Profile>;
 
   getAccount(actor: Actor, accountId: string): Promise<Account>;
   listAccounts(actor: Actor, customerId: string | undefined): Promise<Account[]>;
@@ -61,12 +61,13 @@ export interface Services {
   initiateTransfer(
     actor: Actor,
     order: TransferOrder,
+    origin: Origin,
     condition: Presumed['condition'] | undefined,
   ): Promise<Outcome>;
   /** The dry run of `initiateTransfer`. */
   explainTransfer(actor: Actor, order: TransferOrder): Promise<Decision | RepeatedOutcome>;
   listTransferOptions(actor: Actor, fromAccountId: string): Promise<TransferOptions>;
-  cancelTransfer(actor: Actor, transferId: string): Promise<Transfer>;
+  cancelTransfer(actor: Actor, transferId: string, origin: Origin): Promise<Transfer>;
   getTransfer(actor: Actor, transferId: string): Promise<Transfer>;
   listTransfers(actor: Actor, filter: TransferFilter, page: PageRequest): Promise<Page<Transfer>>;
 

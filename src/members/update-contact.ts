@@ -1,4 +1,4 @@
-import { appendEvents } from '../events/index.ts';
+import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import type { Clock, Database } from '../storage/index.ts';
@@ -24,6 +24,7 @@ export async function updateContact(
   actor: Actor,
   customerId: string,
   change: ContactChange,
+  origin: Origin,
 ): Promise<Profile> {
   const given = readPhone(change);
   const email = change.emailAddress?.trim();
@@ -48,6 +49,15 @@ export async function updateContact(
       const data = { before: contactOf(before), after: contactOf(after) };
       const event = { kind: 'member.contact_changed', subjectKey: before.userKey, data } as const;
       await appendEvents(tx, institutionId, [event], at);
+      // The event has the values. The audit keeps who changed which fields, for longer, and so without personal data.
+      const fields = [
+        ...(newEmail === undefined ? [] : ['emailAddress']),
+        ...(newPhone === undefined ? [] : [`phoneNumber ${newPhone.phoneType}`]),
+      ];
+      const entry = { action: 'user.contact_changed', outcome: 'succeeded', origin } as const;
+      const { clientId } = actor;
+      const { userId } = before;
+      await appendAudit(tx, institutionId, { ...entry, clientId, userId, after: { changed: fields } }, at);
     }
     return toProfile(after, addressed, at);
   });

@@ -1,3 +1,4 @@
+import type { CommandOrigin, Origin } from '../events/index.ts';
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
@@ -25,12 +26,13 @@ export async function cancelTransfer(
   database: Database,
   actor: Actor,
   transferId: string,
+  origin: Origin,
 ): Promise<Transfer> {
   const { institutionId } = actor;
   const known = await find(database, institutionId, transferId, personOf(actor));
   // Before the accounts are locked: another's transfer takes as long as one that does not exist.
   if (known === undefined || !maySee(actor, known)) throw noSuchTransfer();
-  const outcome = await submitAct(desk, institutionId, known, { kind: 'cancel', actor });
+  const outcome = await submitAct(desk, institutionId, known, { kind: 'cancel', actor, origin });
   switch (outcome.kind) {
     case 'changed':
       return outcome.transfer;
@@ -58,7 +60,7 @@ export async function reviewTransfer(
   database: Database,
   institutionId: InstitutionId,
   transferId: string,
-  act: Extract<Act, { operator: string }>,
+  act: Extract<Act, { origin: CommandOrigin }>,
 ): Promise<ActOutcome> {
   const known = await find(database, institutionId, transferId);
   return known === undefined ? { kind: 'unknown' } : submitAct(desk, institutionId, known, act);
@@ -72,7 +74,7 @@ export async function reverseTransfer(
   desk: TransferDesk,
   database: Database,
   institutionId: InstitutionId,
-  reversal: { readonly originalId: string; readonly transferId: string; readonly operator: string },
+  reversal: { readonly originalId: string; readonly transferId: string; readonly origin: CommandOrigin },
 ): Promise<Outcome | ActOutcome> {
   const original = await find(database, institutionId, reversal.originalId);
   if (original === undefined) return { kind: 'unknown' };

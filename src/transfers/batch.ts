@@ -1,7 +1,16 @@
-import { appendEvents, type NewEvent } from '../events/index.ts';
+import {
+  type AuditEntry,
+  appendAuditEntries,
+  appendEvents,
+  type NewEvent,
+  nameOf,
+  namesOf,
+  type Operator,
+} from '../events/index.ts';
 import type { Actor } from '../institutions/index.ts';
 import { type Book, unbounded } from '../ledger/index.ts';
 import type { Transaction } from '../storage/index.ts';
+import { type Approvals, auditOf } from './audit-of.ts';
 import { mayReceive, paysOut } from './authority.ts';
 import {
   apply,
@@ -32,7 +41,13 @@ import {
   updatePending,
 } from './pending-queries.ts';
 import type { PendingTerms } from './policies.ts';
-import { finishTransfers, insertTransfers, type SeenTransferRow, type TransferRow } from './queries.ts';
+import {
+  finishTransfers,
+  insertTransfers,
+  type OrderedTransferRow,
+  type SeenTransferRow,
+  type TransferRow,
+} from './queries.ts';
 import type {
   ActOutcome,
   DeskOrder,
@@ -67,7 +82,7 @@ export class Batch {
   /** As this batch leaves them, by id. */
   readonly #transfers: Map<string, TransferRow>;
   readonly #pending: Map<bigint, PendingRow>;
-  readonly #added: TransferRow[] = [];
+  readonly #added: OrderedTransferRow[] = [];
   readonly #finished: TransferRow[] = [];
   readonly #held: (PendingTerms & { readonly transferKey: bigint })[] = [];
   readonly #postponed = new Map<bigint, PendingRow>();
@@ -78,6 +93,7 @@ export class Batch {
   readonly #usesAdded: LimitUse[] = [];
   readonly #usesGivenBack: LimitUse[] = [];
   readonly #events: NewEvent[] = [];
+  readonly #audit: AuditEntry[] = [];
 
   constructor(ground: Ground) {
     this.#ground = ground;
@@ -91,10 +107,25 @@ export class Batch {
       case 'initiate':
         return this.#initiate(order, postingKey);
       case 'transition':
-        return this.#change(order);
+        return this.#audited(order, () => this.#change(order));
       case 'reverse':
-        return this.#reverse(order, postingKey);
+        return this.#audited(order, () => this.#reverse(order, postingKey));
     }
+  }
+
+  #audited<Told extends Outcome | ActOutcome>(order: TransitionOrder | Reversal, act: () => Told): Told {
+    const before = this.#approvedBy(order.transferId);
+    const outcome = act();
+    const after = this.#approvedBy(order.transferId);
+    const approvals: Approvals | undefined = before && after && { before, after };
+    const entry = auditOf(order, outcome, approvals);
+    if (entry !== undefined) this.#audit.push(entry);
+    return outcome;
+  }
+
+  #approvedBy(transferId: string): PendingRow['approvedBy'] | undefined {
+    const transfer = this.#transfers.get(transferId);
+    return transfer && this.#pending.get(transfer.transferKey)?.approvedBy;
   }
 
   #initiate(order: Initiation, postingKey: bigint): Outcome {
@@ -107,7 +138,7 @@ export class Batch {
     }
     const transfer = toTransfer(order, postingKey, judgement, facts.at);
     if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);
-    this.#add(transfer);
+    this.#add({ ...transfer, origin: order.origin });
     return { kind: 'new', transfer };
   }
 
@@ -150,10 +181,10 @@ export class Batch {
     if (transfer.status !== 'PENDING' || terms === undefined) return unchanged('final');
 
     const act = actInTime(asked, terms, facts.at);
-    const operator = act.kind === 'approve' || act.kind === 'decline' ? act.operator : null;
+    const operator = act.kind === 'approve' || act.kind === 'decline' ? nameOf(act.origin.operator) : null;
     const transition = transitionOf(act, terms, terms.approvedBy, facts.at);
     if (transition.to === 'nothing') return unchanged(transition.why);
-    if (act.kind === 'approve') this.#approve(terms, act.operator);
+    if (act.kind === 'approve') this.#approve(terms, act.origin.operator);
     if (transition.to === 'pending') {
       this.#wait({ ...terms, ...transition.terms });
       return unchanged('waits');
@@ -190,9 +221,9 @@ export class Batch {
     return { code: 'account_restricted', detail } as const;
   }
 
-  #approve(terms: PendingRow, operator: string): void {
+  #approve(terms: PendingRow, operator: Operator): void {
     this.#approvals.push({ transferKey: terms.transferKey, operator });
-    const approvedBy = new Set([...terms.approvedBy, operator]);
+    const approvedBy = [...terms.approvedBy, namesOf(operator)];
     this.#pending.set(terms.transferKey, { ...terms, approvedBy });
   }
 
@@ -261,7 +292,7 @@ export class Batch {
             ) === null
           ? null
           : ({ code: 'insufficient_funds', detail: 'Whoever was paid has less available now.' } as const);
-    const transfer: TransferRow = {
+    const transfer: OrderedTransferRow = {
       ...original,
       transferKey: postingKey,
       id: order.transferId,
@@ -274,7 +305,10 @@ export class Batch {
       failureDetail: refusal?.detail,
       createdAt: facts.at,
       reversesKey: original.transferKey,
-      operator: order.operator,
+      clientId: null,
+      userKey: null,
+      operator: nameOf(order.origin.operator),
+      origin: order.origin,
     };
     if (refusal === null) {
       const payment = this.#paymentsOf.get(original.id);
@@ -300,7 +334,7 @@ export class Batch {
     return here || this.#ground.reversedKeys.has(original.transferKey);
   }
 
-  #add(transfer: TransferRow): void {
+  #add(transfer: OrderedTransferRow): void {
     this.#added.push(transfer);
     this.#transfers.set(transfer.id, transfer);
     this.#events.push(toEvent(transfer, this.#ground.book, false));
@@ -336,6 +370,11 @@ export class Batch {
       insertLimitUses(tx, institutionId, this.#usesAdded),
       deleteLimitUses(tx, institutionId, this.#usesGivenBack),
       appendEvents(tx, institutionId, this.#events, facts.at),
+      appendAuditEntries(
+        tx,
+        institutionId,
+        this.#audit.map((entry) => ({ ...entry, at: facts.at, times: 1 })),
+      ),
     ]);
   }
 }

@@ -1,3 +1,4 @@
+import type { Origin } from '../events/index.ts';
 import type { Actor } from '../institutions/index.ts';
 import type { Condition } from '../storage/index.ts';
 import type { Outcome, TransferOrder } from './transfer.ts';
@@ -15,9 +16,10 @@ export async function initiateTransfer(
   desk: TransferDesk,
   actor: Actor,
   order: TransferOrder,
+  origin: Origin,
   condition?: Condition,
 ): Promise<Outcome> {
-  const submitted = { kind: 'initiate', ...order, actor } as const;
+  const submitted = { kind: 'initiate', ...order, actor, origin } as const;
   const outcome = await desk.queue.submit(actor.institutionId, submitted, condition);
   return outcome as Outcome;
 }

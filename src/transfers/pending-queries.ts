@@ -1,10 +1,12 @@
+import { nameOf, type Operator } from '../events/index.ts';
 import { counted, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 import type { PendingTerms } from './policies.ts';
 
 /** A pending transfer's terms, and who has approved it. */
 export interface PendingRow extends PendingTerms {
   readonly transferKey: bigint;
-  readonly approvedBy: ReadonlySet<string>;
+  /** The names of each. */
+  readonly approvedBy: readonly (readonly string[])[];
 }
 
 interface TermsColumns {
@@ -28,8 +30,8 @@ function toTerms(row: TermsColumns): PendingTerms {
 const pendingById = sql(
   'transfers_pending_by_id',
   `select p.transfer_key, p.held_for, p.due_at, p.when_due, p.approvals_needed, p.not_before,
-          array(select a.operator from transfer_approvals a
-                where a.institution_id = $1 and a.transfer_key = p.transfer_key) as approved_by
+          (select coalesce(json_agg(array_remove(array[a.operator, a.sudo_user], null)), '[]') from transfer_approvals a
+           where a.institution_id = $1 and a.transfer_key = p.transfer_key) as approved_by
    from used_ids i
    join pending_transfers p on p.institution_id = $1 and p.transfer_key = i.transfer_key
    where i.institution_id = $1 and i.transfer_id = any ($2::text[])`,
@@ -43,13 +45,13 @@ export async function selectPending(
   const { rows } = await db.query<
     {
       transfer_key: bigint;
-      approved_by: string[];
+      approved_by: string[][];
     } & TermsColumns
   >(pendingById, [institutionId, transferIds]);
   return rows.map((row) => ({
     transferKey: row.transfer_key,
     ...toTerms(row),
-    approvedBy: new Set(row.approved_by),
+    approvedBy: row.approved_by,
   }));
 }
 
@@ -154,18 +156,18 @@ export async function updatePending(
 
 export interface Approval {
   readonly transferKey: bigint;
-  readonly operator: string;
+  readonly operator: Operator;
 }
 
 const approve = counted(
   'transfers_approve',
   'transfer_approvals',
   'cardinality($3::bigint[])',
-  `insert into transfer_approvals (institution_id, transfer_key, operator, approved_at)
-   select $1, v.*, $2 from unnest($3::bigint[], $4::text[]) as v`,
+  `insert into transfer_approvals (institution_id, transfer_key, operator, sudo_user, approved_at)
+   select $1, v.*, $2 from unnest($3::bigint[], $4::text[], $5::text[]) as v`,
 );
 
-/** A unique violation: this person has approved it before. */
+/** The database refuses (SD021) a person who has approved it before. */
 export async function insertApprovals(
   tx: Queryable,
   institutionId: InstitutionId,
@@ -177,7 +179,8 @@ export async function insertApprovals(
     institutionId,
     at,
     rows.map((row) => row.transferKey),
-    rows.map((row) => row.operator),
+    rows.map((row) => nameOf(row.operator)),
+    rows.map((row) => row.operator.sudoUser ?? null),
   ]);
 }
 

@@ -1,3 +1,4 @@
+import type { Origin } from '../events/index.ts';
 import type { LoanPaymentOption } from '../ledger/index.ts';
 import { counted, type InstitutionId, type Queryable, rowsOf, sql } from '../storage/index.ts';
 import type { FailureCode, Transfer, TransferStatus, TransferType } from './transfer.ts';
@@ -235,7 +236,8 @@ export interface TransferRow extends Transfer {
   readonly transferKey: bigint;
   readonly fromKey: bigint | null;
   readonly toKey: bigint | null;
-  readonly clientId: string;
+  /** Null where an operator ordered it. */
+  readonly clientId: string | null;
   readonly userKey: bigint | null;
   readonly paymentOption: LoanPaymentOption | null;
   readonly previousYearContribution: boolean | null;
@@ -243,6 +245,11 @@ export interface TransferRow extends Transfer {
   readonly reversesKey: bigint | null;
   /** Who at the institution gave the last order about it. */
   readonly operator: string | null;
+}
+
+/** One that is new, and the request or command that ordered it. */
+export interface OrderedTransferRow extends TransferRow {
+  readonly origin: Origin;
 }
 
 export interface SeenTransferRow extends TransferRow {
@@ -298,7 +305,7 @@ export async function selectTransfersById(
     status: TransferStatus;
     failure_code: FailureCode | null;
     failure_detail: string | null;
-    client_id: string;
+    client_id: string | null;
     user_key: bigint | null;
     created_at: Date;
     payment_option: LoanPaymentOption | null;
@@ -356,26 +363,26 @@ const writeTransfers = sql(
   'transfers_write',
   `with ids as (
      insert into used_ids (institution_id, transfer_id, transfer_key)
-     select $1, v.transfer_id, v.transfer_key from unnest($3::new_transfer[]) as v
+     select $1, v.transfer_id, v.transfer_key from unnest($3::ordered_transfer[]) as v
      returning 1
    ), written as (
      insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
                             from_key, to_key, amount, currency, status, failure_code, failure_detail, client_id,
-                            user_key, payment_option, previous_year_contribution, reverses_key, operator,
+                            user_key, payment_option, previous_year_contribution, reverses_key, operator, address, request_id,
                             created_at, settled_at)
      select $1, v.*, $2, case when v.status <> 'PENDING' then $2::timestamptz end
-     from unnest($3::new_transfer[]) as v
+     from unnest($3::ordered_transfer[]) as v
      returning 1
    )
-   select expect_rows('used_ids', (select count(*) from ids), cardinality($3::new_transfer[])),
-          expect_rows('transfers', (select count(*) from written), cardinality($3::new_transfer[]))`,
+   select expect_rows('used_ids', (select count(*) from ids), cardinality($3::ordered_transfer[])),
+          expect_rows('transfers', (select count(*) from written), cardinality($3::ordered_transfer[]))`,
 );
 
 /** The id and its transfer, together. A unique violation: another process used the id meanwhile. */
 export async function insertTransfers(
   tx: Queryable,
   institutionId: InstitutionId,
-  transfers: readonly TransferRow[],
+  transfers: readonly OrderedTransferRow[],
   at: Date,
 ): Promise<void> {
   if (transfers.length === 0) return;
@@ -403,6 +410,8 @@ export async function insertTransfers(
       row.previousYearContribution,
       row.reversesKey,
       row.operator,
+      row.origin.address,
+      row.origin.transactionId,
     ]),
   ]);
 }

@@ -1,3 +1,4 @@
+import type { CommandOrigin, Origin } from '../events/index.ts';
 import type { Actor } from '../institutions/index.ts';
 import type { DecimalAmount, LoanPaymentOption, TransferStatus, TransferType } from '../ledger/index.ts';
 
@@ -45,15 +46,15 @@ export interface SubmittedOrder extends TransferOrder {
 
 /** What may happen to a transfer that is pending. */
 export type Act =
-  | { readonly kind: 'cancel'; readonly actor: Actor }
-  | { readonly kind: 'approve'; readonly operator: string }
-  | { readonly kind: 'decline'; readonly operator: string }
+  | { readonly kind: 'cancel'; readonly actor: Actor; readonly origin: Origin }
+  | { readonly kind: 'approve'; readonly origin: CommandOrigin }
+  | { readonly kind: 'decline'; readonly origin: CommandOrigin }
   /** Its time has come: it is posted or expires, as was laid down when it was held. */
   | { readonly kind: 'due' };
 
 /** What waits for a batch. The accounts, which never change, say what must be locked. */
 export type DeskOrder =
-  | ({ readonly kind: 'initiate' } & SubmittedOrder)
+  | ({ readonly kind: 'initiate'; readonly origin: Origin } & SubmittedOrder)
   | {
       readonly kind: 'transition';
       readonly transferId: string;
@@ -68,7 +69,7 @@ export type DeskOrder =
       readonly originalId: string;
       readonly fromAccountId: string;
       readonly toAccountId: string;
-      readonly operator: string;
+      readonly origin: CommandOrigin;
     };
 
 export interface Transfer {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandOf } from '../../test/support/operator.ts';
 import type { PendingTerms } from './policies.ts';
 import type { Act } from './transfer.ts';
 import { actInTime, transitionOf } from './transition.ts';
@@ -25,8 +26,8 @@ const cutOff: PendingTerms = {
   notBefore: end,
 };
 
-const approve: Act = { kind: 'approve', operator: 'Ann' };
-const decline: Act = { kind: 'decline', operator: 'Ann' };
+const approve: Act = { kind: 'approve', origin: commandOf('Ann') };
+const decline: Act = { kind: 'decline', origin: commandOf('Ann') };
 const due: Act = { kind: 'due' };
 const cancel = { kind: 'cancel' } as Act;
 
@@ -65,7 +66,12 @@ const table: readonly (readonly [
 
 for (const [what, act, terms, approvedBy, at, becomes] of table) {
   test(`${what}: ${becomes}`, () => {
-    const transition = transitionOf(actInTime(act, terms, at), terms, new Set(approvedBy), at);
+    const transition = transitionOf(
+      actInTime(act, terms, at),
+      terms,
+      [...approvedBy].map((name) => [name]),
+      at,
+    );
     const told = {
       posted: () => 'posted',
       failed: () => 'failure' in transition && transition.failure.code,

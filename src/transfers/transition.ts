@@ -1,3 +1,4 @@
+import { namesOf, shareAPerson } from '../events/index.ts';
 import type { Failure } from './decide.ts';
 import type { PendingTerms } from './policies.ts';
 import type { Act, Unchanged } from './transfer.ts';
@@ -21,13 +22,13 @@ export function actInTime(act: Act, terms: PendingTerms, at: Date): Act {
 }
 
 /**
- * What becomes of a pending transfer by an act at a moment. `approvedBy`: who has approved it before. Whether the
+ * What becomes of a pending transfer by an act at a moment. `approvedBy`: the names of each who has approved it before. Whether the
  * caller may do it is asked before.
  */
 export function transitionOf(
   act: Act,
   terms: PendingTerms,
-  approvedBy: ReadonlySet<string>,
+  approvedBy: readonly (readonly string[])[],
   at: Date,
 ): Transition {
   switch (act.kind) {
@@ -42,20 +43,16 @@ export function transitionOf(
         : failed('transfer_expired', 'The transfer was not approved in time.');
     case 'approve': {
       if (terms.heldFor === 'CUT_OFF') return { to: 'nothing', why: 'waits' };
-      const before = [...approvedBy].some((name) => samePerson(name, act.operator));
+      const names = namesOf(act.origin.operator);
+      const before = approvedBy.some((earlier) => shareAPerson(earlier, names));
       if (before) return { to: 'nothing', why: 'approved_before' };
-      if (approvedBy.size + 1 < terms.approvalsNeeded) return { to: 'pending', terms };
+      if (approvedBy.length + 1 < terms.approvalsNeeded) return { to: 'pending', terms };
       const { notBefore } = terms;
       return notBefore === null || notBefore <= at
         ? { to: 'posted' }
         : { to: 'pending', terms: { ...terms, dueAt: notBefore, whenDue: 'POST' } };
     }
   }
-}
-
-/** Capitals and spaces make nobody a second person; the database's index on approvals says the same. */
-function samePerson(a: string, b: string): boolean {
-  return a.trim().toLowerCase() === b.trim().toLowerCase();
 }
 
 function failed(code: Failure['code'], detail: string): Transition {

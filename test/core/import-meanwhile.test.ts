@@ -7,6 +7,7 @@ import { reconcile, reverseTransfer, reviewTransfer, saveTransferRules } from '.
 import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
 import { deskOf, type TestDesk } from '../support/desk.ts';
 import { type ExtractFiles, extractFolder } from '../support/extract.ts';
+import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /* The core's extract comes in, again and again and each time another one, while transfers run through two processes. */
@@ -166,7 +167,7 @@ test('a loan payment made before the core’s figure came can still be taken bac
   const paid = await bank.post(paths.transfers, { id: 'paid-off', ...order });
   assert.equal(paid.status, 201, paid.text);
   await importDay(2, true);
-  const reversal = { originalId: 'paid-off', transferId: 'paid-off-back', operator: 'ann' };
+  const reversal = { originalId: 'paid-off', transferId: 'paid-off-back', origin: commandOf('ann') };
   const back = await reverseTransfer(desk.desk, desk.database, desk.institutionId, reversal);
   assert.equal(back.kind, 'new');
   assert.deepEqual(await findings(), []);
@@ -202,11 +203,11 @@ test('a held payment that is more than the core says is owed by now: it posts, n
   await importExtract(service.service.stores, folder.folder, { adjustBalances: true });
   assert.deepEqual(await findings(), []);
 
-  const approval = { kind: 'approve', operator: 'ann' } as const;
+  const approval = { kind: 'approve', origin: commandOf('ann') } as const;
   const approved = await reviewTransfer(transfers, database, institutionId, 'too-much', approval);
   assert.equal(approved.kind, 'changed');
   assert.deepEqual(await findings(), []);
-  const reversal = { originalId: 'too-much', transferId: 'too-much-back', operator: 'ann' };
+  const reversal = { originalId: 'too-much', transferId: 'too-much-back', origin: commandOf('ann') };
   assert.equal((await reverseTransfer(transfers, database, institutionId, reversal)).kind, 'new');
   assert.deepEqual(await findings(), []);
   const [loan] = await service.db.superuser<{ posted: bigint; dues: string }>(

@@ -11,7 +11,9 @@ import {
 } from '../../src/events/index.ts';
 import { findInstitutionByCode, type Institution } from '../../src/institutions/index.ts';
 import { sql } from '../../src/storage/index.ts';
+import { reverseTransfer, reviewTransfer } from '../../src/transfers/index.ts';
 import { clientOf, memberOf, paths, send } from '../support/demo.ts';
+import { deskOf } from '../support/desk.ts';
 import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -252,6 +254,118 @@ test("an operator's commands leave whose they were and whom they concerned", asy
     ],
   );
   assert.match(entries.at(-1)?.subject ?? '', /^[0-9a-f-]{36}$/);
+});
+
+describe('an act on a transfer leaves who did it', () => {
+  const member = () => memberOf(service, 'demo.member', 'demo-member-password');
+  const order = (id: string, amount: number) => ({
+    id,
+    fromAccountId: 'a-1001-checking',
+    toAccountId: 'a-1003-checking',
+    amount,
+  });
+  const acts = async (subject: string) => {
+    const rows = await service.db.superuser<Row & { before_change: object; after_change: object }>(
+      'select * from audit_entries where subject = $1 order by audit_key',
+      [subject],
+    );
+    return rows.map((row) => [
+      [row.action, row.outcome, row.reason, row.operator ?? row.user_id, row.address].map(String).join(' '),
+      row.before_change,
+      row.after_change,
+    ]);
+  };
+  const kept = async (id: string) =>
+    (
+      await service.db.superuser(
+        `select client_id, user_key is not null as by_member, operator, host(address) as address, request_id
+         from transfers where transfer_id = $1`,
+        [id],
+      )
+    )[0];
+
+  test('a transfer keeps its caller’s address and request id, and a cancellation is audited', async () => {
+    const caller = await member();
+    const headers = (transactionId: string) => ({ transactionId, ...proxy });
+    const held = await caller.post(paths.transfers, order('audited-1', 1200), headers('order-1'));
+    assert.equal(held.body.status, 'PENDING', held.text);
+    assert.deepEqual(await kept('audited-1'), {
+      client_id: 'demo-app',
+      by_member: true,
+      operator: null,
+      address: '198.51.100.7',
+      request_id: 'order-1',
+    });
+    await caller.post(`${paths.transfers}/audited-1/cancel`, {}, headers('cancel-1'));
+    await caller.post(`${paths.transfers}/audited-1/cancel`, {}, headers('cancel-2'));
+    assert.deepEqual(await acts('audited-1'), [
+      [
+        'transfer.cancelled succeeded null u-demo-member 198.51.100.7',
+        { status: 'PENDING' },
+        { status: 'FAILED', failureCode: 'transfer_cancelled' },
+      ],
+    ]);
+  });
+
+  test('an approval, a refused one, a refusal and a reversal are the operator’s', async () => {
+    await using desk = await deskOf(service);
+    const { institutionId, database } = desk;
+    const caller = await member();
+    await caller.post(paths.transfers, order('audited-2', 1200));
+    await caller.post(paths.transfers, order('audited-3', 1200));
+    const review = (id: string, kind: 'approve' | 'decline') =>
+      reviewTransfer(desk.desk, database, institutionId, id, { kind, origin: commandOf('olga') });
+    await review('audited-2', 'approve');
+    await review('audited-2', 'approve');
+    await review('audited-3', 'decline');
+    const reverse = (transferId: string) =>
+      reverseTransfer(desk.desk, database, institutionId, {
+        originalId: 'audited-2',
+        transferId,
+        origin: commandOf('ivan', { transactionId: `command-${transferId}` }),
+      });
+    await reverse('audited-4');
+    await reverse('audited-4');
+    await reverse('audited-5');
+    assert.deepEqual(await acts('audited-2'), [
+      [
+        'transfer.approved succeeded null olga null',
+        { status: 'PENDING', approvedBy: [] },
+        { status: 'COMPLETED', approvedBy: [['olga']] },
+      ],
+      ['transfer.approved refused final olga null', null, null],
+      ['transfer.reversed succeeded null ivan null', {}, { status: 'COMPLETED', reversedBy: 'audited-4' }],
+      ['transfer.reversed refused not_reversible ivan null', null, null],
+    ]);
+    assert.deepEqual(await acts('audited-3'), [
+      [
+        'transfer.declined succeeded null olga null',
+        { status: 'PENDING', approvedBy: [] },
+        { status: 'FAILED', failureCode: 'transfer_declined', approvedBy: [] },
+      ],
+    ]);
+    assert.deepEqual(await kept('audited-4'), {
+      client_id: null,
+      by_member: false,
+      operator: 'ivan',
+      address: null,
+      request_id: 'command-audited-4',
+    });
+  });
+});
+
+test('a change of contact leaves who changed which fields, and no personal data', async () => {
+  const caller = await memberOf(service, 'demo.member', 'demo-member-password');
+  const headers = { transactionId: 'contact-1', ...proxy };
+  const change = { emailAddress: 'audited@example.test', phoneNumber: '+1 202 555 0188' };
+  const { status, text } = await caller.patch(`${paths.customer('c-1001')}/contact-info`, change, headers);
+  assert.equal(status, 200, text);
+  const [row] = await service.db.superuser<{ row: string; after_change: object }>(
+    `select a::text as row, after_change from audit_entries a where action = 'user.contact_changed'`,
+  );
+  assert.match(row?.row ?? '', /demo-app,u-demo-member.*198\.51\.100\.7.*contact-1/);
+  assert.deepEqual(row?.after_change, { changed: ['emailAddress', 'phoneNumber MOBILE'] });
+  assert.doesNotMatch(row?.row ?? '', /audited@|555/);
 });
 
 test('a change keeps what it replaced and what it put there, and a typed name stands in a demo alone', async () => {

@@ -655,8 +655,8 @@ const mutants: readonly Mutant[] = [
     name: 'an id is forgotten on failure',
     file: 'transfers/batch.ts',
     instead: [
-      "    this.#add(transfer);\n    return { kind: 'new', transfer };\n  }\n\n  #perform",
-      "    if (judgement.failure === null) this.#add(transfer);\n    return { kind: 'new', transfer };\n  }\n\n  #perform",
+      "    this.#add({ ...transfer, origin: order.origin });\n    return { kind: 'new', transfer };\n  }\n\n  #perform",
+      "    if (judgement.failure === null) this.#add({ ...transfer, origin: order.origin });\n    return { kind: 'new', transfer };\n  }\n\n  #perform",
     ],
     caughtBy: 'a failed id stays failed',
   },
@@ -861,7 +861,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'the second person is not waited for',
     file: 'transfers/transition.ts',
-    instead: ['approvedBy.size + 1 < terms.approvalsNeeded', 'approvedBy.size + 1 < 1'],
+    instead: ['approvedBy.length + 1 < terms.approvalsNeeded', 'approvedBy.length + 1 < 1'],
     caughtBy: 'a pending transfer ends once, in time and as it should',
   },
   {

@@ -140,7 +140,7 @@ describe('access tokens', () => {
     const dead = new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.');
     await using seen = await startEdge({
       identify: (token) => presumably(identify(token).presumed?.caller as Caller, () => told.promise),
-      initiateTransfer: async (_actor, { transferId }, condition) => {
+      initiateTransfer: async (_actor, { transferId }, _origin, condition) => {
         begun.push(transferId);
         if (transferId === 'overloaded') throw new Problem('overloaded', 'Too much to do.');
         assert.ok(condition !== undefined, 'it is not known yet');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { Problem } from '../../src/problem.ts';
@@ -31,16 +32,21 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
   });
   const actor = { kind: 'client', institutionId: institution.institutionId, clientId: 'demo-app' } as const;
   const submit = (transferId: string) =>
-    initiateTransfer(desk, actor, {
-      transferId,
-      fromAccountId: 'a-1001-checking',
-      toAccountId: 'a-1001-savings',
-      amount: { digits: 1n, decimals: 2 },
-      currencyCode: null,
-      transferType: null,
-      paymentOption: null,
-      previousYearContribution: null,
-    }).then(
+    initiateTransfer(
+      desk,
+      actor,
+      {
+        transferId,
+        fromAccountId: 'a-1001-checking',
+        toAccountId: 'a-1001-savings',
+        amount: { digits: 1n, decimals: 2 },
+        currencyCode: null,
+        transferType: null,
+        paymentOption: null,
+        previousYearContribution: null,
+      },
+      ownOrigin(),
+    ).then(
       (outcome) => outcome.kind,
       (error: unknown) => (error instanceof Problem ? error.code : String(error)),
     );

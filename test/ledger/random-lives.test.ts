@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { ownOrigin } from '../../src/events/index.ts';
 import type { Actor, Institution, MemberActor } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { Database } from '../../src/storage/index.ts';
@@ -8,6 +9,7 @@ import { settle } from '../../src/transfers/settle.ts';
 import type { ActOutcome, DeskOrder, Outcome, Transfer } from '../../src/transfers/transfer.ts';
 import { deskSettings } from '../../src/transfers/transfer-desk.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { commandOf } from '../support/operator.ts';
 import { mulberry32, pick, type Random } from '../support/random.ts';
 import { plantWorld, randomWorld } from '../support/random-world.ts';
 import { type Life, type ModelActor, type ModelOrder, SlowBank } from '../support/slow-model.ts';
@@ -174,13 +176,16 @@ class Story {
       });
       if (kind < 70) {
         const actor = this.#actor();
-        return act({ kind: 'cancel', actor: this.#asDesk(actor) }, this.#bank.cancel(actor, id));
+        return act(
+          { kind: 'cancel', actor: this.#asDesk(actor), origin: ownOrigin() },
+          this.#bank.cancel(actor, id),
+        );
       }
       if (kind < 78) {
         const operator = pick(this.#random, ['ann', 'bob']);
-        return act({ kind: 'approve', operator }, this.#bank.approve(operator, id, now));
+        return act({ kind: 'approve', origin: commandOf(operator) }, this.#bank.approve(operator, id, now));
       }
-      if (kind < 81) return act({ kind: 'decline', operator: 'ann' }, this.#bank.decline(id));
+      if (kind < 81) return act({ kind: 'decline', origin: commandOf('ann') }, this.#bank.decline(id));
       if (kind < 91) return act({ kind: 'due' }, this.#bank.due(id, now));
       return this.#reverse(before, now);
     });
@@ -202,6 +207,7 @@ class Story {
     return {
       order: {
         kind: 'initiate',
+        origin: ownOrigin(),
         actor: this.#asDesk(actor),
         transferId: order.id,
         fromAccountId: order.from,
@@ -249,7 +255,7 @@ class Story {
         originalId,
         fromAccountId: from,
         toAccountId: to,
-        operator: 'ann',
+        origin: commandOf('ann'),
       },
       expected: this.#bank.reverse(transferId, originalId, now),
     };

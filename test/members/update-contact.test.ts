@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { ownOrigin } from '../../src/events/index.ts';
 import type { Actor, ClientActor, Institution, MemberActor } from '../../src/institutions/index.ts';
 import { type ContactChange, getProfile, type Profile, updateContact } from '../../src/members/index.ts';
 import { Database } from '../../src/storage/index.ts';
@@ -30,7 +31,7 @@ before(async () => {
 after(() => db.close());
 
 function update(actor: Actor, customerId: string, change: ContactChange): Promise<Profile> {
-  return updateContact({ database: db.database, clock: () => at }, actor, customerId, change);
+  return updateContact({ database: db.database, clock: () => at }, actor, customerId, change, ownOrigin());
 }
 
 interface ContactEvent {

@@ -6,7 +6,7 @@ export interface DemoCaller {
   readonly token: string;
   get(path: string): Promise<Answer>;
   post(path: string, body: object, headers?: Record<string, string>): Promise<Answer>;
-  patch(path: string, body: object): Promise<Answer>;
+  patch(path: string, body: object, headers?: Record<string, string>): Promise<Answer>;
 }
 
 export type Answer = Reply;
@@ -63,6 +63,7 @@ async function caller(
     get: (path) => send(address, 'GET', path, { headers: { authorization } }),
     post: (path, body, headers) =>
       send(address, 'POST', path, { body, headers: { authorization, ...headers } }),
-    patch: (path, body) => send(address, 'PATCH', path, { body, headers: { authorization } }),
+    patch: (path, body, headers) =>
+      send(address, 'PATCH', path, { body, headers: { authorization, ...headers } }),
   };
 }

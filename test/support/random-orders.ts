@@ -3,7 +3,9 @@
  * What it pays from belongs to it alone, so that every outcome is determined; what it pays into it shares with the
  * other processes, so that they meet on locks, ids of batches and commits.
  */
+
 import { parseArgs } from 'node:util';
+import { ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { Problem } from '../../src/problem.ts';
@@ -97,7 +99,7 @@ function nextOrder(index: number): { order: TransferOrder; first: Said | undefin
 async function beRefused(order: TransferOrder): Promise<void> {
   const refusal = new Problem('invalid_token', 'The access token is not valid.');
   const dead = aCondition(() => Promise.reject(refusal));
-  const got = await initiateTransfer(desk, actor, order, dead).then(
+  const got = await initiateTransfer(desk, actor, order, ownOrigin(), dead).then(
     ({ kind }) => kind,
     (error) => error,
   );
@@ -116,15 +118,19 @@ while (sent < count) {
   const outcome = expected(order, first);
   if (first === undefined) said.push({ order, outcome });
   waiting.push(
-    initiateTransfer(desk, actor, order, toBeConfirmed ? aCondition(async () => {}) : undefined).then(
-      (answer) => {
-        const got =
-          answer.kind === 'new' || answer.kind === 'replayed'
-            ? `${answer.kind === 'replayed' ? 'replayed ' : ''}${answer.transfer.failureCode ?? answer.transfer.status}`
-            : answer.kind;
-        if (got !== outcome) wrong.push(`${order.transferId}: expected ${outcome}, got ${got}`);
-      },
-    ),
+    initiateTransfer(
+      desk,
+      actor,
+      order,
+      ownOrigin(),
+      toBeConfirmed ? aCondition(async () => {}) : undefined,
+    ).then((answer) => {
+      const got =
+        answer.kind === 'new' || answer.kind === 'replayed'
+          ? `${answer.kind === 'replayed' ? 'replayed ' : ''}${answer.transfer.failureCode ?? answer.transfer.status}`
+          : answer.kind;
+      if (got !== outcome) wrong.push(`${order.transferId}: expected ${outcome}, got ${got}`);
+    }),
   );
   if (waiting.length >= 500) {
     await Promise.all(waiting);

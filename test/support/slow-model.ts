@@ -539,6 +539,7 @@ export class SlowBank {
       orderedAt: now,
       status: 'COMPLETED',
       waits: null,
+      by: 'client',
       reverses: original,
     };
     if (closed) this.#fail(life, 'account_closed');

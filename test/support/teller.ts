@@ -1,9 +1,11 @@
+import { ownOrigin } from '../../src/events/index.ts';
 import type { Actor, MemberActor } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import type * as Storage from '../../src/storage/index.ts';
 import type * as Transfers from '../../src/transfers/index.ts';
 import type { TestDatabase } from './database.ts';
 import type { Program } from './mutant.ts';
+import { commandOf } from './operator.ts';
 import { plantWorld } from './random-world.ts';
 import type { World, WorldAccount, WorldLimit, WorldPolicy } from './slow-model.ts';
 
@@ -83,7 +85,9 @@ export class Teller implements AsyncDisposable {
   /** Nothing is decided before the condition was read. */
   async order(by: string, order: TellerOrder, condition?: Storage.Condition): Promise<string> {
     const { initiateTransfer } = this.#transfers;
-    return this.#inWords(initiateTransfer(this.#desk, this.#actor(by), this.#asked(order), condition));
+    return this.#inWords(
+      initiateTransfer(this.#desk, this.#actor(by), this.#asked(order), ownOrigin(), condition),
+    );
   }
 
   async dryRun(by: string, order: TellerOrder): Promise<string> {
@@ -115,17 +119,19 @@ export class Teller implements AsyncDisposable {
   }
 
   cancel(by: string, id: string): Promise<string> {
-    return this.#inWords(this.#transfers.cancelTransfer(this.#desk, this.database, this.#actor(by), id));
+    return this.#inWords(
+      this.#transfers.cancelTransfer(this.#desk, this.database, this.#actor(by), id, ownOrigin()),
+    );
   }
 
   review(kind: 'approve' | 'decline', operator: string, id: string): Promise<string> {
     const { institutionId } = this.client;
-    const act = { kind, operator } as const;
+    const act = { kind, origin: commandOf(operator) } as const;
     return this.#inWords(this.#transfers.reviewTransfer(this.#desk, this.database, institutionId, id, act));
   }
 
   reverse(originalId: string, transferId: string): Promise<string> {
-    const reversal = { originalId, transferId, operator: 'ann' };
+    const reversal = { originalId, transferId, origin: commandOf('ann') };
     const { institutionId } = this.client;
     return this.#inWords(this.#transfers.reverseTransfer(this.#desk, this.database, institutionId, reversal));
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import os from 'node:os';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { runCli, startCli } from '../support/cli.ts';
@@ -20,7 +21,7 @@ after(() => service.close());
 
 const run = (...parameters: string[]) => runCli(service.db, ['transfer', ...parameters]);
 const signed = (verb: string, id: string, operator: string, ...more: string[]) =>
-  run(verb, id, '--operator', operator, '--institution', 'harbor', ...more);
+  run(verb, id, '--as', operator, '--institution', 'harbor', ...more);
 const statusOf = async (id: string) => (await harbor.get(`${paths.transfers}/${id}`)).body.status;
 const hold = async (id: string, amount: number) => {
   const order = { id, fromAccountId: 'a-1002-checking', toAccountId: 'a-1001-checking', amount };
@@ -39,7 +40,7 @@ test('what is pending is listed, approved by two, and then final', async () => {
   assert.match(first.stdout, /waits on/);
   const same = await signed('approve', 'cli-two', 'Ops One');
   assert.equal(same.code, 1);
-  assert.match(same.stderr, /another person must/);
+  assert.match(same.stderr, /Ops One has approved it already: another system user must/);
   assert.match((await run('pending', '--institution', 'harbor')).stdout, /approved by 1 of 2 \(Ops One\)/);
   const second = await signed('approve', 'cli-two', 'Ops Two');
   assert.equal(second.code, 0, second.stderr);
@@ -104,12 +105,35 @@ test('a completed transfer is reversed once; repeating the command with its id s
   assert.match(other.stderr, /can be reversed: COMPLETED/);
 });
 
-test('a transfer that is not there, a missing name, an institution that is not there', async () => {
+test('a transfer that is not there, an institution that is not there', async () => {
   assert.equal((await signed('approve', 'no-such', 'Ops One')).code, 1);
-  const unsigned = await run('approve', 'cli-two', '--institution', 'harbor');
-  assert.equal(unsigned.code, 2);
-  assert.match(unsigned.stderr, /--operator/);
   assert.equal((await run('pending', '--institution', 'nowhere')).code, 1);
+});
+
+test('an act under no typed name is the system user’s, and a real institution takes no typed name', async () => {
+  const { username } = os.userInfo();
+  await hold('cli-own', 600);
+  const approved = await run('approve', 'cli-own', '--institution', 'harbor');
+  assert.equal(approved.code, 0, approved.stderr);
+  const [entry] = await service.db.superuser(
+    `select operator, operator_host, operator_as, before_change ->> 'status' as before, after_change ->> 'status' as after
+     from audit_entries where action = 'transfer.approved' and subject = 'cli-own'`,
+  );
+  assert.deepEqual(entry, {
+    operator: username,
+    operator_host: os.hostname(),
+    operator_as: null,
+    before: 'PENDING',
+    after: 'COMPLETED',
+  });
+  await service.db.superuser(`update institutions set demo = false where code = 'harbor'`);
+  try {
+    const typed = await signed('approve', 'cli-own', 'Ops Two');
+    assert.equal(typed.code, 1);
+    assert.match(typed.stderr, /--as is for demo institutions/);
+  } finally {
+    await service.db.superuser(`update institutions set demo = true where code = 'harbor'`);
+  }
 });
 
 test('under a number that stands a limit may change its maximums, and not what it counts', async () => {

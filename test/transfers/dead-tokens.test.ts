@@ -131,7 +131,13 @@ test('a presumption alone moves nothing: an order whose token died before it cam
   const before = await dumpTables(one.db);
   const presumed = await presumptionOf(auth, caller.token);
   const { actor } = presumed.caller;
-  const refused = initiateTransfer(desk.desk, actor, order('presumed', 100n), presumed.condition);
+  const refused = initiateTransfer(
+    desk.desk,
+    actor,
+    order('presumed', 100n),
+    ownOrigin(),
+    presumed.condition,
+  );
   await assert.rejects(refused, (error) => error instanceof Problem && error.code === 'invalid_token');
   assert.deepEqual(await dumpTables(one.db), before);
   const again = identify(auth, caller.token);
@@ -146,7 +152,7 @@ test('a presumed token that dies while its order waits for an account is dead wh
   const before = await posted(way.fromAccountId);
   const initiate = async ({ token }: DemoCaller, id: string) => {
     const { caller: who, condition } = await presumptionOf(auth, token);
-    return initiateTransfer(desk.desk, who.actor, order(id, 100n), condition).then(
+    return initiateTransfer(desk.desk, who.actor, order(id, 100n), ownOrigin(), condition).then(
       ({ kind }) => kind,
       (error) => error.code,
     );

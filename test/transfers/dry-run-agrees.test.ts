@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { ownOrigin } from '../../src/events/index.ts';
 import type { Actor, ClientActor } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { Database } from '../../src/storage/index.ts';
@@ -19,6 +20,7 @@ import {
 import { rememberSettings } from '../../src/transfers/settings.ts';
 import { deskSettings } from '../../src/transfers/transfer-desk.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { commandOf } from '../support/operator.ts';
 import { mulberry32, pick, type Random } from '../support/random.ts';
 import { plantWorld, randomWorld } from '../support/random-world.ts';
 import type { World } from '../support/slow-model.ts';
@@ -75,7 +77,11 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
     const actor = pick(random, actors);
     if (random(3) === 0) await settleDue(desk, db.database, institutionId);
     if (random(8) === 0 && ids.length > 0) {
-      const reversal = { originalId: pick(random, ids), transferId: `back-${index}`, operator: 'ann' };
+      const reversal = {
+        originalId: pick(random, ids),
+        transferId: `back-${index}`,
+        origin: commandOf('ann'),
+      };
       await reverseTransfer(desk, db.database, institutionId, reversal);
     }
     const paying = world.accounts.filter(({ diAccountType }) => diAccountType === 'CHECKING');
@@ -88,7 +94,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
     const where = `SEED=${ownSeed}, at ${now.toISOString()}: ${inspect(order)}`;
     const { allowed, ...asked } = order;
     const dry = inWords(await explainTransfer(desk, db.database, actor, asked));
-    const real = inWords(await initiateTransfer(desk, actor, asked));
+    const real = inWords(await initiateTransfer(desk, actor, asked, ownOrigin()));
     assert.equal(dry, real, where);
     const outcome = real.split(' ')[0] as string;
     seen.set(outcome, (seen.get(outcome) ?? 0) + 1);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { ownOrigin } from '../../src/events/index.ts';
 import { keepHouse } from '../../src/service.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import {
@@ -12,6 +13,7 @@ import {
 import { clientOf as shareOf } from '../../src/transfers/transfer-desk.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually, handClock, type TestDesk } from '../support/desk.ts';
+import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /* A transfer's whole life, on a clock that the tests set. At lakeside an INTRA_FI above 1,000.00 is held for review and
@@ -194,10 +196,10 @@ describe('cancelled', () => {
 });
 
 describe('reviewed', () => {
-  const approve = (transferId: string, operator: string) =>
+  const approve = (transferId: string, operator: string, more: Parameters<typeof commandOf>[1] = {}) =>
     reviewTransfer(harborDesk.desk, harborDesk.database, harborDesk.institutionId, transferId, {
       kind: 'approve',
-      operator,
+      origin: commandOf(operator, more),
     });
 
   test('one approval posts it; above the second amount two different persons must', async () => {
@@ -210,15 +212,19 @@ describe('reviewed', () => {
     const two = await initiate(harbor, 'a-1002-checking', 'a-1001-checking', 1500.01);
     const first = await approve(two.body.id, 'Ops One');
     assert.ok(first.kind === 'unchanged' && first.why === 'waits');
-    for (const again of ['Ops One', ' ops ONE ']) {
+    for (const again of ['Ops One', ' ops ONE ', 'Ｏｐｓ\u200b One', 'Ops\u00a0One\ufe0f']) {
       const same = await approve(two.body.id, again);
       assert.ok(same.kind === 'unchanged' && same.why === 'approved_before', again);
+      const asAnother = service.db.superuser(
+        `insert into transfer_approvals (institution_id, transfer_key, operator, approved_at)
+         select institution_id, transfer_key, $1, approved_at from transfer_approvals where operator = 'Ops One'`,
+        [`${again}\u2060`],
+      );
+      await assert.rejects(asAnother, { code: 'SD021' });
     }
-    const asAnother = service.db.superuser(
-      `insert into transfer_approvals
-       select institution_id, transfer_key, 'OPS one ', approved_at from transfer_approvals where operator = 'Ops One'`,
-    );
-    await assert.rejects(asAnother, { code: '23505' });
+    // Root by way of sudo is the person who ran sudo.
+    const bySudo = await approve(two.body.id, 'root', { sudoUser: 'ops one' });
+    assert.ok(bySudo.kind === 'unchanged' && bySudo.why === 'approved_before');
     assert.equal((await read(harbor, two.body.id)).status, 'PENDING');
     assert.equal((await approve(two.body.id, 'Ops Two')).kind, 'changed');
     assert.equal((await read(harbor, two.body.id)).status, 'COMPLETED');
@@ -230,7 +236,7 @@ describe('reviewed', () => {
     const declined = await initiate(harbor, 'a-1001-checking', 'a-1002-checking', 600);
     await reviewTransfer(harborDesk.desk, harborDesk.database, harborDesk.institutionId, declined.body.id, {
       kind: 'decline',
-      operator: 'Ops One',
+      origin: commandOf('Ops One'),
     });
     assert.equal((await read(harbor, declined.body.id)).failureCode, 'transfer_declined');
     const expiring = await initiate(harbor, 'a-1001-checking', 'a-1002-checking', 600);
@@ -303,10 +309,13 @@ describe('reviewed', () => {
         await using ahead = await deskOf(service, code, () => row.due);
         const { desk, database, institutionId } = ahead;
         if (act === 'decline') {
-          await reviewTransfer(desk, database, institutionId, id, { kind: 'decline', operator: 'Ops One' });
+          await reviewTransfer(desk, database, institutionId, id, {
+            kind: 'decline',
+            origin: commandOf('Ops One'),
+          });
         } else {
           const clientId = code === 'lakeside' ? 'demo-app' : 'harbor-app';
-          await cancelTransfer(desk, database, { kind: 'client', institutionId, clientId }, id);
+          await cancelTransfer(desk, database, { kind: 'client', institutionId, clientId }, id, ownOrigin());
         }
         hand.set(row.due.toISOString());
         hand.advance(1);
@@ -325,7 +334,7 @@ describe('reviewed', () => {
       const act = (kind: 'approve' | 'decline') =>
         reviewTransfer(lakesideDesk.desk, lakesideDesk.database, lakesideDesk.institutionId, body.id, {
           kind,
-          operator: 'Ops One',
+          origin: commandOf('Ops One'),
         });
       hand.advance(30);
       const [approved, declined, cancelled] = await Promise.all([
@@ -489,7 +498,7 @@ test('cancelling another’s transfer asks the queue for nothing, as cancelling 
   const actor = { kind: 'member', institutionId, clientId: 'demo-app', userId: 'u', ...row } as const;
   const closed = { queue: { submit: () => assert.fail('nothing may be locked') } } as unknown as TransferDesk;
   for (const id of [body.id, 'no-such-transfer']) {
-    await assert.rejects(cancelTransfer(closed, database, actor, id), { code: 'not_found' });
+    await assert.rejects(cancelTransfer(closed, database, actor, id, ownOrigin()), { code: 'not_found' });
   }
   assert.equal((await cancel(bank, body.id)).status, 200);
 });
@@ -497,7 +506,11 @@ test('cancelling another’s transfer asks the queue for nothing, as cancelling 
 test('a cancellation takes from their client’s share of the queue, what comes due from none', () => {
   const actor = { kind: 'client', institutionId: 1 as InstitutionId, clientId: 'quill-app' } as const;
   const named = { transferId: 't', fromAccountId: 'a', toAccountId: 'b' };
-  const cancelling = { kind: 'transition', ...named, act: { kind: 'cancel', actor } } as const;
+  const cancelling = {
+    kind: 'transition',
+    ...named,
+    act: { kind: 'cancel', actor, origin: ownOrigin() },
+  } as const;
   assert.equal(shareOf(cancelling), 'quill-app');
   assert.equal(shareOf({ kind: 'transition', ...named, act: { kind: 'due' } }), '');
 });
@@ -507,7 +520,7 @@ describe('reversed', () => {
     reverseTransfer(test.desk, test.database, test.institutionId, {
       originalId,
       transferId,
-      operator: 'Ops One',
+      origin: commandOf('Ops One'),
     });
 
   test('the money goes back by a new transfer, once at most', async () => {

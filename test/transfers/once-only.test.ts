@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { reconcile, reverseTransfer, saveTransferRules } from '../../src/transfers/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, type TestDesk } from '../support/desk.ts';
+import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /* What happens once happens once, through whichever process and whatever has changed since. */
@@ -41,7 +42,7 @@ test('sixteen reversals of one transfer at once, through two processes: one take
   const outcomes = await Promise.all(
     Array.from({ length: 16 }, (_, index) => {
       const { desk, database, institutionId } = desks[index % 2] as TestDesk;
-      const reversal = { originalId: 'paid', transferId: `paid-back-${index}`, operator: 'ann' };
+      const reversal = { originalId: 'paid', transferId: `paid-back-${index}`, origin: commandOf('ann') };
       return reverseTransfer(desk, database, institutionId, reversal);
     }),
   );
@@ -53,13 +54,13 @@ test('sixteen reversals of one transfer at once, through two processes: one take
 test('a reversal is not reversed, and its id is nobody else’s', async () => {
   const { desk, database, institutionId } = desks[1] as TestDesk;
   assert.equal((await bank.post(paths.transfers, { id: 'again', ...way, amount: 5 })).status, 201);
-  const reversal = { originalId: 'again', transferId: 'again-back', operator: 'ann' };
+  const reversal = { originalId: 'again', transferId: 'again-back', origin: commandOf('ann') };
   assert.equal((await reverseTransfer(desk, database, institutionId, reversal)).kind, 'new');
   assert.equal((await reverseTransfer(desk, database, institutionId, reversal)).kind, 'replayed');
-  const back = { originalId: 'again-back', transferId: 'forth', operator: 'ann' };
+  const back = { originalId: 'again-back', transferId: 'forth', origin: commandOf('ann') };
   const twice = await reverseTransfer(desk, database, institutionId, back);
   assert.ok(twice.kind === 'unchanged' && twice.why === 'not_reversible');
-  const itself = { originalId: 'again', transferId: 'again', operator: 'ann' };
+  const itself = { originalId: 'again', transferId: 'again', origin: commandOf('ann') };
   assert.equal((await reverseTransfer(desk, database, institutionId, itself)).kind, 'id_reused');
   const taken = await bank.post(paths.transfers, { id: 'again-back', ...way, amount: 5 });
   assert.equal(taken.status, 409);

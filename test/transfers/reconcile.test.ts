@@ -6,6 +6,7 @@ import { type Finding, reconcile, reverseTransfer } from '../../src/transfers/in
 import { runCli } from '../support/cli.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, handClock } from '../support/desk.ts';
+import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const checking = 'a-1001-checking';
@@ -61,7 +62,7 @@ async function makeHistory(): Promise<void> {
   assert.equal((await cancel(app, 'cancelled')).status, 200);
   await using operator = await deskOf(service);
   const { desk, database, institutionId } = operator;
-  const reversal = { originalId: 'taken-back', transferId: 'reversal', operator: 'olive' };
+  const reversal = { originalId: 'taken-back', transferId: 'reversal', origin: commandOf('olive') };
   assert.equal((await reverseTransfer(desk, database, institutionId, reversal)).kind, 'new');
 }
 

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { saveTransferRules } from '../../src/transfers/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually, handClock, type TestDesk } from '../support/desk.ts';
+import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /* What binds transfers beyond the balance: limits, loans, IRAs, restrictions. Tuesday, on a clock that stands. */
@@ -258,7 +259,7 @@ describe('contributions to an IRA', () => {
     const reversed = await reverseTransfer(desk.desk, desk.database, desk.institutionId, {
       originalId: done?.body.id,
       transferId: 'ira-back',
-      operator: 'Ops One',
+      origin: commandOf('Ops One'),
     });
     assert.ok(reversed.kind === 'new' && reversed.transfer.status === 'COMPLETED');
     assert.equal((await contribute('a-1019-ira', 20.01)).body.code, 'exceeds_contribution_limit');

@@ -4,6 +4,7 @@ import type { Statement } from '../../src/storage/index.ts';
 import { settle } from '../../src/transfers/settle.ts';
 import { clientOf, memberOf, paths } from '../support/demo.ts';
 import { deskOf, type TestDesk } from '../support/desk.ts';
+import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /* What a defect in the service could write, tried as the service's own role: the database refuses it. */
@@ -420,9 +421,9 @@ test('not refused: a transfer approved and taken back in one batch', async () =>
           kind: 'transition',
           transferId: 'pending-too',
           ...way,
-          act: { kind: 'approve', operator: 'ann' },
+          act: { kind: 'approve', origin: commandOf('ann') },
         },
-        { kind: 'reverse', transferId: 'back', originalId: 'pending-too', ...way, operator: 'ann' },
+        { kind: 'reverse', transferId: 'back', originalId: 'pending-too', ...way, origin: commandOf('ann') },
       ],
       true,
       async () => [true, true],

@@ -32,7 +32,8 @@ export const cancelTransfer = operation({
   },
   problems: ['not_found', 'transfer_final', 'account_restricted', 'outcome_unknown'],
   problemSchemas: { 504: OutcomeUnknownProblem },
-  async handle(services, { actor, params }) {
-    return { status: 200, body: presentTransfer(await services.cancelTransfer(actor, params.id)) };
+  async handle(services, { actor, params, origin }) {
+    const transfer = await services.cancelTransfer(actor, params.id, origin);
+    return { status: 200, body: presentTransfer(transfer) };
   },
 });

@@ -62,7 +62,7 @@ export const initiateTransfer = operation({
   problemSchemas: { 422: DeclinedTransferProblem, 504: OutcomeUnknownProblem },
   presumes: true,
   async handle(services, input) {
-    const { actor, condition, query } = input;
+    const { actor, origin, condition, query } = input;
     const order = readOrder(input);
     if (query.dryRun === true) {
       input.count('dry-run');
@@ -70,7 +70,7 @@ export const initiateTransfer = operation({
     }
     // A member who met many ids of others in this minute could go on and learn which ids exist.
     if (actor.kind === 'member') input.requireLeft('id-conflict');
-    const outcome = await services.initiateTransfer(actor, order, condition);
+    const outcome = await services.initiateTransfer(actor, order, origin, condition);
     if (outcome.kind === 'id_reused') tellConflict(services, input);
     return answer(outcome);
   },

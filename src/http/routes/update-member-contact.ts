@@ -40,8 +40,8 @@ export const updateMemberContact = operation({
     },
   },
   problems: ['not_found', 'outcome_unknown'],
-  async handle(services, { actor, params, body }) {
-    const profile = await services.updateContact(actor, params.customerId, body);
+  async handle(services, { actor, params, body, origin }) {
+    const profile = await services.updateContact(actor, params.customerId, body, origin);
     return { status: 200, body: presentProfile(profile) };
   },
 });

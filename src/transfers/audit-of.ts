@@ -1,0 +1,77 @@
+import type { AuditAction, AuditEntry } from '../events/index.ts';
+import type { ActOutcome, DeskOrder, Outcome, Transfer } from './transfer.ts';
+
+type Change = Extract<DeskOrder, { kind: 'transition' | 'reverse' }>;
+
+/** Who has approved a transfer, before the act and after it. */
+export interface Approvals {
+  readonly before: readonly (readonly string[])[];
+  readonly after: readonly (readonly string[])[];
+}
+
+const actionOf = {
+  approve: 'transfer.approved',
+  decline: 'transfer.declined',
+  cancel: 'transfer.cancelled',
+} as const satisfies Record<string, AuditAction>;
+
+/**
+ * The audit entry that an act on an earlier transfer leaves; undefined where it leaves none. An operator's act leaves one
+ * also when it is refused. The clock's acts leave none, nor does an order: its own row keeps who ordered it, from where and
+ * by which request.
+ */
+export function auditOf(
+  order: Change,
+  outcome: Outcome | ActOutcome,
+  approvals: Approvals | undefined,
+): AuditEntry | undefined {
+  return order.kind === 'reverse' ? auditOfReversal(order, outcome) : auditOfAct(order, outcome, approvals);
+}
+
+function auditOfAct(
+  { act, transferId: subject }: Extract<Change, { kind: 'transition' }>,
+  outcome: Outcome | ActOutcome,
+  approvals: Approvals | undefined,
+): AuditEntry | undefined {
+  if (act.kind === 'due' || outcome.kind === 'unknown') return undefined;
+  const entry = { action: actionOf[act.kind], subject, origin: act.origin } as const;
+  if (act.kind === 'cancel') {
+    if (outcome.kind !== 'changed') return undefined;
+    const { clientId } = act.actor;
+    const userId = act.actor.kind === 'member' ? act.actor.userId : undefined;
+    return { ...entry, ...changed(outcome.transfer, undefined), outcome: 'succeeded', clientId, userId };
+  }
+  const counted = act.kind === 'decline' || approvals?.before.length !== approvals?.after.length;
+  if (outcome.kind === 'changed') {
+    return counted
+      ? { ...entry, ...changed(outcome.transfer, approvals), outcome: 'succeeded' }
+      : { ...entry, outcome: 'refused', reason: 'too_late' };
+  }
+  if (outcome.kind !== 'unchanged') return undefined;
+  return counted && outcome.why === 'waits'
+    ? { ...entry, ...changed(outcome.transfer, approvals), outcome: 'succeeded', reason: 'waits' }
+    : { ...entry, outcome: 'refused', reason: outcome.why };
+}
+
+function changed({ status, failureCode }: Transfer, approvals: Approvals | undefined) {
+  return {
+    before: { status: 'PENDING', approvedBy: approvals?.before },
+    after: { status, failureCode, approvedBy: approvals?.after },
+  };
+}
+
+function auditOfReversal(
+  { originalId: subject, transferId, origin }: Extract<Change, { kind: 'reverse' }>,
+  outcome: Outcome | ActOutcome,
+): AuditEntry | undefined {
+  const entry = { action: 'transfer.reversed', subject, origin } as const;
+  if (outcome.kind === 'new') {
+    const { status, failureCode } = outcome.transfer;
+    const after = { reversedBy: transferId, status, failureCode };
+    return failureCode === undefined
+      ? { ...entry, outcome: 'succeeded', before: {}, after }
+      : { ...entry, outcome: 'refused', reason: failureCode, after };
+  }
+  if (outcome.kind === 'unchanged') return { ...entry, outcome: 'refused', reason: outcome.why };
+  return outcome.kind === 'id_reused' ? { ...entry, outcome: 'refused', reason: outcome.kind } : undefined;
+}
