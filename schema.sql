@@ -74,6 +74,29 @@ create type new_transfer as (
   operator text
 );
 
+create type ordered_transfer as (
+  transfer_key bigint,
+  transfer_id text,
+  transfer_type text,
+  from_account_id text,
+  to_account_id text,
+  from_key bigint,
+  to_key bigint,
+  amount bigint,
+  currency text,
+  status text,
+  failure_code text,
+  failure_detail text,
+  client_id text,
+  user_key bigint,
+  payment_option text,
+  previous_year_contribution boolean,
+  reverses_key bigint,
+  operator text,
+  address inet,
+  request_id text
+);
+
 
 -- Tables
 
@@ -582,8 +605,10 @@ create table transfer_approvals (
   transfer_key bigint not null,
   operator text not null,
   approved_at timestamp with time zone not null,
+  sudo_user text,
   constraint transfer_approvals_operator_check CHECK (operator <> ''::text),
-  constraint transfer_approvals_pkey PRIMARY KEY (institution_id, transfer_key, operator)
+  constraint transfer_approvals_pkey PRIMARY KEY (institution_id, transfer_key, operator),
+  constraint transfer_approvals_sudo_user_check CHECK (sudo_user <> ''::text)
 );
 
 create table transfer_limits (
@@ -647,7 +672,7 @@ create table transfers (
   status text not null,
   failure_code text,
   failure_detail text,
-  client_id text collate "C" not null,
+  client_id text collate "C",
   user_key bigint,
   created_at timestamp with time zone not null,
   settled_at timestamp with time zone,
@@ -669,13 +694,17 @@ END)) stored,
   previous_year_contribution boolean,
   reverses_key bigint,
   operator text,
+  address inet,
+  request_id text collate "C",
   constraint transfers_amount_check CHECK (amount > 0),
+  constraint transfers_check CHECK (client_id IS NOT NULL OR operator IS NOT NULL),
   constraint transfers_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint transfers_failure CHECK ((status = 'FAILED'::text) = (failure_code IS NOT NULL)),
   constraint transfers_failure_detail CHECK ((failure_code IS NULL) = (failure_detail IS NULL)),
   constraint transfers_operator_check CHECK (operator <> ''::text),
   constraint transfers_payment_option_check CHECK (payment_option = ANY (ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text])),
   constraint transfers_pkey PRIMARY KEY (institution_id, transfer_key),
+  constraint transfers_request_id_check CHECK (request_id ~ '^[!-~]{1,128}$'::text),
   constraint transfers_resolved CHECK (status = 'FAILED'::text OR from_key IS NOT NULL AND to_key IS NOT NULL AND from_key <> to_key AND transfer_type IS NOT NULL),
   constraint transfers_reversing TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_settled CHECK ((status = 'PENDING'::text) = (settled_at IS NULL)),
@@ -749,7 +778,6 @@ CREATE INDEX refresh_families_by_end ON public.refresh_families USING btree (ins
 CREATE INDEX revocations_by_expiry ON public.revocations USING btree (institution_id, expires_at);
 CREATE INDEX spent_assertions_by_expiry ON public.spent_assertions USING btree (institution_id, expires_at);
 CREATE INDEX spent_client_assertions_by_expiry ON public.spent_client_assertions USING btree (institution_id, expires_at);
-CREATE UNIQUE INDEX transfer_approvals_by_person ON public.transfer_approvals USING btree (institution_id, transfer_key, lower(btrim(operator)));
 CREATE INDEX transfers_by_destination ON public.transfers USING btree (institution_id, to_key, list_class, created_at, transfer_key) WHERE (to_key IS NOT NULL);
 CREATE INDEX transfers_by_source ON public.transfers USING btree (institution_id, from_key, list_class, created_at, transfer_key) WHERE (from_key IS NOT NULL);
 CREATE INDEX transfers_by_user ON public.transfers USING btree (institution_id, user_key, list_class, created_at, transfer_key) WHERE (user_key IS NOT NULL);
@@ -1118,6 +1146,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_reversal()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if not exists (
@@ -1128,7 +1157,30 @@ begin
   ) then
     raise exception 'transfer % takes back something else', new.transfer_id using errcode = 'SD011';
   end if;
+  if new.operator is null or num_nonnulls(new.client_id, new.user_key) > 0 then
+    raise exception 'transfer % is a reversal by no operator', new.transfer_id using errcode = 'SD022';
+  end if;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_second_person()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  -- Two approvals at once: the second waits here, and then sees the first.
+  perform from pending_transfers p
+  where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key for no key update;
+  if exists (
+    select from transfer_approvals a
+    where a.institution_id = new.institution_id and a.transfer_key = new.transfer_key
+      and share_a_person(array[a.operator, a.sudo_user], array[new.operator, new.sudo_user])
+  ) then
+    raise exception 'transfers: one person approves twice' using errcode = 'SD021';
+  end if;
+  return new;
 end
 $function$;
 
@@ -1284,6 +1336,17 @@ AS $function$
   select count(*) from gone
 $function$;
 
+CREATE OR REPLACE FUNCTION public.fold_name(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select lower(regexp_replace(normalize(name, NFKC),
+    '[\s[:cntrl:]\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\U000E0000-\U000E0FFF]',
+    '', 'g'))
+$function$;
+
 CREATE OR REPLACE FUNCTION public.given_back(institution integer, transfer bigint, key integer)
  RETURNS boolean
  LANGUAGE sql
@@ -1296,6 +1359,15 @@ AS $function$
       select from transfers r
       where r.institution_id = institution and r.reverses_key = transfer and r.reverses_key is not null
         and r.status <> 'FAILED')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.share_a_person(one text[], other text[])
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select exists (select from unnest(one) a join unnest(other) b on fold_name(a) = fold_name(b))
 $function$;
 
 CREATE OR REPLACE FUNCTION public.take_off_control_total()
@@ -1337,6 +1409,7 @@ CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR 
 CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EACH ROW EXECUTE FUNCTION check_pending_ended();
 CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending();
 CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
+CREATE TRIGGER transfer_approvals_second_person BEFORE INSERT ON transfer_approvals FOR EACH ROW EXECUTE FUNCTION check_second_person();
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
 CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION take_off_control_total();
 CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION take_off_control_total();
