@@ -33,7 +33,7 @@ const catalogQueries: Readonly<Record<string, string>> = {
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'c'
     group by c.relname order by c.relname`,
   Tables: `
-    select format(E'create table %s (\\n%s\\n)%s;\\n', c.relname,
+    select format(E'create %s %s (\\n%s\\n)%s;\\n', case c.relpersistence when 'u' then 'unlogged table' else 'table' end, c.relname,
       (select string_agg(x.line, E',\\n' order by x.part, x.place, x.line) from (
          select 1 as part, a.attnum::integer as place, format('  %s %s%s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
            case when a.attcollation <> t.typcollation then format(' collate %I', co.collname) else '' end,

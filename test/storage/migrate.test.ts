@@ -86,7 +86,14 @@ test('every table but the global directory is bound to its institution', async (
   );
   assert.deepEqual(
     open.map((row) => row.relname),
-    ['client_directory', 'institutions', 'provider_directory', 'schema_migrations', 'signing_keys'],
+    [
+      'client_directory',
+      'control_totals',
+      'institutions',
+      'provider_directory',
+      'schema_migrations',
+      'signing_keys',
+    ],
   );
 });
 
@@ -108,6 +115,40 @@ test('a connection that has not said its institution gets an error, not rows', a
     /sharedraft\.institution/,
   );
   await fresh.close();
+});
+
+test('every function finds the same tables and functions, whatever its caller set', async () => {
+  const free = await db.superuser(
+    `select p.oid::regprocedure::text as function from pg_proc p
+     where p.pronamespace = 'public'::regnamespace and p.prosqlbody is null
+       and not coalesce(p.proconfig @> array['search_path=pg_catalog, public, pg_temp'], false)`,
+  );
+  assert.deepEqual(free, []);
+  const [row] = await db.superuser<{ count: bigint }>(
+    `select count(*) from pg_proc where pronamespace = 'public'::regnamespace`,
+  );
+  assert.ok((row?.count ?? 0n) > 20n);
+});
+
+test('the service may call no trigger function and none of what adds up the control total', async () => {
+  const callable = await db.superuser<{ name: string }>(
+    `select p.proname as name from pg_proc p
+     where p.pronamespace = 'public'::regnamespace and p.prosecdef and has_function_privilege($1, p.oid, 'execute')
+     order by 1`,
+    [serviceRole],
+  );
+  assert.deepEqual(
+    callable.map((row) => row.name),
+    ['begin_event_epoch', 'expire_audit_entries'],
+  );
+  const asOwner = await db.superuser<{ name: string }>(
+    `select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef
+       and proname like any (array['check_entries', '%control_total']) order by 1`,
+  );
+  assert.deepEqual(
+    asOwner.map((row) => row.name),
+    ['check_control_total', 'check_entries', 'take_off_control_total'],
+  );
 });
 
 test('the service may neither change nor remove what is for ever', async () => {

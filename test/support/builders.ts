@@ -355,7 +355,7 @@ function unnamed(text: string): Statement {
   return { name: '', text };
 }
 
-/** For what is posted or held by hand: as if a transfer of the same transaction had ordered it. */
+/** For what was posted or held by hand: as if a transfer of the same transaction had ordered it. Called after the writes. */
 export async function orderedElsewhere(tx: Transaction): Promise<void> {
-  await tx.query({ name: '', text: `select set_config('sharedraft.control_total', '0', true)` });
+  await tx.query({ name: '', text: 'select test_support.ordered_elsewhere()' });
 }

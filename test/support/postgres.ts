@@ -23,6 +23,14 @@ export const serviceRole = `${templateName}_service`;
 
 const superuserName = 'postgres';
 
+/** Tests that post by hand, with the service's login, take their postings off the control total. */
+const onlyForTests = `
+  create schema test_support;
+  grant usage on schema test_support to ${serviceRole};
+  create function test_support.ordered_elsewhere() returns void language sql security definer
+  set search_path = pg_catalog, public, pg_temp
+  as 'delete from public.control_totals where transaction = pg_current_xact_id()'`;
+
 /** How scripts/test.mjs tells the test files of a run where their common cluster listens. */
 const socketVariable = 'SHAREDRAFT_TEST_SOCKET';
 
@@ -32,7 +40,9 @@ export async function startCluster(): Promise<TestCluster> {
   await chmod(dataDir, 0o755);
   const postgres = await ownEmbeddedPostgres({ dataDir, log: () => {} });
   await asSuperuser(postgres.connection, (client) => client.query(`create database ${templateName}`));
-  await migrate({ ...postgres.connection, database: templateName }, { login: embeddedLogin });
+  const template = { ...postgres.connection, database: templateName };
+  await migrate(template, { login: embeddedLogin });
+  await asSuperuser(template, (client) => client.query(onlyForTests));
   return {
     connection: postgres.connection,
     stop: async () => {

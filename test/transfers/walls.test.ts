@@ -347,6 +347,30 @@ for (const [what, code, text, at] of refused) {
   });
 }
 
+for (const [attempt, code] of [
+  [`select set_config('sharedraft.control_total', '0', true)`, 'SD017'],
+  ['delete from control_totals', '42501'],
+  ['update control_totals set total = 0', '42501'],
+  ['insert into control_totals values (pg_current_xact_id(), 0) on conflict do nothing', '42501'],
+  ['select add_to_control_total(0)', '42501'],
+  ['create temporary table control_totals (transaction xid8, total numeric)', '42501'],
+  ['alter table control_totals disable trigger all', '42501'],
+  ['set session_replication_role = replica', '42501'],
+] as const) {
+  test(`refused: a posting that no transfer ordered, and behind it "${attempt}"`, async () => {
+    await assert.rejects(
+      desk.database.transaction(desk.institutionId, async (tx) => {
+        const text = entries({ kind: 'TRANSFER', posting: '5', posted: 1, heldOut: steady, heldIn: steady });
+        await tx.query({ name: '', text });
+        await tx.query({ name: '', text: attempt });
+        await tx.query(checkedNow);
+        throw new Error('it was not refused');
+      }),
+      { code },
+    );
+  });
+}
+
 test('refused: a transfer approved, and posted when its review was over', async () => {
   const [pending] = await service.db.superuser<{ id: typeof desk.institutionId; key: bigint; end: Date }>(
     `select institution_id as id, transfer_key as key, due_at as end from pending_transfers where when_due = 'EXPIRE'`,
