@@ -283,6 +283,13 @@ create table contribution_limits (
   constraint contribution_limits_tax_year_check CHECK (tax_year >= 1975 AND tax_year <= 2999)
 );
 
+create unlogged table control_totals (
+  transaction xid8 not null,
+  total numeric not null,
+  constraint control_totals_are_zero TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint control_totals_pkey PRIMARY KEY (transaction)
+);
+
 create table customer_persons (
   institution_id integer not null,
   customer_key bigint not null,
@@ -334,8 +341,7 @@ END),
   constraint entries_kind_check CHECK (kind = ANY (ARRAY['OPENING'::text, 'ADJUSTMENT'::text, 'TRANSFER'::text, 'HOLD'::text, 'RELEASE'::text])),
   constraint entries_pkey PRIMARY KEY (institution_id, account_key, seq),
   constraint entries_released TRIGGER DEFERRABLE INITIALLY DEFERRED,
-  constraint entries_seq_check CHECK (seq > 0),
-  constraint entries_without_transfer TRIGGER DEFERRABLE INITIALLY DEFERRED
+  constraint entries_seq_check CHECK (seq > 0)
 );
 
 create table event_epochs (
@@ -711,8 +717,7 @@ END)) stored,
   constraint transfers_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'COMPLETED'::text, 'FAILED'::text])),
   constraint transfers_transfer_id_check CHECK (length(transfer_id) <= 64 AND transfer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]*$'::text),
   constraint transfers_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text])),
-  constraint transfers_waiting TRIGGER DEFERRABLE INITIALLY DEFERRED,
-  constraint transfers_without_entries TRIGGER DEFERRABLE INITIALLY DEFERRED
+  constraint transfers_waiting TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 
 create table used_ids (
@@ -791,11 +796,17 @@ CREATE UNIQUE INDEX users_by_username ON public.users USING btree (institution_i
 CREATE OR REPLACE FUNCTION public.add_to_control_total(change numeric)
  RETURNS void
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  perform set_config(
-    'sharedraft.control_total',
-    (coalesce(nullif(current_setting('sharedraft.control_total', true), '')::numeric, 0) + coalesce(change, 0))::text, true);
+  -- Openings and adjustments are ordered by no transfer.
+  if change is null then
+    return;
+  end if;
+  update control_totals set total = total + change where transaction = pg_current_xact_id();
+  if not found then
+    insert into control_totals values (pg_current_xact_id(), change);
+  end if;
 end
 $function$;
 
@@ -823,6 +834,7 @@ CREATE OR REPLACE FUNCTION public.check_balances()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   -- A balance says what its account's newest entry says.
@@ -845,9 +857,14 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_control_total()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+declare
+  final numeric;
 begin
-  if current_setting('sharedraft.control_total') <> '0' then
+  delete from control_totals where transaction = new.transaction returning total into final;
+  if final <> 0 then
     raise exception 'ledger: what is posted and what was ordered differ' using errcode = 'SD017';
   end if;
   return null;
@@ -857,6 +874,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_counter_lowered()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if exists (
@@ -878,7 +896,9 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_entries()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
  SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   unbalanced boolean;
@@ -961,6 +981,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_limit_use()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if not exists (
@@ -977,6 +998,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_limit_use_dropped()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if not given_back(old.institution_id, old.transfer_key, old.limit_key) and not exists (
@@ -994,6 +1016,7 @@ CREATE OR REPLACE FUNCTION public.check_loan_payments()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if exists (
@@ -1015,6 +1038,7 @@ CREATE OR REPLACE FUNCTION public.check_new_balances()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if exists (
@@ -1037,6 +1061,7 @@ CREATE OR REPLACE FUNCTION public.check_pending()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   -- Each waits with its amount held on both accounts, by entries of its own.
@@ -1069,6 +1094,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_pending_ended()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if exists (
@@ -1084,6 +1110,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_pending_waits()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if not exists (
@@ -1102,6 +1129,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_provider_generation()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if new.generation <= old.generation then
@@ -1114,6 +1142,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_refresh_family()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if old.revoked_at is not null then
@@ -1130,6 +1159,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_release()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if not exists (
@@ -1187,6 +1217,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_secret_wiped()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if num_nonnulls(new.secret, new.secret_expires_at) > 0 then
@@ -1199,6 +1230,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_terms()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if (new.when_due, new.due_at) is distinct from ('POST', old.not_before) or old.approvals_needed > (
@@ -1214,6 +1246,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.check_transfer_transition()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   ends text := case new.status when 'COMPLETED' then 'TRANSFER' else 'RELEASE' end;
@@ -1267,14 +1300,12 @@ CREATE OR REPLACE FUNCTION public.control_number(kind text, posting bigint, acco
  RETURNS bigint
  LANGUAGE sql
  IMMUTABLE
-AS $function$
-  select hashint8extended(posting, hashint8extended(account, hashint8extended(amount,
-    case kind when 'HOLD' then 1 when 'RELEASE' then 2 when 'SETTLEMENT' then 3 else 0 end)))
-$function$;
+RETURN hashint8extended(posting, hashint8extended(account, hashint8extended(amount, (CASE kind WHEN 'HOLD'::text THEN 1 WHEN 'RELEASE'::text THEN 2 WHEN 'SETTLEMENT'::text THEN 3 ELSE 0 END)::bigint)));
 
 CREATE OR REPLACE FUNCTION public.end_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   new.token_epoch := old.token_epoch + 1;
@@ -1286,6 +1317,7 @@ CREATE OR REPLACE FUNCTION public.entries_before(institution integer, account bi
  RETURNS bigint
  LANGUAGE plpgsql
  STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   low bigint := 0;
@@ -1310,6 +1342,7 @@ CREATE OR REPLACE FUNCTION public.expect_rows(written_to text, written bigint, s
  RETURNS void
  LANGUAGE plpgsql
  IMMUTABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if written is distinct from sent then
@@ -1351,6 +1384,7 @@ CREATE OR REPLACE FUNCTION public.given_back(institution integer, transfer bigin
  RETURNS boolean
  LANGUAGE sql
  STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
   select exists (
       select from transfers t
@@ -1373,6 +1407,8 @@ $function$;
 CREATE OR REPLACE FUNCTION public.take_off_control_total()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   perform add_to_control_total(-sum(
@@ -1396,8 +1432,8 @@ CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR E
 CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS became FOR EACH STATEMENT EXECUTE FUNCTION check_balances();
 CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
 CREATE TRIGGER clients_switched_off BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION end_tokens();
+CREATE CONSTRAINT TRIGGER control_totals_are_zero AFTER INSERT ON control_totals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_control_total();
 CREATE CONSTRAINT TRIGGER entries_released AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.kind = 'RELEASE'::text) EXECUTE FUNCTION check_release();
-CREATE CONSTRAINT TRIGGER entries_without_transfer AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.amount <= 0) EXECUTE FUNCTION check_control_total();
 CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
 CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
 CREATE TRIGGER limit_counters_lowered BEFORE UPDATE ON limit_counters FOR EACH ROW WHEN (new.amount < old.amount OR new.transfers < old.transfers) EXECUTE FUNCTION check_counter_lowered();
@@ -1415,7 +1451,6 @@ CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE
 CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION take_off_control_total();
 CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_waits();
-CREATE CONSTRAINT TRIGGER transfers_without_entries AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status <> 'FAILED'::text AND (COALESCE(current_setting('sharedraft.control_total'::text, true), ''::text) = ANY (ARRAY[''::text, '0'::text]))) EXECUTE FUNCTION check_control_total();
 CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
 
 -- Row-level security
