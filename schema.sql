@@ -617,6 +617,15 @@ create table transfer_approvals (
   constraint transfer_approvals_sudo_user_check CHECK (sudo_user <> ''::text)
 );
 
+create table transfer_id_prefixes (
+  institution_id integer not null,
+  prefix text collate "C" not null,
+  client_id text collate "C" not null,
+  constraint transfer_id_prefixes_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint transfer_id_prefixes_pkey PRIMARY KEY (institution_id, prefix),
+  constraint transfer_id_prefixes_prefix_check CHECK (prefix ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{1,31}$'::text AND prefix ~ '[^0-9a-f-]'::text AND NOT starts_with(prefix, 'key:'::text) AND NOT starts_with('key:'::text, prefix))
+);
+
 create table transfer_limits (
   institution_id integer not null,
   limit_key integer not null,
@@ -714,6 +723,7 @@ END)) stored,
   constraint transfers_resolved CHECK (status = 'FAILED'::text OR from_key IS NOT NULL AND to_key IS NOT NULL AND from_key <> to_key AND transfer_type IS NOT NULL),
   constraint transfers_reversing TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_settled CHECK ((status = 'PENDING'::text) = (settled_at IS NULL)),
+  constraint transfers_source CHECK (from_key IS NOT NULL) NOT VALID,
   constraint transfers_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'COMPLETED'::text, 'FAILED'::text])),
   constraint transfers_transfer_id_check CHECK (length(transfer_id) <= 64 AND transfer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]*$'::text),
   constraint transfers_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text])),
@@ -783,6 +793,7 @@ CREATE INDEX refresh_families_by_end ON public.refresh_families USING btree (ins
 CREATE INDEX revocations_by_expiry ON public.revocations USING btree (institution_id, expires_at);
 CREATE INDEX spent_assertions_by_expiry ON public.spent_assertions USING btree (institution_id, expires_at);
 CREATE INDEX spent_client_assertions_by_expiry ON public.spent_client_assertions USING btree (institution_id, expires_at);
+CREATE INDEX transfer_id_prefixes_by_client ON public.transfer_id_prefixes USING btree (institution_id, client_id);
 CREATE INDEX transfers_by_destination ON public.transfers USING btree (institution_id, to_key, list_class, created_at, transfer_key) WHERE (to_key IS NOT NULL);
 CREATE INDEX transfers_by_source ON public.transfers USING btree (institution_id, from_key, list_class, created_at, transfer_key) WHERE (from_key IS NOT NULL);
 CREATE INDEX transfers_by_user ON public.transfers USING btree (institution_id, user_key, list_class, created_at, transfer_key) WHERE (user_key IS NOT NULL);
@@ -974,6 +985,41 @@ begin
     raise exception 'ledger: an opening or adjustment is not against an account of the institution' using errcode = 'SD019';
   end if;
   perform add_to_control_total(control);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_id_prefix()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  lock table public.transfer_id_prefixes in share row exclusive mode;
+  if exists (
+    select from public.transfer_id_prefixes p
+    where p.institution_id = new.institution_id and p.client_id <> new.client_id
+      and (starts_with(p.prefix, new.prefix) or starts_with(new.prefix, p.prefix))
+  ) then
+    raise exception 'clients: the prefix overlaps with one of another client' using errcode = 'SD023';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_id_reserved()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (
+    select from public.transfer_id_prefixes p
+    join written t on t.institution_id = p.institution_id and starts_with(t.transfer_id, p.prefix)
+      and t.client_id <> p.client_id
+  ) then
+    raise exception 'transfers: the id is reserved for another client' using errcode = 'SD024';
+  end if;
   return null;
 end
 $function$;
@@ -1446,9 +1492,11 @@ CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EAC
 CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending();
 CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
 CREATE TRIGGER transfer_approvals_second_person BEFORE INSERT ON transfer_approvals FOR EACH ROW EXECUTE FUNCTION check_second_person();
+CREATE TRIGGER transfer_id_prefixes_apart BEFORE INSERT ON transfer_id_prefixes FOR EACH ROW EXECUTE FUNCTION check_id_prefix();
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
 CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION take_off_control_total();
 CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION take_off_control_total();
+CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_id_reserved();
 CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_waits();
 CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
@@ -1482,6 +1530,7 @@ revocations (forced): institution using (institution_id = ( SELECT (current_sett
 spent_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 spent_client_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfer_approvals (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+transfer_id_prefixes (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfer_limits (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfer_policies (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -1523,6 +1572,7 @@ signing_keys: delete, insert, select, update (sealed_private_key)
 spent_assertions: delete, insert, select
 spent_client_assertions: delete, insert, select
 transfer_approvals: insert, select
+transfer_id_prefixes: delete, insert, select
 transfer_limits: delete, insert, select, update
 transfer_policies: delete, insert, select, update
 transfers: insert, select, update (failure_code, failure_detail, operator, settled_at, status)

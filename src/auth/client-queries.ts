@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type InstitutionId, type Queryable, sql, sqlStateOf } from '../storage/index.ts';
 import type { ClientKey } from './client-keys.ts';
 
 /** What an operator does to clients. What a request reads of one stands in queries.ts. */
@@ -78,6 +78,7 @@ export interface ClientChange {
   readonly active?: boolean;
   readonly introspectsAll?: boolean;
   readonly registrationRefusals?: RegistrationRefusals;
+  readonly idPrefixes?: readonly string[];
 }
 
 /** False: there is no such client. */
@@ -103,6 +104,39 @@ export async function updateClient(
   ]);
   return rowCount === 1;
 }
+
+const dropIdPrefixes = sql(
+  'auth_drop_id_prefixes',
+  'delete from transfer_id_prefixes where institution_id = $1 and client_id = $2',
+);
+const addIdPrefixes = sql(
+  'auth_add_id_prefixes',
+  `insert into transfer_id_prefixes (institution_id, client_id, prefix)
+   select $1, $2, prefix from unnest($3::text[]) as prefix`,
+);
+
+export class IdPrefixTakenError extends Error {
+  override readonly name = 'IdPrefixTakenError';
+  constructor(cause: unknown) {
+    super('A prefix overlaps with one of another client. Nothing was changed.', { cause });
+  }
+}
+
+/** Exactly these. Throws IdPrefixTakenError if one overlaps with a prefix of another client. */
+export async function replaceIdPrefixes(
+  db: Queryable,
+  institutionId: InstitutionId,
+  clientId: string,
+  prefixes: readonly string[],
+): Promise<void> {
+  await db.query(dropIdPrefixes, [institutionId, clientId]);
+  if (prefixes.length === 0) return;
+  await db.query(addIdPrefixes, [institutionId, clientId, prefixes]).catch((error) => {
+    throw sqlStateOf(error) === overlappingPrefix ? new IdPrefixTakenError(error) : error;
+  });
+}
+
+const overlappingPrefix = 'SD023';
 
 const refusalsOf = sql(
   'auth_registration_refusals',
@@ -250,6 +284,9 @@ export async function deleteClientKey(
 const allClients = sql(
   'auth_clients',
   `select c.client_id, c.name, c.scopes, c.grants, c.token_lifetime_seconds, c.networks::text[] as networks, c.active,
+          array(select p.prefix from transfer_id_prefixes p
+                where p.institution_id = c.institution_id and p.client_id = c.client_id
+                order by p.prefix) as id_prefixes,
           c.introspects_all, c.registration_refusals,
           (select count(*)::integer from client_secrets s
            where s.institution_id = c.institution_id and s.client_id = c.client_id
@@ -272,6 +309,8 @@ export interface ListedClient {
   readonly active: boolean;
   readonly introspectsAll: boolean;
   readonly registrationRefusals: RegistrationRefusals;
+  /** How ids of transfers begin that are the client's alone. */
+  readonly idPrefixes: readonly string[];
   /** How many are valid. */
   readonly secrets: number;
   readonly kids: readonly string[];
@@ -292,6 +331,7 @@ export async function selectClients(
     active: boolean;
     introspects_all: boolean;
     registration_refusals: RegistrationRefusals;
+    id_prefixes: string[];
     secrets: number;
     kids: string[];
   }>(allClients, [institutionId, now]);
@@ -305,6 +345,7 @@ export async function selectClients(
     active: row.active,
     introspectsAll: row.introspects_all,
     registrationRefusals: row.registration_refusals,
+    idPrefixes: row.id_prefixes,
     secrets: row.secrets,
     kids: row.kids,
   }));

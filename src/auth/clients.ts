@@ -15,6 +15,7 @@ import {
   type ListedClient,
   lockClient,
   type RegistrationRefusals,
+  replaceIdPrefixes,
   selectClientSecrets,
   selectClients,
   updateClient,
@@ -43,11 +44,16 @@ export interface NewClient {
   readonly networks?: readonly string[];
   /** Left out: the client introspects its own tokens alone. */
   readonly introspectsAll?: boolean;
+  /** How ids of transfers begin that are this client's alone; left out: none. */
+  readonly idPrefixes?: readonly string[];
   /** Left out: UNIFORM. */
   readonly registrationRefusals?: RegistrationRefusals;
 }
 
-/** Answers the secret, which is kept only as a keyed hash; undefined when the client id is taken. */
+/**
+ * Returns the secret, which is kept only as a keyed hash; undefined when the client id is taken. Throws
+ * IdPrefixTakenError.
+ */
 export async function createClient(
   deps: ClientDeps,
   client: NewClient,
@@ -69,6 +75,7 @@ export async function createClient(
       introspectsAll: client.introspectsAll ?? false,
       registrationRefusals: client.registrationRefusals ?? 'UNIFORM',
     });
+    if (client.idPrefixes) await replaceIdPrefixes(tx, institutionId, clientId, client.idPrefixes);
     if (secret !== undefined) await saveSecret(deps, tx, clientId, 1, secret);
     if (key !== undefined) await insertClientKey(tx, institutionId, clientId, key, createdAt);
     await record(deps, tx, 'client.created', clientId, origin);
@@ -80,7 +87,7 @@ export function listClients(deps: ClientDeps, institutionId: InstitutionId): Pro
   return deps.database.read(institutionId, (db) => selectClients(db, institutionId, deps.clock()));
 }
 
-/** False: there is no such client. Switching it off ends its tokens for good. */
+/** False: there is no such client. Switching it off ends its tokens for good. Throws IdPrefixTakenError. */
 export function changeClient(
   deps: ClientDeps,
   institutionId: InstitutionId,
@@ -90,6 +97,9 @@ export function changeClient(
 ): Promise<boolean> {
   return deps.database.transaction(institutionId, async (tx) => {
     const changed = await updateClient(tx, institutionId, clientId, change);
+    if (changed && change.idPrefixes) {
+      await replaceIdPrefixes(tx, institutionId, clientId, change.idPrefixes);
+    }
     if (changed) await record(deps, tx, 'client.changed', clientId, origin);
     return changed;
   });

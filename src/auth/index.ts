@@ -17,6 +17,7 @@ export {
 } from './client-keys.ts';
 export {
   type ClientChange,
+  IdPrefixTakenError,
   type ListedClient,
   type RegistrationRefusals,
   registrationRefusals,

@@ -9,6 +9,7 @@ import {
   clientKeyAlgorithms,
   createClient,
   grantTypes,
+  IdPrefixTakenError,
   type ListedClient,
   listClients,
   type RegistrationRefusals,
@@ -34,6 +35,8 @@ interface Institution {
 }
 
 const whose = ['--institution <code>', 'whose client it is'] as const;
+const idPrefixMeaning =
+  'how ids of transfers begin that only this client and its members may use, e.g. payroll-; space separated';
 const longestOverlapHours = 24 * 365;
 
 export function clientCommands(): Command[] {
@@ -52,6 +55,7 @@ interface CreateOptions extends Institution, LearningOptions {
   readonly grants: string[];
   readonly tokenLifetime?: number;
   readonly networks?: string[];
+  readonly idPrefix?: string[];
   readonly key?: string;
   readonly algorithm?: ClientKeyAlgorithm;
 }
@@ -70,6 +74,7 @@ function create(): Command {
     )
     .option('--token-lifetime <seconds>', 'from 60 to 86400; the service decides when left out', readLifetime)
     .option('--networks <networks>', 'from where it may call, CIDR, space separated', readNetworks)
+    .option('--id-prefix <prefixes>', idPrefixMeaning, readIdPrefixes)
     .option('--key <file>', 'a public key, PEM or JWK, to authenticate with instead of a secret')
     .addOption(algorithmOption())
     .addOption(introspectionOption())
@@ -90,10 +95,11 @@ function create(): Command {
             ...learningOf(options),
             ...(options.tokenLifetime !== undefined && { tokenLifetimeSeconds: options.tokenLifetime }),
             ...(options.networks && { networks: options.networks }),
+            ...(options.idPrefix && { idPrefixes: options.idPrefix }),
             ...(key && { key }),
           },
           origin,
-        );
+        ).catch(refuseTaken);
         if (created === undefined) throw new CommandFailed('The client id is taken.');
         warnOfScopes(chosen);
         const proof = created.secret
@@ -125,6 +131,7 @@ function describe(client: ListedClient): string {
     `  lifetime  ${seconds === null ? "the service's" : `${seconds} s`}`,
     `  networks  ${networks?.join(' ') ?? 'any'}`,
     `  learns    ${client.introspectsAll ? 'about all tokens of the institution' : 'about its own tokens'}; ${client.registrationRefusals.toLowerCase()} refusals of registration`,
+    `  prefixes  ${client.idPrefixes.join(' ') || 'none'}`,
     `  secrets   ${secrets}`,
     `  keys      ${kids.join(' ') || 'none'}`,
   ].join('\n');
@@ -136,6 +143,7 @@ interface SetOptions extends Institution, LearningOptions {
   readonly grants?: string[];
   readonly tokenLifetime?: number | 'default';
   readonly networks?: string[] | 'any';
+  readonly idPrefix?: string[] | 'none';
   readonly on?: true;
   readonly off?: true;
 }
@@ -154,25 +162,32 @@ function set(): Command {
     .option('--networks <networks>', 'from where it may call, CIDR, space separated, or any', (text) =>
       text === 'any' ? text : readNetworks(text),
     )
+    .option('--id-prefix <prefixes>', `${idPrefixMeaning}; or none`, (text) =>
+      text === 'none' ? text : readIdPrefixes(text),
+    )
     .addOption(introspectionOption())
     .addOption(refusalsOption())
     .addOption(new Option('--on', 'switch it on; tokens of before stay dead').conflicts('off'))
     .option('--off', 'switch it off; live tokens end')
     .action(async (clientId: string, options: SetOptions, command: Command) => {
-      const { name, grants, tokenLifetime, networks, on, off } = options;
+      const { name, grants, tokenLifetime, networks, idPrefix, on, off } = options;
       const change: ClientChange = {
         ...(name !== undefined && { name }),
         ...(options.scopes && { scopes: options.scopes }),
         ...(grants && { grants }),
         ...(tokenLifetime && { tokenLifetimeSeconds: tokenLifetime === 'default' ? null : tokenLifetime }),
         ...(networks && { networks: networks === 'any' ? null : networks }),
+        ...(idPrefix && { idPrefixes: idPrefix === 'none' ? [] : idPrefix }),
         ...((on || off) && { active: on === true }),
         ...learningOf(options),
       };
       if (Object.keys(change).length === 0) command.error('error: it does not say what to change');
       await withStores(async (stores, origin) => {
         const { institutionId } = await chooseInstitution(stores, options.institution);
-        if (!(await changeClient(stores.auth, institutionId, clientId, change, origin))) throw noSuchClient();
+        const changed = await changeClient(stores.auth, institutionId, clientId, change, origin).catch(
+          refuseTaken,
+        );
+        if (!changed) throw noSuchClient();
         if (options.scopes) warnOfScopes(options.scopes);
         say('Done.');
       });
@@ -327,6 +342,20 @@ function readLifetime(text: string): number {
   return seconds;
 }
 
+/** The form is the database's rule too. A prefix that a generated id may have would lock others out of those. */
+function readIdPrefixes(text: string): string[] {
+  const prefixes = [...new Set(text.split(/\s+/))];
+  const isPrefix = (one: string) =>
+    /^[A-Za-z0-9][A-Za-z0-9._:-]{1,31}$/.test(one) &&
+    /[^0-9a-f-]/.test(one) &&
+    !one.startsWith('key:') &&
+    !'key:'.startsWith(one);
+  if (prefixes.every(isPrefix)) return prefixes;
+  throw new InvalidArgumentError(
+    'A prefix has 2 to 32 letters, digits and . _ : - with one beyond 0-9, a-f and -. It does not begin with key:.',
+  );
+}
+
 function readHours(text: string): number {
   const hours = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
   if (!(hours <= longestOverlapHours)) throw new InvalidArgumentError(`From 0 to ${longestOverlapHours}.`);
@@ -342,6 +371,10 @@ function readNetworks(text: string): string[] {
     if (!valid) throw new InvalidArgumentError('Networks are like 192.0.2.0/24 or 2001:db8::/32.');
     return network;
   });
+}
+
+function refuseTaken(error: unknown): never {
+  throw error instanceof IdPrefixTakenError ? new CommandFailed(error.message) : error;
 }
 
 function noSuchClient(): CommandFailed {

@@ -102,8 +102,10 @@ function reverse(): Command {
 }
 
 function readId(text: string): string {
-  if (isPublicId(text) && text !== 'options') return text;
-  throw new InvalidArgumentError('An id has 1 to 64 letters, digits and . _ : - and is not "options".');
+  if (isPublicId(text) && !['options', 'dry-run'].includes(text)) return text;
+  throw new InvalidArgumentError(
+    'An id has 1 to 64 letters, digits and . _ : - and is not "options" or "dry-run".',
+  );
 }
 
 function rules(): Command {

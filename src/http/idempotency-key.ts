@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
+import { derivedIdPrefix } from '../transfers/index.ts';
 
 /**
  * The transfer id that an `Idempotency-Key` header stands for: the same for the same key of the same institution,
- * client and user, and for nobody else. The key may be quoted, as the IETF draft writes it, or bare, as most send it.
+ * client and user, and for nobody else. Others can compute it, so that ids which begin so are taken from no body. The key may be quoted, as the IETF draft writes it, or bare, as most send it.
  * Problem `invalid_request` for anything but 1 to 255 visible ASCII characters.
  *
  * Source: draft-ietf-httpapi-idempotency-key-header
@@ -22,5 +23,5 @@ export function transferIdFromKey(header: string, actor: Actor): string {
   for (const part of [String(actor.institutionId), actor.clientId, userId, key]) {
     hash.update(`${Buffer.byteLength(part)}:${part}`);
   }
-  return hash.digest('hex');
+  return `${derivedIdPrefix}${hash.digest('base64url')}`;
 }

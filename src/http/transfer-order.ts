@@ -29,7 +29,7 @@ export function readOrder(input: {
 }): TransferOrder {
   const { actor, body, numbers, header } = input;
   return {
-    transferId: body.id ?? idFromHeader(header('idempotency-key'), actor) ?? uuidv7(new Date()),
+    ...readId(body.id, header('idempotency-key'), actor),
     fromAccountId: body.fromAccountId,
     toAccountId: body.toAccountId,
     amount: readAmount(numbers),
@@ -40,8 +40,14 @@ export function readOrder(input: {
   };
 }
 
-function idFromHeader(key: string | undefined, actor: Actor): string | undefined {
-  return key === undefined ? undefined : transferIdFromKey(key, actor);
+function readId(
+  id: string | undefined,
+  key: string | undefined,
+  actor: Actor,
+): Pick<TransferOrder, 'transferId' | 'isIdDerived'> {
+  if (id !== undefined) return { transferId: id };
+  if (key === undefined) return { transferId: uuidv7(new Date()) };
+  return { transferId: transferIdFromKey(key, actor), isIdDerived: true };
 }
 
 /** From the source text of the number: JavaScript's own value has been through a float. */

@@ -1,6 +1,8 @@
 import type { Actor } from '../institutions/index.ts';
 import type { Facts } from './facts.ts';
 import type { AccountFacts } from './queries.ts';
+import type { IdPrefix } from './setting-queries.ts';
+import type { SubmittedOrder } from './transfer.ts';
 
 /**
  * Who may order what, read from holder records after the locks. A client token may order on any account of its
@@ -38,4 +40,18 @@ export function paysOut({ diAccountType, transferRestriction }: AccountFacts): b
 
 export function mayReceive({ transferRestriction }: AccountFacts): boolean {
   return transferRestriction !== 'EXCLUDE_ALL' && transferRestriction !== 'EXCLUDE_AS_TO';
+}
+
+/** How an id begins that was derived from an `Idempotency-Key`. Such an id can be computed by others, who may not take it. */
+export const derivedIdPrefix = 'key:';
+
+/** Whether the order may use its id up: prefixes of one client are refused to all others and their members. */
+export function mayUseId(
+  { transferId, isIdDerived, actor }: SubmittedOrder,
+  prefixes: readonly IdPrefix[],
+): boolean {
+  if (transferId.startsWith(derivedIdPrefix)) return isIdDerived === true;
+  return prefixes.every(
+    ({ prefix, clientId }) => clientId === actor.clientId || !transferId.startsWith(prefix),
+  );
 }

@@ -11,7 +11,7 @@ import type { Actor } from '../institutions/index.ts';
 import { type Book, unbounded } from '../ledger/index.ts';
 import type { Transaction } from '../storage/index.ts';
 import { type Approvals, auditOf } from './audit-of.ts';
-import { mayReceive, paysOut } from './authority.ts';
+import { mayReceive, mayUseId, paysOut } from './authority.ts';
 import {
   apply,
   changeDues,
@@ -132,11 +132,14 @@ export class Batch {
     const { facts, book, counters } = this.#ground;
     const first = this.#seen(order.transferId, order.actor);
     if (first !== undefined) return repeated(order, first);
+    if (!mayUseId(order, facts.settings.idPrefixes)) return reservedId;
     const judgement = judge(order, facts, book, counters);
     if ('malformed' in judgement) {
       return { kind: 'malformed', pointer: judgement.pointer, detail: judgement.detail };
     }
     const transfer = toTransfer(order, postingKey, judgement, facts.at);
+    // Uses up no id: else a member could take ids without an account.
+    if (judgement.from === undefined) return { kind: 'new', transfer };
     if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);
     this.#add({ ...transfer, origin: order.origin });
     return { kind: 'new', transfer };
@@ -379,12 +382,18 @@ export class Batch {
   }
 }
 
-/** What is answered to an order whose id is used. */
+/** The outcome of an order whose id is used. */
 export function repeated(order: SubmittedOrder, first: SeenTransferRow): RepeatedOutcome {
   if (!maySee(order.actor, first)) return { kind: 'id_reused', differs: null };
   const differs = differences(order, first);
   return differs.length > 0 ? { kind: 'id_reused', differs } : { kind: 'replayed', transfer: first };
 }
+
+export const reservedId = {
+  kind: 'malformed',
+  pointer: '/id',
+  detail: 'Ids that begin so are reserved.',
+} as const satisfies Outcome;
 
 /** An order as the transfer that it becomes by a judgement. */
 export function toTransfer(

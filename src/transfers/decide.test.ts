@@ -142,6 +142,7 @@ async function decided(world: World): Promise<{
       calendar: { timeZone: 'America/New_York', opensAt: '00:00', exceptions: new Map() },
       contributionLimits: [],
       recentLimits: [],
+      idPrefixes: [],
     },
     at,
     day: '2026-03-02',

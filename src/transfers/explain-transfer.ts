@@ -2,9 +2,9 @@ import type { Actor } from '../institutions/index.ts';
 import { roomOut } from '../ledger/index.ts';
 import { Problem } from '../problem.ts';
 import type { Database } from '../storage/index.ts';
-import { mayPayFrom, paysOut, visibleSource } from './authority.ts';
-import { repeated, toTransfer } from './batch.ts';
-import { boundsOn, type Failure, findWay, judge } from './decide.ts';
+import { mayPayFrom, mayUseId, paysOut, visibleSource } from './authority.ts';
+import { repeated, reservedId, toTransfer } from './batch.ts';
+import { boundsOn, type Failure, findWay, judge, maySee } from './decide.ts';
 import { least, usesOf } from './limits.ts';
 import { boundsOf } from './loans.ts';
 import { type PendingTerms, paymentOptionsOf, policyFor } from './policies.ts';
@@ -29,7 +29,7 @@ export interface Decision {
 
 /**
  * The dry run of an order: the same reading and the same rules as the real one's, and nothing moved, stored or used up.
- * An order whose id is used is answered as the real one would be.
+ * An order under the id of a transfer that the caller may see gives that transfer; of others it tells nothing.
  */
 export async function explainTransfer(
   desk: TransferDesk,
@@ -46,7 +46,8 @@ export async function explainTransfer(
       fromAccountId: order.fromAccountId,
       toAccountIds: [order.toAccountId],
     });
-    if (existing !== undefined) return repeated(submitted, existing);
+    if (existing !== undefined && maySee(actor, existing)) return repeated(submitted, existing);
+    if (!mayUseId(submitted, facts.settings.idPrefixes)) return reservedId;
     const judgement = judge(submitted, facts, book, counters);
     if ('malformed' in judgement) {
       return { kind: 'malformed', pointer: judgement.pointer, detail: judgement.detail };

@@ -7,6 +7,7 @@
  * limits and appends the event; authority and limits are read after the locks; COMPLETED and FAILED are final; what is
  * PENDING is held on both accounts, and posts only when it is due or approved.
  */
+
 export {
   type DecimalAmount,
   formatMinor,
@@ -21,6 +22,7 @@ export {
   reviewTransfer,
   settleDue,
 } from './act-on-transfer.ts';
+export { derivedIdPrefix } from './authority.ts';
 export {
   type Decision,
   explainTransfer,

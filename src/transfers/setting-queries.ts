@@ -139,3 +139,19 @@ export async function replaceContributionLimits(
     rows.map((row) => row.filingDate ?? null),
   ]);
 }
+
+/** Ids of transfers that begin so are this client's. */
+export interface IdPrefix {
+  readonly prefix: string;
+  readonly clientId: string;
+}
+
+const idPrefixes = sql(
+  'transfers_id_prefixes',
+  'select prefix, client_id from transfer_id_prefixes where institution_id = $1 order by prefix',
+);
+
+export async function selectIdPrefixes(db: Queryable, institutionId: InstitutionId): Promise<IdPrefix[]> {
+  const { rows } = await db.query<{ prefix: string; client_id: string }>(idPrefixes, [institutionId]);
+  return rows.map((row) => ({ prefix: row.prefix, clientId: row.client_id }));
+}

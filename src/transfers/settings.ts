@@ -7,7 +7,13 @@ import {
 import type { Database, InstitutionId } from '../storage/index.ts';
 import type { ContributionLimit } from './contributions.ts';
 import { type LimitRow, selectLimits } from './limit-queries.ts';
-import { type Policy, selectContributionLimits, selectPolicies } from './setting-queries.ts';
+import {
+  type IdPrefix,
+  type Policy,
+  selectContributionLimits,
+  selectIdPrefixes,
+  selectPolicies,
+} from './setting-queries.ts';
 
 /** What an institution laid down and rarely changes. */
 export interface TransferSettings {
@@ -18,6 +24,8 @@ export interface TransferSettings {
   readonly contributionLimits: readonly ContributionLimit[];
   /** As they were a moment ago: they tell which counters to lock. What binds an order is read behind the locks. */
   readonly recentLimits: readonly LimitRow[];
+  /** A new one holds within a second; the database refuses it at once. */
+  readonly idPrefixes: readonly IdPrefix[];
 }
 
 export type ReadSettings = (institutionId: InstitutionId) => Promise<TransferSettings>;
@@ -42,7 +50,7 @@ export function rememberSettings(database: Database): ReadSettings {
 }
 
 async function readSettings(database: Database, institutionId: InstitutionId): Promise<TransferSettings> {
-  const [institution, [policies, days, contributionLimits, recentLimits]] = await Promise.all([
+  const [institution, [policies, days, contributionLimits, recentLimits, idPrefixes]] = await Promise.all([
     database.directory((db) => findInstitution(db, institutionId)),
     database.read(institutionId, (db) =>
       Promise.all([
@@ -50,6 +58,7 @@ async function readSettings(database: Database, institutionId: InstitutionId): P
         selectBusinessDays(db, institutionId),
         selectContributionLimits(db, institutionId),
         selectLimits(db, institutionId),
+        selectIdPrefixes(db, institutionId),
       ]),
     ),
   ]);
@@ -64,5 +73,6 @@ async function readSettings(database: Database, institutionId: InstitutionId): P
     },
     contributionLimits,
     recentLimits,
+    idPrefixes,
   };
 }

@@ -26,6 +26,8 @@ export type FailureCode = (typeof failureCodes)[number];
 /** What a caller asks for; the id is the idempotency key, chosen by the caller or made at the edge. */
 export interface TransferOrder {
   readonly transferId: string;
+  /** The id was derived from an `Idempotency-Key` of this caller's. */
+  readonly isIdDerived?: true;
   readonly fromAccountId: string;
   readonly toAccountId: string;
   readonly amount: DecimalAmount;
@@ -89,12 +91,13 @@ export interface Transfer {
 
 /** What became of an order. All of these are ordinary answers; only a broken service throws. */
 export type Outcome =
+  /** Kept under its id, unless its source is not the caller's to see: then it is FAILED and nothing is kept. */
   | { readonly kind: 'new'; readonly transfer: Transfer }
   /** The same order under the same id: the transfer as it stands. */
   | { readonly kind: 'replayed'; readonly transfer: Transfer }
   /** The id belongs to another order. The fields that differ are told only to who may see that one. */
   | { readonly kind: 'id_reused'; readonly differs: readonly string[] | null }
-  /** The amount or currency cannot be; the id is not used up. */
+  /** The amount, the currency or the id cannot be; the id is not used up. */
   | { readonly kind: 'malformed'; readonly pointer: string; readonly detail: string };
 
 /** The result of a dry run never is a new transfer. */

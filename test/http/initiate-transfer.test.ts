@@ -241,6 +241,31 @@ describe('422', () => {
     assert.equal(await posted(checking), before);
   });
 
+  test('an order whose source the caller may not see uses up no id and tells of none', async () => {
+    const theirs = { fromAccountId: 'a-1002-checking', toAccountId: 'a-1002-savings', amount: 1 };
+    for (const order of [theirs, { ...home, fromAccountId: 'nowhere', amount: 1 }]) {
+      const refused = await initiate(member, { id: 'payroll-free', ...order });
+      assert.equal(refused.status, 422, refused.text);
+      assert.equal(refused.body.code, 'account_not_found');
+      assert.equal(refused.body.transfer.id, 'payroll-free');
+      assert.equal(refused.headers.get('idempotent-replayed'), null);
+    }
+    assert.doesNotMatch(
+      (await app.get('/digitalbanking/db-events/v1/events?limit=200')).text,
+      /payroll-free/,
+    );
+    assert.equal((await app.get(`${paths.transfers}/payroll-free`)).status, 404);
+    assert.equal((await initiate(app, { id: 'payroll-free', ...theirs })).status, 201);
+    const bare = await initiate(member, { id: 'payroll-free', ...home, amount: 1 });
+    assert.equal(bare.status, 409);
+    assert.equal(bare.body.errors, undefined);
+    // A dry run compares with what the caller may see, and so tells nothing of the id.
+    const dry = await member.post(`${paths.transfers}/dry-run`, { id: 'payroll-free', ...home, amount: 1 });
+    assert.equal(dry.status, 200, dry.text);
+    assert.equal(dry.headers.get('idempotent-replayed'), 'false');
+    assert.equal(dry.body.transfer.status, 'COMPLETED');
+  });
+
   test('names the right type', async () => {
     const answer = await initiate(member, { ...home, amount: 1, transferType: 'LOAN_PAYMENT' });
     assert.match(answer.body.detail, /\bSTANDARD\b/);

@@ -179,7 +179,7 @@ describe('the edge of initiate transfer', () => {
       return edge.orders.at(-1)?.transferId;
     };
     const first = await send(clientToken, 'key-1');
-    assert.match(first ?? '', /^[0-9a-f]{64}$/);
+    assert.match(first ?? '', /^key:[A-Za-z0-9_-]{43}$/);
     assert.equal(await send(clientToken, 'key-1'), first);
     assert.equal(await send(clientToken, '"key-1"'), first);
     assert.notEqual(await send(clientToken, 'key-2'), first);

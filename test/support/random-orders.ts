@@ -116,7 +116,8 @@ while (sent < count) {
   // The same order by a dead token first: of it nothing stays, not even the id.
   if (dead) waiting.push(beRefused(order));
   const outcome = expected(order, first);
-  if (first === undefined) said.push({ order, outcome });
+  // An order from a source that there is not uses up no id: repeated, it is new.
+  if (first === undefined && order.fromAccountId !== 'no-such-account') said.push({ order, outcome });
   waiting.push(
     initiateTransfer(
       desk,

@@ -183,7 +183,8 @@ export class SlowBank {
       life.waits = this.#whatItWaitsFor(life, now);
       life.status = life.waits === null ? 'COMPLETED' : 'PENDING';
     }
-    this.lives.push(life);
+    // Of an order from a source that its caller does not see nothing stays, not even the id.
+    if (source !== undefined) this.lives.push(life);
     if (life.status === 'COMPLETED') this.#posted.push(life);
     return `new ${told(life)}`;
   }

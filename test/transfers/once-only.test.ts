@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { changeClient, createClient } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
+import { transferIdFromKey } from '../../src/http/idempotency-key.ts';
+import { sql } from '../../src/storage/index.ts';
 import { reconcile, reverseTransfer, saveTransferRules } from '../../src/transfers/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
-import { deskOf, type TestDesk } from '../support/desk.ts';
+import { deskOf, eventually, type TestDesk } from '../support/desk.ts';
 import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -64,6 +68,69 @@ test('a reversal is not reversed, and its id is nobody else’s', async () => {
   assert.equal((await reverseTransfer(desk, database, institutionId, itself)).kind, 'id_reused');
   const taken = await bank.post(paths.transfers, { id: 'again-back', ...way, amount: 5 });
   assert.equal(taken.status, 409);
+});
+
+test('an id derived from an Idempotency-Key can be computed by others, and taken by none of them', async () => {
+  const member = await memberOf(service, 'demo.member', 'demo-member-password');
+  const { institutionId } = desks[0] as TestDesk;
+  const app = { kind: 'client', institutionId, clientId: 'demo-backend' } as const;
+  const derived = transferIdFromKey('payroll-2026-12', app);
+  const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1 };
+  const squatted = await member.post(paths.transfers, { id: derived, ...order });
+  assert.equal(squatted.status, 400, squatted.text);
+  assert.equal(squatted.body.errors[0].pointer, '/id');
+  assert.equal((await member.post(`${paths.transfers}/dry-run`, { id: derived, ...order })).status, 400);
+  const keyed = await other.post(paths.transfers, order, { 'idempotency-key': 'payroll-2026-12' });
+  assert.equal(keyed.status, 201, keyed.text);
+  assert.equal(keyed.body.id, derived);
+  const byId = await other.post(paths.transfers, { id: derived, ...order });
+  assert.equal(byId.status, 200, 'its own caller may repeat it by its id');
+});
+
+test('a prefix of ids that a client holds is refused to other clients, to members and by the database', async () => {
+  const { institutionId } = desks[0] as TestDesk;
+  const { auth, database } = service.service.stores;
+  const member = await memberOf(service, 'demo.member', 'demo-member-password');
+  const before = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1 };
+  assert.equal((await member.post(paths.transfers, { id: 'payroll-early', ...before })).status, 201);
+  const client = { institutionId, clientId: 'payroll', name: 'Payroll', grants: ['client_credentials'] };
+  const scopes = ['transfer:write', 'transfer:read'] as const;
+  const created = await createClient(auth, { ...client, scopes, idPrefixes: ['payroll-'] }, ownOrigin());
+  const payroll = await clientOf(service, ['payroll', created?.secret ?? '']);
+  // Settings are at most a second old.
+  await eventually(
+    () => member.post(`${paths.transfers}/dry-run`, { id: 'payroll-2026-12-01', ...before }),
+    ({ status }) => status === 400,
+  );
+  for (const caller of [member, bank]) {
+    const refused = await caller.post(paths.transfers, { id: 'payroll-2026-12-01', ...before });
+    assert.equal(refused.status, 400, refused.text);
+    assert.equal(refused.body.errors[0].pointer, '/id');
+  }
+  assert.equal((await payroll.post(paths.transfers, { id: 'payroll-2026-12-01', ...before })).status, 201);
+  // What came before the prefix is repeated as ever.
+  const again = await member.post(paths.transfers, { id: 'payroll-early', ...before });
+  assert.equal(again.headers.get('idempotent-replayed'), 'true');
+  for (const prefix of ['payroll-', 'pay', 'payroll-2026-']) {
+    await assert.rejects(
+      changeClient(auth, institutionId, 'demo-backend', { idPrefixes: [prefix] }, ownOrigin()),
+      { name: 'IdPrefixTakenError' },
+      prefix,
+    );
+  }
+  const write = sql(
+    'test_write_reserved',
+    `insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id, from_key,
+                            to_key, amount, currency, status, failure_code, failure_detail, client_id, created_at, settled_at)
+     select institution_id, 9000000, 'payroll-forged', transfer_type, from_account_id, to_account_id, from_key, to_key, amount,
+            currency, 'FAILED', 'limit_exceeded', 'x', 'demo-app', created_at, settled_at
+     from transfers where institution_id = $1 limit 1`,
+  );
+  await assert.rejects(
+    database.write(institutionId, (db) => db.query(write, [institutionId])),
+    /reserved for another client/,
+  );
+  await changeClient(auth, institutionId, 'payroll', { idPrefixes: [] }, ownOrigin());
 });
 
 test('repeated after the rules have changed, and by another client of the institution, an order answers as it did', async () => {
