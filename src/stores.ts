@@ -24,6 +24,8 @@ import {
   letOwnerServe,
   migrate,
   ownEmbeddedPostgres,
+  refuseOtherSettings,
+  refuseTransactionPooling,
   refuseUnfitLogin,
   type SocketConnection,
   systemClock,
@@ -81,6 +83,7 @@ export async function openStores(
   });
   try {
     await refuseUnfitLogin(database, config.allowServingAsDatabaseOwner);
+    await refuseOtherSettings(database);
     for (const { institutionId, demo } of await database.directory(listInstitutions)) {
       if (postgres?.demoOnly !== undefined && !demo) throw new DatabaseStartError(postgres.demoOnly);
       if (await beginEpochAfterRestore(database, institutionId, clock))
@@ -182,7 +185,10 @@ async function prepareDatabase(
   const sessionSettings: Record<string, string> = config.allowServingAsDatabaseOwner
     ? { role: await letOwnerServe(owner) }
     : {};
-  return { connection: config.databaseUrl as string, sessionSettings };
+  const connection = config.databaseUrl as string;
+  // Migrating has asked this of the owner's.
+  if (connection !== owner) await refuseTransactionPooling(connection);
+  return { connection, sessionSettings };
 }
 
 /** With the owner's login where there is one; its connection is closed afterwards. */

@@ -88,6 +88,13 @@ const sessionSettings: Readonly<Record<string, string>> = {
   statement_timeout: '10s',
   idle_in_transaction_session_timeout: '5s',
   application_name: 'sharedraft',
+  default_transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+  row_security: 'on',
+  search_path: 'public',
+  DateStyle: 'ISO',
+  bytea_output: 'hex',
+  standard_conforming_strings: 'on',
 };
 
 /**
@@ -290,6 +297,8 @@ function quiet<T>(promise: Promise<T>): Promise<T> {
  * answer to a commit is Problem `outcome_unknown`; errors of a statement come through as pg.DatabaseError.
  */
 export class Database {
+  /** What each connection sends with its start. */
+  readonly settings: Readonly<Record<string, string>>;
   readonly #pool: pg.Pool;
   /** The ends of the connections that there are. */
   readonly #open = new Set<Promise<void>>();
@@ -301,8 +310,9 @@ export class Database {
   readonly #joinedReads = new JoinedReads((institutionId, work) => this.read(institutionId, work));
 
   constructor(options: DatabaseOptions) {
-    const settings = Object.entries({ ...sessionSettings, ...options.settings })
-      .map(([name, value]) => `-c ${name}=${value}`)
+    this.settings = { ...sessionSettings, ...options.settings };
+    const settings = Object.entries(this.settings)
+      .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, '\\$&')}`)
       .join(' ');
     this.#silenceMillis = options.silenceMillis ?? silenceMillis;
     this.#pool = new pg.Pool({

@@ -41,4 +41,5 @@ export { letOwnerServe, migrate } from './migrate.ts';
 export { NestedUseError, refuseNestedUse } from './nested-use.ts';
 export { rowsOf } from './rows.ts';
 export { dumpSchema } from './schema-dump.ts';
-export { refuseUnfitLogin } from './service-login.ts';
+export { refuseOtherSettings, refuseUnfitLogin } from './service-login.ts';
+export { refuseTransactionPooling } from './transaction-pooling.ts';

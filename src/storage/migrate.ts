@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
+import { connect } from './connect.ts';
 import {
   createLogin,
   createMissingRoles,
@@ -14,8 +15,10 @@ import { DatabaseStartError } from './database-start-error.ts';
 import type { SocketConnection } from './embedded-postgres.ts';
 import { sqlState, sqlStateOf } from './errors.ts';
 import { repositoryRoot } from './postgres-binaries.ts';
+import { refuseTransactionPooling } from './transaction-pooling.ts';
 
 const migrationLock = 7_305_102;
+const lockPatienceMillis = 60_000;
 const oldestServer = 150_000;
 
 interface Migration {
@@ -25,31 +28,44 @@ interface Migration {
   readonly checksum: string;
 }
 
+export interface MigrateOptions {
+  /** Made where it is missing, a member of the service's role. */
+  readonly login?: string;
+  /** How long another process may migrate while this one waits. */
+  readonly patienceMillis?: number;
+}
+
 /**
  * Brings the schema and the rights of the database's roles to this program's version: forward only, each migration once, in
  * its own transaction, under an advisory lock, so that any number of processes may start together. Returns the names of
- * the migrations it applied. `login`: made where it is missing, a member of the service's role.
+ * the migrations it applied.
  *
  * With a login that does not own the database it changes nothing, and succeeds if nothing is missing: processes can serve
  * without the owner's login.
  *
- * DatabaseStartError: a server older than 15 or without durable writes, a login that may not migrate, a migration that
- * was changed after it was applied, or a schema newer than this program.
+ * DatabaseStartError: a server older than 15 or without durable writes, a pooler that shares server processes, a lock that
+ * another process does not give back, a login that may not migrate, a migration that was changed after it was applied, or
+ * a schema newer than this program.
  */
 export async function migrate(
   connection: string | SocketConnection,
-  { login }: { readonly login?: string } = {},
+  { login, patienceMillis = lockPatienceMillis }: MigrateOptions = {},
 ): Promise<string[]> {
+  // No pooler stands before the embedded server's socket.
+  if (typeof connection === 'string') await refuseTransactionPooling(connection);
   const client = await connect(connection);
   try {
     await checkServer(client);
-    await client.query('select pg_advisory_lock($1)', [migrationLock]);
-    const { roles, isOwner } = await whoMigrates(client);
-    if (isOwner) await createMissingRoles(client, roles);
-    const applied = await applyMissing(client, await readMigrations(), roles);
-    if (isOwner) await grantMissingRights(client, roles);
-    if (login !== undefined) await createLogin(client, login, roles);
-    return applied;
+    // An inherited path would put new tables into another schema.
+    await client.query('set search_path = public');
+    return await underMigrationLock(client, patienceMillis, async () => {
+      const { roles, isOwner } = await whoMigrates(client);
+      if (isOwner) await createMissingRoles(client, roles);
+      const applied = await applyMissing(client, await readMigrations(), roles);
+      if (isOwner) await grantMissingRights(client, roles);
+      if (login !== undefined) await createLogin(client, login, roles);
+      return applied;
+    });
   } catch (error) {
     throw isForbidden(error) ? mayNotMigrate(error) : error;
   } finally {
@@ -57,17 +73,47 @@ export async function migrate(
   }
 }
 
-async function connect(connection: string | SocketConnection): Promise<pg.Client> {
-  const client = new pg.Client(
-    typeof connection === 'string' ? { connectionString: connection } : { ...connection },
-  );
-  client.on('error', () => {});
+/**
+ * The lock is the session's: it is given back before the connection ends, since behind a pooler the session goes on and its
+ * lock would keep every later start waiting. DatabaseStartError, naming the holder, if it is not to be had in time.
+ */
+async function underMigrationLock<T>(
+  client: pg.Client,
+  patienceMillis: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  await client.query(`set lock_timeout = ${patienceMillis}`);
+  await client.query('select pg_advisory_lock($1)', [migrationLock]).catch(async (cause) => {
+    throw sqlStateOf(cause) === sqlState.lockNotAvailable
+      ? await lockHeld(client, patienceMillis, cause)
+      : cause;
+  });
   try {
-    await client.connect();
-  } catch (cause) {
-    throw new DatabaseStartError(`The database cannot be reached: ${(cause as Error).message}`, cause);
+    await client.query('reset lock_timeout');
+    return await work();
+  } finally {
+    await client.query('select pg_advisory_unlock($1)', [migrationLock]).catch(() => {});
   }
-  return client;
+}
+
+async function lockHeld(
+  client: pg.Client,
+  patienceMillis: number,
+  cause: unknown,
+): Promise<DatabaseStartError> {
+  const { rows } = await client.query<{ pid: number }>(
+    `select pid from pg_locks
+     where locktype = 'advisory' and granted and objid = $1 and database = (
+       select oid from pg_database where datname = current_database())`,
+    [migrationLock],
+  );
+  const [{ pid } = { pid: undefined }] = rows;
+  const holder = pid === undefined ? 'Another process' : `The server's process ${pid}`;
+  const end = pid === undefined ? '' : `, or end it with "select pg_terminate_backend(${pid})"`;
+  return new DatabaseStartError(
+    `${holder} has been migrating this database for more than ${patienceMillis / 1_000} seconds. Wait until it has finished${end}; then start again.`,
+    cause,
+  );
 }
 
 async function whoMigrates(client: pg.Client): Promise<{ roles: DatabaseRoles; isOwner: boolean }> {

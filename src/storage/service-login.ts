@@ -60,3 +60,30 @@ function unfitness(standing: Standing, ownerServes: boolean): string | undefined
   }
   return undefined;
 }
+
+interface Setting {
+  readonly name: string;
+  readonly actual: string | null;
+  readonly expected: string;
+}
+
+/** The server writes both alike: 60s and 1min are one. */
+const otherSettings = sql(
+  'other_settings',
+  `select * from (
+     select name, current_setting(name, true) as actual, set_config(name, value, true) as expected
+     from unnest($1::text[], $2::text[]) as sent (name, value)
+   ) compared where actual is distinct from expected`,
+);
+
+/** DatabaseStartError if what connections send at their start does not hold: a pooler, or the URL, put other options there. */
+export async function refuseOtherSettings(database: Database): Promise<void> {
+  const { rows } = await database.directory((db) =>
+    db.query<Setting>(otherSettings, [Object.keys(database.settings), Object.values(database.settings)]),
+  );
+  if (rows.length === 0) return;
+  const differing = rows.map(({ name, actual, expected }) => `${name} is ${actual}, not ${expected}`);
+  throw new DatabaseStartError(
+    `The service's connections do not have the settings that they send when they start (${differing.join('; ')}). DATABASE_URL must lead to PostgreSQL itself, or to a pooler that passes start-up options on, and name no options of its own.`,
+  );
+}

@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import pg from 'pg';
 import { loadConfig } from '../../src/config.ts';
-import { Database, DatabaseStartError, migrate, sql } from '../../src/storage/index.ts';
+import {
+  Database,
+  DatabaseStartError,
+  migrate,
+  refuseTransactionPooling,
+  sql,
+} from '../../src/storage/index.ts';
 import { openStores } from '../../src/stores.ts';
+import { runCli } from '../support/cli.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { startPooler } from '../support/pooler.ts';
 import { serviceRole } from '../support/postgres.ts';
 import { testSecretKey } from '../support/secret-key.ts';
 
@@ -321,4 +330,94 @@ test('a database that every login of the cluster may connect to is not served', 
   await using opened = await testDatabase();
   await opened.superuser(`grant connect on database ${opened.connection.database} to public`);
   await assert.rejects(open({ DATABASE_URL: opened.url }), /Every login of the cluster may connect/);
+});
+
+for (const [pool, options] of [
+  ['of as many server processes as are asked for', { mode: 'transaction', processes: 20 }],
+  ['that takes its server processes in turns', { mode: 'transaction', processes: 2, takes: 'the first' }],
+] as const) {
+  test(`a pooler in transaction mode ${pool} is refused, and no lock stays behind it`, async () => {
+    await using pooler = await startPooler(db.connection.host, options);
+    const pooled = urlOf({ ...db.connection, host: pooler.host });
+    for (const settings of [
+      { DATABASE_URL: pooled },
+      { DATABASE_URL: pooled, MIGRATION_DATABASE_URL: db.url },
+    ]) {
+      await assert.rejects(open(settings), {
+        name: 'DatabaseStartError',
+        message: /behind a pooler that shares server processes between transactions.*session mode/,
+      });
+    }
+    assert.deepEqual(await db.superuser(advisoryLocks), []);
+  });
+}
+
+test('a pooler in transaction mode with one server process is refused: the second connection waits in vain', async () => {
+  await using pooler = await startPooler(db.connection.host, { mode: 'transaction', processes: 1 });
+  const connection = { ...db.connection, host: pooler.host };
+  await assert.rejects(
+    refuseTransactionPooling(connection, 100),
+    /behind a pooler that shares server processes/,
+  );
+});
+
+const advisoryLocks = `select pid from pg_locks where locktype = 'advisory' and database = (
+  select oid from pg_database where datname = current_database())`;
+
+test('a session that a pooler keeps after migrating holds no lock', async () => {
+  await using pooler = await startPooler(db.connection.host, { mode: 'session', processes: 20 });
+  assert.deepEqual(await migrate({ ...db.connection, host: pooler.host }), []);
+  assert.deepEqual(await db.superuser(advisoryLocks), []);
+  assert.deepEqual(await migrate(db.connection, { patienceMillis: 5_000 }), []);
+});
+
+test('a lock that another process does not give back is waited for with a limit, and its holder is named', async () => {
+  const holder = new pg.Client({ ...db.owner });
+  await holder.connect();
+  try {
+    await holder.query('select pg_advisory_lock(7305102)');
+    const { rows } = await holder.query('select pg_backend_pid() as pid');
+    await assert.rejects(migrate(db.connection, { patienceMillis: 20 }), {
+      name: 'DatabaseStartError',
+      message: `The server's process ${rows[0]?.pid} has been migrating this database for more than 0.02 seconds. Wait until it has finished, or end it with "select pg_terminate_backend(${rows[0]?.pid})"; then start again.`,
+    });
+  } finally {
+    await holder.end();
+  }
+});
+
+test('a pooler that passes no start-up options on is refused, with the settings that are missing', async () => {
+  await using pooler = await startPooler(db.connection.host, { mode: 'session', processes: 20 });
+  await assert.rejects(open({ DATABASE_URL: urlOf({ ...db.connection, host: pooler.host }) }), {
+    name: 'DatabaseStartError',
+    message:
+      /do not have the settings.*lock_timeout is 0, not 500ms; statement_timeout is 0, not 10s.*passes start-up options on/,
+  });
+});
+
+test('options in the URL, which take the place of the service’s own, are refused, and the command ends', {
+  timeout: 20_000,
+}, async () => {
+  const url = `${db.url}&options=-c%20statement_timeout%3D5s`;
+  const { code, stderr } = await runCli({ ...db, url }, ['client', 'list', '--institution', 'lakeside']);
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^The service's connections do not have the settings [^\n]*statement_timeout is 5s, not 10s[^\n]+\n$/,
+  );
+});
+
+test('settings of the login or of the database do not change those of the service’s sessions', async () => {
+  await using other = await testDatabase();
+  const { database } = other.connection;
+  for (const setting of [
+    'synchronous_commit = off',
+    "default_transaction_isolation = 'serializable'",
+    'default_transaction_read_only = on',
+    'search_path = pg_temp',
+    "DateStyle = 'SQL, DMY'",
+  ]) {
+    await other.superuser(`alter database ${database} set ${setting}`);
+  }
+  await open({ DATABASE_URL: other.url });
 });

@@ -1,0 +1,52 @@
+import type pg from 'pg';
+import { connect } from './connect.ts';
+import { DatabaseStartError } from './database-start-error.ts';
+import type { SocketConnection } from './embedded-postgres.ts';
+
+const patienceMillis = 5_000;
+
+/**
+ * DatabaseStartError if the connection leads to a pooler that gives a session another server process for each transaction:
+ * its settings, locks and prepared statements would meet other sessions. Asked with two connections, of which one holds a
+ * transaction open between two transactions of the other. The last pair of questions finds a pooler that takes its server
+ * processes in turns.
+ */
+export async function refuseTransactionPooling(
+  connection: string | SocketConnection,
+  millis = patienceMillis,
+): Promise<void> {
+  const one = await connect(connection);
+  try {
+    const other = await connect(connection);
+    try {
+      if (await keepTheirProcesses(one, other, millis)) return;
+    } finally {
+      await other.end();
+    }
+  } finally {
+    await one.end();
+  }
+  throw new DatabaseStartError(
+    'The database is behind a pooler that shares server processes between transactions: sessions would lose their settings and locks. Let the URL lead to PostgreSQL itself, or to a pooler in session mode.',
+  );
+}
+
+async function keepTheirProcesses(one: pg.Client, other: pg.Client, millis: number): Promise<boolean> {
+  const ask = async (client: pg.Client, text = 'select pg_backend_pid() as pid'): Promise<number> => {
+    const { rows } = await client.query({ text, query_timeout: millis } as pg.QueryConfig);
+    return rows[0]?.pid;
+  };
+  try {
+    const ofOne = [await ask(one)];
+    await ask(other, 'begin');
+    const ofOther = [await ask(other)];
+    ofOne.push(await ask(one));
+    await ask(other, 'commit');
+    ofOther.push(await ask(other));
+    ofOne.push(await ask(one));
+    return new Set(ofOne).size === 1 && new Set(ofOther).size === 1 && ofOne[0] !== ofOther[0];
+  } catch {
+    // A pooler in statement mode refuses BEGIN; one with a single server process never answers the other connection.
+    return false;
+  }
+}
