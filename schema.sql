@@ -316,6 +316,22 @@ create table customers (
   constraint customers_pkey PRIMARY KEY (institution_id, customer_key)
 );
 
+create table email_codes (
+  institution_id integer not null,
+  user_key bigint not null,
+  selector text collate "C" not null,
+  secret_hash bytea not null,
+  email text not null,
+  failed_tries smallint not null default 0,
+  expires_at timestamp with time zone not null,
+  constraint email_codes_email_check CHECK (email <> ''::text),
+  constraint email_codes_failed_tries_check CHECK (failed_tries >= 0 AND failed_tries <= 5),
+  constraint email_codes_institution_id_selector_key UNIQUE (institution_id, selector),
+  constraint email_codes_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint email_codes_pkey PRIMARY KEY (institution_id, user_key),
+  constraint email_codes_secret_hash_check CHECK (length(secret_hash) = 32)
+);
+
 create table entries (
   institution_id integer not null,
   account_key bigint not null,
@@ -402,8 +418,11 @@ create table institutions (
   password_min_length smallint not null default 15,
   demo boolean not null default false,
   created_at timestamp with time zone not null,
+  contact_change_max_age integer not null default 0,
+  registration_birth_date boolean not null default false,
   constraint institutions_code_check CHECK (code ~ '^[a-z][a-z0-9-]{1,30}$'::text),
   constraint institutions_code_key UNIQUE (code),
+  constraint institutions_contact_change_max_age_check CHECK (contact_change_max_age >= 0 AND contact_change_max_age <= 2592000),
   constraint institutions_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint institutions_enrollment_check CHECK (enrollment = ANY (ARRAY['closed'::text, 'open'::text])),
   constraint institutions_name_check CHECK (name <> ''::text),
@@ -509,6 +528,7 @@ create table persons (
   phone_number text,
   phone_type text,
   birth_date date,
+  self_declared boolean not null default false,
   constraint persons_check CHECK ((phone_number IS NULL) = (phone_type IS NULL)),
   constraint persons_email_check CHECK (email <> ''::text),
   constraint persons_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
@@ -763,9 +783,13 @@ create table users (
   created_at timestamp with time zone not null,
   token_epoch integer not null default 0,
   username_lower text generated always as (lower(username)) stored,
-  email_lower text generated always as (lower(email)) stored,
+  verified_email text,
+  email_verified_by text,
+  verified_email_lower text generated always as (lower(verified_email)) stored,
   constraint users_check CHECK ((username IS NULL) = (password_hash IS NULL)),
   constraint users_email_check CHECK (email <> ''::text),
+  constraint users_email_verified CHECK ((verified_email IS NULL) = (email_verified_by IS NULL)),
+  constraint users_email_verified_by_check CHECK (email_verified_by = ANY (ARRAY['CORE'::text, 'CODE'::text])),
   constraint users_failed_logins_check CHECK (failed_logins >= 0 AND failed_logins <= 5),
   constraint users_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
   constraint users_institution_id_person_key_key UNIQUE (institution_id, person_key),
@@ -773,7 +797,8 @@ create table users (
   constraint users_pkey PRIMARY KEY (institution_id, user_key),
   constraint users_token_epoch_check CHECK (token_epoch >= 0),
   constraint users_user_id_check CHECK (user_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
-  constraint users_username_check CHECK (length(username) >= 6 AND length(username) <= 64 AND username !~ '^[0-9]+$'::text)
+  constraint users_username_check CHECK (length(username) >= 6 AND length(username) <= 64 AND username !~ '^[0-9]+$'::text),
+  constraint users_verified_email_check CHECK (verified_email <> ''::text)
 );
 
 
@@ -799,8 +824,9 @@ CREATE INDEX transfers_by_source ON public.transfers USING btree (institution_id
 CREATE INDEX transfers_by_user ON public.transfers USING btree (institution_id, user_key, list_class, created_at, transfer_key) WHERE (user_key IS NOT NULL);
 CREATE INDEX transfers_listed ON public.transfers USING btree (institution_id, list_class, created_at, transfer_key) WHERE (transfer_key > 0);
 CREATE UNIQUE INDEX transfers_reversed_once ON public.transfers USING btree (institution_id, reverses_key) WHERE ((reverses_key IS NOT NULL) AND (status <> 'FAILED'::text));
-CREATE INDEX users_by_email ON public.users USING btree (institution_id, email_lower);
 CREATE UNIQUE INDEX users_by_username ON public.users USING btree (institution_id, username_lower);
+CREATE INDEX users_by_verified_email ON public.users USING btree (institution_id, verified_email_lower);
+CREATE UNIQUE INDEX users_email_confirmed_once ON public.users USING btree (institution_id, verified_email_lower) WHERE (email_verified_by = 'CODE'::text);
 
 -- Functions
 
@@ -1342,6 +1368,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.check_verified_email()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.email_verified_by = 'CORE' and not exists (
+    select from persons p
+    where p.institution_id = new.institution_id and p.person_key = new.person_key and not p.self_declared
+      and lower(p.email collate "C") = lower(new.verified_email collate "C")
+  ) then
+    raise exception 'members: the core has another e-mail address' using errcode = 'SD040';
+  end if;
+  if new.email_verified_by = 'CODE' and exists (
+    select from users o
+    where o.institution_id = new.institution_id and o.verified_email_lower = new.verified_email_lower
+      and o.user_key <> new.user_key
+  ) then
+    raise exception 'members: another user is found by this e-mail address' using errcode = 'SD041';
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.control_number(kind text, posting bigint, account bigint, amount bigint)
  RETURNS bigint
  LANGUAGE sql
@@ -1499,6 +1549,7 @@ CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE 
 CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_id_reserved();
 CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_waits();
+CREATE TRIGGER users_email_verified AFTER INSERT OR UPDATE OF verified_email, email_verified_by ON users FOR EACH ROW WHEN (new.verified_email IS NOT NULL) EXECUTE FUNCTION check_verified_email();
 CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
 
 -- Row-level security
@@ -1514,6 +1565,7 @@ clients (forced): institution using (institution_id = ( SELECT (current_setting(
 contribution_limits (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 customer_persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 customers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+email_codes (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 entries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 event_epochs (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 holders (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -1552,11 +1604,12 @@ clients: insert, select, update (active, grants, introspects_all, name, networks
 contribution_limits: delete, insert, select, update
 customer_persons: delete, insert, select, update (role)
 customers: insert, select
+email_codes: delete, insert, select, update
 entries: insert, select
 event_epochs: insert, select
 holders: delete, insert, select, update
 identity_providers: delete, insert, select, update (active, generation, keys, resource_tokens, scopes, subject_from, token_type, user_id_type)
-institutions: insert, select, update (enrollment, name, opening_deposit_minor, password_min_length, time_zone)
+institutions: insert, select, update (contact_change_max_age, enrollment, name, opening_deposit_minor, password_min_length, registration_birth_date, time_zone)
 limit_counters: insert, select, update (amount, max_amount, max_transfers, transfers)
 limit_uses: delete, insert, select
 loan_payments: insert, select
@@ -1578,4 +1631,4 @@ transfer_policies: delete, insert, select, update
 transfers: insert, select, update (failure_code, failure_detail, operator, settled_at, status)
 used_ids: insert, select
 user_phones: delete, insert, select, update
-users: insert, select, update (active, email, failed_logins, locked_by_operator, locked_until, password_hash, token_epoch, username)
+users: insert, select, update (active, email, email_verified_by, failed_logins, locked_by_operator, locked_until, password_hash, token_epoch, username, verified_email)

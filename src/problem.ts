@@ -18,6 +18,7 @@ export type ProblemCode =
   | 'missing_token'
   | 'invalid_token'
   | 'insufficient_scope'
+  | 'insufficient_user_authentication'
   | 'client_token_required'
   | 'too_many_requests'
   // what is asked for
@@ -28,6 +29,8 @@ export type ProblemCode =
   | 'member_already_registered'
   | 'ambiguous_user_id'
   | 'activation_code_invalid'
+  | 'email_code_invalid'
+  | 'email_taken'
   | 'username_taken'
   | 'username_rejected'
   | 'password_rejected'

@@ -9,12 +9,16 @@ import {
 } from './accounts/index.ts';
 import {
   acknowledgeActivationCode,
+  acknowledgeEmailCode,
   activateMember,
   authorizationServerMetadata,
+  confirmEmail,
   getActivationCode,
+  getEmailCode,
   identify,
   introspectToken,
   issueActivation,
+  issueEmailCode,
   issueToken,
   keepAuthHouse,
   refusalFor,
@@ -31,7 +35,7 @@ import {
   wipeExpiredSecrets,
 } from './events/index.ts';
 import { createServer, type Services } from './http/index.ts';
-import { type Actor, type ClientActor, type Institution, listInstitutions } from './institutions/index.ts';
+import { type Actor, type Institution, listInstitutions } from './institutions/index.ts';
 import { getProfile, registerMember, updateContact } from './members/index.ts';
 import { Problem } from './problem.ts';
 import type { Clock, InstitutionId } from './storage/index.ts';
@@ -165,6 +169,7 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
     clock,
     postingKeys,
     issueActivation: issueActivation.bind(null, auth.vault),
+    issueEmailCode: issueEmailCode.bind(null, auth.vault),
   };
   return {
     issueToken: (request) => issueToken(auth, request),
@@ -188,7 +193,12 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
     },
     getProfile: (actor, id, idType) => getProfile(database, actor, id, idType, clock()),
     updateContact: (actor, customerId, change, origin) =>
-      updateContact({ database, clock }, actor, customerId, change, origin),
+      updateContact(registration, actor, customerId, change, origin),
+    confirmEmail: async (actor, emailCode, origin) => {
+      const confirming = confirmEmail(auth, actor, emailCode, origin);
+      const { userId } = await noteRefusal(auth.audit, 'user.email_confirmed', actor, origin, confirming);
+      return getProfile(database, actor, userId, 'USER_ID', clock());
+    },
     getAccount: (actor, accountId) => getAccount(database, actor, accountId),
     listAccounts: (actor, customerId) => listAccounts(database, actor, customerId),
     listCustomerAccounts: (actor, customerId) => listCustomerAccounts(database, actor, customerId),
@@ -206,6 +216,8 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
     getActivationCode: (actor, eventId, origin) => getActivationCode(auth, actor, eventId, origin),
     acknowledgeActivationCode: (actor, eventId, origin) =>
       acknowledgeActivationCode(auth, actor, eventId, origin),
+    getEmailCode: (actor, eventId, origin) => getEmailCode(auth, actor, eventId, origin),
+    acknowledgeEmailCode: (actor, eventId, origin) => acknowledgeEmailCode(auth, actor, eventId, origin),
     noteRate: (actor, reason, origin) => noteCaller(auth.audit, 'rate_limit', actor, reason, origin),
     noteIdConflict: (actor, origin) =>
       noteCaller(auth.audit, 'transfer.id_conflict', actor, 'transfer_id_reused', origin),
@@ -230,8 +242,8 @@ function noteCaller(
 /** For the audit: who tries member numbers or activation codes is seen. */
 async function noteRefusal<T>(
   audit: AuditTrail,
-  action: 'user.registered' | 'user.activated',
-  { institutionId, clientId }: ClientActor,
+  action: 'user.registered' | 'user.activated' | 'user.email_confirmed',
+  { institutionId, clientId }: Actor,
   origin: Origin,
   work: Promise<T>,
 ): Promise<T> {

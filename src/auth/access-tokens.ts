@@ -18,6 +18,8 @@ export interface TokenSubject {
   /** What the client's and the user's were when it was issued; raised since, the token is dead. */
   readonly clientEpoch: number;
   readonly userEpoch?: number;
+  /** When the user proved who they are, in seconds (RFC 9068 section 2.2.1); undefined where no one said. */
+  readonly authTime?: number | undefined;
   /** The refresh family that it came from. */
   readonly familyId?: string;
   /** For the reader's convenience; authority is read from the database at each request, never from here. */
@@ -81,6 +83,7 @@ export class AccessTokens {
         token_use: subject.use,
         client_epoch: subject.clientEpoch,
         ...(subject.userEpoch !== undefined && { user_epoch: subject.userEpoch }),
+        ...(subject.authTime !== undefined && { auth_time: subject.authTime }),
         ...(subject.familyId !== undefined && { sid: subject.familyId }),
         ...(subject.customerIds && { customer_ids: subject.customerIds }),
         ...(subject.provider && {
@@ -155,7 +158,7 @@ function toVerified(payload: JWTPayload): VerifiedToken {
   const { sub, jti, iat, exp, client_id: clientId, scope, institution_id: institutionId, sid } = payload;
   // Tokens of the release before say nothing of epochs, which began with 0.
   const { token_use: use, client_epoch: clientEpoch = 0, user_epoch: userEpoch = 0 } = payload;
-  const { provider_id: providerId, provider_generation: generation } = payload;
+  const { provider_id: providerId, provider_generation: generation, auth_time: authTime } = payload;
   if (
     sub === undefined ||
     jti === undefined ||
@@ -168,6 +171,7 @@ function toVerified(payload: JWTPayload): VerifiedToken {
     typeof clientEpoch !== 'number' ||
     typeof userEpoch !== 'number' ||
     (sid !== undefined && typeof sid !== 'string') ||
+    (authTime !== undefined && typeof authTime !== 'number') ||
     (providerId !== undefined && typeof providerId !== 'string')
   ) {
     throw new errors.JWTClaimValidationFailed('malformed claims', payload);
@@ -183,6 +187,7 @@ function toVerified(payload: JWTPayload): VerifiedToken {
     use,
     ...(use === 'member' && { userId: sub, userEpoch }),
     ...(sid !== undefined && { familyId: sid }),
+    ...(authTime !== undefined && { authTime }),
     ...(providerId !== undefined && { provider: { providerId, generation: Number(generation) } }),
   };
 }

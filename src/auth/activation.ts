@@ -1,9 +1,10 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
 import { type ClientActor, findInstitution } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import { type InstitutionId, isUniqueViolation, type Transaction } from '../storage/index.ts';
 import type { AuthDeps } from './deps.ts';
+import { newCode, readCode } from './one-time-codes.ts';
 import { checkNewPassword } from './passwords.ts';
 import {
   type ActivationRow,
@@ -19,10 +20,6 @@ import type { Vault } from './vault.ts';
 
 const validMillis = 72 * 60 * 60 * 1000;
 const mostTries = 5;
-const selectorBytes = 5;
-const secretBytes = 16;
-/** Crockford's base32: no I, L, O, U. */
-const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 /** Of the vault: for its hash, and for the sealed one beside the event. */
 export const activationPurpose = 'activation code';
 
@@ -40,12 +37,10 @@ export async function issueActivation(
   userKey: bigint,
   at: Date,
 ): Promise<IssuedActivation> {
-  const selector = base32(randomBytes(selectorBytes));
-  const secret = base32(randomBytes(secretBytes));
+  const { selector, secret, code } = newCode();
   const expiresAt = new Date(at.getTime() + validMillis);
   const secretHash = vault.hash(activationPurpose, secret);
   await upsertActivation(tx, tx.institutionId, { userKey, selector, secretHash, expiresAt });
-  const code = `${selector}-${secret}`;
   return { code, sealedCode: vault.seal(activationPurpose, Buffer.from(code)), expiresAt };
 }
 
@@ -135,20 +130,6 @@ export async function findActivation(
   if (!usable) return undefined;
   const matches = timingSafeEqual(vault.hash(activationPurpose, secret), activation.secretHash);
   return { activation, selector, matches };
-}
-
-/** As people copy it: in either case, with or without the dash, with O for 0 and I or L for 1. */
-function readCode(code: string): { selector: string; secret: string } {
-  const plain = code.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1');
-  const selectorLength = base32(Buffer.alloc(selectorBytes)).length;
-  return { selector: plain.slice(0, selectorLength), secret: plain.slice(selectorLength) };
-}
-
-function base32(bytes: Uint8Array): string {
-  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
-  return (bits.match(/.{1,5}/g) ?? [])
-    .map((five) => alphabet[Number.parseInt(five.padEnd(5, '0'), 2)])
-    .join('');
 }
 
 function usernameTaken(cause?: unknown): Problem {

@@ -78,11 +78,17 @@ function callerOf(token: VerifiedToken, living: LivingToken | undefined): Caller
 }
 
 /** Undefined for a member's token whose user was not looked up yet. */
-function asCaller({ institutionId, clientId, scopes, use, userId, user }: VerifiedToken): Caller | undefined {
+function asCaller(token: VerifiedToken): Caller | undefined {
+  const { institutionId, clientId, scopes, use, userId, user, authTime } = token;
   if (use === 'client') return { actor: { kind: 'client', institutionId, clientId }, scopes };
   if (userId === undefined || user === undefined) return undefined;
   const { userKey, personKey } = user;
-  return { actor: { kind: 'member', institutionId, clientId, userId, userKey, personKey }, scopes };
+  const member = { kind: 'member', institutionId, clientId, userId, userKey, personKey } as const;
+  return { actor: { ...member, ...authenticatedAt(authTime) }, scopes };
+}
+
+function authenticatedAt(authTime: number | undefined): { readonly authenticatedAt?: Date } {
+  return authTime === undefined ? {} : { authenticatedAt: new Date(authTime * 1000) };
 }
 
 function fail(): never {
@@ -106,7 +112,7 @@ async function identifyAsserted(
   token: string,
   admit: (client: string) => void,
 ): Promise<Caller> {
-  const { provider, subject, scopes } = await deps.resourceTokens.verify(token).catch((error) => {
+  const { provider, subject, scopes, authTime } = await deps.resourceTokens.verify(token).catch((error) => {
     throw error instanceof NotBelieved ? invalidToken(error) : error;
   });
   const { institutionId, providerId, userIdType } = provider;
@@ -118,7 +124,15 @@ async function identifyAsserted(
   if (user?.mayAct !== true) throw invalidToken();
   const { userId, userKey, personKey } = user;
   return {
-    actor: { kind: 'member', institutionId, clientId, userId, userKey, personKey },
+    actor: {
+      kind: 'member',
+      institutionId,
+      clientId,
+      userId,
+      userKey,
+      personKey,
+      ...authenticatedAt(authTime),
+    },
     scopes,
   };
 }

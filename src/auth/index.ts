@@ -34,6 +34,13 @@ export {
 } from './clients.ts';
 export { createLogin, setPassword, setStanding } from './credentials.ts';
 export type { AuthDeps } from './deps.ts';
+export {
+  acknowledgeEmailCode,
+  confirmEmail,
+  getEmailCode,
+  issueEmailCode,
+  reissueEmailCode,
+} from './email-codes.ts';
 export { type Caller, type Identified, identify, type Presumed } from './identify.ts';
 export { type Introspection, introspectToken } from './introspect-token.ts';
 export { issueToken, type TokenResponse } from './issue-token.ts';

@@ -331,8 +331,11 @@ export async function updateStanding(
 const newLogin = sql(
   'auth_insert_login',
   `insert into users (institution_id, user_id, person_key, email, username, password_hash, active,
-                      locked_by_operator, created_at)
-   select $1, $2, p.person_key, $4, $5, $6, $7, $8, $9 from persons p
+                      locked_by_operator, created_at, verified_email, email_verified_by)
+   select $1, $2, p.person_key, $4, $5, $6, $7, $8, $9,
+          case when lower(p.email collate "C") = lower($4 collate "C") then $4 end,
+          case when lower(p.email collate "C") = lower($4 collate "C") then 'CORE' end
+   from persons p
    where p.institution_id = $1 and p.person_id = $3
    on conflict do nothing
    returning user_key`,

@@ -1,6 +1,6 @@
 import { text as readAll } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { reissueActivation, setPassword, setStanding } from '../auth/index.ts';
+import { reissueActivation, reissueEmailCode, setPassword, setStanding } from '../auth/index.ts';
 import { CommandFailed, chooseInstitution, say, withStores } from './command.ts';
 
 interface Options {
@@ -10,7 +10,7 @@ interface Options {
 const who = ['<user>', 'username or user id'] as const;
 
 export function memberCommands(): Command[] {
-  return [setPasswordCommand(), activationCodeCommand(), ...standingCommands()];
+  return [setPasswordCommand(), activationCodeCommand(), emailCodeCommand(), ...standingCommands()];
 }
 
 function setPasswordCommand(): Command {
@@ -41,6 +41,24 @@ function activationCodeCommand(): Command {
         const issued = await reissueActivation(stores.auth, institutionId, user, origin);
         if (issued === undefined) throw noSuchUser();
         say(`${issued.code}\nvalid until ${issued.expiresAt.toISOString()}`);
+      });
+    });
+}
+
+function emailCodeCommand(): Command {
+  return new Command('email-code')
+    .description("issue a new code that confirms a member's e-mail address; ends the old one")
+    .argument(...who)
+    .option('--institution <code>', 'whose member it is')
+    .action(async (user: string, options: Options) => {
+      await withStores(async (stores, origin) => {
+        const { institutionId } = await chooseInstitution(stores, options.institution);
+        const issued = await reissueEmailCode(stores.auth, institutionId, user, origin);
+        if (issued === 'no_such_user') throw noSuchUser();
+        if (issued === 'verified_already') {
+          throw new CommandFailed('The e-mail address of this member is verified already.');
+        }
+        say(`${issued.code}\nfor ${issued.emailAddress}, valid until ${issued.expiresAt.toISOString()}`);
       });
     });
 }

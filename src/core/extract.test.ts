@@ -79,6 +79,7 @@ test('every value of an extract is read: money in minor units, debts negative by
       openingDepositMinor: 25_000n,
       passwordMinLength: 15,
       demo: false,
+      policies: {},
     },
     persons: [
       {

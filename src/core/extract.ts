@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { accountTypes, type Category } from '../accounts/index.ts';
-import { type InstitutionSettings, isLocalDate } from '../institutions/index.ts';
+import { type InstitutionPolicies, type InstitutionSettings, isLocalDate } from '../institutions/index.ts';
 import { publicId } from '../public-id.ts';
 import { expectUnique, type Row, readTable } from './extract-table.ts';
 
@@ -75,7 +75,13 @@ export class ExtractRejected extends Error {
 export async function readExtract(folder: string): Promise<Extract> {
   const errors: string[] = [];
   const table = (name: string, columns: readonly string[]) => readTable(folder, name, columns, errors);
-  const institutionRows = await table('institution.csv', institutionColumns);
+  const institutionRows = await readTable(
+    folder,
+    'institution.csv',
+    institutionColumns,
+    errors,
+    optionalInstitutionColumns,
+  );
   const personRows = await table('persons.csv', personColumns);
   const memberRows = await table('members.csv', memberColumns);
   const memberPersonRows = await table('member-persons.csv', memberPersonColumns);
@@ -156,6 +162,23 @@ const institutionColumns = [
   'demo',
 ];
 
+/** Came later: an extract without them leaves them as they are. */
+const optionalInstitutionColumns = ['contact_change_max_age', 'registration_birth_date'];
+
+function readPolicies(row: Row): Partial<InstitutionPolicies> {
+  const whole = (column: string, most: number) => {
+    const text = row.match(column, /^[0-9]{1,9}$/, `a whole number from 0 to ${most}`);
+    if (Number(text) > most) row.fail(column, `a whole number from 0 to ${most}`);
+    return Number(text);
+  };
+  return {
+    ...(row.has('contact_change_max_age') && {
+      contactChangeMaxAgeSeconds: whole('contact_change_max_age', 2_592_000),
+    }),
+    ...(row.has('registration_birth_date') && { registrationBirthDate: row.yes('registration_birth_date') }),
+  };
+}
+
 function readInstitution(row: Row): InstitutionSettings {
   const currency = row.currency('currency');
   const timeZone = row.text('time_zone');
@@ -175,6 +198,7 @@ function readInstitution(row: Row): InstitutionSettings {
     openingDepositMinor: row.amountFromZero('opening_deposit', currency),
     passwordMinLength,
     demo: row.yes('demo'),
+    policies: readPolicies(row),
   };
 }
 

@@ -9,10 +9,10 @@ import { uuidv7 } from '../uuid.ts';
 import { internalAccountId } from './internal-accounts.ts';
 import {
   insertCustomers,
+  insertSelfDeclared,
   type MembershipPerson,
   replaceHolders,
   replaceMemberPersons,
-  upsertPersons,
 } from './queries.ts';
 
 export interface NewMember {
@@ -42,16 +42,13 @@ export async function openMembership(
     firstName: member.firstName?.trim() ?? '',
     lastName: member.lastName?.trim() ?? '',
     email: member.email.trim(),
-    phoneNumber: null,
-    phoneType: null,
-    birthDate: null,
   };
   const { memberNumber } = member;
   const customer = { customerId: uuidv7(at), memberNumber, memberType: 'RETAIL' };
   const customerKey = (await insertCustomers(tx, institutionId, [customer])).get(memberNumber);
   // The number was taken between our look and our insert: the loser of the race registers nobody.
   if (customerKey === undefined) throw new MembershipExists();
-  const personKey = (await upsertPersons(tx, institutionId, [person])).get(person.personId) as bigint;
+  const personKey = await insertSelfDeclared(tx, institutionId, person);
   await replaceMemberPersons(tx, institutionId, [customerKey], [{ customerKey, personKey, role: 'PRIMARY' }]);
 
   const checking = {
@@ -97,6 +94,7 @@ export async function openMembership(
     email,
     phoneNumber: null,
     phoneType: null,
+    birthDate: null,
     registered: false,
   };
 }

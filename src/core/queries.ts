@@ -9,6 +9,8 @@ export interface MembershipPerson {
   readonly email: string | null;
   readonly phoneNumber: string | null;
   readonly phoneType: string | null;
+  /** YYYY-MM-DD */
+  readonly birthDate: string | null;
   /** Has digital access already. */
   readonly registered: boolean;
 }
@@ -16,7 +18,7 @@ export interface MembershipPerson {
 const membership = sql(
   'core_membership',
   `select p.person_key, cp.role, p.first_name, p.last_name, p.email, p.phone_number, p.phone_type,
-          exists (select from users u where u.institution_id = $1 and u.person_key = p.person_key) as registered
+          p.birth_date::text as birth_date, exists (select from users u where u.institution_id = $1 and u.person_key = p.person_key) as registered
    from customers c
    left join customer_persons cp on cp.institution_id = $1 and cp.customer_key = c.customer_key
    left join persons p on p.institution_id = $1 and p.person_key = cp.person_key
@@ -38,6 +40,7 @@ export async function findMembership(
     email: string | null;
     phone_number: string | null;
     phone_type: string | null;
+    birth_date: string | null;
     registered: boolean;
   }>(membership, [institutionId, memberNumber]);
   if (rows.length === 0) return undefined;
@@ -54,6 +57,7 @@ export async function findMembership(
               email: row.email,
               phoneNumber: row.phone_number,
               phoneType: row.phone_type,
+              birthDate: row.birth_date,
               registered: row.registered,
             },
           ],
@@ -101,6 +105,25 @@ export async function upsertPersons(
   ]);
   expectWritten('persons', rows.length, persons.length);
   return new Map(rows.map((row) => [row.person_id, row.person_key]));
+}
+
+const newSelfDeclared = sql(
+  'core_insert_self_declared',
+  `insert into persons (institution_id, person_id, first_name, last_name, email, self_declared)
+   values ($1, $2, $3, $4, $5, true) returning person_key`,
+);
+
+/** A person whom the core does not know: what they typed of themselves proves nothing. */
+export async function insertSelfDeclared(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  person: Pick<PersonRecord, 'personId' | 'firstName' | 'lastName'> & { readonly email: string },
+): Promise<bigint> {
+  const { personId, firstName, lastName, email } = person;
+  const values = [institutionId, personId, firstName, lastName, email];
+  const { rows } = await tx.query<{ person_key: bigint }>(newSelfDeclared, values);
+  expectWritten('persons', rows.length, 1);
+  return rows[0]?.person_key as bigint;
 }
 
 const newCustomers = sql(

@@ -24,4 +24,11 @@ export { AuditTrail } from './audit-trail.ts';
 export { beginEpoch, beginEpochAfterRestore, type FeedEvent, readEvents } from './feed.ts';
 export { nameOf, namesOf, type Operator, shareAPerson } from './operator.ts';
 export { type CommandOrigin, type Origin, ownOrigin } from './origin.ts';
-export { appendEvents, findRegistered, type NewEvent, wipeExpiredSecrets, wipeSecret } from './outbox.ts';
+export {
+  appendEvents,
+  type CodeEventKind,
+  findCodeEvent,
+  type NewEvent,
+  wipeExpiredSecrets,
+  wipeSecret,
+} from './outbox.ts';

@@ -1,11 +1,11 @@
 import type { InstitutionId, Queryable } from '../storage/index.ts';
 import { placeOf } from './event-id.ts';
-import { clearExpiredSecrets, clearSecret, insertEvents, selectRegistered } from './queries.ts';
+import { clearExpiredSecrets, clearSecret, insertEvents, selectCodeEvent } from './queries.ts';
 
 /**
  * Something that happened, to be told to the institution. `kind` and what it is about (`subjectKey`):
  * `transfer.completed`, `transfer.pending`, `transfer.failed` a transfer's key; `member.registered`,
- * `member.activated`, `member.contact_changed` a user's key; `account.balance_opened`, `account.balance_adjusted` an
+ * `member.activated`, `member.contact_changed`, `member.email_confirmation_requested`, `member.email_confirmed` a user's key; `account.balance_opened`, `account.balance_adjusted` an
  * account's key.
  */
 export interface NewEvent {
@@ -52,8 +52,11 @@ export async function wipeExpiredSecrets(
   return clearExpiredSecrets(db, institutionId, now);
 }
 
-/** A `member.registered` event, and the sealed secret that still goes with it. */
-export interface Registered {
+/** The events that a one-time code for a member goes with. */
+export type CodeEventKind = 'member.registered' | 'member.email_confirmation_requested';
+
+/** Such an event, and the sealed secret that still goes with it. */
+export interface CodeEvent {
   readonly eventKey: bigint;
   readonly userKey: bigint;
   readonly userId: string;
@@ -61,13 +64,14 @@ export interface Registered {
 }
 
 /** By the id that the feed shows. Undefined: no such event here, or one of another kind. */
-export async function findRegistered(
+export async function findCodeEvent(
   db: Queryable,
   institutionId: InstitutionId,
   eventId: string,
-): Promise<Registered | undefined> {
+  kind: CodeEventKind,
+): Promise<CodeEvent | undefined> {
   const place = placeOf(eventId);
-  return place && selectRegistered(db, institutionId, place);
+  return place && selectCodeEvent(db, institutionId, place, kind);
 }
 
 /** The secret was delivered, and goes; the event stays. False: there was none any more. */

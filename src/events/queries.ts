@@ -1,6 +1,6 @@
 import { counted, type InstitutionId, type Queryable, rowsOf, sql } from '../storage/index.ts';
 import type { EventPlace } from './event-id.ts';
-import type { NewEvent, Registered } from './outbox.ts';
+import type { CodeEvent, CodeEventKind, NewEvent } from './outbox.ts';
 
 const insertEventsStatement = counted(
   'events_insert',
@@ -53,22 +53,23 @@ export async function clearExpiredSecrets(
   return rowCount;
 }
 
-const registered = sql(
-  'events_registered',
+const codeEvent = sql(
+  'events_code_event',
   `select o.event_key as "eventKey", u.user_key as "userKey", u.user_id as "userId", o.secret
    from outbox o
    join users u on u.institution_id = o.institution_id and u.user_key = o.subject_key
    where o.institution_id = $1 and o.epoch = $2 and o.xid = $3::xid8 and o.event_key = $4
-     and o.kind = 'member.registered'`,
+     and o.kind = $5`,
 );
 
-export async function selectRegistered(
+export async function selectCodeEvent(
   db: Queryable,
   institutionId: InstitutionId,
   { epoch, xid, eventKey }: EventPlace,
-): Promise<Registered | undefined> {
-  const values = [institutionId, epoch, String(xid), eventKey];
-  return (await db.query<Registered>(registered, values)).rows[0];
+  kind: CodeEventKind,
+): Promise<CodeEvent | undefined> {
+  const values = [institutionId, epoch, String(xid), eventKey, kind];
+  return (await db.query<CodeEvent>(codeEvent, values)).rows[0];
 }
 
 const clearSecretStatement = sql(

@@ -107,6 +107,8 @@ export const memberEventExample = {
 
 export const activationCodeExample = 'Q7ZK2M4P-9T3WXC5R8YB6N1DGJFHS0VEAKM';
 
+export const emailCodeExample = 'M4T7XKQ2-5HB8WJC1RZ6YVN3DGPFS0E9ATM';
+
 export const parameterExamples: Readonly<Record<string, string>> = {
   accountId: transferExample.fromAccountId,
   fromAccountId: transferExample.fromAccountId,

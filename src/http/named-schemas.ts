@@ -1,7 +1,8 @@
 import { TokenReference } from './oauth.ts';
-import { ActivationCodeDelivery } from './routes/acknowledge-activation-code.ts';
+import { CodeDelivery } from './routes/acknowledge-activation-code.ts';
 import { MemberActivation } from './routes/activate-member.ts';
 import { AuthorizationServerMetadata } from './routes/authorization-server.ts';
+import { EmailConfirmation } from './routes/confirm-email.ts';
 import { TokenIntrospection } from './routes/introspect-token.ts';
 import { TokenRequest, TokenResponse } from './routes/issue-token.ts';
 import { Jwk, JwkSet } from './routes/jwks.ts';
@@ -22,7 +23,8 @@ export const namedSchemas = {
   MemberRegistration,
   MemberActivation,
   ContactChange,
-  ActivationCodeDelivery,
+  EmailConfirmation,
+  CodeDelivery,
   ServiceVersion,
   ...shared,
 } as const;

@@ -234,9 +234,16 @@ function describeAnswer(
   };
 }
 
+const challenging: readonly ProblemCode[] = [
+  'missing_token',
+  'invalid_token',
+  'insufficient_scope',
+  'insufficient_user_authentication',
+];
+
 /** Whether its answer says in `WWW-Authenticate` with what token to come (see authenticate.ts). */
 function challenges(code: ProblemCode): boolean {
-  return code === 'missing_token' || code === 'invalid_token' || code === 'insufficient_scope';
+  return challenging.includes(code);
 }
 
 /** What an operation may answer because of what kind of operation it is. */

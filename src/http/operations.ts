@@ -1,12 +1,15 @@
 import type { Operation } from './operation.ts';
 import { acknowledgeActivationCode } from './routes/acknowledge-activation-code.ts';
+import { acknowledgeEmailCode } from './routes/acknowledge-email-code.ts';
 import { activateMember } from './routes/activate-member.ts';
 import { authorizationServer } from './routes/authorization-server.ts';
 import { cancelTransfer } from './routes/cancel-transfer.ts';
+import { confirmEmail } from './routes/confirm-email.ts';
 import { dryRunTransfer } from './routes/dry-run-transfer.ts';
 import { getAccount } from './routes/get-account.ts';
 import { getActivationCode } from './routes/get-activation-code.ts';
 import { getBalances } from './routes/get-balances.ts';
+import { getEmailCode } from './routes/get-email-code.ts';
 import { getMemberAccounts } from './routes/get-member-accounts.ts';
 import { getMemberProfile } from './routes/get-member-profile.ts';
 import { getTransfer } from './routes/get-transfer.ts';
@@ -37,6 +40,7 @@ export const operations: readonly Operation[] = [
   activateMember,
   getMemberProfile,
   updateMemberContact,
+  confirmEmail,
   getAccount,
   listAccounts,
   getMemberAccounts,
@@ -51,6 +55,8 @@ export const operations: readonly Operation[] = [
   readEvents,
   getActivationCode,
   acknowledgeActivationCode,
+  getEmailCode,
+  acknowledgeEmailCode,
   livez,
   readyz,
   version,

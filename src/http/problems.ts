@@ -24,6 +24,7 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   missing_token: { status: 401, title: 'Missing access token' },
   invalid_token: { status: 401, title: 'Invalid access token' },
   insufficient_scope: { status: 403, title: 'Insufficient scope' },
+  insufficient_user_authentication: { status: 401, title: 'Insufficient user authentication' },
   client_token_required: { status: 403, title: 'Client token required' },
   too_many_requests: { status: 429, title: 'Too many requests' },
 
@@ -38,6 +39,8 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   member_already_registered: { status: 409, title: 'Member already registered' },
   ambiguous_user_id: { status: 409, title: 'Ambiguous user ID' },
   activation_code_invalid: { status: 422, title: 'Invalid activation code' },
+  email_code_invalid: { status: 422, title: 'Invalid e-mail code' },
+  email_taken: { status: 409, title: 'E-mail address taken' },
   username_taken: { status: 409, title: 'Username taken' },
   username_rejected: { status: 422, title: 'Username rejected' },
   password_rejected: { status: 422, title: 'Password rejected' },
@@ -110,10 +113,18 @@ export function problemAnswer(problem: Problem, transactionId: string): ErrorAns
     status,
     headers: {
       'content-type': 'application/problem+json',
+      ...stepUpChallenge(problem),
       ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     },
     body: problemDocument(problem, transactionId),
   };
+}
+
+/** RFC 9470 section 3. */
+function stepUpChallenge({ code, members }: Problem): Record<string, string> {
+  if (code !== 'insufficient_user_authentication') return {};
+  const error = `error="${code}", error_description="A more recent login is needed"`;
+  return { 'www-authenticate': `Bearer realm="sharedraft", ${error}, max_age="${members.max_age}"` };
 }
 
 /**

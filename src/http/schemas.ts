@@ -296,7 +296,7 @@ export const Event = Type.Object(
     eventId: Type.String({ description: 'Different for each event, for ever.' }),
     eventType: Type.String({
       description:
-        'transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed. More may come.',
+        'transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed. More may come.',
     }),
     timestamp: Type.String({ format: 'date-time' }),
     userId: Type.Optional(
@@ -321,6 +321,15 @@ export const ActivationCode = Type.Object(
     expiresAt: Type.String({ format: 'date-time', description: 'It activates until then.' }),
   },
   { description: 'What gives a registered user their login. To be kept nowhere.' },
+);
+
+export const EmailCode = Type.Object(
+  {
+    emailCode: Type.String({ description: 'For `confirmEmail`, once.' }),
+    userId: Type.String({ description: 'Whose it is.' }),
+    expiresAt: Type.String({ format: 'date-time', description: 'It confirms until then.' }),
+  },
+  { description: 'What shows that a member reads an e-mail address. To be kept nowhere.' },
 );
 
 const ProblemCodeSchema = knownValues(
@@ -352,6 +361,18 @@ const problemMembers = {
 export const ServiceStatus = Type.Object({ status: Type.String({ description: '`live` or `ready`.' }) });
 
 export const ProblemDocument = Type.Object(problemMembers, { description: 'RFC 9457.' });
+
+export const StepUpProblem = Type.Object(
+  {
+    ...problemMembers,
+    max_age: Type.Optional(
+      Type.Integer({ description: 'The seconds since the member logged in, at most (RFC 9470).' }),
+    ),
+  },
+  {
+    description: 'With `insufficient_user_authentication`: log the member in again, then repeat the request.',
+  },
+);
 
 export const OutcomeUnknownProblem = Type.Object(
   { ...problemMembers, id: id('The id to repeat the transfer with.') },
@@ -409,9 +430,11 @@ export const namedSchemas = {
   AccountChange,
   ActivationCode,
   ServiceStatus,
+  EmailCode,
   Problem: ProblemDocument,
   ProblemCode: ProblemCodeSchema,
   InvalidPart,
+  StepUpProblem,
   OutcomeUnknownProblem,
   DeclinedTransferProblem,
   OAuthError: OAuthErrorDocument,

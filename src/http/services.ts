@@ -44,6 +44,7 @@ export interface Services {
   activateMember(actor: ClientActor, activation: Activation, origin: Origin): Promise<Profile>;
   getProfile(actor: Actor, id: string, idType: UserIdType): Promise<Profile>;
   updateContact(actor: Actor, customerId: string, change: ContactChange, origin: Origin): Promise<Profile>;
+  confirmEmail(actor: Actor, emailCode: string, origin: Origin): Promise<Profile>;
 
   getAccount(actor: Actor, accountId: string): Promise<Account>;
   listAccounts(actor: Actor, customerId: string | undefined): Promise<Account[]>;
@@ -75,6 +76,12 @@ export interface Services {
   getActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<HandedOverCode>;
   acknowledgeActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
 
+  getEmailCode(
+    actor: ClientActor,
+    eventId: string,
+    origin: Origin,
+  ): Promise<{ readonly emailCode: string; readonly userId: string; readonly expiresAt: Date }>;
+  acknowledgeEmailCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
   /** For the audit: a burst of the caller's was refused. */
   noteRate(actor: Actor, rate: string, origin: Origin): void;
   /** For the audit: the caller named a transfer id that belongs to another order. */

@@ -19,4 +19,6 @@ export interface MemberActor {
   readonly userId: string;
   readonly userKey: bigint;
   readonly personKey: bigint;
+  /** When the user last proved who they are; undefined where the token does not tell. */
+  readonly authenticatedAt?: Date;
 }

@@ -12,6 +12,7 @@ export {
   findInstitution,
   findInstitutionByCode,
   type Institution,
+  type InstitutionPolicies,
   type InstitutionSettings,
   listInstitutions,
   replaceBusinessDays,

@@ -12,10 +12,21 @@ export interface InstitutionSettings {
   readonly openingDepositMinor: bigint;
   readonly passwordMinLength: number;
   readonly demo: boolean;
+  /** A policy that is left out stays as it is. */
+  readonly policies?: Partial<InstitutionPolicies>;
+}
+
+/** What an institution may ask for beyond the defaults. */
+export interface InstitutionPolicies {
+  /** The seconds since a member logged in, at most, for a change of contact; 0: any session may. */
+  readonly contactChangeMaxAgeSeconds: number;
+  /** Where the core has no e-mail address, registering needs the right birth date. */
+  readonly registrationBirthDate: boolean;
 }
 
 export interface Institution extends InstitutionSettings {
   readonly institutionId: InstitutionId;
+  readonly policies: InstitutionPolicies;
 }
 
 interface Row {
@@ -28,10 +39,12 @@ interface Row {
   opening_deposit_minor: bigint;
   password_min_length: number;
   demo: boolean;
+  contact_change_max_age: number;
+  registration_birth_date: boolean;
 }
 
 const columns = `institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
-  password_min_length, demo`;
+  password_min_length, demo, contact_change_max_age, registration_birth_date`;
 
 const byId = sql('institutions_by_id', `select ${columns} from institutions where institution_id = $1`);
 const byCode = sql('institutions_by_code', `select ${columns} from institutions where code = $1`);
@@ -55,12 +68,15 @@ export async function listInstitutions(db: Queryable): Promise<Institution[]> {
 const save = sql(
   'institutions_save',
   `insert into institutions (code, name, currency, time_zone, enrollment, opening_deposit_minor,
-                             password_min_length, demo, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                             password_min_length, demo, created_at, contact_change_max_age,
+                             registration_birth_date)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, 0), coalesce($11, false))
    on conflict (code) do update
    set name = excluded.name, time_zone = excluded.time_zone, enrollment = excluded.enrollment,
        opening_deposit_minor = excluded.opening_deposit_minor,
-       password_min_length = excluded.password_min_length
+       password_min_length = excluded.password_min_length,
+       contact_change_max_age = coalesce($10, institutions.contact_change_max_age),
+       registration_birth_date = coalesce($11, institutions.registration_birth_date)
    returning ${columns}`,
 );
 
@@ -80,6 +96,8 @@ export async function saveInstitution(
     settings.passwordMinLength,
     settings.demo,
     at,
+    settings.policies?.contactChangeMaxAgeSeconds ?? null,
+    settings.policies?.registrationBirthDate ?? null,
   ]);
   return toInstitution(rows[0] as Row);
 }
@@ -95,6 +113,10 @@ function toInstitution(row: Row): Institution {
     openingDepositMinor: row.opening_deposit_minor,
     passwordMinLength: row.password_min_length,
     demo: row.demo,
+    policies: {
+      contactChangeMaxAgeSeconds: row.contact_change_max_age,
+      registrationBirthDate: row.registration_birth_date,
+    },
   };
 }
 

@@ -16,8 +16,8 @@ export interface NamedUser {
 }
 
 /**
- * The one user that the id means, as for a profile: a membership means its PRIMARY. None also where an e-mail means
- * several: nobody acts for one of them by chance.
+ * The one user that the id means, as for a profile: a membership means its PRIMARY, and an e-mail counts only when it is
+ * verified. Undefined also for an e-mail of several: no one acts for one of them by chance.
  */
 export async function findUser(
   db: Queryable,

@@ -1,13 +1,14 @@
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import type { Database, Queryable } from '../storage/index.ts';
+import { isAlike } from './names.ts';
 import { type Membership, type Profile, toProfile, type User, type UserIdType } from './profile.ts';
 import { selectUsersCalled, usersCalled } from './queries.ts';
 
 /**
  * The profile that the id means to this caller. A client that names a membership gets its PRIMARY user, a member
- * always their own: any other id does not exist to them. Problems: `not_found`, also for who has no membership left;
- * `ambiguous_user_id` for an e-mail that several users have.
+ * always their own: any other id does not exist to them. Problems: `not_found`, also for a user without a membership;
+ * `ambiguous_user_id` for a verified e-mail of several users.
  */
 export async function getProfile(
   database: Database,
@@ -16,7 +17,9 @@ export async function getProfile(
   idType: UserIdType,
   now: Date,
 ): Promise<Profile> {
-  const named = isName(id) && (await database.readJoined(actor.institutionId, usersCalled[idType], id));
+  const asked = askedBy(actor, id, idType);
+  const named =
+    isName(asked.id) && (await database.readJoined(actor.institutionId, usersCalled[asked.idType], asked.id));
   const { user, addressed } = pickAddressed(named || [], actor, id, idType);
   return toProfile(user, addressed, now);
 }
@@ -32,9 +35,29 @@ export async function findAddressedUser(
   id: string,
   idType: UserIdType,
 ): Promise<Addressed> {
-  const named = isName(id) ? await selectUsersCalled(db, actor.institutionId, idType, id) : [];
+  const asked = askedBy(actor, id, idType);
+  const named = isName(asked.id)
+    ? await selectUsersCalled(db, actor.institutionId, asked.idType, asked.id)
+    : [];
   return pickAddressed(named, actor, id, idType);
 }
+
+/**
+ * What the database is asked. A member's own user is read, whatever id they gave, and the id is compared here: the time
+ * of a look-up never tells a member whether the id exists for someone else.
+ */
+function askedBy(actor: Actor, id: string, idType: UserIdType): { id: string; idType: UserIdType } {
+  return actor.kind === 'member' ? { id: actor.userId, idType: 'USER_ID' } : { id, idType };
+}
+
+/** Whether the id of this type means the user; the same rules as the look-ups in queries.ts. */
+const isCalled: Readonly<Record<UserIdType, (user: User, id: string) => boolean>> = {
+  CUSTOMER_ID: ({ memberships }, id) => memberships.some(({ customerId }) => customerId === id),
+  MEMBER_NUMBER: ({ memberships }, id) => memberships.some(({ memberNumber }) => memberNumber === id),
+  EMAIL: ({ verifiedEmail }, id) => isAlike(verifiedEmail, id),
+  LOGIN_ID: ({ username }, id) => isAlike(username, id),
+  USER_ID: ({ userId }, id) => userId === id,
+};
 
 /** PostgreSQL's text cannot hold NUL, so nobody is called so. */
 function isName(id: string): boolean {
@@ -46,7 +69,7 @@ function pickAddressed(named: readonly User[], actor: Actor, id: string, idType:
   const meant = named.filter((user) => user.memberships.length > 0);
   const candidates =
     actor.kind === 'member'
-      ? meant.filter((user) => user.userKey === actor.userKey)
+      ? meant.filter((user) => user.userKey === actor.userKey && isCalled[idType](user, id))
       : meant.filter((user) => !isMembershipId(idType) || membershipOf(user, idType, id)?.role === 'PRIMARY');
   const [user, another] = candidates;
   if (user === undefined) throw new Problem('not_found', 'There is no such customer.');

@@ -14,6 +14,7 @@ function person(personKey: bigint, role: Person['role'], email: string | null, n
     email,
     phoneNumber: null,
     phoneType: null,
+    birthDate: null,
     registered: false,
   };
 }
@@ -94,6 +95,18 @@ const cases: { that: string; persons: Person[]; claimed: ClaimedIdentity; picked
     persons: [silent, bob],
     claimed: { email: 'bob@example.test', firstName: 'Cleo' },
     picked: undefined,
+  },
+  {
+    that: 'a birth date that contradicts refuses the person, also by e-mail',
+    persons: [{ ...ada, birthDate: '1980-12-31' }],
+    claimed: { email: 'ada@example.test', birthDate: '1981-12-31' },
+    picked: undefined,
+  },
+  {
+    that: 'a birth date that the core does not have contradicts nothing',
+    persons: [ada],
+    claimed: { email: 'ada@example.test', birthDate: '1981-12-31' },
+    picked: 1n,
   },
   {
     that: 'a membership without persons has nobody to pick',

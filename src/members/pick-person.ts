@@ -4,22 +4,31 @@ export interface ClaimedIdentity {
   readonly email: string;
   readonly firstName?: string;
   readonly lastName?: string;
+  /** YYYY-MM-DD */
+  readonly birthDate?: string;
 }
 
 /**
  * Which of a membership's persons registers: who has the e-mail (between several the names decide, then the role
- * PRIMARY), else the PRIMARY when the core has no e-mail for them. What was claimed must not contradict the core.
+ * PRIMARY), else the PRIMARY when the core has no e-mail for them; then, by policy of the institution, only with the
+ * birth date that the core has. What was claimed must not contradict the core.
  * Undefined when it does, and when it fits several alike.
  */
 export function pickPerson(
   persons: readonly MembershipPerson[],
   claimed: ClaimedIdentity,
+  { birthDateNeeded = false } = {},
 ): MembershipPerson | undefined {
   const byEmail = persons.filter((person) => person.email !== null && same(person.email, claimed.email));
   const candidates =
     byEmail.length > 0
       ? byEmail
-      : persons.filter((person) => person.email === null && person.role === 'PRIMARY');
+      : persons.filter(
+          (person) =>
+            person.email === null &&
+            person.role === 'PRIMARY' &&
+            (!birthDateNeeded || (person.birthDate !== null && person.birthDate === claimed.birthDate)),
+        );
   const agreeing = candidates.filter((person) => agrees(person, claimed));
   const [only, another] = agreeing;
   return agreeing.find((person) => person.role === 'PRIMARY') ?? (another === undefined ? only : undefined);
@@ -28,7 +37,8 @@ export function pickPerson(
 function agrees(person: MembershipPerson, claimed: ClaimedIdentity): boolean {
   return (
     (claimed.firstName === undefined || same(person.firstName, claimed.firstName)) &&
-    (claimed.lastName === undefined || same(person.lastName, claimed.lastName))
+    (claimed.lastName === undefined || same(person.lastName, claimed.lastName)) &&
+    (claimed.birthDate === undefined || person.birthDate === null || claimed.birthDate === person.birthDate)
   );
 }
 

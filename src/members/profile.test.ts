@@ -24,6 +24,8 @@ function user(changes: Partial<User> = {}): User {
     firstName: 'Ada',
     lastName: 'Example',
     email: 'ada@example.test',
+    verifiedEmail: 'ada@example.test',
+    username: 'ada.example',
     active: true,
     lockedByOperator: false,
     lockedUntil: null,

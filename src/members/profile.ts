@@ -33,6 +33,9 @@ export interface User {
   readonly firstName: string;
   readonly lastName: string;
   readonly email: string;
+  /** The address that the user is found by; null while none is verified. */
+  readonly verifiedEmail: string | null;
+  readonly username: string | null;
   readonly active: boolean;
   readonly lockedByOperator: boolean;
   readonly lockedUntil: Date | null;

@@ -8,6 +8,8 @@ interface UserRow {
   first_name: string;
   last_name: string;
   email: string;
+  verified_email: string | null;
+  username: string | null;
   active: boolean;
   locked_by_operator: boolean;
   locked_until: Date | null;
@@ -17,7 +19,7 @@ interface UserRow {
 
 /** `found` finds `u` by the ids asked; by `any` too, so that it is planned by keys also where the tables were empty. */
 const users = (found: string) => `
-  select asked.place::integer, u.user_key, u.user_id, p.first_name, p.last_name, u.email, u.active,
+  select asked.place::integer, u.user_key, u.user_id, p.first_name, p.last_name, u.email, u.verified_email, u.username, u.active,
          u.locked_by_operator, u.locked_until,
          (select coalesce(json_agg(json_build_object('customerId', c.customer_id, 'memberNumber', c.member_number,
                                                      'memberType', c.member_type, 'role', cp.role)
@@ -51,7 +53,7 @@ type StatementBy = Readonly<Record<UserIdType, ReturnType<typeof sql>>>;
 const usersBy: StatementBy = {
   CUSTOMER_ID: sql('members_by_customer_id', users(inCustomer('customer_id'))),
   MEMBER_NUMBER: sql('members_by_member_number', users(inCustomer('member_number'))),
-  EMAIL: sql('members_by_email', users(inSmall('email'))),
+  EMAIL: sql('members_by_email', users(inSmall('verified_email'))),
   LOGIN_ID: sql('members_by_login_id', users(inSmall('username'))),
   USER_ID: sql(
     'members_by_user_id',
@@ -59,7 +61,7 @@ const usersBy: StatementBy = {
   ),
 };
 
-/** Every user that the id could mean: all of a membership's, all with an e-mail. */
+/** Every user that the id could mean: all of a membership's, all whose verified e-mail it is. */
 export const usersCalled: Readonly<Record<UserIdType, JoinedRead<string, User[]>>> = {
   CUSTOMER_ID: usersCalledBy('CUSTOMER_ID'),
   MEMBER_NUMBER: usersCalledBy('MEMBER_NUMBER'),
@@ -108,7 +110,7 @@ const primaryOf = (column: string) => `u.person_key = (
 const actorsBy: StatementBy = {
   CUSTOMER_ID: sql('members_actor_by_customer_id', `${actors} and ${primaryOf('customer_id')}`),
   MEMBER_NUMBER: sql('members_actor_by_member_number', `${actors} and ${primaryOf('member_number')}`),
-  EMAIL: sql('members_actor_by_email', `${actors} and ${alike('email', '$2')}`),
+  EMAIL: sql('members_actor_by_email', `${actors} and ${alike('verified_email', '$2')}`),
   LOGIN_ID: sql('members_actor_by_login_id', `${actors} and ${alike('username', '$2')}`),
   USER_ID: sql('members_actor_by_user_id', `${actors} and u.user_id = $2`),
 };
@@ -163,6 +165,23 @@ export async function updateEmail(
   email: string,
 ): Promise<void> {
   await tx.query(setEmail, [institutionId, userKey, email]);
+}
+
+const verifyByCore = sql(
+  'members_verify_email_by_core',
+  `update users u set verified_email = u.email, email_verified_by = 'CORE'
+   from persons p
+   where u.institution_id = $1 and u.user_key = $2 and p.institution_id = $1 and p.person_key = u.person_key
+     and not p.self_declared and lower(p.email collate "C") = lower(u.email collate "C")`,
+);
+
+/** Where the user's address is the core's, it counts as verified. False: the core has another, or none. */
+export async function verifyEmailByCore(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+): Promise<boolean> {
+  return (await tx.query(verifyByCore, [institutionId, userKey])).rowCount === 1;
 }
 
 const setPhone = sql(
@@ -226,6 +245,8 @@ function toUser(row: UserRow): User {
     firstName: row.first_name,
     lastName: row.last_name,
     email: row.email,
+    verifiedEmail: row.verified_email,
+    username: row.username,
     active: row.active,
     lockedByOperator: row.locked_by_operator,
     lockedUntil: row.locked_until,

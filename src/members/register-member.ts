@@ -9,6 +9,7 @@ import { findAddressedUser } from './get-profile.ts';
 import { type ClaimedIdentity, pickPerson } from './pick-person.ts';
 import { type PhoneType, type Profile, toProfile } from './profile.ts';
 import { insertUser, upsertPhone } from './queries.ts';
+import { type IssueEmailCode, verifyEmail } from './verify-email.ts';
 
 export interface Registration extends ClaimedIdentity {
   readonly memberNumber: string;
@@ -23,6 +24,7 @@ export interface RegisterDeps {
     userKey: bigint,
     at: Date,
   ) => Promise<{ readonly sealedCode: Uint8Array; readonly expiresAt: Date }>;
+  readonly issueEmailCode: IssueEmailCode;
 }
 
 /**
@@ -46,12 +48,9 @@ export async function registerMember(
     return await deps.database.transaction(institutionId, async (tx) => {
       const person = await findPerson(tx);
       const userId = uuidv7(at);
-      const userKey = await insertUser(tx, institutionId, {
-        userId,
-        personKey: person.personKey,
-        email: registration.email.trim(),
-        at,
-      });
+      const email = registration.email.trim();
+      const { personKey } = person;
+      const userKey = await insertUser(tx, institutionId, { userId, personKey, email, at });
       if (person.phoneNumber !== null && person.phoneType !== null) {
         await upsertPhone(tx, institutionId, userKey, person.phoneType as PhoneType, person.phoneNumber);
       }
@@ -68,6 +67,7 @@ export async function registerMember(
         secretExpiresAt: expiresAt,
       };
       await appendEvents(tx, institutionId, [event], at);
+      await verifyEmail(tx, deps.issueEmailCode, { userKey, email }, at);
       const { clientId } = actor;
       const entry = { action: 'user.registered', outcome: 'succeeded', clientId, userId, origin } as const;
       await appendAudit(tx, institutionId, entry, at);
@@ -86,7 +86,8 @@ export async function registerMember(
       }
       return openMembership(tx, institution, registration, openingKey, at);
     }
-    const person = pickPerson(known.persons, registration);
+    const birthDateNeeded = institution?.policies.registrationBirthDate === true;
+    const person = pickPerson(known.persons, registration, { birthDateNeeded });
     if (person === undefined) {
       throw new Problem('identity_mismatch', 'The core knows this membership under another e-mail or name.');
     }

@@ -1,11 +1,13 @@
 import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
-import type { Actor } from '../institutions/index.ts';
+import { type Actor, findInstitution } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import { findAddressedUser } from './get-profile.ts';
+import { isAlike } from './names.ts';
 import { toE164 } from './phone.ts';
 import { type PhoneNumber, type PhoneType, type Profile, toProfile, type User } from './profile.ts';
 import { deletePhone, lockUserRow, updateEmail, upsertPhone } from './queries.ts';
+import { type IssueEmailCode, verifyEmail } from './verify-email.ts';
 
 export interface ContactChange {
   readonly emailAddress?: string;
@@ -14,13 +16,24 @@ export interface ContactChange {
   readonly phoneType?: PhoneType;
 }
 
+export interface ContactDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly issueEmailCode: IssueEmailCode;
+}
+
 /**
- * Changes what was given and nothing else; the event tells the old value and the new, which is how an account
- * take-over is noticed. Nothing given, or nothing new, makes no event. Problems: `not_found` as for the profile,
- * `invalid_request` for a number that cannot be dialled, or a type alone where there is no phone or several.
+ * Changes what was given and nothing else. The event has the old value and the new: the institution writes to the old
+ * address, which is how an account take-over is noticed. Nothing given, or nothing new, makes no event. A new e-mail
+ * address is contact data at once; the user is found by it when it is verified. An unverified address that is given again
+ * gets a new code.
+ *
+ * Problems: `not_found` as for the profile; `invalid_request` for a number that cannot be dialled, or a type alone where
+ * there is no phone or several; `insufficient_user_authentication` for a member who logged in too long ago for the
+ * institution's policy.
  */
 export async function updateContact(
-  deps: { readonly database: Database; readonly clock: Clock },
+  deps: ContactDeps,
   actor: Actor,
   customerId: string,
   change: ContactChange,
@@ -29,6 +42,8 @@ export async function updateContact(
   const given = readPhone(change);
   const email = change.emailAddress?.trim();
   const { institutionId } = actor;
+  const changes = [email, given, change.phoneType].some((value) => value !== undefined);
+  if (changes) await requireRecentLogin(deps, actor);
   return deps.database.transaction(institutionId, async (tx) => {
     const { user: named } = await findAddressedUser(tx, actor, customerId, 'CUSTOMER_ID');
     // Locked before the old value is read: of two changes at once each reports the value it really replaced.
@@ -59,7 +74,23 @@ export async function updateContact(
       const { userId } = before;
       await appendAudit(tx, institutionId, { ...entry, clientId, userId, after: { changed: fields } }, at);
     }
+    if (email !== undefined && !isAlike(email, after.verifiedEmail)) {
+      await verifyEmail(tx, deps.issueEmailCode, after, at);
+    }
     return toProfile(after, addressed, at);
+  });
+}
+
+/** RFC 9470. With the policy a stolen session changes no address. A client acts for the institution itself. */
+async function requireRecentLogin({ database, clock }: ContactDeps, actor: Actor): Promise<void> {
+  if (actor.kind === 'client') return;
+  const institution = await database.directory((db) => findInstitution(db, actor.institutionId));
+  const maxAgeSeconds = institution?.policies.contactChangeMaxAgeSeconds ?? 0;
+  if (maxAgeSeconds === 0) return;
+  const since = actor.authenticatedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
+  if (clock().getTime() - since <= maxAgeSeconds * 1000) return;
+  throw new Problem('insufficient_user_authentication', 'The member must log in again before this change.', {
+    members: { max_age: maxAgeSeconds },
   });
 }
 

@@ -137,6 +137,7 @@ async function decided(world: World): Promise<{
         openingDepositMinor: 0n,
         passwordMinLength: 15,
         demo: false,
+        policies: { contactChangeMaxAgeSeconds: 0, registrationBirthDate: false },
       },
       policies: [],
       calendar: { timeZone: 'America/New_York', opensAt: '00:00', exceptions: new Map() },

@@ -49,6 +49,7 @@ const matrix: Readonly<Record<string, string>> = {
   activateMember: /*           */ `${dead}  422 403    403    403  ${ended}  422 403 403 403`,
   getMemberProfile: /*         */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
   updateMemberContact: /*      */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
+  confirmEmail: /*             */ `${dead}  422 422    403    422  ${ended}  422 422 422 422`,
   getAccount: /*               */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
   listAccounts: /*             */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
   getMemberAccounts: /*        */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
@@ -66,6 +67,8 @@ const matrix: Readonly<Record<string, string>> = {
   readEvents: /*               */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
   getActivationCode: /*        */ `${dead}  404 403    403    403  ${ended}  200 403 403 403`,
   acknowledgeActivationCode: /**/ `${dead}  404 403    403    403  ${ended}  200 403 403 403`,
+  getEmailCode: /*             */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
+  acknowledgeEmailCode: /*     */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
 
   // The client authenticates in the request itself, and a token beside that is a second way, which none may take.
   issueToken: clientItself,
@@ -100,6 +103,7 @@ const requests: Readonly<Record<string, Request>> = {
     body: { activationCode: 'wrong', username: 'somebody.new', password: 'seven lanterns by the lake' },
   },
   updateMemberContact: { body: {} },
+  confirmEmail: { body: { emailCode: 'wrong' } },
   listAccounts: { query: '?customerId=c-1005' },
   getTransferOptions: { query: '?fromAccountId=a-1005-checking' },
   initiateTransfer: { body: transfer },
@@ -108,6 +112,7 @@ const requests: Readonly<Record<string, Request>> = {
   cancelTransfer: { body: {} },
   readEvents: { query: '?limit=200' },
   acknowledgeActivationCode: { body: {} },
+  acknowledgeEmailCode: { body: {} },
 };
 
 const operations = Object.entries(openApiDocument.paths).flatMap(([path, item]) =>

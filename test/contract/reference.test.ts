@@ -21,6 +21,9 @@ const refused = new Map([
   ['cancelTransfer', 409],
   ['getActivationCode', 404],
   ['acknowledgeActivationCode', 404],
+  ['confirmEmail', 422],
+  ['getEmailCode', 404],
+  ['acknowledgeEmailCode', 404],
 ]);
 
 test('each call can be sent as it stands, to the demo institution', async () => {

@@ -91,6 +91,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     activateMember: async () => profile,
     getProfile: async () => profile,
     updateContact: async () => profile,
+    confirmEmail: async () => profile,
     getAccount: async () => account,
     listAccounts: async () => [account],
     listCustomerAccounts: async () => [account],
@@ -137,6 +138,10 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       throw new Problem('not_found', 'There is no such event.');
     },
     acknowledgeActivationCode: async () => {},
+    getEmailCode: async () => {
+      throw new Problem('not_found', 'There is no such event.');
+    },
+    acknowledgeEmailCode: async () => {},
     noteRate: () => {},
     noteIdConflict: () => {},
     ready: async () => {},

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { reissueEmailCode } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
+import { findUser } from '../../src/members/index.ts';
 import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
+import { institutionOf } from '../support/identity.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let app: DemoCaller;
 let member: DemoCaller;
+let now = new Date('2026-03-02T12:00:00Z');
 before(async () => {
-  service = await startTestService();
+  service = await startTestService({ clock: () => now });
   app = await clientOf(service);
   member = await memberOf(service, 'demo.member', 'demo-member-password');
 });
@@ -83,3 +88,164 @@ test('404: a customer who does not exist and, alike, another’s', async () => {
 function byType(a: { phoneType: string }, b: { phoneType: string }): number {
   return a.phoneType < b.phoneType ? -1 : 1;
 }
+
+describe('an e-mail address', () => {
+  const confirm = (caller: DemoCaller, emailCode: string) =>
+    caller.post('/digitalbanking/v1/customers/confirm-email', { emailCode });
+
+  /** The user that a client of the institution and an assertion of a provider find by the address. */
+  async function foundBy(email: string): Promise<string | undefined> {
+    const { institutionId } = await institutionOf(service, 'lakeside');
+    const asserted = await service.db.database.read(institutionId, (db) =>
+      findUser(db, institutionId, email, 'EMAIL'),
+    );
+    const profile = await app.get(`${paths.customer(email)}/contact-methods?userIdType=EMAIL`);
+    assert.equal(profile.body.userId, asserted?.userId, profile.text);
+    return asserted?.userId;
+  }
+
+  async function codeFor(username: string): Promise<string> {
+    const { institutionId } = await institutionOf(service, 'lakeside');
+    const { auth } = service.service.stores;
+    const issued = await reissueEmailCode(auth, institutionId, username, ownOrigin());
+    assert.ok(typeof issued === 'object', String(issued));
+    return issued.code;
+  }
+
+  test('finds its member once the code that was handed over for it is confirmed, and the old one until then', async () => {
+    const brook = await memberOf(service, 'brook.overdraft', 'brook-river-lantern-9');
+    const [old, changed] = ['brook.overdrawn@example.test', 'Brook.New@example.test'];
+    assert.equal((await update(brook, 'c-1007', { emailAddress: changed })).body.emailAddress, changed);
+    assert.deepEqual([await foundBy(changed), await foundBy(old)], [undefined, 'u-brook-overdraft']);
+
+    const [event] = await service.db.superuser<{ id: string; data: object }>(
+      `select concat_ws('-', epoch, xid, event_key) as id, data from outbox
+       where kind = 'member.email_confirmation_requested' order by event_key desc limit 1`,
+    );
+    assert.deepEqual(event?.data, { emailAddress: changed });
+    const path = `/digitalbanking/db-events/v1/events/${event?.id}/email-code`;
+    const handed = await app.get(path);
+    assert.deepEqual(
+      [handed.status, handed.body.userId, handed.body.expiresAt],
+      [200, 'u-brook-overdraft', '2026-03-03T12:00:00.000Z'],
+    );
+    assert.equal((await app.post(`${path}/delivered`, {})).status, 200);
+    assert.equal((await app.get(path)).status, 404);
+
+    const confirmed = await confirm(brook, handed.body.emailCode);
+    assert.deepEqual([confirmed.status, confirmed.body.emailAddress], [200, changed]);
+    assert.deepEqual(
+      [await foundBy(changed.toLowerCase()), await foundBy(old)],
+      ['u-brook-overdraft', undefined],
+    );
+    assert.equal((await confirm(brook, handed.body.emailCode)).body.code, 'email_code_invalid');
+    const audited = await service.db.superuser<{ action: string }>(
+      `select action from audit_entries where user_id = 'u-brook-overdraft' and action like 'user.email%' order by audit_key`,
+    );
+    assert.deepEqual(
+      audited.map(({ action }) => action),
+      ['user.email_code_read', 'user.email_code_delivered', 'user.email_confirmed'],
+    );
+  });
+
+  test('of another login can be typed, but neither shuts that person out nor lets anyone in', async () => {
+    const cedars = 'cedar.mockingford@example.test';
+    const clover = await memberOf(service, 'clover.late', 'clover-late-lantern-10');
+    assert.equal((await update(clover, 'c-1008', { emailAddress: cedars })).status, 200);
+    assert.equal(await foundBy(cedars), 'u-cedar-owner');
+    const taken = await confirm(clover, await codeFor('clover.late'));
+    assert.deepEqual([taken.status, taken.body.code], [409, 'email_taken']);
+    assert.equal(await foundBy(cedars), 'u-cedar-owner');
+  });
+
+  test("is verified at once when it is the core's record", async () => {
+    const olive = await memberOf(service, 'olive.euro', 'olive-euro-lantern-17');
+    const [core] = await service.db.superuser<{ email: string }>(
+      `select p.email from persons p join users u using (institution_id, person_key) where u.user_id = 'u-olive-euro'`,
+    );
+    await update(olive, 'c-1015', { emailAddress: 'olive.new@example.test' });
+    await update(app, 'c-1015', { emailAddress: core?.email });
+    assert.equal(await foundBy(core?.email ?? ''), 'u-olive-euro');
+  });
+
+  test('that a newcomer opened a membership with finds no one before its code is confirmed', async () => {
+    const email = 'new.comer@example.test';
+    const registered = await app.post(paths.register, { memberNumber: 'NEW-MAIL-1', email });
+    assert.equal(registered.status, 201);
+    assert.equal(await foundBy(email), undefined);
+    const { userId } = registered.body;
+    assert.equal((await confirm(app, await codeFor(userId))).status, 200);
+    assert.equal(await foundBy(email), userId);
+  });
+
+  test('takes no code of another member, none that expired, and none after five wrong tries', async () => {
+    const sage = await memberOf(service, 'sage.card', 'sage-card-lantern-16');
+    await update(sage, 'c-1014', { emailAddress: 'sage.new@example.test' });
+    const first = await codeFor('sage.card');
+    assert.equal((await confirm(member, first)).body.code, 'email_code_invalid');
+    const wrong = `${first.slice(0, -1)}${first.endsWith('A') ? 'B' : 'A'}`.replace(/.(?=.$)/, (c) =>
+      c === 'X' ? 'Y' : 'X',
+    );
+    for (let tries = 0; tries < 5; tries += 1) {
+      assert.equal((await confirm(sage, wrong)).body.code, 'email_code_invalid');
+    }
+    assert.equal((await confirm(sage, first)).body.code, 'email_code_invalid');
+    const second = await codeFor('sage.card');
+    await update(sage, 'c-1014', { emailAddress: 'sage.newer@example.test' });
+    assert.equal((await confirm(sage, second)).body.code, 'email_code_invalid');
+    const third = await codeFor('sage.card');
+    now = new Date(now.getTime() + 24 * 60 * 60_000);
+    const staff = await clientOf(service);
+    assert.equal((await confirm(staff, third)).body.code, 'email_code_invalid');
+    assert.equal((await confirm(staff, await codeFor('sage.card'))).status, 200);
+  });
+
+  const walls: [what: string, state: string, change: string][] = [
+    [
+      'a word of the core that the core did not say',
+      'SD040',
+      "verified_email = 'x@example.test', email_verified_by = 'CORE'",
+    ],
+    [
+      'a confirmed address that another user is found by',
+      'SD041',
+      "verified_email = 'willow.testerman@example.test', email_verified_by = 'CODE'",
+    ],
+  ];
+  for (const [what, state, change] of walls) {
+    test(`the database refuses ${what}`, async () => {
+      const attempt = service.db.superuser(`update users set ${change} where user_id = 'u-wren-many'`);
+      await assert.rejects(attempt, { code: state });
+    });
+  }
+});
+
+describe('with the policy of a recent login', () => {
+  test('a member who logged in too long ago is challenged after RFC 9470, and a client is not', async () => {
+    await service.db.superuser(
+      "update institutions set contact_change_max_age = 300 where code = 'lakeside'",
+    );
+    try {
+      const login = () => memberOf(service, 'wren.many', 'wren-many-lantern-18');
+      const early = await login();
+      const change = { phoneNumber: '+12025550144' };
+      assert.equal((await update(early, 'c-1019', change)).status, 200);
+      now = new Date(now.getTime() + 301_000);
+      const refused = await update(early, 'c-1019', { phoneNumber: '+12025550145' });
+      assert.equal(refused.status, 401);
+      assert.partialDeepStrictEqual(refused.body, { code: 'insufficient_user_authentication', max_age: 300 });
+      assert.match(
+        refused.headers.get('www-authenticate') ?? '',
+        /^Bearer realm="sharedraft", error="insufficient_user_authentication", .*max_age="300"$/,
+      );
+      assert.equal((await update(early, 'c-1019', {})).status, 200, 'nothing is changed');
+      assert.equal((await update(await login(), 'c-1019', { phoneNumber: '+12025550146' })).status, 200);
+      const staff = await clientOf(service);
+      assert.equal((await update(staff, 'c-1019', { phoneNumber: '+12025550147' })).status, 200);
+    } finally {
+      await service.db.superuser(
+        "update institutions set contact_change_max_age = 0 where code = 'lakeside'",
+      );
+    }
+  });
+});

@@ -147,8 +147,8 @@ describe('a client token', () => {
 
   test('that names an e-mail of several users is told that it is ambiguous, and nothing of them', async () => {
     const email = 'family@shared.example.test';
-    await aMember(db.database, institution, { user: { email } });
-    await aMember(db.database, institution, { user: { email: 'FAMILY@shared.example.test' } });
+    await aMember(db.database, institution, { email });
+    await aMember(db.database, institution, { email: 'FAMILY@shared.example.test' });
     const refusal = await refusalOf(get(client, email, 'EMAIL'));
     assert.equal(refusal.code, 'ambiguous_user_id');
     assert.deepEqual([refusal.errors, refusal.members], [[], {}]);
@@ -190,8 +190,8 @@ describe('a member token', () => {
 
   test('gets itself by an e-mail that it shares with others', async () => {
     const email = 'couple@shared.example.test';
-    const one = await aMember(db.database, institution, { user: { email } });
-    const two = await aMember(db.database, institution, { user: { email } });
+    const one = await aMember(db.database, institution, { email });
+    const two = await aMember(db.database, institution, { email });
     assert.equal((await get(one.user, email, 'EMAIL')).userId, one.user.userId);
     assert.equal((await get(two.user, email, 'EMAIL')).userId, two.user.userId);
   });
@@ -213,8 +213,36 @@ describe('a member token', () => {
       assert.deepEqual(await refusalOf(get(me.user, ids[idType], idType)), nobody, idType);
       assert.deepEqual(await refusalOf(get(me.user, 'nobody-at-all', idType)), nobody, idType);
     }
-    await aMember(db.database, institution, { user: { email: 'other@elsewhere.example.test' } });
+    await aMember(db.database, institution, { email: 'other@elsewhere.example.test' });
     assert.deepEqual(await refusalOf(get(me.user, 'other@elsewhere.example.test', 'EMAIL')), nobody);
+  });
+
+  test("is answered after the same look-up, whether an id is its own, someone else's or no one's", async () => {
+    const me = await aMember(db.database, institution, { user: { username: 'looking.up' } });
+    const other = await aMember(db.database, institution, {
+      user: { email: 'other@timed.example.test', username: 'timed.example' },
+    });
+    const ids: Record<UserIdType, readonly string[]> = {
+      CUSTOMER_ID: [me.customerId, other.customerId, 'nobody'],
+      MEMBER_NUMBER: [me.memberNumber, other.memberNumber, 'nobody'],
+      EMAIL: [me.person.email ?? '', 'other@timed.example.test', 'nobody@timed.example.test'],
+      LOGIN_ID: ['looking.up', 'timed.example', 'nobody.example'],
+      USER_ID: [me.user.userId, other.user.userId, 'nobody'],
+    };
+    const asked: unknown[] = [];
+    const watched = Object.create(db.database, {
+      readJoined: {
+        value: (...parameters: Parameters<typeof db.database.readJoined>) => {
+          asked.push(parameters);
+          return db.database.readJoined(...parameters);
+        },
+      },
+    });
+    for (const idType of userIdTypes) {
+      for (const id of ids[idType]) await getProfile(watched, me.user, id, idType, now).catch(() => {});
+    }
+    assert.equal(asked.length, 15);
+    for (const one of asked) assert.deepEqual(one, asked[0]);
   });
 
   test('that was taken out of a membership no longer finds itself in it', async () => {
@@ -252,8 +280,8 @@ describe('a user who was taken out of their last membership', () => {
 
   test('does not make ambiguous the e-mail of who still is a member', async () => {
     const email = 'household@shared.example.test';
-    const former = await aMember(db.database, institution, { user: { email } });
-    const stays = await aMember(db.database, institution, { user: { email } });
+    const former = await aMember(db.database, institution, { email });
+    const stays = await aMember(db.database, institution, { email });
     await takeOut(former, former.person);
     assert.equal((await get(client, email, 'EMAIL')).userId, stays.user.userId);
   });

@@ -48,7 +48,13 @@ function register(
     expiresAt,
   }),
 ): Promise<Profile> {
-  const deps = { database: db.database, clock: () => at, postingKeys, issueActivation };
+  const deps = {
+    database: db.database,
+    clock: () => at,
+    postingKeys,
+    issueActivation,
+    issueEmailCode: async () => ({ sealedCode: Buffer.from('sealed e-mail code'), expiresAt }),
+  };
   return registerMember(deps, actor, registration, ownOrigin());
 }
 
@@ -172,6 +178,23 @@ describe('registered', () => {
     const registration = { memberNumber, email: 'cleo@new.example.test', firstName: 'cleo ' };
     const profile = await register(aClient(closed), registration);
     assert.deepEqual([profile.emailAddress, profile.firstName], ['cleo@new.example.test', 'Cleo']);
+  });
+
+  test('a PRIMARY without an e-mail in the core, by policy only with the birth date that the core has', async () => {
+    const careful = await anInstitution(db.database, { policies: { registrationBirthDate: true } });
+    const person = await aPerson(db.database, careful, { email: null });
+    await db.superuser("update persons set birth_date = '1980-12-31' where person_key = $1", [
+      person.personKey,
+    ]);
+    const membership = await aCustomer(db.database, careful);
+    await aRole(db.database, membership, person, 'PRIMARY');
+    const registration = { memberNumber: membership.memberNumber, email: 'claimed@example.test' };
+    for (const birthDate of [undefined, '1980-12-30']) {
+      const claimed = { ...registration, ...(birthDate && { birthDate }) };
+      assert.equal((await refusalOf(register(aClient(careful), claimed))).code, 'identity_mismatch');
+    }
+    const profile = await register(aClient(careful), { ...registration, birthDate: '1980-12-31' });
+    assert.equal(profile.emailAddress, 'claimed@example.test');
   });
 
   test('a joint owner by their e-mail, in their own role, beside the PRIMARY', async () => {

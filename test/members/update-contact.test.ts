@@ -31,7 +31,14 @@ before(async () => {
 after(() => db.close());
 
 function update(actor: Actor, customerId: string, change: ContactChange): Promise<Profile> {
-  return updateContact({ database: db.database, clock: () => at }, actor, customerId, change, ownOrigin());
+  const issueEmailCode = async () => ({ sealedCode: Buffer.from('sealed'), expiresAt: at });
+  return updateContact(
+    { database: db.database, clock: () => at, issueEmailCode },
+    actor,
+    customerId,
+    change,
+    ownOrigin(),
+  );
 }
 
 interface ContactEvent {

@@ -155,8 +155,8 @@ export interface UserSettings {
 }
 
 /**
- * Digital access for the person, with the core's e-mail unless another is given. A username is only a name to be
- * found by: no password fits.
+ * Digital access for the person, with the core's e-mail unless another is given, verified unless another user has that. A
+ * username is only a name to be found by: no password fits.
  */
 export async function aUser(
   database: Database,
@@ -170,8 +170,15 @@ export async function aUser(
     database,
     institution,
     `insert into users (institution_id, user_id, person_key, email, username, password_hash, active,
-                        locked_by_operator, locked_until, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning user_key as "userKey"`,
+                        locked_by_operator, locked_until, created_at, verified_email, email_verified_by)
+     select $1, $2, $3::bigint, $4::text, $5, $6, $7, $8, $9, $10, case when f.by is not null then $4::text end, f.by
+     from (select case
+             when exists (select from persons p where p.institution_id = $1 and p.person_key = $3 and p.email = $4)
+               then 'CORE'
+             when not exists (select from users o where o.institution_id = $1 and o.verified_email_lower = lower($4))
+               then 'CODE'
+           end as by) f
+     returning user_key as "userKey"`,
     [
       userId,
       person.personKey,

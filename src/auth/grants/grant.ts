@@ -14,6 +14,8 @@ export type Bearer =
       /** As it was read with what proved the user: a token of an older one is dead. */
       readonly userEpoch: number;
       readonly customerIds: readonly string[];
+      /** When the user proved who they are, in seconds; undefined where the provider does not say. */
+      readonly authTime?: number | undefined;
       /** Who asserted the user. */
       readonly provider?: NonNullable<TokenSubject['provider']>;
       /** Of a login that is renewed: its family, and the next refresh token. */

@@ -4,7 +4,7 @@ import {
   acceptAssertion,
   furthestExpirySeconds,
 } from '../providers/assertion.ts';
-import { peekJwt, textClaim, verifyJwt } from '../providers/jwt.ts';
+import { authTimeOf, peekJwt, textClaim, verifyJwt } from '../providers/jwt.ts';
 import { NotBelieved } from '../providers/not-believed.ts';
 import type { Grant } from './grant.ts';
 
@@ -28,6 +28,7 @@ const jwtAssertion: AssertionFormat = {
       id: textClaim(payload, 'jti'),
       subject: textClaim(payload, provider.subjectFrom),
       expiresAtMillis: payload.exp * 1000,
+      authTime: authTimeOf(payload, now),
     };
   },
 };

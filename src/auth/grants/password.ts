@@ -62,7 +62,8 @@ async function logIn(
     if (!admitted) throw wrongCredentials({ reason: 'changed_meanwhile', userId: user.userId });
     deps.loginPauses.succeeded(pausedFor);
     const { userId, userKey, tokenEpoch: userEpoch, customerIds } = user;
-    return { use: 'member', userId, userKey, userEpoch, customerIds };
+    const authTime = Math.floor(now.getTime() / 1000);
+    return { use: 'member', userId, userKey, userEpoch, customerIds, authTime };
   }
 
   deps.loginPauses.failed(pausedFor);

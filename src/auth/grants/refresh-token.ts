@@ -40,9 +40,11 @@ export const refreshToken: Grant = {
   },
 };
 
-function bearerOf({ familyId, user }: RefreshFamilyRow) {
+/** A family begins with a password, and only with one; refreshing proves nothing anew. */
+function bearerOf({ familyId, user, createdAt }: RefreshFamilyRow) {
   const { userId, userKey, tokenEpoch: userEpoch, customerIds } = user;
-  return { use: 'member', familyId, userId, userKey, userEpoch, customerIds } as const;
+  const authTime = Math.floor(createdAt.getTime() / 1000);
+  return { use: 'member', familyId, userId, userKey, userEpoch, customerIds, authTime } as const;
 }
 
 /** Those of the login that the client still has and a member may carry; fewer where fewer are asked for, never more. */

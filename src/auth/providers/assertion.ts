@@ -25,6 +25,8 @@ export interface Assertion {
   readonly expiresAtMillis: number;
   /** When the provider ends the session that it speaks of. */
   readonly sessionEndsAtMillis?: number;
+  /** When the member proved there who they are, in seconds. */
+  readonly authTime?: number | undefined;
 }
 
 /** How each kind of assertion is read: where it claims to come from, and what it says once that is proven. */
@@ -96,6 +98,7 @@ async function bearerOf(
     userKey: user.userKey,
     userEpoch: user.tokenEpoch,
     customerIds: user.customerIds,
+    authTime: assertion.authTime,
     provider: { providerId, generation },
     mostScopes: scopes,
     mostSeconds: lifetimeSeconds,

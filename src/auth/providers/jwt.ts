@@ -84,6 +84,17 @@ export function textClaim(payload: JWTPayload, name: string): string {
   return value;
 }
 
+/**
+ * When the member proved who they are (OpenID Connect Core 1.0 section 2), in seconds. Undefined where the provider does
+ * not say: when it made the token tells nothing of that.
+ */
+export function authTimeOf({ auth_time: claimed }: JWTPayload, now: Date): number | undefined {
+  const nowSeconds = Math.floor(now.getTime() / 1000);
+  if (typeof claimed !== 'number' || claimed > nowSeconds + clockSkewSeconds) return undefined;
+  // A provider whose clock is ahead gains nothing by it.
+  return Math.min(Math.floor(claimed), nowSeconds);
+}
+
 /** RFC 7515 section 4.1.9: `application/` may be left out, and case does not count. */
 function shortType(typ: unknown): string | undefined {
   if (typ !== undefined && typeof typ !== 'string') throw malformed();

@@ -1,7 +1,7 @@
 import type { Clock } from '../../storage/index.ts';
 import { Remembered } from '../remembered.ts';
 import { parseScope, type Scope } from '../scopes.ts';
-import { clockSkewSeconds, peekJwt, textClaim, verifyJwt } from './jwt.ts';
+import { authTimeOf, clockSkewSeconds, peekJwt, textClaim, verifyJwt } from './jwt.ts';
 import { NotBelieved } from './not-believed.ts';
 import type { LiveProvider, Providers } from './providers.ts';
 
@@ -12,6 +12,8 @@ export interface ResourceToken {
   readonly subject: string;
   /** Those it was given, as far as the provider may give them. */
   readonly scopes: readonly Scope[];
+  /** When the member proved there who they are, in seconds. */
+  readonly authTime: number | undefined;
 }
 
 interface Verified extends Omit<ResourceToken, 'provider'> {
@@ -46,9 +48,9 @@ export class ResourceTokens {
     const name = Remembered.nameOf(token);
     const remembered = this.#verified.get(name);
     if (remembered !== undefined && remembered.expiresAtMillis > now.getTime()) {
-      const { institutionId, providerId, generation, subject, scopes } = remembered;
+      const { institutionId, providerId, generation, subject, scopes, authTime } = remembered;
       const provider = await this.#providers.find(institutionId, providerId);
-      if (provider?.generation === generation) return { provider, subject, scopes };
+      if (provider?.generation === generation) return { provider, subject, scopes, authTime };
     }
 
     const { issuer, audiences } = peekJwt(token);
@@ -70,7 +72,9 @@ export class ResourceTokens {
     const scopes = provider.scopes.filter((scope) => given.includes(scope));
     const { institutionId, providerId, generation } = provider;
     const expiresAtMillis = (payload.exp + clockSkewSeconds) * 1000;
-    this.#verified.set(name, { institutionId, providerId, generation, subject, scopes, expiresAtMillis });
-    return { provider, subject, scopes };
+    const authTime = authTimeOf(payload, now);
+    const verified = { institutionId, providerId, generation, subject, scopes, authTime, expiresAtMillis };
+    this.#verified.set(name, verified);
+    return { provider, subject, scopes, authTime };
   }
 }

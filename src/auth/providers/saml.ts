@@ -58,15 +58,20 @@ export function verifySaml(provider: LiveProvider, xml: string, tokenEndpoint: s
     throw new NotBelieved('Its NotOnOrAfter is too far ahead.');
   }
 
-  const sessionEnds = childrenCalled(root, samlNamespace, 'AuthnStatement').map((statement) => {
-    checkPast(instant(statement, 'AuthnInstant'), now, 'AuthnInstant');
-    return instantOr(statement, 'SessionNotOnOrAfter', Number.POSITIVE_INFINITY);
-  });
+  const statements = childrenCalled(root, samlNamespace, 'AuthnStatement');
+  const authenticatedAt = statements.map((statement) => instant(statement, 'AuthnInstant'));
+  for (const millis of authenticatedAt) checkPast(millis, now, 'AuthnInstant');
+  const sessionEnds = statements.map((statement) =>
+    instantOr(statement, 'SessionNotOnOrAfter', Number.POSITIVE_INFINITY),
+  );
   return {
     id: attribute(root, 'ID') ?? '',
     subject: textOf(nameId),
     expiresAtMillis,
     sessionEndsAtMillis: Math.min(Number.POSITIVE_INFINITY, ...sessionEnds),
+    ...(authenticatedAt.length > 0 && {
+      authTime: Math.floor(Math.min(now.getTime(), ...authenticatedAt) / 1000),
+    }),
   };
 }
 

@@ -3,7 +3,7 @@ import { memberEventExample } from '../examples.ts';
 import { operation } from '../operation.ts';
 import { line } from '../schemas.ts';
 
-export const ActivationCodeDelivery = Type.Object({
+export const CodeDelivery = Type.Object({
   eventId: Type.String(),
   delivered: Type.Boolean({ description: '`true`.' }),
 });
@@ -28,7 +28,7 @@ export const acknowledgeActivationCode = operation({
   answers: {
     200: {
       description: 'Nobody is handed the code any more.',
-      schema: ActivationCodeDelivery,
+      schema: CodeDelivery,
       examples: { delivered: { value: { eventId: memberEventExample.eventId, delivered: true } } },
     },
   },

@@ -11,6 +11,13 @@ export const MemberRegistration = Type.Object(
     email: EmailAddress,
     firstName: Type.Optional(line(100)),
     lastName: Type.Optional(line(100)),
+    birthDate: Type.Optional(
+      Type.String({
+        format: 'date',
+        description:
+          'Must not contradict the core’s record. An institution may require it where the core has no e-mail address.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -2,7 +2,7 @@ import * as Type from 'typebox/type';
 import { profileExample } from '../examples.ts';
 import { operation } from '../operation.ts';
 import { presentProfile } from '../presenters.ts';
-import { EmailAddress, line, PhoneType, Profile } from '../schemas.ts';
+import { EmailAddress, line, PhoneType, Profile, StepUpProblem } from '../schemas.ts';
 
 export const ContactChange = Type.Object(
   {
@@ -20,7 +20,7 @@ export const updateMemberContact = operation({
   tag: 'Members',
   summary: 'Update member contact',
   description:
-    'Changes the given contact fields and no others; with none given it changes nothing. A phone number is that of the given `phoneType`, MOBILE when left out. `phoneType` alone changes the kind of the one phone that is there; with none or several, send `phoneNumber` too. `null` counts as left out.',
+    'Changes the given contact fields and no others; with none given it changes nothing. A new e-mail address is in the profile at once; the member is found by it when it is verified: it is the core’s record, or `confirmEmail` brought the code that was sent to it. A phone number is that of the given `phoneType`, MOBILE when left out. `phoneType` alone changes the kind of the one phone that is there; with none or several, send `phoneNumber` too. `null` counts as left out.',
   token: 'any',
   scope: 'institution-users:write',
   params: Type.Object({ customerId: line(64, { description: 'The customer ID of the member.' }) }),
@@ -39,7 +39,8 @@ export const updateMemberContact = operation({
       examples: { updated: { value: profileExample } },
     },
   },
-  problems: ['not_found', 'outcome_unknown'],
+  problems: ['not_found', 'insufficient_user_authentication', 'outcome_unknown'],
+  problemSchemas: { 401: StepUpProblem },
   async handle(services, { actor, params, body, origin }) {
     const profile = await services.updateContact(actor, params.customerId, body, origin);
     return { status: 200, body: presentProfile(profile) };

@@ -1,0 +1,34 @@
+import { appendEvents } from '../events/index.ts';
+import type { Transaction } from '../storage/index.ts';
+import { verifyEmailByCore } from './queries.ts';
+
+/** Makes the one-time code that confirms an address. The sealed one goes with the event. */
+export type IssueEmailCode = (
+  tx: Transaction,
+  userKey: bigint,
+  email: string,
+  at: Date,
+) => Promise<{ readonly sealedCode: Uint8Array; readonly expiresAt: Date }>;
+
+/**
+ * Verifies the address that the user has now where it is the core's. Otherwise an event asks the institution to send a
+ * code to it; until the code comes back the user is found by the address that was verified before.
+ */
+export async function verifyEmail(
+  tx: Transaction,
+  issueEmailCode: IssueEmailCode,
+  user: { readonly userKey: bigint; readonly email: string },
+  at: Date,
+): Promise<void> {
+  const { userKey, email } = user;
+  if (await verifyEmailByCore(tx, tx.institutionId, userKey)) return;
+  const { sealedCode, expiresAt } = await issueEmailCode(tx, userKey, email, at);
+  const event = {
+    kind: 'member.email_confirmation_requested',
+    subjectKey: userKey,
+    data: { emailAddress: email },
+    secret: sealedCode,
+    secretExpiresAt: expiresAt,
+  };
+  await appendEvents(tx, tx.institutionId, [event], at);
+}
