@@ -46,6 +46,8 @@ export interface Config {
   readonly signingKeyDays: number;
   readonly requestTimeoutSeconds: number;
   readonly shutdownGraceSeconds: number;
+  /** How long it serves on while `/readyz` reports that it is about to stop. */
+  readonly shutdownDelaySeconds: number;
   /** Serve the demo institution, whose credentials are public, also on a public address or an external database. */
   readonly allowDemoAnywhere: boolean;
   /** `npm start` runs us, and we end with it. Told by npm, not by a setting. */
@@ -186,6 +188,7 @@ export function loadConfig(environment: Environment): { readonly config: Config;
     signingKeyDays: integer('SIGNING_KEY_DAYS', 90, 1, 365),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 300),
     shutdownGraceSeconds: integer('SHUTDOWN_GRACE_SECONDS', 10, 0, 300),
+    shutdownDelaySeconds: integer('SHUTDOWN_DELAY_SECONDS', 0, 0, 300),
     allowDemoAnywhere: yes('ALLOW_DEMO_ANYWHERE'),
     startedByNpm: environment.npm_lifecycle_event === 'start',
     sudoUser: environment.SUDO_USER || undefined,

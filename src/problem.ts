@@ -54,6 +54,7 @@ export type ProblemCode =
   // the service itself
   | 'internal_error'
   | 'overloaded'
+  | 'shutting_down'
   | 'database_unavailable'
   | 'outcome_unknown';
 

@@ -1,5 +1,4 @@
-import { pino } from 'pino';
-import { PinoPretty } from 'pino-pretty';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   getAccount,
   getBalances,
@@ -34,12 +33,13 @@ import {
   wholeService,
   wipeExpiredSecrets,
 } from './events/index.ts';
-import { createServer, type Services } from './http/index.ts';
+import { type CommitDelay, createServer, type Services } from './http/index.ts';
 import { type Actor, type Institution, listInstitutions } from './institutions/index.ts';
 import { getProfile, registerMember, updateContact } from './members/index.ts';
 import { Problem } from './problem.ts';
-import type { Clock, InstitutionId } from './storage/index.ts';
-import { type Log, openDesk, openStores, type Stores } from './stores.ts';
+import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
+import { type Clock, type InstitutionId, waitsForStandbys } from './storage/index.ts';
+import { openDesk, openStores, type Stores } from './stores.ts';
 import {
   cancelTransfer,
   explainTransfer,
@@ -50,17 +50,23 @@ import {
   settleDue,
   type TransferDesk,
 } from './transfers/index.ts';
+import { within } from './within.ts';
 
 export interface Service {
   readonly stores: Stores;
   /** Where it listens, e.g. http://127.0.0.1:8080 */
   readonly address: string;
-  /** Stops accepting, finishes what is in flight (bounded), closes the database. Idempotent. */
+  /**
+   * Reports that it is not ready for the configured delay, stops accepting, finishes requests in flight and closes the
+   * database. Every step is bounded, also when the database is silent. Idempotent.
+   */
   close(): Promise<void>;
 }
 
 export interface ServiceOptions {
   readonly log: Log;
+  /** Where requests are logged; left out, as `openServiceLog` has it. */
+  readonly logStream?: ServiceLog['stream'];
   readonly clock?: Clock;
   readonly beforeListening?: (stores: Stores) => Promise<void>;
   /** `borrow`: another process of this service owns the embedded database. */
@@ -74,9 +80,10 @@ export class ServiceStartError extends Error {
 
 const housekeepingMillis = 60_000;
 const sweepMillis = 500;
+/** Longer than a sweep takes while the database answers. */
+const leastSweepPatienceMillis = 2_000;
 /** Institutions swept at the same time; one that waits for locks takes one of these for up to eight seconds. */
 const mostSwept = 16;
-const mostUnwrittenLogBytes = 2 ** 20;
 
 /** The composition root: the only place that builds everything and passes it on. */
 export async function startService(
@@ -90,24 +97,36 @@ export async function startService(
     await refuseOtherSecretKey(stores);
     await options.beforeListening?.(stores);
     await refusePublicDemo(config, stores);
-    const server = await createServer(servicesOf(stores, desk), {
-      publicUrl: config.publicUrl,
-      corsOrigins: config.corsOrigins,
-      trustedProxies: config.trustedProxies,
-      tokensPerMinute: config.tokensPerMinute,
-      registrationsPerMinute: config.registrationsPerMinute,
-      dryRunsPerMinute: config.dryRunsPerMinute,
-      optionsPerMinute: config.optionsPerMinute,
-      lookUpsPerMinute: config.lookUpsPerMinute,
-      idConflictsPerMinute: config.idConflictsPerMinute,
-      nowMillis: () => stores.clock().getTime(),
-      logLevel: config.logLevel,
-      requestTimeoutSeconds: config.requestTimeoutSeconds,
-      logStream: openLogStream(),
-    });
+    let stopping = false;
+    const server = await createServer(
+      servicesOf(stores, desk, () => stopping),
+      {
+        publicUrl: config.publicUrl,
+        corsOrigins: config.corsOrigins,
+        trustedProxies: config.trustedProxies,
+        tokensPerMinute: config.tokensPerMinute,
+        registrationsPerMinute: config.registrationsPerMinute,
+        dryRunsPerMinute: config.dryRunsPerMinute,
+        optionsPerMinute: config.optionsPerMinute,
+        lookUpsPerMinute: config.lookUpsPerMinute,
+        idConflictsPerMinute: config.idConflictsPerMinute,
+        nowMillis: () => stores.clock().getTime(),
+        logLevel: config.logLevel,
+        requestTimeoutSeconds: config.requestTimeoutSeconds,
+        logStream: options.logStream ?? openServiceLog(config.logLevel).stream,
+      },
+    );
     const address = await server.listen({ host: config.host, port: config.port }).catch((error) => {
       throw cannotListen(config, error);
     });
+    stores.commits.onChange = (isDelayed) => {
+      if (!isDelayed) options.log('commits_no_longer_wait');
+      else
+        commitDelay(stores).then(
+          (reason) => options.log(reason ?? 'commits_wait'),
+          () => {},
+        );
+    };
     const housekeeping = setInterval(() => {
       keepHouse(stores, config.auditRetentionDays, options.log).catch((error) =>
         options.log('housekeeping_failed', { error }),
@@ -118,15 +137,16 @@ export async function startService(
 
     let closing: Promise<void> | undefined;
     const close = async () => {
+      stopping = true;
+      // A proxy in front sees `/readyz` and sends its requests elsewhere before the port closes.
+      await sleep(config.shutdownDelaySeconds * 1000);
       clearInterval(housekeeping);
       const swept = sweeper.stop();
-      const patience = setTimeout(
-        () => server.server.closeAllConnections(),
-        config.shutdownGraceSeconds * 1000,
-      );
+      const graceMillis = config.shutdownGraceSeconds * 1000;
+      const patience = setTimeout(() => server.server.closeAllConnections(), graceMillis);
       await server.close();
       clearTimeout(patience);
-      await swept;
+      await within(Math.max(graceMillis, leastSweepPatienceMillis), swept);
       await closeDesk();
       await stores.close();
     };
@@ -145,22 +165,7 @@ export async function startService(
   }
 }
 
-/** For people at a terminal; elsewhere a JSON document a line. What cannot be written is dropped, in the end. */
-function openLogStream(): { write(line: string): void } {
-  const destination = pino.destination({ dest: 1, sync: true, maxLength: mostUnwrittenLogBytes });
-  // Without a listener a full disk behind the log would end the process.
-  destination.on('error', () => {});
-  if (!process.stdout.isTTY) return destination;
-  return PinoPretty({
-    singleLine: true,
-    ignore: 'pid,hostname,transactionId,method,route,operation,status,millis,address',
-    messageFormat: ({ msg, method, route, status, millis }) =>
-      status === undefined ? String(msg) : `${method} ${route ?? '(no such path)'} ${status} in ${millis} ms`,
-    destination,
-  });
-}
-
-function servicesOf(stores: Stores, desk: TransferDesk): Services {
+function servicesOf(stores: Stores, desk: TransferDesk, isStopping: () => boolean): Services {
   const { auth, clock, database, postingKeys } = stores;
   const institution = async (institutionId: InstitutionId) =>
     (await desk.deps.settings(institutionId)).institution;
@@ -222,7 +227,9 @@ function servicesOf(stores: Stores, desk: TransferDesk): Services {
     noteIdConflict: (actor, origin) =>
       noteCaller(auth.audit, 'transfer.id_conflict', actor, 'transfer_id_reused', origin),
     ready: async () => {
+      if (isStopping()) throw new Problem('shutting_down', 'The service is about to stop.');
       await database.directory(listInstitutions);
+      return commitDelay(stores);
     },
   };
 }
@@ -237,6 +244,12 @@ function noteCaller(
   const { institutionId, clientId } = actor;
   const userId = actor.kind === 'member' ? actor.userId : undefined;
   audit.note(institutionId, { action, outcome: 'refused', reason, origin, clientId, userId });
+}
+
+/** Why commits wait; null if they do not. */
+async function commitDelay({ commits, database }: Stores): Promise<CommitDelay | null> {
+  if (!commits.isDelayed) return null;
+  return (await database.directory(waitsForStandbys)) ? 'commits_wait_for_standby' : 'commits_wait';
 }
 
 /** For the audit: who tries member numbers or activation codes is seen. */

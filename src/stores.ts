@@ -14,9 +14,11 @@ import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
 import { AuditTrail, beginEpochAfterRestore } from './events/index.ts';
 import { listInstitutions } from './institutions/index.ts';
 import { PostingKeys } from './ledger/index.ts';
+import type { Log } from './service-log.ts';
 import {
   borrowEmbeddedPostgres,
   type Clock,
+  CommitWatch,
   Database,
   DatabaseStartError,
   type EmbeddedPostgres,
@@ -38,8 +40,6 @@ import {
   transferLanes,
 } from './transfers/index.ts';
 
-export type Log = (event: string, details?: object) => void;
-
 const dayMillis = 24 * 60 * 60_000;
 
 /** As whom the service connects, and what its connections send at their start beside what all send. */
@@ -53,6 +53,7 @@ export interface Stores extends ServiceConnection {
   /** Why this database may keep no institution but a demo; undefined when any may be kept. */
   readonly demoOnly: string | undefined;
   readonly database: Database;
+  readonly commits: CommitWatch;
   readonly clock: Clock;
   readonly postingKeys: PostingKeys;
   readonly auth: AuthDeps;
@@ -75,8 +76,10 @@ export async function openStores(
     await postgres?.stop();
     throw error;
   });
+  const commits = new CommitWatch();
   const database = new Database({
     connection,
+    commits,
     maxConnections: config.databaseConnections,
     settings: sessionSettings,
     onIdleError: (error) => log('database_connection_lost', { error }),
@@ -102,6 +105,7 @@ export async function openStores(
       sessionSettings,
       demoOnly: postgres?.demoOnly,
       database,
+      commits,
       clock,
       postingKeys: new PostingKeys(database),
       auth: {
@@ -148,15 +152,17 @@ export function openDesk({
   connection,
   sessionSettings,
   database,
+  commits,
   clock,
   postingKeys,
-}: Pick<Stores, 'connection' | 'sessionSettings' | 'database' | 'clock' | 'postingKeys'>): {
+}: Pick<Stores, 'connection' | 'sessionSettings' | 'database' | 'commits' | 'clock' | 'postingKeys'>): {
   readonly desk: TransferDesk;
   close(): Promise<void>;
 } {
   const ledger = new Database({
     connection,
     maxConnections: transferLanes,
+    commits,
     settings: { ...sessionSettings, ...deskSettings },
   });
   const desk = openTransferDesk(ledger, { clock, postingKeys, settings: rememberSettings(database) });

@@ -75,7 +75,7 @@ export async function serveByWorkers(
         worker.process.kill('SIGTERM');
         const patience = setTimeout(
           () => worker.process.kill('SIGKILL'),
-          config.shutdownGraceSeconds * 1000 + stopPatienceMillis,
+          (config.shutdownDelaySeconds + config.shutdownGraceSeconds) * 1000 + stopPatienceMillis,
         );
         await ended;
         clearTimeout(patience);

@@ -6,12 +6,18 @@ import { type Config, loadConfig, readEnvironment } from '../config.ts';
 import { loadDemoWhenEmpty } from '../demo.ts';
 import { giveWay } from '../helper-threads.ts';
 import { listInstitutions } from '../institutions/index.ts';
-import { startService } from '../service.ts';
+import { type Service, startService } from '../service.ts';
+import { openServiceLog, type ServiceLog } from '../service-log.ts';
 import type { Stores } from '../stores.ts';
+import { within } from '../within.ts';
 import { say } from './command.ts';
 import { serveAsWorker, serveByWorkers } from './serve-by-workers.ts';
 
 const parentWatchMillis = 250;
+/** Beyond what requests in flight are given: to let go of the database, and to stop an embedded one. */
+const stopPatienceMillis = 30_000;
+/** For log lines that nobody has read yet. */
+const lastWordsMillis = 1_000;
 
 /**
  * What is left of requests is collected when the heap has grown by a third, and first at 40 MB: left alone, V8 was seen
@@ -43,11 +49,14 @@ async function serve(): Promise<void> {
   // Asked to stop while starting: starting is finished first, then undone, so that nothing is left behind.
   const stopAsked = whenAskedToStop(config);
 
-  const log = (event: string, details?: object) => logStartup(config, event, details);
-  if (cluster.isWorker) return serveAsWorker(config, secrets, { log }, stopAsked);
+  const { stream: logStream, log } = openServiceLog(config.logLevel);
+  if (cluster.isWorker) {
+    return serveAsWorker(config, secrets, { log, logStream }, stopAsked).finally(leaveSoon);
+  }
 
   const options = {
     log,
+    logStream,
     beforeListening: async (stores: Stores) => {
       if (embedded || config.allowDemoAnywhere) await loadDemoWhenEmpty(stores);
     },
@@ -57,17 +66,33 @@ async function serve(): Promise<void> {
       ? await serveByWorkers(config, secrets, options, stopAsked)
       : await startService(config, secrets, options);
   if (service === undefined) return;
-  const institutions = await service.stores.database.directory(listInstitutions);
-  say(
-    welcome(
-      service.address,
-      config,
-      institutions.some((institution) => institution.demo),
-    ),
-  );
-  await stopAsked;
-  say('Stopping: finishing what is in flight …');
-  await service.close();
+  try {
+    const institutions = await service.stores.database.directory(listInstitutions);
+    const demo = institutions.some((institution) => institution.demo);
+    if (process.stdout.isTTY) say(welcome(service.address, config, demo));
+    else log('serving', { address: service.address });
+    await stopAsked;
+    if (process.stdout.isTTY) say('Stopping: finishing requests in flight …');
+    else log('stopping');
+  } finally {
+    await stop(service, config, log).finally(leaveSoon);
+  }
+}
+
+/** A database that has fallen silent does not keep the process: then it ends with status 1. */
+async function stop(service: Service, config: Config, log: ServiceLog['log']): Promise<void> {
+  const { shutdownDelaySeconds, shutdownGraceSeconds } = config;
+  const closing = service.close();
+  if (await within((shutdownDelaySeconds + shutdownGraceSeconds) * 1000 + stopPatienceMillis, closing)) {
+    return closing;
+  }
+  log('stop_timed_out');
+  process.exitCode = 1;
+}
+
+/** Log lines that nobody reads would keep the process, and so would a connection that does not end. */
+function leaveSoon(): void {
+  setTimeout(() => process.exit(), lastWordsMillis).unref();
 }
 
 /** A terminal that was closed or a full disk behind `> file` takes the words away, not the service. */
@@ -87,15 +112,12 @@ function whenAskedToStop(config: Config): Promise<void> {
   return promise;
 }
 
-function logStartup(config: Config, event: string, details: object = {}): void {
-  if (config.logLevel === 'silent') return;
-  const { error } = details as { error?: unknown };
-  const reason = error instanceof Error ? `: ${error.message}` : '';
-  process.stderr.write(`${styleText('dim', `${event.replaceAll('_', ' ')}${reason}`)}\n`);
-}
-
-/** A page that fits a terminal, for whoever has just typed the one command. */
-function welcome(address: string, config: Config, demo: boolean): string {
+/** A page that fits a terminal: elsewhere it would stand among the lines of the log. */
+export function welcome(
+  address: string,
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  demo: boolean,
+): string {
   const bold = (text: string) => styleText('bold', text);
   const link = (text: string) => styleText(['cyan', 'underline'], text);
   const call = (text: string) => styleText('green', text);

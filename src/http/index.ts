@@ -5,5 +5,5 @@
  * refusal is a document of one family; nothing of the inside (SQL, stacks, other members' existence) goes out.
  */
 export { createServer, type ServerOptions } from './server.ts';
-export type { Services } from './services.ts';
+export type { CommitDelay, Services } from './services.ts';
 export { programVersion } from './version.ts';

@@ -63,6 +63,7 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
 
   internal_error: { status: 500, title: 'Internal error' },
   overloaded: { status: 503, title: 'Overloaded' },
+  shutting_down: { status: 503, title: 'Shutting down' },
   database_unavailable: { status: 503, title: 'Database unavailable' },
   outcome_unknown: { status: 504, title: 'Outcome unknown' },
 };

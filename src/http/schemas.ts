@@ -358,7 +358,12 @@ const problemMembers = {
   ),
 };
 
-export const ServiceStatus = Type.Object({ status: Type.String({ description: '`live` or `ready`.' }) });
+export const ServiceStatus = Type.Object({
+  status: Type.String({ description: '`live`, `ready` or `degraded`.' }),
+  reason: Type.Optional(
+    Type.String({ description: 'Of `degraded`: `commits_wait_for_standby` or `commits_wait`.' }),
+  ),
+});
 
 export const ProblemDocument = Type.Object(problemMembers, { description: 'RFC 9457.' });
 

@@ -87,9 +87,15 @@ export interface Services {
   /** For the audit: the caller named a transfer id that belongs to another order. */
   noteIdConflict(actor: Actor, origin: Origin): void;
 
-  /** Resolves when requests can be served, database included; else Problem `database_unavailable`. */
-  ready(): Promise<void>;
+  /**
+   * Resolves when requests can be served, database included, with the reason why the service is degraded or null. Problems
+   * `database_unavailable`, `shutting_down`.
+   */
+  ready(): Promise<CommitDelay | null>;
 }
+
+/** Why commits wait: for a standby that must have them too, or for the server itself. */
+export type CommitDelay = 'commits_wait_for_standby' | 'commits_wait';
 
 interface Activation {
   readonly activationCode: string;

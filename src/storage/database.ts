@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { within } from '../within.ts';
+import type { CommitWatch } from './commit-watch.ts';
 import type { SocketConnection } from './embedded-postgres.ts';
 import {
   databaseLost,
@@ -74,8 +75,10 @@ export interface DatabaseOptions {
   readonly maxConnections: number;
   /** Sent with each connection's start; an inherited setting could undo a promise. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** How long a statement may go unanswered before its connection is taken for lost; 15 s when left out. */
+  /** How long a statement may go unanswered before its connection is taken for lost; 11 s when left out. */
   readonly silenceMillis?: number;
+  /** Notes commits that wait. */
+  readonly commits?: CommitWatch;
   /** Told of connections that fail while idle. */
   readonly onIdleError?: (error: Error) => void;
 }
@@ -98,15 +101,19 @@ const sessionSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * A server that answers at all has ended any statement before this: one that froze, or went away behind a network that
- * does not say so, would hold its callers for as long as TCP is patient, a quarter of an hour.
+ * A server that responds at all has ended any statement before this (statement_timeout). One that froze, or is behind a
+ * network that swallows packets, would hold its callers for as long as TCP is patient, a quarter of an hour. With a step of
+ * silence, and the time to connect again, a request ends within 15 s.
  */
-const silenceMillis = 15_000;
+const silenceMillis = 11_000;
 
+const connectMillis = 2_000;
 const endPatienceMillis = 2_000;
 
 /** Silence is counted in steps of a timer: no clock is read for a query, and time in which this process stood still counts as one. */
 const stepsOfSilence = 10;
+/** A commit unanswered for so many steps waits: one to two seconds with the usual silence. */
+const stepsOfDelay = 2;
 
 const types = new pg.TypeOverrides();
 types.setTypeParser(20, BigInt); // int8: money and keys, never a float
@@ -131,10 +138,25 @@ export class Connection implements Queryable {
   readonly #prepared: Prepared = new Map();
   #unanswered = 0;
   #silentSteps = 0;
+  #committing = 0;
+  readonly #commits: CommitWatch | undefined;
+  readonly #onSilence: () => void;
 
-  /** Ends itself where the server owes an answer and says nothing for so long: nobody waits behind what never comes. */
-  constructor(client: pg.PoolClient, mostSilentMillis: number) {
+  /** Ends itself, and calls `onSilence`, if the server owes an answer and sends nothing for so long. */
+  constructor(
+    client: pg.PoolClient,
+    mostSilentMillis: number,
+    {
+      commits,
+      onSilence = () => {},
+    }: {
+      readonly commits?: CommitWatch | undefined;
+      readonly onSilence?: () => void;
+    } = {},
+  ) {
     this.#client = client;
+    this.#commits = commits;
+    this.#onSilence = onSilence;
     // One timer a connection. pg would have one a query: linked with one another, they keep what queries read from being
     // collected while it is young (ADR 11).
     const watch = setInterval(() => this.#endIfSilent(), mostSilentMillis / stepsOfSilence).unref();
@@ -182,12 +204,30 @@ export class Connection implements Queryable {
 
   #endIfSilent(): void {
     this.#silentSteps = this.#unanswered === 0 ? 0 : this.#silentSteps + 1;
-    if (this.#silentSteps > stepsOfSilence) this.#stream.destroy();
+    if (this.#committing > 0 && this.#silentSteps >= stepsOfDelay) this.#commits?.waits();
+    if (this.#silentSteps <= stepsOfSilence) return;
+    this.#stream.destroy();
+    this.#onSilence();
+  }
+
+  onceLost(listener: () => void): void {
+    this.#client.once('error', listener);
   }
 
   get #stream(): Duplex {
-    return (this.#client as unknown as { readonly connection: { readonly stream: Duplex } }).connection
-      .stream;
+    return streamOf(this.#client);
+  }
+
+  /** What the answer to says that data is on the disk, and on the standbys that commits wait for. */
+  async durably<T>(answer: Promise<T>): Promise<T> {
+    this.#committing += 1;
+    try {
+      const result = await answer;
+      this.#commits?.succeeded();
+      return result;
+    } finally {
+      this.#committing -= 1;
+    }
   }
 
   /**
@@ -227,7 +267,7 @@ export class Connection implements Queryable {
     const answer = this.query<never>(commit);
     this.#send();
     this.#inTransaction = false;
-    const { command } = await answer;
+    const { command } = await this.durably(answer);
     if (command !== 'COMMIT') throw new Error(`commit was answered ${command}`);
   }
 
@@ -281,6 +321,10 @@ function located(error: unknown): unknown {
   return error;
 }
 
+function streamOf(client: pg.PoolClient): Duplex {
+  return (client as unknown as { readonly connection: { readonly stream: Duplex } }).connection.stream;
+}
+
 function tooLate(): Error {
   return new Error('storage: nothing can be asked behind COMMIT, nor of a transaction that is over');
 }
@@ -300,10 +344,10 @@ export class Database {
   /** What each connection sends with its start. */
   readonly settings: Readonly<Record<string, string>>;
   readonly #pool: pg.Pool;
-  /** The ends of the connections that there are. */
-  readonly #open = new Set<Promise<void>>();
+  readonly #open = new Map<pg.PoolClient, { readonly ended: Promise<void>; isLent: boolean }>();
   readonly #connections = new WeakMap<pg.PoolClient, Connection>();
   readonly #silenceMillis: number;
+  readonly #commits: CommitWatch | undefined;
   readonly #maxReaders: number;
   readonly #readers = new Set<Reader>();
   #openingReader: Promise<Reader> | undefined;
@@ -315,12 +359,13 @@ export class Database {
       .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, '\\$&')}`)
       .join(' ');
     this.#silenceMillis = options.silenceMillis ?? silenceMillis;
+    this.#commits = options.commits;
     this.#pool = new pg.Pool({
       ...(typeof options.connection === 'string'
         ? { connectionString: options.connection }
         : options.connection),
       max: options.maxConnections,
-      connectionTimeoutMillis: 2_000,
+      connectionTimeoutMillis: connectMillis,
       idleTimeoutMillis: 0,
       options: settings,
       // Not in the type package yet: statements are sent without waiting for the answer to the one before.
@@ -333,9 +378,9 @@ export class Database {
     this.#pool.on('connect', (client) => {
       client.on('error', () => {});
       const ended = new Promise<void>((resolve) => client.once('end', resolve)).then(() => {
-        this.#open.delete(ended);
+        this.#open.delete(client);
       });
-      this.#open.add(ended);
+      this.#open.set(client, { ended, isLent: true });
     });
     this.#maxReaders = Math.max(1, Math.floor(options.maxConnections / connectionsPerReader));
   }
@@ -371,7 +416,7 @@ export class Database {
   async write<T>(institutionId: InstitutionId, work: (db: Queryable) => Promise<T>): Promise<T> {
     return this.#with(async (connection) => {
       connection.enter(institutionId);
-      return work(connection).catch((error) => {
+      return connection.durably(work(connection)).catch((error) => {
         throw isConnectionLoss(error) ? new UnusableConnection(databaseLost(error)) : error;
       });
     });
@@ -407,10 +452,10 @@ export class Database {
   }
 
   async #connectReader(): Promise<Reader> {
-    const { client, connection } = await this.#lend();
+    const { connection, release } = await this.#lend();
     connection.query(readByKeys).catch(() => {});
-    const reader: Reader = { connection, underWay: 0, release: (broken) => client.release(broken) };
-    client.once('error', () => this.#closeReader(reader));
+    const reader: Reader = { connection, underWay: 0, release };
+    connection.onceLost(() => this.#closeReader(reader));
     this.#readers.add(reader);
     return reader;
   }
@@ -491,17 +536,20 @@ export class Database {
   }
 
   /**
-   * The pool does not wait until its connections have ended, which whoever asks next who still uses the server would see. A server
-   * that does not let go of them is not waited for.
+   * Waits until all connections have ended, since the next user of the server may count them. A server that does not let go
+   * of them is not waited for, nor is a caller that keeps one.
    */
   async close(): Promise<void> {
     await this.#openingReader?.catch(() => {});
     for (const reader of this.#readers) this.#closeReader(reader, false);
-    await this.#pool.end();
-    await Promise.race([Promise.all(this.#open), sleep(endPatienceMillis, undefined, { ref: false })]);
+    const left = [...this.#open.values()].map(({ ended }) => ended);
+    const ended = Promise.all([this.#pool.end(), ...left]);
+    if (await within(endPatienceMillis, ended)) return;
+    for (const client of this.#open.keys()) streamOf(client).destroy();
+    await within(endPatienceMillis, ended);
   }
 
-  async #lend(): Promise<{ client: pg.PoolClient; connection: Connection }> {
+  async #lend(): Promise<{ connection: Connection; release: (broken: boolean) => void }> {
     let client: pg.PoolClient;
     try {
       client = await this.#pool.connect();
@@ -510,15 +558,33 @@ export class Database {
     }
     let connection = this.#connections.get(client);
     if (connection === undefined) {
-      connection = new Connection(client, this.#silenceMillis);
+      connection = new Connection(client, this.#silenceMillis, {
+        commits: this.#commits,
+        onSilence: () => this.#dropUnused(),
+      });
       this.#connections.set(client, connection);
     }
-    return { client, connection };
+    const open = this.#open.get(client);
+    if (open !== undefined) open.isLent = true;
+    const release = (broken: boolean) => {
+      if (open !== undefined) open.isLent = false;
+      client.release(broken);
+    };
+    return { connection, release };
+  }
+
+  /**
+   * If one connection has fallen silent, others have too: a caller that got one of them would wait for another silence. So
+   * those that idle end, and so do those for reads, which are safe to repeat.
+   */
+  #dropUnused(): void {
+    for (const reader of this.#readers) this.#closeReader(reader);
+    for (const [client, { isLent }] of this.#open) if (!isLent) streamOf(client).destroy();
   }
 
   async #with<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     requireNoHolding(this);
-    const { client, connection } = await this.#lend();
+    const { connection, release } = await this.#lend();
     let broken = false;
     try {
       return await whileHolding(this, () => work(connection));
@@ -535,7 +601,7 @@ export class Database {
       throw located(error);
     } finally {
       // A connection that could not roll back, or was lost, is destroyed rather than lent again.
-      client.release(broken);
+      release(broken);
     }
   }
 }

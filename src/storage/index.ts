@@ -6,6 +6,7 @@
  * but a batch, which is idempotent by its ids.
  */
 export { type Clock, systemClock } from './clock.ts';
+export { CommitWatch, waitsForStandbys } from './commit-watch.ts';
 export {
   Connection,
   counted,

@@ -8,6 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { promisify, stripVTControlCharacters } from 'node:util';
+import { welcome } from '../../src/cli/serve.ts';
 import { paths, send } from '../support/demo.ts';
 import {
   addressOf,
@@ -89,11 +90,12 @@ test('what cannot start says so in a sentence and ends, npm too: a folder in use
   }
 });
 
-test('the page it prints fits a terminal of 24 lines by 80, and its calls work when pasted', async (context) => {
+test('prints no page where no terminal is; the page fits 24 lines by 80, and its calls work when pasted', async (context) => {
   const running = npmStart({ PUBLIC_URL: '' });
-  await addressOf(running);
-  const said = stripVTControlCharacters(running.output());
-  const page = said.slice(said.indexOf('Sharedraft is serving')).trimEnd().split('\n');
+  const address = await addressOf(running);
+  assert.doesNotMatch(running.output(), /Three calls to paste/);
+  const said = stripVTControlCharacters(welcome(address, { databaseUrl: undefined, dataDir }, true));
+  const page = said.trim().split('\n');
   assert.ok(page.length <= 23, `${page.length} lines`);
   assert.deepEqual(
     page.filter((line) => line.length > 80),

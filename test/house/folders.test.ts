@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const composition = ['service', 'stores', 'config', 'demo', 'transfer-rules', 'cli'];
+const composition = ['service', 'service-log', 'stores', 'config', 'demo', 'transfer-rules', 'cli'];
 const modules = [
   'http',
   'transfers',
@@ -27,6 +27,7 @@ const leaves = [
   'public-id',
   'readable-text',
   'uuid',
+  'within',
 ];
 
 /** The table of ARCHITECTURE.md. What is not named may not be imported. */
@@ -35,8 +36,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: [...composition, ...modules],
   demo: ['stores', 'transfer-rules', ...modules],
   'transfer-rules': ['core', 'institutions', 'transfers'],
-  service: ['stores', 'config', ...modules],
-  stores: ['config', ...modules],
+  service: ['service-log', 'stores', 'config', ...modules],
+  'service-log': [],
+  stores: ['service-log', 'config', ...modules],
   config: [],
   http: ['auth', 'members', 'accounts', 'transfers', 'events', 'institutions'],
   transfers: ['members', 'accounts', 'ledger', 'institutions', 'events', 'storage'],
@@ -56,6 +58,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'fair-share': [],
   'helper-threads': [],
   uuid: [],
+  within: [],
 };
 
 /** Who alone may know a package. */

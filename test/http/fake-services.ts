@@ -144,7 +144,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     acknowledgeEmailCode: async () => {},
     noteRate: () => {},
     noteIdConflict: () => {},
-    ready: async () => {},
+    ready: async () => null,
     ...replaced,
   };
   const log: Record<string, unknown>[] = [];

@@ -15,6 +15,8 @@ export interface CuttingProxy extends AsyncDisposable {
   cutAfter(cut: { readonly direction: 'toServer' | 'toClient'; readonly bytes: number } | null): void;
   /** From now on the connections there are pass nothing on, in either direction, and stay open. */
   freeze(): void;
+  /** The same, and for new connections too. */
+  freezeForGood(): void;
 }
 
 export async function cuttingProxy(serverHost: string): Promise<CuttingProxy> {
@@ -23,6 +25,7 @@ export async function cuttingProxy(serverHost: string): Promise<CuttingProxy> {
   let cut: { direction: 'toServer' | 'toClient'; bytes: number } | null = null;
   const sockets = new Set<net.Socket>();
   const frozen = new WeakSet<net.Socket>();
+  let frozenForGood = false;
 
   const server = net.createServer((client) => {
     const upstream = net.connect(path.join(serverHost, '.s.PGSQL.5432'));
@@ -37,7 +40,7 @@ export async function cuttingProxy(serverHost: string): Promise<CuttingProxy> {
     }
     const relay = (from: net.Socket, to: net.Socket, direction: 'toServer' | 'toClient') =>
       from.on('data', (chunk: Buffer) => {
-        if (frozen.has(from)) return;
+        if (frozenForGood || frozen.has(from)) return;
         const room = cut?.direction === direction ? cut.bytes - seen[direction] : Number.POSITIVE_INFINITY;
         seen[direction] += chunk.length;
         if (chunk.length < room) {
@@ -65,6 +68,9 @@ export async function cuttingProxy(serverHost: string): Promise<CuttingProxy> {
     },
     freeze: () => {
       for (const socket of sockets) frozen.add(socket);
+    },
+    freezeForGood: () => {
+      frozenForGood = true;
     },
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();

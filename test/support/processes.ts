@@ -27,7 +27,7 @@ export function launch(
       ...process.env,
       PORT: '0',
       PUBLIC_URL: 'http://sharedraft.test',
-      LOG_LEVEL: 'error',
+      LOG_LEVEL: 'info',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -46,9 +46,9 @@ export function launch(
 export async function addressOf({ child, output }: Launched): Promise<string> {
   await eventually('ready', async () => {
     assert.ok(isRunning(child), output());
-    return output().includes('Ctrl-C');
+    return output().includes('"event":"serving"');
   });
-  const address = /serving at .*?(http:\/\/[0-9.]+:[0-9]+)/.exec(output())?.[1];
+  const address = /"event":"serving","address":"([^"]+)"/.exec(output())?.[1];
   assert.ok(address, output());
   return address;
 }

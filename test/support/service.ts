@@ -1,8 +1,8 @@
 import { loadConfig } from '../../src/config.ts';
 import { loadDemoWhenEmpty } from '../../src/demo.ts';
 import { type Service, startService } from '../../src/service.ts';
+import type { Log } from '../../src/service-log.ts';
 import type { Clock } from '../../src/storage/index.ts';
-import type { Log } from '../../src/stores.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { testSecretKey } from './secret-key.ts';
 
