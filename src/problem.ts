@@ -20,6 +20,7 @@ export type ProblemCode =
   | 'insufficient_scope'
   | 'insufficient_user_authentication'
   | 'client_token_required'
+  | 'member_token_required'
   | 'too_many_requests'
   // what is asked for
   | 'not_found'
@@ -34,6 +35,7 @@ export type ProblemCode =
   | 'username_taken'
   | 'username_rejected'
   | 'password_rejected'
+  | 'wrong_password'
   | 'transfer_id_reused'
   // a transfer that was understood and refused, in order of precedence
   | 'account_not_found'

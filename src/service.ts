@@ -11,6 +11,7 @@ import {
   acknowledgeEmailCode,
   activateMember,
   authorizationServerMetadata,
+  changePassword,
   confirmEmail,
   getActivationCode,
   getEmailCode,
@@ -196,6 +197,11 @@ function servicesOf(stores: Stores, desk: TransferDesk, isStopping: () => boolea
       const { userId } = await noteRefusal(auth.audit, 'user.activated', actor, origin, activating);
       return getProfile(database, actor, userId, 'USER_ID', clock());
     },
+    changePassword: async (actor, change, origin) => {
+      const changing = changePassword(auth, actor, change, origin);
+      await noteRefusal(auth.audit, 'user.password_changed', actor, origin, changing);
+      return getProfile(database, actor, actor.userId, 'USER_ID', clock());
+    },
     getProfile: (actor, id, idType) => getProfile(database, actor, id, idType, clock()),
     updateContact: (actor, customerId, change, origin) =>
       updateContact(registration, actor, customerId, change, origin),
@@ -255,6 +261,8 @@ async function commitDelay({ commits, database }: Stores): Promise<CommitDelay |
 /** For the audit: who tries member numbers or activation codes is seen. */
 async function noteRefusal<T>(
   audit: AuditTrail,
+  action: 'user.registered' | 'user.activated' | 'user.password_changed',
+  actor: Actor,
   action: 'user.registered' | 'user.activated' | 'user.email_confirmed',
   { institutionId, clientId }: Actor,
   origin: Origin,
@@ -264,7 +272,9 @@ async function noteRefusal<T>(
     return await work;
   } catch (error) {
     if (error instanceof Problem) {
-      audit.note(institutionId, { action, outcome: 'refused', reason: error.code, origin, clientId });
+      const { institutionId, clientId } = actor;
+      const userId = actor.kind === 'member' ? actor.userId : undefined;
+      audit.note(institutionId, { action, outcome: 'refused', reason: error.code, origin, clientId, userId });
     }
     throw error;
   }

@@ -7,6 +7,7 @@ import {
   Providers,
   ResourceTokens,
   SigningKeys,
+  SprayBrake,
   Turns,
   Vault,
 } from './auth/index.ts';
@@ -123,6 +124,7 @@ export async function openStores(
         // One more than are hashed: it is looked up meanwhile. One client alone has room for a storm of 500.
         logins: new Turns(config.hashingThreads + 1, 1_024),
         loginPauses: new Pauses({ clock, firstMillis: config.failedLoginPauseMillis }),
+        sprays: new SprayBrake({ clock, pauseMillis: 8 * config.failedLoginPauseMillis }),
         clientPauses: new Pauses({ clock, firstMillis: config.failedLoginPauseMillis }),
         accessTokenLifetimeSeconds: config.accessTokenLifetimeSeconds,
         refreshTokens: {

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
-import { type ClientActor, findInstitution } from '../institutions/index.ts';
+import type { ClientActor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import { type InstitutionId, isUniqueViolation, type Transaction } from '../storage/index.ts';
 import type { AuthDeps } from './deps.ts';
@@ -10,6 +10,7 @@ import {
   type ActivationRow,
   countFailedActivation,
   selectActivation,
+  selectPasswordRules,
   selectUserByName,
   spendActivation,
   updateCredentials,
@@ -84,10 +85,11 @@ export async function activateMember(
     throw invalidCode();
   }
 
-  const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
-  const minLength = institution?.passwordMinLength ?? 15;
+  const rules = await deps.database.read(institutionId, (db) =>
+    selectPasswordRules(db, institutionId, activation.userKey),
+  );
   checkNewUsername(request.username, activation.memberNumbers);
-  await checkNewPassword(request.password, { username: request.username, minLength });
+  await checkNewPassword(request.password, { username: request.username, ...rules });
   // Before the transaction: hashing takes its time, and no lock should wait for it.
   const passwordHash = await deps.passwords.hash(request.password);
   const at = deps.clock();

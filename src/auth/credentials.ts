@@ -1,8 +1,14 @@
-import { type AuditAction, appendAudit, type Origin } from '../events/index.ts';
+import { type AuditAction, appendAudit, appendEvents, type Origin } from '../events/index.ts';
 import type { InstitutionId } from '../storage/index.ts';
 import type { AuthDeps } from './deps.ts';
 import { checkNewPassword } from './passwords.ts';
-import { insertLogin, selectUserByName, updateCredentials, updateStanding } from './queries.ts';
+import {
+  insertLogin,
+  selectPasswordRules,
+  selectUserByName,
+  updateCredentials,
+  updateStanding,
+} from './queries.ts';
 
 type CredentialDeps = Pick<AuthDeps, 'database' | 'clock' | 'passwords'>;
 
@@ -12,19 +18,23 @@ type CredentialDeps = Pick<AuthDeps, 'database' | 'clock' | 'passwords'>;
  */
 export async function setPassword(
   deps: CredentialDeps,
-  institution: { readonly institutionId: InstitutionId; readonly passwordMinLength: number },
+  { institutionId }: { readonly institutionId: InstitutionId },
   name: string,
   password: string,
   origin: Origin,
 ): Promise<boolean> {
-  const { institutionId, passwordMinLength: minLength } = institution;
   const user = await deps.database.read(institutionId, (db) => selectUserByName(db, institutionId, name));
   if (user === undefined || user.username === null) return false;
-  await checkNewPassword(password, { username: user.username, minLength });
+  const rules = await deps.database.read(institutionId, (db) =>
+    selectPasswordRules(db, institutionId, user.userKey),
+  );
+  await checkNewPassword(password, { username: user.username, ...rules });
   const passwordHash = await deps.passwords.hash(password);
   const { userId } = user;
   await deps.database.transaction(institutionId, async (tx) => {
     await updateCredentials(tx, institutionId, user.userKey, null, passwordHash);
+    const event = { kind: 'member.password_changed', subjectKey: user.userKey } as const;
+    await appendEvents(tx, institutionId, [event], deps.clock());
     const entry = { action: 'user.password_set', outcome: 'succeeded', userId, origin } as const;
     await appendAudit(tx, institutionId, entry, deps.clock());
   });

@@ -8,7 +8,7 @@ export interface RefreshFacts {
   /** The number of its newest token, and since when that is. */
   readonly generation: number;
   readonly rotatedAt: Date;
-  /** The client is on, and the user may log in: active, not locked in any way, the password unchanged. */
+  /** The client is on, and the user may log in: active, not locked by an operator, the password unchanged. */
   readonly bothStand: boolean;
 }
 

@@ -7,6 +7,7 @@ import type { Pauses } from './pauses.ts';
 import type { Providers } from './providers/providers.ts';
 import type { ResourceTokens } from './providers/resource-tokens.ts';
 import type { SigningKeys } from './signing-keys.ts';
+import type { SprayBrake } from './spray-brake.ts';
 import type { Turns } from './turns.ts';
 import type { Vault } from './vault.ts';
 
@@ -27,6 +28,8 @@ export interface AuthDeps {
   readonly logins: Turns;
   /** By username, known or not: before a login is looked at. */
   readonly loginPauses: Pauses;
+  /** By client and by a member's own address: before a login is looked at. */
+  readonly sprays: SprayBrake;
   /** By address: before a client is told that it is not who it says. */
   readonly clientPauses: Pauses;
   readonly accessTokenLifetimeSeconds: number;

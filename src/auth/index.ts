@@ -9,6 +9,7 @@ export { AccessTokens } from './access-tokens.ts';
 export { activateMember, issueActivation, reissueActivation } from './activation.ts';
 export { acknowledgeActivationCode, getActivationCode, type HandedOverCode } from './activation-handover.ts';
 export { auditedNameHash } from './audited-name.ts';
+export { changePassword } from './change-password.ts';
 export { ClientDirectory } from './client-directory.ts';
 export {
   type ClientKeyAlgorithm,
@@ -64,6 +65,7 @@ export { refusalFor } from './registration-refusals.ts';
 export { revokeToken } from './revoke-token.ts';
 export { memberScopes, parseScope, type Scope, scopes } from './scopes.ts';
 export { jwksMaxAgeSeconds, type Rotation, SigningKeys } from './signing-keys.ts';
+export { SprayBrake } from './spray-brake.ts';
 export type { RawTokenRequest } from './token-request.ts';
 export { Turns } from './turns.ts';
 export { SealBroken, Vault } from './vault.ts';

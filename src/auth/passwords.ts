@@ -1,6 +1,7 @@
 import { hash, verify } from '@node-rs/argon2';
 import { giveWay } from '../helper-threads.ts';
 import { Problem } from '../problem.ts';
+import { isGuessable } from './password-strength.ts';
 import { Turns } from './turns.ts';
 
 /** argon2id with OWASP's parameters for one lane: 19 MiB, two passes. The encoded hash carries them. */
@@ -57,36 +58,36 @@ function normalize(password: string): string {
   return password.length > mostUnits ? password : password.normalize('NFKC');
 }
 
+/** Parts of a password that a stranger would try first: names, numbers and addresses of the member, the institution's name. */
+export interface PasswordRules {
+  readonly username: string;
+  readonly minLength: number;
+  readonly ownWords: readonly string[];
+}
+
 /**
- * The rules for a new password, after NIST SP 800-63B-4: length, no username in it, none of the commonest. Throws
- * Problem `password_rejected` that says which rule.
+ * The rules for a new password, after NIST SP 800-63B-4: length, no username in it, not guessable. Throws Problem
+ * `password_rejected` that says which rule, at the field `pointer`.
  */
 export async function checkNewPassword(
   password: string,
-  rules: { readonly username: string; readonly minLength: number },
+  { username, minLength, ownWords }: PasswordRules,
+  pointer = '/password',
 ): Promise<void> {
+  const reject = (detail: string): never => {
+    throw new Problem('password_rejected', detail, { errors: [{ pointer, detail }] });
+  };
   const normalized = normalize(password);
   const length = [...normalized].length;
-  const folded = normalized.toLowerCase();
-  if (length < rules.minLength || length > maxLength) {
-    throw rejected(`A password has ${rules.minLength} to ${maxLength} characters.`);
+  if (length < minLength || length > maxLength) {
+    reject(`A password must have ${minLength} to ${maxLength} characters.`);
   }
-  if (folded.includes(rules.username.toLowerCase())) {
-    throw rejected('A password does not contain the username.');
+  if (normalized.toLowerCase().includes(username.toLowerCase())) {
+    reject('A password must not contain the username.');
   }
-  if ((await commonest()).has(folded)) throw rejected('This is one of the most common passwords.');
-}
-
-function rejected(detail: string): Problem {
-  return new Problem('password_rejected', detail, { errors: [{ pointer: '/password', detail }] });
-}
-
-let commonestPasswords: Promise<ReadonlySet<string>> | undefined;
-
-/** The 10,000 commonest of a list ordered by how often they are used; read when first needed. */
-function commonest(): Promise<ReadonlySet<string>> {
-  commonestPasswords ??= import('@zxcvbn-ts/language-common').then(
-    ({ dictionary }) => new Set(dictionary['passwords-common'].slice(0, 10_000).map(String)),
-  );
-  return commonestPasswords;
+  if (await isGuessable(normalized, [username, ...ownWords])) {
+    reject(
+      'The password is easy to guess. Avoid repetition, sequences, common passwords, your own name and the name of the institution; several unrelated words make a good password.',
+    );
+  }
 }

@@ -180,51 +180,107 @@ export const standings: JoinedRead<AskedToken, Standing> = {
 export interface LoginRow {
   readonly userKey: bigint;
   readonly userId: string;
+  readonly username: string | null;
   readonly passwordHash: string | null;
   readonly active: boolean;
   readonly lockedByOperator: boolean;
   readonly lockedUntil: Date | null;
+  /** Wrong passwords in a row. */
+  readonly failedLogins: number;
   readonly tokenEpoch: number;
   readonly customerIds: readonly string[];
 }
 
-// By the index, and then in ASCII alone: for some of the database's locales more letters are alike.
-const login = sql(
-  'auth_login',
-  `select u.user_key, u.user_id, u.password_hash, u.active, u.locked_by_operator, u.locked_until, u.token_epoch,
+/** So many wrong passwords in a row end a password. The database keeps it so. */
+export const mostFailures = 100;
+
+const logins = `
+   select u.user_key, u.user_id, u.username, u.password_hash, u.active, u.locked_by_operator, u.locked_until,
+          u.failed_logins, u.token_epoch,
           array(select c.customer_id from customer_persons cp
                 join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                 where cp.institution_id = u.institution_id and cp.person_key = u.person_key
                 order by c.member_number) as customer_ids
-   from users u where u.institution_id = $1 and u.username_lower = lower($2)
+   from users u`;
+
+// By the index, and then in ASCII alone: for some of the database's locales more letters are alike.
+const login = sql(
+  'auth_login',
+  `${logins} where u.institution_id = $1 and u.username_lower = lower($2)
      and lower(u.username collate "C") = lower($2 collate "C")`,
 );
+const loginOf = sql('auth_login_of', `${logins} where u.institution_id = $1 and u.user_key = $2`);
+
+interface LoginTableRow {
+  readonly user_key: bigint;
+  readonly user_id: string;
+  readonly username: string | null;
+  readonly password_hash: string | null;
+  readonly active: boolean;
+  readonly locked_by_operator: boolean;
+  readonly locked_until: Date | null;
+  readonly failed_logins: number;
+  readonly token_epoch: number;
+  readonly customer_ids: string[];
+}
 
 export async function selectLogin(
   db: Queryable,
   institutionId: InstitutionId,
   username: string,
 ): Promise<LoginRow | undefined> {
-  const { rows } = await db.query<{
-    user_key: bigint;
-    user_id: string;
-    password_hash: string | null;
-    active: boolean;
-    locked_by_operator: boolean;
-    locked_until: Date | null;
-    token_epoch: number;
-    customer_ids: string[];
-  }>(login, [institutionId, username]);
-  return rows.map((row) => ({
+  return (await db.query<LoginTableRow>(login, [institutionId, username])).rows.map(toLogin)[0];
+}
+
+export async function selectLoginOf(
+  db: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+): Promise<LoginRow | undefined> {
+  return (await db.query<LoginTableRow>(loginOf, [institutionId, userKey])).rows.map(toLogin)[0];
+}
+
+function toLogin(row: LoginTableRow): LoginRow {
+  return {
     userKey: row.user_key,
     userId: row.user_id,
+    username: row.username,
     passwordHash: row.password_hash,
     active: row.active,
     lockedByOperator: row.locked_by_operator,
     lockedUntil: row.locked_until,
+    failedLogins: row.failed_logins,
     tokenEpoch: row.token_epoch,
     customerIds: row.customer_ids,
-  }))[0];
+  };
+}
+
+const passwordRules = sql(
+  'auth_password_rules',
+  `select i.password_min_length,
+          array[i.name, i.code, p.first_name, p.last_name, p.email, u.email]
+            || array(select c.member_number from customer_persons cp
+                     join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
+                     where cp.institution_id = u.institution_id and cp.person_key = u.person_key) as own_words
+   from users u
+   join institutions i on i.institution_id = u.institution_id
+   join persons p on p.institution_id = u.institution_id and p.person_key = u.person_key
+   where u.institution_id = $1 and u.user_key = $2`,
+);
+
+/** What a new password of this user is checked against: the institution's least length, its words and the member's. */
+export async function selectPasswordRules(
+  db: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+): Promise<{ readonly minLength: number; readonly ownWords: readonly string[] }> {
+  const { rows } = await db.query<{ password_min_length: number; own_words: (string | null)[] }>(
+    passwordRules,
+    [institutionId, userKey],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('auth: a user that was just read is gone');
+  return { minLength: row.password_min_length, ownWords: row.own_words.filter((word) => word !== null) };
 }
 
 // One statement, so that wrong tries at the same time are each counted once. A user who is locked stays as they are:
@@ -234,37 +290,51 @@ const countFailure = sql(
   'auth_count_failed_login',
   `with counted as (
      update users
-     set failed_logins = case when locked_until is null then least(failed_logins + 1, $5) else 1 end,
-         locked_until = case when locked_until is null and failed_logins + 1 >= $5 then $4::timestamptz end
+     set failed_logins = failed_logins + 1,
+         locked_until = case when (failed_logins + 1) % $4 = 0
+           then $3::timestamptz + least($6, $5 * 2 ^ ((failed_logins + 1) / $4 - 1)) * interval '1 millisecond' end
      where institution_id = $1 and user_key = $2 and (locked_until is null or locked_until <= $3)
-     returning locked_until)
-   select (select locked_until is not null from counted) as locked,
+       and failed_logins < ${mostFailures}
+     returning failed_logins, locked_until)
+   select (select failed_logins from counted) as failed_logins,
+          (select locked_until is not null from counted) as locked,
           case when not exists (select from counted)
                then pg_logical_emit_message(true, 'sharedraft.login', 'refused') end as message`,
 );
 
-/** Whether this try locked the user. `userKey` null: nobody is counted, and it takes as long. */
+/** The user's count after this try; undefined when nobody was counted, which takes as long. `userKey` null: nobody. */
 export async function countFailedLogin(
   db: Queryable,
   institutionId: InstitutionId,
   userKey: bigint | null,
-  rule: { readonly now: Date; readonly lockUntil: Date; readonly triesInARow: number },
-): Promise<boolean> {
-  const { rows } = await db.query<{ locked: boolean | null }>(countFailure, [
+  rule: {
+    readonly now: Date;
+    readonly triesInARow: number;
+    readonly firstLockMillis: number;
+    readonly longestLockMillis: number;
+  },
+): Promise<{ readonly failedLogins: number; readonly isLocked: boolean } | undefined> {
+  const { rows } = await db.query<{ failed_logins: number | null; locked: boolean | null }>(countFailure, [
     institutionId,
     userKey,
     rule.now,
-    rule.lockUntil,
     rule.triesInARow,
+    rule.firstLockMillis,
+    rule.longestLockMillis,
   ]);
-  return rows[0]?.locked === true;
+  const failedLogins = rows[0]?.failed_logins ?? undefined;
+  return failedLogins === undefined ? undefined : { failedLogins, isLocked: rows[0]?.locked === true };
 }
+
+/** Of what was read before a hash that took its time: nothing that shuts the user out came meanwhile. */
+const maySignIn = `
+   where institution_id = $1 and user_key = $2 and password_hash = $4 and failed_logins < ${mostFailures}
+     and active and not locked_by_operator and (locked_until is null or locked_until <= $3)`;
 
 const admit = sql(
   'auth_admit_login',
   `update users set failed_logins = 0, locked_until = null, password_hash = $5
-   where institution_id = $1 and user_key = $2 and password_hash = $4
-     and active and not locked_by_operator and (locked_until is null or locked_until <= $3)`,
+   ${maySignIn}`,
 );
 
 /** False when the user was locked, deactivated or given another password since `user` was read. */
@@ -282,6 +352,24 @@ export async function admitLogin(
     passwordHash,
   ]);
   return rowCount === 1;
+}
+
+const replace = sql(
+  'auth_replace_password',
+  `update users
+   set failed_logins = 0, locked_until = null, password_hash = $5, token_epoch = token_epoch + 1
+   ${maySignIn}`,
+);
+
+/** As `admitLogin`, with another password, which ends the user's tokens. */
+export async function replacePassword(
+  db: Queryable,
+  institutionId: InstitutionId,
+  user: LoginRow,
+  { now, passwordHash }: { readonly now: Date; readonly passwordHash: string },
+): Promise<boolean> {
+  const values = [institutionId, user.userKey, now, user.passwordHash, passwordHash];
+  return (await db.query(replace, values)).rowCount === 1;
 }
 
 const setCredentials = sql(
@@ -313,12 +401,12 @@ const setStanding = sql(
   'auth_set_standing',
   `update users
    set active = coalesce($3, active), locked_by_operator = coalesce($4, locked_by_operator),
-       failed_logins = case when $4 is false then 0 else failed_logins end,
+       failed_logins = case when $4 is false and failed_logins < ${mostFailures} then 0 else failed_logins end,
        locked_until = case when $4 is false then null else locked_until end
    where institution_id = $1 and user_key = $2`,
 );
 
-/** Null leaves as it is; unlocking also ends a lock by wrong passwords. */
+/** Null leaves as it is; unlocking also ends a lock by wrong passwords, and revives no password that has ended. */
 export async function updateStanding(
   db: Queryable,
   institutionId: InstitutionId,

@@ -74,7 +74,6 @@ export function standingOf(
   const bothStand =
     user.active &&
     !user.lockedByOperator &&
-    (user.lockedUntil === null || user.lockedUntil <= now) &&
     user.tokenEpoch === family.userEpoch &&
     client.active &&
     client.tokenEpoch === family.clientEpoch;

@@ -19,7 +19,6 @@ export interface RefreshFamilyRow {
     readonly userId: string;
     readonly active: boolean;
     readonly lockedByOperator: boolean;
-    readonly lockedUntil: Date | null;
     readonly tokenEpoch: number;
     readonly customerIds: readonly string[];
   };
@@ -59,7 +58,7 @@ const family = sql(
   'auth_refresh_family',
   `select f.client_id, f.scopes, f.client_epoch, f.user_epoch, f.generation, f.token_hash, f.rotated_at, f.idle_until,
           f.revoked_at is not null as revoked, f.created_at, u.user_key, u.user_id, u.active,
-          u.locked_by_operator, u.locked_until, u.token_epoch, o.active as client_active,
+          u.locked_by_operator, u.token_epoch, o.active as client_active,
           o.token_epoch as client_epoch_now,
           array(select c.customer_id from customer_persons cp
                 join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
@@ -91,7 +90,6 @@ export async function selectRefreshFamily(
     user_id: string;
     active: boolean;
     locked_by_operator: boolean;
-    locked_until: Date | null;
     token_epoch: number;
     client_active: boolean;
     client_epoch_now: number;
@@ -115,7 +113,6 @@ export async function selectRefreshFamily(
       userId: row.user_id,
       active: row.active,
       lockedByOperator: row.locked_by_operator,
-      lockedUntil: row.locked_until,
       tokenEpoch: row.token_epoch,
       customerIds: row.customer_ids,
     },

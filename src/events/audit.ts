@@ -14,6 +14,8 @@ export const auditActions = [
   'user.deactivated',
   'user.reactivated',
   'user.password_set',
+  'user.password_changed',
+  'user.password_ended',
   'user.activation_code_issued',
   'user.activation_code_read',
   'user.activation_code_delivered',

@@ -7,6 +7,8 @@ export interface Origin {
   readonly transactionId: string;
   /** The caller's; null for the command line and for what the service does by itself. */
   readonly address: string | null;
+  /** A trusted proxy named the address; else it is the peer's, which for a client's server is no member's. */
+  readonly isForwarded?: boolean;
   /** Of a command of the institution's own. */
   readonly operator?: Operator;
 }

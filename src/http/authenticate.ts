@@ -37,7 +37,7 @@ export function authenticate(
   return { ...identified, known: () => known().catch(refuse) };
 }
 
-/** Problems: `insufficient_scope`, `client_token_required`. */
+/** Problems: `insufficient_scope`, `client_token_required`, `member_token_required`. */
 export function authorize(
   caller: Caller,
   needed: { readonly token: TokenKind; readonly scope?: Scope | undefined },
@@ -46,6 +46,12 @@ export function authorize(
   // The kind of token first: a member's token can never get the scope of an operation for clients.
   if (needed.token === 'client' && caller.actor.kind !== 'client') {
     throw new Problem('client_token_required', 'A member’s token cannot do this, only a client’s.');
+  }
+  if (needed.token === 'member' && caller.actor.kind !== 'member') {
+    throw new Problem(
+      'member_token_required',
+      'Only a member’s token can do this. A client’s token acts for nobody in person.',
+    );
   }
   if (needed.scope !== undefined && !caller.scopes.includes(needed.scope)) {
     challenge(`${realm}, error="insufficient_scope", scope="${needed.scope}"`);

@@ -260,6 +260,7 @@ function commonProblems({ token, body, rate }: Operation): ProblemCode[] {
   }
   if (rate !== undefined) codes.push('too_many_requests');
   if (token === 'client') codes.push('client_token_required');
+  if (token === 'member') codes.push('member_token_required');
   if (body !== undefined) {
     codes.push(
       'malformed_json',

@@ -1,7 +1,7 @@
 import type * as Type from 'typebox/type';
 import type { Presumed, Scope } from '../auth/index.ts';
 import type { Origin } from '../events/index.ts';
-import type { Actor, ClientActor } from '../institutions/index.ts';
+import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
 import type { Rate } from './rate-limit.ts';
 import type { Services } from './services.ts';
@@ -11,6 +11,7 @@ interface ActorOf {
   readonly none: undefined;
   readonly any: Actor;
   readonly client: ClientActor;
+  readonly member: MemberActor;
 }
 export type TokenKind = keyof ActorOf;
 

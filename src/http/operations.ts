@@ -4,6 +4,7 @@ import { acknowledgeEmailCode } from './routes/acknowledge-email-code.ts';
 import { activateMember } from './routes/activate-member.ts';
 import { authorizationServer } from './routes/authorization-server.ts';
 import { cancelTransfer } from './routes/cancel-transfer.ts';
+import { changePassword } from './routes/change-password.ts';
 import { confirmEmail } from './routes/confirm-email.ts';
 import { dryRunTransfer } from './routes/dry-run-transfer.ts';
 import { getAccount } from './routes/get-account.ts';
@@ -38,6 +39,7 @@ export const operations: readonly Operation[] = [
   jwks,
   registerMember,
   activateMember,
+  changePassword,
   getMemberProfile,
   updateMemberContact,
   confirmEmail,

@@ -26,6 +26,7 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   insufficient_scope: { status: 403, title: 'Insufficient scope' },
   insufficient_user_authentication: { status: 401, title: 'Insufficient user authentication' },
   client_token_required: { status: 403, title: 'Client token required' },
+  member_token_required: { status: 403, title: 'Member token required' },
   too_many_requests: { status: 429, title: 'Too many requests' },
 
   not_found: {
@@ -44,6 +45,7 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   username_taken: { status: 409, title: 'Username taken' },
   username_rejected: { status: 422, title: 'Username rejected' },
   password_rejected: { status: 422, title: 'Password rejected' },
+  wrong_password: { status: 422, title: 'Wrong password' },
   transfer_id_reused: { status: 409, title: 'Transfer ID reused' },
 
   account_not_found: { status: 422, title: 'Account not found' },

@@ -296,7 +296,7 @@ export const Event = Type.Object(
     eventId: Type.String({ description: 'Different for each event, for ever.' }),
     eventType: Type.String({
       description:
-        'transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed. More may come.',
+        'transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones). More may come.',
     }),
     timestamp: Type.String({ format: 'date-time' }),
     userId: Type.Optional(

@@ -12,6 +12,7 @@ import type { Caller, Identified } from '../auth/index.ts';
 import { describeError } from '../describe-error.ts';
 import { Problem } from '../problem.ts';
 import { requireAcceptable } from './accept.ts';
+import { plainAddress } from './address.ts';
 import { type Admission, admissionOf } from './admission.ts';
 import { authenticate, authorize } from './authenticate.ts';
 import { type BodyFacts, bodyParsers, noBodyFacts } from './body-parsers.ts';
@@ -308,7 +309,11 @@ function registerOperation(
         const answer = await operation.handle(services, {
           actor: request.caller?.actor as never,
           condition: request.presumed?.presumed?.condition,
-          origin: { transactionId: request.id, address: request.callerAddress },
+          origin: {
+            transactionId: request.id,
+            address: request.callerAddress,
+            isForwarded: request.callerAddress !== plainAddress(request.socket.remoteAddress),
+          },
           url: `${publicUrl}${pathOf(request.url)}`,
           params: request.params as Record<string, never>,
           query: request.query as Record<string, never>,

@@ -9,7 +9,7 @@ import type {
   TokenResponse,
 } from '../auth/index.ts';
 import type { FeedEvent, Origin } from '../events/index.ts';
-import type { Actor, ClientActor } from '../institutions/index.ts';
+import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
 import type { Page, PageRequest } from '../page.ts';
 import type {
@@ -42,6 +42,8 @@ export interface Services {
 
   registerMember(actor: ClientActor, registration: Registration, origin: Origin): Promise<Profile>;
   activateMember(actor: ClientActor, activation: Activation, origin: Origin): Promise<Profile>;
+  /** Ends all of the member's tokens. */
+  changePassword(actor: MemberActor, change: PasswordChange, origin: Origin): Promise<Profile>;
   getProfile(actor: Actor, id: string, idType: UserIdType): Promise<Profile>;
   updateContact(actor: Actor, customerId: string, change: ContactChange, origin: Origin): Promise<Profile>;
   confirmEmail(actor: Actor, emailCode: string, origin: Origin): Promise<Profile>;
@@ -101,4 +103,9 @@ interface Activation {
   readonly activationCode: string;
   readonly username: string;
   readonly password: string;
+}
+
+interface PasswordChange {
+  readonly currentPassword: string;
+  readonly newPassword: string;
 }

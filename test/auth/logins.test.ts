@@ -3,9 +3,11 @@ import { after, before, describe, test } from 'node:test';
 import { hash } from '@node-rs/argon2';
 import {
   type AuthDeps,
+  activateMember,
   issueToken,
   OAuthError,
   PasswordHasher,
+  reissueActivation,
   setStanding,
   Turns,
 } from '../../src/auth/index.ts';
@@ -20,6 +22,7 @@ import type {
   Statement,
   Transaction,
 } from '../../src/storage/index.ts';
+import { memberOf, paths } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -175,7 +178,7 @@ test('a storm of one client’s logins holds up nobody else’s', async () => {
   assert.equal(ended.indexOf('ok'), 2, ended.join(' '));
 });
 
-test('the lock ends after 15 minutes, and a further wrong password counts from one', async () => {
+test('the lock ends after 15 minutes, and a further wrong password goes on counting', async () => {
   const username = 'hazel.signer';
   for (let n = 0; n < 5; n += 1) assert.equal(await login(username, 'wrong'), refused);
   assert.equal(await login(username, right[username]), refused);
@@ -183,9 +186,68 @@ test('the lock ends after 15 minutes, and a further wrong password counts from o
   assert.equal(await login(username, right[username]), refused);
   now = new Date(now.getTime() + 1);
   assert.equal(await login(username, 'wrong'), refused);
-  assert.equal((await userOf(username)).failed_logins, 1);
+  assert.equal((await userOf(username)).failed_logins, 6);
   assert.equal(await login(username, right[username]), 'ok');
   assert.equal((await userOf(username)).failed_logins, 0);
+});
+
+describe('wrong passwords in a row', () => {
+  const username = 'sage.card';
+  const password = 'sage-card-lantern-16';
+  const lockedMinutes = async () =>
+    ((await userOf(username)).locked_until?.getTime() ?? now.getTime()) / 60_000 - now.getTime() / 60_000;
+  const afterTheLock = async () => {
+    now = (await userOf(username)).locked_until ?? now;
+  };
+
+  test('lock for twice as long at each fifth, at most for a day', async () => {
+    const minutes: number[] = [];
+    for (let fives = 1; fives <= 9; fives += 1) {
+      for (let n = 0; n < 5; n += 1) await login(username, 'wrong');
+      minutes.push(await lockedMinutes());
+      await afterTheLock();
+    }
+    assert.deepEqual(minutes, [15, 30, 60, 120, 240, 480, 960, 1440, 1440]);
+    assert.equal(await login(username, password), 'ok');
+    for (let n = 0; n < 5; n += 1) await login(username, 'wrong');
+    assert.equal(await lockedMinutes(), 15, 'the right password starts the count again');
+    await afterTheLock();
+  });
+
+  test('end the password at the hundredth, and leave the member’s session and a new activation', async () => {
+    await login(username, password);
+    const session = await memberOf(service, username, password);
+    await service.db.superuser('update users set failed_logins = 99 where username = $1', [username]);
+    assert.equal(await login(username, 'wrong'), refused);
+    assert.equal((await userOf(username)).failed_logins, 100);
+    assert.equal((await session.get(paths.accounts)).status, 200);
+    await afterTheLock();
+    assert.equal(await login(username, password), refused);
+
+    const lakeside = await auth().database.directory((db) => findInstitutionByCode(db, 'lakeside'));
+    const institutionId = lakeside?.institutionId as InstitutionId;
+    const events = await service.db.superuser<{ kind: string }>(
+      `select kind from outbox where kind like 'member.password%' and institution_id = $1`,
+      [institutionId],
+    );
+    assert.deepEqual(events, [{ kind: 'member.password_ended' }]);
+    await setStanding(auth(), institutionId, username, { lockedByOperator: false }, ownOrigin());
+    assert.equal(await login(username, password), refused, 'unlocking revives no password');
+    await assert.rejects(
+      service.db.superuser('update users set failed_logins = 0 where username = $1', [username]),
+      /has ended/,
+    );
+
+    const issued = await reissueActivation(auth(), institutionId, username, ownOrigin());
+    const actor = { kind: 'client', institutionId, clientId: 'demo-app' } as const;
+    const activation = {
+      activationCode: issued?.code ?? '',
+      username,
+      password: 'seven lanterns by the lake',
+    };
+    await activateMember(auth(), actor, activation, ownOrigin());
+    assert.equal(await login(username, activation.password), 'ok');
+  });
 });
 
 test('a hash with older parameters is made anew at the next login, and only by the right password', async () => {

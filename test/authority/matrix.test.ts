@@ -47,6 +47,7 @@ const matrix: Readonly<Record<string, string>> = {
   //                                     elsewhere  scope  other         client  members: ours, asserted, by a provider’s token
   registerMember: /*           */ `${dead}  404 403    403    403  ${ended}  201 403 403 403`,
   activateMember: /*           */ `${dead}  422 403    403    403  ${ended}  422 403 403 403`,
+  changePassword: /*           */ `${dead}  403 422    403    422  ${ended}  403 422 422 422`,
   getMemberProfile: /*         */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
   updateMemberContact: /*      */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
   confirmEmail: /*             */ `${dead}  422 422    403    422  ${ended}  422 422 422 422`,
@@ -102,6 +103,7 @@ const requests: Readonly<Record<string, Request>> = {
   activateMember: {
     body: { activationCode: 'wrong', username: 'somebody.new', password: 'seven lanterns by the lake' },
   },
+  changePassword: { body: { currentPassword: 'wrong', newPassword: 'nine lanterns beside a quiet lake' } },
   updateMemberContact: { body: {} },
   confirmEmail: { body: { emailCode: 'wrong' } },
   listAccounts: { query: '?customerId=c-1005' },

@@ -48,6 +48,56 @@ describe('201', () => {
   });
 });
 
+describe('changing the password', () => {
+  const [username, old] = ['wren.many', 'wren-many-lantern-18'];
+  const next = 'nine lanterns beside a quiet lake';
+  const change = (caller: DemoCaller, currentPassword: string, newPassword: string) =>
+    caller.post(paths.password, { currentPassword, newPassword });
+
+  test('needs the current password, counts wrong ones as a login does, and says which field is wrong', async () => {
+    const member = await memberOf(service, username, old);
+    for (let tries = 1; tries <= 5; tries += 1) {
+      const answer = await change(member, 'wrong', next);
+      assert.equal(answer.status, 422);
+      assert.equal(answer.body.code, 'wrong_password');
+      assert.equal(answer.body.errors[0].pointer, '/currentPassword');
+    }
+    assert.equal((await change(member, old, next)).body.code, 'wrong_password', 'locked like the login');
+    now = new Date(now.getTime() + 15 * 60_000);
+    for (const weak of ['passwordpassword', 'Wren Busylist Lakeside', old, 'wren.many is my name']) {
+      const answer = await change(member, old, weak);
+      assert.equal(answer.body.code, 'password_rejected', weak);
+      assert.equal(answer.body.errors[0].pointer, '/newPassword');
+    }
+  });
+
+  test('ends every session of the member, and tells the institution', async () => {
+    const [member, elsewhere] = [
+      await memberOf(service, username, old),
+      await memberOf(service, username, old),
+    ];
+    const answer = await change(member, old, next);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.body.userId, 'u-wren-many');
+    for (const session of [member, elsewhere]) assert.equal((await session.get(paths.accounts)).status, 401);
+    assert.equal((await (await memberOf(service, username, next)).get(paths.accounts)).status, 200);
+    const events = await app.get(`${paths.events}?limit=200`);
+    const changes = events.body.filter(
+      ({ eventType }: { eventType: string }) => eventType === 'member.password_changed',
+    );
+    assert.deepEqual(
+      changes.map(({ userId }: { userId: string }) => userId),
+      ['u-wren-many'],
+    );
+  });
+
+  test('is for a member’s token alone', async () => {
+    const answer = await change(app, old, next);
+    assert.equal(answer.status, 403);
+    assert.equal(answer.body.code, 'member_token_required');
+  });
+});
+
 test('400: a body without its parts, or with others', async () => {
   for (const [body, pointer] of [
     [{ username: 'poppy.new', password }, '/activationCode'],

@@ -89,6 +89,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     identify,
     registerMember: async () => profile,
     activateMember: async () => profile,
+    changePassword: async () => profile,
     getProfile: async () => profile,
     updateContact: async () => profile,
     confirmEmail: async () => profile,
