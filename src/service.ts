@@ -261,10 +261,8 @@ async function commitDelay({ commits, database }: Stores): Promise<CommitDelay |
 /** For the audit: who tries member numbers or activation codes is seen. */
 async function noteRefusal<T>(
   audit: AuditTrail,
-  action: 'user.registered' | 'user.activated' | 'user.password_changed',
+  action: 'user.registered' | 'user.activated' | 'user.email_confirmed' | 'user.password_changed',
   actor: Actor,
-  action: 'user.registered' | 'user.activated' | 'user.email_confirmed',
-  { institutionId, clientId }: Actor,
   origin: Origin,
   work: Promise<T>,
 ): Promise<T> {

@@ -5,8 +5,9 @@ import { clearExpiredSecrets, clearSecret, insertEvents, selectCodeEvent } from 
 /**
  * Something that happened, to be told to the institution. `kind` and what it is about (`subjectKey`):
  * `transfer.completed`, `transfer.pending`, `transfer.failed` a transfer's key; `member.registered`,
- * `member.activated`, `member.contact_changed`, `member.email_confirmation_requested`, `member.email_confirmed` a user's key; `account.balance_opened`, `account.balance_adjusted` an
- * account's key.
+ * `member.activated`, `member.contact_changed`, `member.email_confirmation_requested`, `member.email_confirmed`,
+ * `member.password_changed`, `member.password_ended` a user's key; `account.balance_opened`, `account.balance_adjusted`
+ * an account's key.
  */
 export interface NewEvent {
   readonly kind: string;

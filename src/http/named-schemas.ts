@@ -2,6 +2,7 @@ import { TokenReference } from './oauth.ts';
 import { CodeDelivery } from './routes/acknowledge-activation-code.ts';
 import { MemberActivation } from './routes/activate-member.ts';
 import { AuthorizationServerMetadata } from './routes/authorization-server.ts';
+import { PasswordChange } from './routes/change-password.ts';
 import { EmailConfirmation } from './routes/confirm-email.ts';
 import { TokenIntrospection } from './routes/introspect-token.ts';
 import { TokenRequest, TokenResponse } from './routes/issue-token.ts';
@@ -22,6 +23,7 @@ export const namedSchemas = {
   Jwk,
   MemberRegistration,
   MemberActivation,
+  PasswordChange,
   ContactChange,
   EmailConfirmation,
   CodeDelivery,

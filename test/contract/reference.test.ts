@@ -15,9 +15,10 @@ before(async () => {
 });
 after(() => service[Symbol.asyncDispose]());
 
-/** What no example can have: a code that only the institution is handed, a transfer that is pending, an event. */
+/** What no example can have: a member's own password, a code that only the institution is handed, a transfer that is pending, an event. */
 const refused = new Map([
   ['activateMember', 422],
+  ['changePassword', 422],
   ['cancelTransfer', 409],
   ['getActivationCode', 404],
   ['acknowledgeActivationCode', 404],

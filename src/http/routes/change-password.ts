@@ -6,7 +6,7 @@ import { Profile } from '../schemas.ts';
 
 const password = (description: string) => Type.String({ pattern: '^[^\\u0000]*$', description });
 
-const PasswordChange = Type.Object(
+export const PasswordChange = Type.Object(
   {
     currentPassword: password('The password that the member signs in with today.'),
     newPassword: password('15 to 128 characters, or as the institution has set, and hard to guess.'),
