@@ -26,7 +26,8 @@ async function aCheckout(npm: string) {
   await writeFile(path.join(folder, 'npm.mjs'), npm);
   const setup = (...options: string[]) =>
     new Promise<{ code: number | null; said: string }>((resolve) => {
-      const env = { ...process.env, npm_execpath: path.join(folder, 'npm.mjs') };
+      const { NODE_COMPILE_CACHE: _ours, ...inherited } = process.env;
+      const env = { ...inherited, npm_execpath: path.join(folder, 'npm.mjs') };
       const child = execFile(
         process.execPath,
         ['scripts/setup.mjs', ...options],

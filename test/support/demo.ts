@@ -20,7 +20,6 @@ export const paths = {
   register: '/digitalbanking/v1/customers/register',
   activate: '/digitalbanking/v1/customers/activate',
   password: '/digitalbanking/v1/customers/password',
-  events: '/digitalbanking/db-events/v1/events',
   customer: (customerId: string) => `/digitalbanking/ux-users/v1/customers/${customerId}`,
 } as const;
 
