@@ -790,7 +790,7 @@ create table users (
   constraint users_email_check CHECK (email <> ''::text),
   constraint users_email_verified CHECK ((verified_email IS NULL) = (email_verified_by IS NULL)),
   constraint users_email_verified_by_check CHECK (email_verified_by = ANY (ARRAY['CORE'::text, 'CODE'::text])),
-  constraint users_failed_logins_check CHECK (failed_logins >= 0 AND failed_logins <= 5),
+  constraint users_failed_logins_check CHECK (failed_logins >= 0 AND failed_logins <= 100),
   constraint users_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
   constraint users_institution_id_person_key_key UNIQUE (institution_id, person_key),
   constraint users_institution_id_user_id_key UNIQUE (institution_id, user_id),
@@ -927,6 +927,17 @@ begin
     raise exception 'limits: a counter is lowered by what nobody gave back' using errcode = 'SD012';
   end if;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_ended_password()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  raise exception 'the password of user % has ended and cannot be used again', old.user_key
+    using errcode = 'check_violation', constraint = 'users_ended_password';
 end
 $function$;
 
@@ -1550,6 +1561,7 @@ CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABL
 CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_waits();
 CREATE TRIGGER users_email_verified AFTER INSERT OR UPDATE OF verified_email, email_verified_by ON users FOR EACH ROW WHEN (new.verified_email IS NOT NULL) EXECUTE FUNCTION check_verified_email();
+CREATE TRIGGER users_ended_password BEFORE UPDATE OF failed_logins ON users FOR EACH ROW WHEN (old.failed_logins = 100 AND new.failed_logins < 100 AND NOT new.password_hash IS DISTINCT FROM old.password_hash) EXECUTE FUNCTION check_ended_password();
 CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
 
 -- Row-level security
