@@ -93,7 +93,7 @@ export async function startService(
   options: ServiceOptions,
 ): Promise<Service> {
   const stores = await openStores(config, secrets, options.embedded ?? 'own', options.log, options.clock);
-  const { desk, close: closeDesk } = openDesk(stores);
+  const { desk, close: closeDesk } = openDesk(stores, options.log);
   try {
     await refuseOtherSecretKey(stores);
     await options.beforeListening?.(stores);

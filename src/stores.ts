@@ -35,6 +35,7 @@ import {
 } from './storage/index.ts';
 import {
   deskSettings,
+  logAhead,
   openTransferDesk,
   rememberSettings,
   type TransferDesk,
@@ -150,14 +151,17 @@ export async function openStores(
  * The desk that transfers are brought to, on connections for its batches alone, with the settings that keep their plans good
  * on tables analysed while empty.
  */
-export function openDesk({
-  connection,
-  sessionSettings,
-  database,
-  commits,
-  clock,
-  postingKeys,
-}: Pick<Stores, 'connection' | 'sessionSettings' | 'database' | 'commits' | 'clock' | 'postingKeys'>): {
+export function openDesk(
+  {
+    connection,
+    sessionSettings,
+    database,
+    commits,
+    clock,
+    postingKeys,
+  }: Pick<Stores, 'connection' | 'sessionSettings' | 'database' | 'commits' | 'clock' | 'postingKeys'>,
+  log: Log = () => {},
+): {
   readonly desk: TransferDesk;
   close(): Promise<void>;
 } {
@@ -167,7 +171,12 @@ export function openDesk({
     commits,
     settings: { ...sessionSettings, ...deskSettings },
   });
-  const desk = openTransferDesk(ledger, { clock, postingKeys, settings: rememberSettings(database) });
+  const desk = openTransferDesk(ledger, {
+    clock,
+    postingKeys,
+    settings: rememberSettings(database),
+    onAhead: logAhead(log),
+  });
   return { desk, close: () => ledger.close() };
 }
 

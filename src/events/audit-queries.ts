@@ -1,4 +1,4 @@
-import { counted, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { counted, type InstitutionId, type Queryable, sql, type Write } from '../storage/index.ts';
 import type { AuditAction, AuditFilter, RecordedAuditEntry, TimedAuditEntry } from './audit.ts';
 import type { Operator } from './operator.ts';
 
@@ -18,12 +18,8 @@ const insert = counted(
    order by place`,
 );
 
-export async function insertAudit(
-  db: Queryable,
-  institutionId: InstitutionId,
-  entries: readonly TimedAuditEntry[],
-): Promise<void> {
-  await db.query(insert, [
+export function insertAudit(institutionId: InstitutionId, entries: readonly TimedAuditEntry[]): Write {
+  const values = [
     institutionId,
     entries.map(({ at }) => at),
     entries.map(({ action }) => action),
@@ -42,7 +38,8 @@ export async function insertAudit(
     entries.map(({ times }) => times),
     entries.map(({ before }) => toJson(before)),
     entries.map(({ after }) => toJson(after)),
-  ]);
+  ];
+  return { statement: insert, values };
 }
 
 function toJson(value: object | undefined): string | null {

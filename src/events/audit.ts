@@ -1,4 +1,4 @@
-import type { Database, InstitutionId, Queryable } from '../storage/index.ts';
+import type { Database, InstitutionId, Queryable, Write } from '../storage/index.ts';
 import { deleteOldAudit, insertAudit, selectAudit } from './audit-queries.ts';
 import type { Origin } from './origin.ts';
 
@@ -119,7 +119,17 @@ export async function appendAuditEntries(
   institutionId: InstitutionId,
   entries: readonly TimedAuditEntry[],
 ): Promise<void> {
-  if (entries.length > 0) await insertAudit(db, institutionId, entries);
+  for (const { statement, values } of auditToAppend(institutionId, entries)) {
+    await db.query(statement, values);
+  }
+}
+
+/** The same as a write, for a transaction that sends its writes with COMMIT; none without entries. */
+export function auditToAppend(
+  institutionId: InstitutionId,
+  entries: readonly TimedAuditEntry[],
+): readonly Write[] {
+  return entries.length > 0 ? [insertAudit(institutionId, entries)] : [];
 }
 
 const pageLength = 1_000;

@@ -13,8 +13,8 @@ export {
   type AuditEntry,
   type AuditFilter,
   appendAudit,
-  appendAuditEntries,
   auditActions,
+  auditToAppend,
   expireAudit,
   type RecordedAuditEntry,
   readAudit,
@@ -27,6 +27,7 @@ export { type CommandOrigin, type Origin, ownOrigin } from './origin.ts';
 export {
   appendEvents,
   type CodeEventKind,
+  eventsToAppend,
   findCodeEvent,
   type NewEvent,
   wipeExpiredSecrets,

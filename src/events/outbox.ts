@@ -1,4 +1,4 @@
-import type { InstitutionId, Queryable } from '../storage/index.ts';
+import type { InstitutionId, Queryable, Write } from '../storage/index.ts';
 import { placeOf } from './event-id.ts';
 import { clearExpiredSecrets, clearSecret, insertEvents, selectCodeEvent } from './queries.ts';
 
@@ -35,13 +35,24 @@ export async function appendEvents(
   events: readonly NewEvent[],
   at: Date,
 ): Promise<void> {
-  if (events.length === 0) return;
+  for (const { statement, values } of eventsToAppend(institutionId, events, at)) {
+    await tx.query(statement, values);
+  }
+}
+
+/** The same as a write, for a transaction that sends its writes with COMMIT; none without events. */
+export function eventsToAppend(
+  institutionId: InstitutionId,
+  events: readonly NewEvent[],
+  at: Date,
+): readonly Write[] {
+  if (events.length === 0) return [];
   for (const event of events) {
     if ((event.secret === undefined) !== (event.secretExpiresAt === undefined)) {
       throw new TypeError(`the secret of a ${event.kind} and its expiry come together`);
     }
   }
-  await insertEvents(tx, institutionId, events, at);
+  return [insertEvents(institutionId, events, at)];
 }
 
 /** Wipes the secrets whose time is over at `now`; the events stay. Answers how many were wiped. */

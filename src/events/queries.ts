@@ -1,4 +1,4 @@
-import { counted, type InstitutionId, type Queryable, rowsOf, sql } from '../storage/index.ts';
+import { counted, type InstitutionId, type Queryable, rowsOf, sql, type Write } from '../storage/index.ts';
 import type { EventPlace } from './event-id.ts';
 import type { CodeEvent, CodeEventKind, NewEvent } from './outbox.ts';
 
@@ -15,27 +15,25 @@ const insertEventsStatement = counted(
    order by place`,
 );
 
-export async function insertEvents(
-  db: Queryable,
-  institutionId: InstitutionId,
-  events: readonly NewEvent[],
-  at: Date,
-): Promise<void> {
-  await db.query(insertEventsStatement, [
-    institutionId,
-    at,
-    rowsOf(events, (event) => [
-      event.kind,
-      event.subjectKey,
-      event.fromKey,
-      event.fromSeq,
-      event.toKey,
-      event.toSeq,
-      event.data && JSON.stringify(event.data),
-      event.secret,
-      event.secretExpiresAt,
-    ]),
-  ]);
+export function insertEvents(institutionId: InstitutionId, events: readonly NewEvent[], at: Date): Write {
+  return {
+    statement: insertEventsStatement,
+    values: [
+      institutionId,
+      at,
+      rowsOf(events, (event) => [
+        event.kind,
+        event.subjectKey,
+        event.fromKey,
+        event.fromSeq,
+        event.toKey,
+        event.toSeq,
+        event.data && JSON.stringify(event.data),
+        event.secret,
+        event.secretExpiresAt,
+      ]),
+    ],
+  };
 }
 
 const clearExpiredSecretsStatement = sql(

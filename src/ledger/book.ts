@@ -1,4 +1,4 @@
-import { AccountsBusy, type Transaction } from '../storage/index.ts';
+import { AccountsBusy, type Transaction, type Write } from '../storage/index.ts';
 import {
   type Entry,
   type EntryKind,
@@ -65,15 +65,6 @@ export class Book {
     return state;
   }
 
-  /** The newest moment any of the accounts has seen: time never runs backward on an account. */
-  latestAt(): Date | undefined {
-    let latest: Date | undefined;
-    for (const { lastAt } of this.#states.values()) {
-      if (latest === undefined || lastAt > latest) latest = lastAt;
-    }
-    return latest;
-  }
-
   /**
    * Both sides, or neither. Answers the refusal that comes first in precedence (ceiling before floor), or null when
    * applied. The amounts of the two sides must cancel out; accounts that are not in the book are an error.
@@ -114,17 +105,66 @@ export class Book {
     );
   }
 
-  /**
-   * One statement, which fails where fewer rows were written than sent. Never at a time before one that an account has
-   * seen: an account's entries are found by time in the order of their numbers. Answers the time that it is written at.
-   */
+  /** Writes at once what was applied; answers the newest time that it was recorded at. */
   async write(at: Date): Promise<Date> {
-    const latest = this.latestAt();
-    const when = latest !== undefined && latest > at ? latest : at;
-    if (this.#entries.length === 0) return when;
-    const states = [...this.#moved].map((accountId) => this.require(accountId));
-    await insertEntriesAndMoveBalances(this.#tx, this.#tx.institutionId, states, this.#entries, when);
-    return when;
+    for (const { statement, values } of this.writes(at)) await this.#tx.query(statement, values);
+    return [...this.recordedLater(at).values()].reduce((a, b) => (a > b ? a : b), at);
+  }
+
+  /**
+   * One statement, which fails where fewer rows were written than sent; none where nothing was applied. Each posting is
+   * recorded at `at`, or at the newest time that one of its two accounts has seen: an account's entries are found by time in
+   * the order of their numbers.
+   */
+  writes(at: Date): readonly Write[] {
+    if (this.#entries.length === 0) return [];
+    const recordedAt = this.#recordedAt(at);
+    const moved = new Map<bigint, Date | null>();
+    const entries = this.#entries.map((entry, index) => {
+      const own = recordedAt?.[index >> 1] ?? null;
+      moved.set(entry.accountKey, own);
+      return { ...entry, recordedAt: own };
+    });
+    const states = [...this.#moved].map((accountId) => {
+      const state = this.require(accountId);
+      return { ...state, recordedAt: moved.get(state.accountKey) ?? null };
+    });
+    return [insertEntriesAndMoveBalances(this.#tx.institutionId, states, entries, at)];
+  }
+
+  /** By posting key, those that are recorded later than `at`; of several under one key the last. */
+  recordedLater(at: Date): ReadonlyMap<bigint, Date> {
+    const later = new Map<bigint, Date>();
+    for (const [posting, own] of this.#recordedAt(at)?.entries() ?? []) {
+      const { postingKey } = this.#entries[posting * 2] as Entry;
+      if (own === null) later.delete(postingKey);
+      else later.set(postingKey, own);
+    }
+    return later;
+  }
+
+  /** The accounts that have seen a time after this one. */
+  seenAfter(at: Date): AccountState[] {
+    return [...this.#states.values()].filter(({ lastAt }) => lastAt > at);
+  }
+
+  /** Of each posting, in their order: when it is recorded; null is `at`. Undefined: all of them are recorded then. */
+  #recordedAt(at: Date): (Date | null)[] | undefined {
+    const ahead = this.seenAfter(at);
+    if (ahead.length === 0) return undefined;
+    const seen = new Map(ahead.map(({ accountKey, lastAt }) => [accountKey, lastAt]));
+    const times: (Date | null)[] = [];
+    for (let index = 0; index < this.#entries.length; index += 2) {
+      // Both sides of a posting are entered together.
+      const sides = this.#entries.slice(index, index + 2).map(({ accountKey }) => accountKey);
+      const own = sides.reduce<Date | null>((latest, key) => {
+        const one = seen.get(key);
+        return one !== undefined && (latest === null || one > latest) ? one : latest;
+      }, null);
+      if (own !== null) for (const key of sides) seen.set(key, own);
+      times.push(own);
+    }
+    return times;
   }
 
   #enter(postingKey: bigint, kind: EntryKind, state: AccountState, change: Change, decidedBy: Bounds): void {

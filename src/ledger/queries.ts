@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, rowsOf, sql } from '../storage/index.ts';
+import { type InstitutionId, type Queryable, rowsOf, sql, type Write } from '../storage/index.ts';
 import type { AccountState } from './rules.ts';
 
 export type EntryKind = 'OPENING' | 'ADJUSTMENT' | 'TRANSFER' | 'HOLD' | 'RELEASE';
@@ -84,33 +84,38 @@ const writeBook = sql(
   'ledger_write',
   `with moved as (
      update balances b
-     set posted = v.posted, held_out = v.held_out, held_in = v.held_in, seq = v.seq, last_at = $2
-     from unnest($4::balance_change[]) as v
+     set posted = v.posted, held_out = v.held_out, held_in = v.held_in, seq = v.seq,
+         last_at = coalesce(v.last_at, $2)
+     from unnest($4::dated_balance_change[]) as v
      where b.institution_id = $1 and b.account_key = v.account_key and b.account_key = any ($3::bigint[])
      returning 1
    ), recorded as (
      insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
                           held_out_after, held_in_after, floor, ceiling, recorded_at)
-     select $1, v.*, $2 from unnest($5::new_entry[]) as v
+     select $1, v.account_key, v.seq, v.posting_key, v.kind, v.amount, v.posted_after, v.held_out_after, v.held_in_after,
+            v.floor, v.ceiling, coalesce(v.recorded_at, $2)
+     from unnest($5::dated_entry[]) as v
      returning 1
    )
    select expect_rows('balances', (select count(*) from moved), cardinality($3::bigint[])),
-          expect_rows('entries', (select count(*) from recorded), cardinality($5::new_entry[]))`,
+          expect_rows('entries', (select count(*) from recorded), cardinality($5::dated_entry[]))`,
 );
 
-/** Both row counts are checked by the database: an update hidden by a policy touches no row and raises no error. */
-export async function insertEntriesAndMoveBalances(
-  tx: Queryable,
+/**
+ * Moved balances and recorded entries; one without a time of its own has `at`. Both row counts are checked by the database:
+ * an update hidden by a policy touches no row and raises no error.
+ */
+export function insertEntriesAndMoveBalances(
   institutionId: InstitutionId,
-  states: readonly AccountState[],
-  entries: readonly Entry[],
+  states: readonly Dated<AccountState>[],
+  entries: readonly Dated<Entry>[],
   at: Date,
-): Promise<void> {
-  await tx.query(writeBook, [
+): Write {
+  const values = [
     institutionId,
     at,
     states.map((s) => s.accountKey),
-    rowsOf(states, (s) => [s.accountKey, s.posted, s.heldOut, s.heldIn, s.seq]),
+    rowsOf(states, (s) => [s.accountKey, s.posted, s.heldOut, s.heldIn, s.seq, s.recordedAt]),
     rowsOf(entries, (e) => [
       e.accountKey,
       e.seq,
@@ -122,9 +127,14 @@ export async function insertEntriesAndMoveBalances(
       e.heldInAfter,
       e.floor,
       e.ceiling,
+      e.recordedAt,
     ]),
-  ]);
+  ];
+  return { statement: writeBook, values };
 }
+
+/** Recorded at a time of its own; null: at the time of the batch. */
+export type Dated<Row> = Row & { readonly recordedAt: Date | null };
 
 const nextPostingKeys = sql('ledger_next_posting_keys', `select nextval('posting_keys') as first`);
 

@@ -56,17 +56,22 @@ export interface Queryable {
   query<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>>;
 }
 
+/** A write as data: a statement, which fails by itself where anything is wrong, and its values. */
+export interface Write {
+  readonly statement: Statement;
+  readonly values: readonly unknown[];
+}
+
 /** Statements on it commit together or not at all. It sees the rows of one institution only. */
 export interface Transaction extends Queryable {
   readonly institutionId: InstitutionId;
   /** Its work has ended, well or not: what comes later is of no account, and nothing can be asked any more. */
   readonly over: boolean;
   /**
-   * Sends COMMIT in one packet with what was asked in this turn, without a wait for the answers: those must be statements
-   * that fail by themselves where anything is wrong. Any that fails, or `asked` failing before the packet goes out, undoes
-   * the transaction. Nothing can be asked afterwards.
+   * Sends these and COMMIT in one packet, without a wait for the answers. Any write that fails undoes the transaction and is
+   * the error. Nothing can be sent afterwards.
    */
-  commitBehind<T>(asked: Promise<T>): Promise<T>;
+  commitWith(writes: readonly Write[]): Promise<void>;
 }
 
 export interface DatabaseOptions {
@@ -134,7 +139,6 @@ export class Connection implements Queryable {
   #entered: string | undefined = '';
   #inTransaction = false;
   #together: Asked[] = [];
-  #behind: (() => void) | undefined;
   readonly #prepared: Prepared = new Map();
   #unanswered = 0;
   #silentSteps = 0;
@@ -184,7 +188,6 @@ export class Connection implements Queryable {
     const stream = this.#stream;
     stream.cork();
     setImmediate(() => {
-      this.#behind?.();
       this.#held = false;
       this.#send();
       stream.uncork();
@@ -268,28 +271,13 @@ export class Connection implements Queryable {
     this.#send();
     this.#inTransaction = false;
     const { command } = await this.durably(answer);
-    if (command !== 'COMMIT') throw new Error(`commit was answered ${command}`);
+    if (command !== 'COMMIT') throw this.#firstFailure ?? new Error(`commit was answered ${command}`);
   }
 
-  /**
-   * The same at the end of this turn, in one group with what is asked until then: behind a statement that fails it is not
-   * run. Not sent at all where `asked` fails before.
-   */
-  commitBehind(asked: Promise<unknown>): Promise<void> {
-    let failed = false;
-    asked.catch(() => {
-      failed = true;
-    });
-    this.#holdPacket();
-    return quiet(
-      new Promise((resolve, reject) => {
-        this.#behind = () => {
-          this.#behind = undefined;
-          if (failed) reject(new Error('what COMMIT was to go behind has failed'));
-          else this.commit().then(resolve, reject);
-        };
-      }),
-    );
+  /** The same behind these writes, in one group: behind a statement that fails it is not run. */
+  commitWith(writes: readonly Write[]): Promise<void> {
+    for (const { statement, values } of writes) this.query(statement, values);
+    return quiet(this.commit());
   }
 
   /** Apart from what went before: in one group with a statement that fails it would not be run. */
@@ -503,10 +491,10 @@ export class Database {
           committed === undefined && !tx.over
             ? connection.query(statement, values)
             : quiet(Promise.reject(tooLate())),
-        commitBehind: (asked) => {
+        commitWith: (writes) => {
           if (committed !== undefined || tx.over) throw tooLate();
-          committed = connection.commitBehind(asked);
-          return asked;
+          committed = connection.commitWith(writes);
+          return committed;
         },
       };
       try {

@@ -19,6 +19,7 @@ export {
   type Statement,
   sql,
   type Transaction,
+  type Write,
 } from './database.ts';
 export { embeddedLogin } from './database-roles.ts';
 export { DatabaseStartError } from './database-start-error.ts';

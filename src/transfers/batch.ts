@@ -1,7 +1,7 @@
 import {
   type AuditEntry,
-  appendAuditEntries,
-  appendEvents,
+  auditToAppend,
+  eventsToAppend,
   type NewEvent,
   nameOf,
   namesOf,
@@ -9,7 +9,7 @@ import {
 } from '../events/index.ts';
 import type { Actor } from '../institutions/index.ts';
 import { type Book, unbounded } from '../ledger/index.ts';
-import type { Transaction } from '../storage/index.ts';
+import type { InstitutionId, Write } from '../storage/index.ts';
 import { type Approvals, auditOf } from './audit-of.ts';
 import { mayReceive, mayUseId, paysOut } from './authority.ts';
 import {
@@ -355,30 +355,29 @@ export class Batch {
     return { ...transfer, sourceHeld: before?.sourceHeld ?? Boolean(holds) };
   }
 
-  /** Asks for all of it in one turn, and leaves nothing to be checked: each statement counts its rows, or fails. */
-  async write(tx: Transaction): Promise<void> {
+  /** What the orders taken so far write, in this order: what a trigger looks for stands before the row that it is looked for from. */
+  writes(institutionId: InstitutionId): readonly Write[] {
     const { book, counters, facts } = this.#ground;
-    const { institutionId } = tx;
-    // Sent together, run in this order: what a trigger looks for stands before the row that it is looked for from.
-    await Promise.all([
-      book.write(facts.at),
-      insertTransfers(tx, institutionId, this.#added, facts.at),
-      insertPending(tx, institutionId, this.#held),
-      insertApprovals(tx, institutionId, this.#approvals, facts.at),
-      updatePending(tx, institutionId, [...this.#postponed.values()]),
-      finishTransfers(tx, institutionId, this.#finished, facts.at),
-      insertLoanPayments(tx, institutionId, this.#loanPayments),
-      insertCounters(tx, institutionId, counters.added()),
-      updateCounters(tx, institutionId, counters.changed()),
-      insertLimitUses(tx, institutionId, this.#usesAdded),
-      deleteLimitUses(tx, institutionId, this.#usesGivenBack),
-      appendEvents(tx, institutionId, this.#events, facts.at),
-      appendAuditEntries(
-        tx,
+    const { at } = facts;
+    const recordedLater = book.recordedLater(at);
+    return [
+      ...book.writes(at),
+      ...insertTransfers(institutionId, this.#added, at, recordedLater),
+      ...insertPending(institutionId, this.#held),
+      ...insertApprovals(institutionId, this.#approvals, at),
+      ...updatePending(institutionId, [...this.#postponed.values()]),
+      ...finishTransfers(institutionId, this.#finished, at, recordedLater),
+      ...insertLoanPayments(institutionId, this.#loanPayments),
+      ...insertCounters(institutionId, counters.added()),
+      ...updateCounters(institutionId, counters.changed()),
+      ...insertLimitUses(institutionId, this.#usesAdded),
+      ...deleteLimitUses(institutionId, this.#usesGivenBack),
+      ...eventsToAppend(institutionId, this.#events, at),
+      ...auditToAppend(
         institutionId,
-        this.#audit.map((entry) => ({ ...entry, at: facts.at, times: 1 })),
+        this.#audit.map((entry) => ({ ...entry, at, times: 1 })),
       ),
-    ]);
+    ];
   }
 }
 

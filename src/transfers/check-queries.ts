@@ -1,5 +1,6 @@
 import { type Check, check, countingClassCodes, named, pendingCodesBelow } from '../ledger/index.ts';
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { mostAheadMillis } from './facts.ts';
 
 const inAccounts = (alias: string, column = 'account_key') =>
   `${alias}.institution_id = $1 and ${alias}.${column} > $2 and ${alias}.${column} <= $3`;
@@ -33,6 +34,7 @@ const holdCheck = (name: string, column: 'held_out' | 'held_in', side: 'from_key
      group by account_key having max(account_id) is not null and sum(held) <> sum(amount)`,
   );
 
+/** An account's entries are dated no earlier than what it has seen: also a hold, by either of its two accounts. */
 export const transferChecks: readonly Check[] = [
   holdCheck('hold-out', 'held_out', 'from_key'),
   holdCheck('hold-in', 'held_in', 'to_key'),
@@ -52,7 +54,13 @@ export const transferChecks: readonly Check[] = [
          and case e.account_key when t.from_key then e.amount = case e.kind when 'TRANSFER' then -t.amount else 0 end
                                 when t.to_key then e.amount = case e.kind when 'TRANSFER' then t.amount else 0 end
              end
-         and e.recorded_at = case e.kind when 'HOLD' then t.created_at else t.settled_at end, false)`,
+         and case when e.kind <> 'HOLD' then e.recorded_at = t.settled_at
+                  else e.recorded_at = t.created_at or e.recorded_at > t.created_at and exists (
+                    select from entries h
+                    join entries p on p.institution_id = $1 and p.account_key = h.account_key and p.seq = h.seq - 1
+                      and p.recorded_at = e.recorded_at
+                    where h.institution_id = $1 and h.account_key in (t.from_key, t.to_key)
+                      and h.posting_key = e.posting_key and h.kind = 'HOLD') end, false)`,
   ),
   check(
     'accounts',
@@ -434,6 +442,27 @@ export async function selectUncounted(
   at: Date,
 ): Promise<{ row: string; detail: string }[]> {
   return (await db.query<{ row: string; detail: string }>(uncounted, [institutionId, after, upTo, at])).rows;
+}
+
+const ahead = sql(
+  'check_ahead_of_clock',
+  `select b.account_id as row,
+          format('has seen %s, which is %s seconds ahead of the clock', b.last_at,
+                 extract(epoch from b.last_at - $4::timestamptz)::bigint) as detail
+   from balances b
+   where ${inAccounts('b')} and b.last_at > $4::timestamptz + $5::integer * interval '1 millisecond'`,
+);
+
+/** Accounts of the key range that a process with a clock ahead has written: their entries are dated by it until then. */
+export async function selectAhead(
+  db: Queryable,
+  institutionId: InstitutionId,
+  after: string,
+  upTo: string,
+  at: Date,
+): Promise<{ row: string; detail: string }[]> {
+  const values = [institutionId, after, upTo, at, mostAheadMillis];
+  return (await db.query<{ row: string; detail: string }>(ahead, values)).rows;
 }
 
 const toldEntries = sql(

@@ -121,10 +121,7 @@ async function decided(world: World): Promise<{
     last_at: new Date(0),
   }));
   const answer = async () => ({ rows: balances as never[], rowCount: balances.length, command: 'SELECT' });
-  const book = await Book.lock(
-    { institutionId, over: false, query: answer, commitBehind: (asked) => asked },
-    [],
-  );
+  const book = await Book.lock({ institutionId, over: false, query: answer, commitWith: async () => {} }, []);
   const facts: Facts = {
     settings: {
       institution: {

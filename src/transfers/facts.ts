@@ -2,7 +2,7 @@ import type { LimitRow } from './limit-queries.ts';
 import type { AccountFacts } from './queries.ts';
 import type { TransferSettings } from './settings.ts';
 
-/** What a batch read about its accounts, people and limits after the locks were taken, and the batch's time. */
+/** What a batch read about its accounts, people and limits after the locks were taken, and the time that decides. */
 export interface Facts {
   readonly settings: TransferSettings;
   readonly at: Date;
@@ -15,3 +15,6 @@ export interface Facts {
   usersOf(customerKey: bigint): ReadonlySet<bigint>;
   readonly limits: readonly LimitRow[];
 }
+
+/** Clocks of processes differ by less than this; an account further ahead was written by a process whose clock had jumped. */
+export const mostAheadMillis = 60_000;

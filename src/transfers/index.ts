@@ -45,4 +45,10 @@ export {
   type TransferType,
   transferTypes,
 } from './transfer.ts';
-export { deskSettings, openTransferDesk, type TransferDesk, transferLanes } from './transfer-desk.ts';
+export {
+  deskSettings,
+  logAhead,
+  openTransferDesk,
+  type TransferDesk,
+  transferLanes,
+} from './transfer-desk.ts';

@@ -5,6 +5,7 @@ import {
   rowsOf,
   type Statement,
   sql,
+  type Write,
 } from '../storage/index.ts';
 import type { TransferType } from './transfer.ts';
 
@@ -192,30 +193,21 @@ const writeCounters = counted(
 );
 
 /** A unique violation: somebody else has begun to count there meanwhile, unseen by this transaction, which must start anew. */
-export async function insertCounters(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  rows: readonly CounterRow[],
-): Promise<void> {
-  await write(tx, addCounters, institutionId, rows.toSorted(inKeyOrder));
+export function insertCounters(institutionId: InstitutionId, rows: readonly CounterRow[]): readonly Write[] {
+  return write(addCounters, institutionId, rows.toSorted(inKeyOrder));
 }
 
-export async function updateCounters(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  rows: readonly CounterRow[],
-): Promise<void> {
-  await write(tx, writeCounters, institutionId, rows);
+export function updateCounters(institutionId: InstitutionId, rows: readonly CounterRow[]): readonly Write[] {
+  return write(writeCounters, institutionId, rows);
 }
 
-async function write(
-  tx: Queryable,
+function write(
   statement: Statement,
   institutionId: InstitutionId,
   rows: readonly CounterRow[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(statement, [
+): readonly Write[] {
+  if (rows.length === 0) return [];
+  const values = [
     institutionId,
     rowsOf(rows, (row) => [
       row.limitKey,
@@ -226,7 +218,8 @@ async function write(
       row.maxAmount,
       row.maxTransfers,
     ]),
-  ]);
+  ];
+  return [{ statement, values }];
 }
 
 /** What a transfer counted, kept where it may have to be given back. */
@@ -275,20 +268,21 @@ const addUses = counted(
    select $1, v.* from unnest($2::bigint[], $3::integer[], $4::bigint[], $5::date[], $6::bigint[]) as v`,
 );
 
-export async function insertLimitUses(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  rows: readonly LimitUse[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(addUses, [
-    institutionId,
-    rows.map((row) => row.transferKey),
-    rows.map((row) => row.limitKey),
-    rows.map((row) => row.subjectKey),
-    rows.map((row) => row.periodStart),
-    rows.map((row) => row.amount),
-  ]);
+export function insertLimitUses(institutionId: InstitutionId, rows: readonly LimitUse[]): readonly Write[] {
+  if (rows.length === 0) return [];
+  return [
+    {
+      statement: addUses,
+      values: [
+        institutionId,
+        rows.map((row) => row.transferKey),
+        rows.map((row) => row.limitKey),
+        rows.map((row) => row.subjectKey),
+        rows.map((row) => row.periodStart),
+        rows.map((row) => row.amount),
+      ],
+    },
+  ];
 }
 
 const dropUses = counted(
@@ -301,16 +295,17 @@ const dropUses = counted(
      and u.subject_key = v.subject_key and u.transfer_key = any ($2::bigint[])`,
 );
 
-export async function deleteLimitUses(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  rows: readonly LimitUse[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(dropUses, [
-    institutionId,
-    rows.map((row) => row.transferKey),
-    rows.map((row) => row.limitKey),
-    rows.map((row) => row.subjectKey),
-  ]);
+export function deleteLimitUses(institutionId: InstitutionId, rows: readonly LimitUse[]): readonly Write[] {
+  if (rows.length === 0) return [];
+  return [
+    {
+      statement: dropUses,
+      values: [
+        institutionId,
+        rows.map((row) => row.transferKey),
+        rows.map((row) => row.limitKey),
+        rows.map((row) => row.subjectKey),
+      ],
+    },
+  ];
 }

@@ -1,4 +1,4 @@
-import { counted, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { counted, type InstitutionId, type Queryable, sql, type Write } from '../storage/index.ts';
 
 /** How a payment on a loan was split, beside its entry; negative where a reversal gave it back. Minor units. */
 export interface LoanPayment {
@@ -43,33 +43,34 @@ const clearDelinquency = sql(
 );
 
 /** The payments' parts, and what is left due. The account's balance row is locked by the batch. */
-export async function insertLoanPayments(
-  tx: Queryable,
+export function insertLoanPayments(
   institutionId: InstitutionId,
   payments: readonly LoanPayment[],
-): Promise<void> {
-  if (payments.length === 0) return;
+): readonly Write[] {
+  if (payments.length === 0) return [];
   const keys = payments.map((payment) => payment.accountKey);
   const paid = payments.filter((payment) => payment.meetsDue).map((payment) => payment.accountKey);
-  await Promise.all([
-    tx.query(writePayments, [
-      institutionId,
-      keys,
-      payments.map((payment) => payment.seq),
-      payments.map((payment) => payment.toFees),
-      payments.map((payment) => payment.toInterest),
-      payments.map((payment) => payment.toPrincipal),
-      payments.map((payment) => payment.toDue),
-    ]),
-    tx.query(changeDues, [
-      institutionId,
-      keys,
-      payments.map((payment) => payment.toFees),
-      payments.map((payment) => payment.toInterest),
-      payments.map((payment) => payment.toDue),
-    ]),
-    paid.length > 0 ? tx.query(clearDelinquency, [institutionId, paid]) : undefined,
-  ]);
+  const parts = [
+    institutionId,
+    keys,
+    payments.map((payment) => payment.seq),
+    payments.map((payment) => payment.toFees),
+    payments.map((payment) => payment.toInterest),
+    payments.map((payment) => payment.toPrincipal),
+    payments.map((payment) => payment.toDue),
+  ];
+  const dues = [
+    institutionId,
+    keys,
+    payments.map((payment) => payment.toFees),
+    payments.map((payment) => payment.toInterest),
+    payments.map((payment) => payment.toDue),
+  ];
+  return [
+    { statement: writePayments, values: parts },
+    { statement: changeDues, values: dues },
+    ...(paid.length > 0 ? [{ statement: clearDelinquency, values: [institutionId, paid] }] : []),
+  ];
 }
 
 const paymentsOf = sql(

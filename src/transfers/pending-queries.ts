@@ -1,5 +1,5 @@
 import { nameOf, type Operator } from '../events/index.ts';
-import { counted, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { counted, type InstitutionId, type Queryable, sql, type Write } from '../storage/index.ts';
 import type { PendingTerms } from './policies.ts';
 
 /** A pending transfer's terms, and who has approved it. */
@@ -114,21 +114,25 @@ const hold = counted(
 );
 
 /** After the holds are in the ledger and the transfers written. */
-export async function insertPending(
-  tx: Queryable,
+export function insertPending(
   institutionId: InstitutionId,
   rows: readonly (PendingTerms & { readonly transferKey: bigint })[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(hold, [
-    institutionId,
-    rows.map((row) => row.transferKey),
-    rows.map((row) => row.heldFor),
-    rows.map((row) => row.dueAt),
-    rows.map((row) => row.whenDue),
-    rows.map((row) => row.approvalsNeeded),
-    rows.map((row) => row.notBefore),
-  ]);
+): readonly Write[] {
+  if (rows.length === 0) return [];
+  return [
+    {
+      statement: hold,
+      values: [
+        institutionId,
+        rows.map((row) => row.transferKey),
+        rows.map((row) => row.heldFor),
+        rows.map((row) => row.dueAt),
+        rows.map((row) => row.whenDue),
+        rows.map((row) => row.approvalsNeeded),
+        rows.map((row) => row.notBefore),
+      ],
+    },
+  ];
 }
 
 const postpone = counted(
@@ -140,18 +144,22 @@ const postpone = counted(
    where p.institution_id = $1 and p.transfer_key = v.transfer_key and p.transfer_key = any ($2::bigint[])`,
 );
 
-export async function updatePending(
-  tx: Queryable,
+export function updatePending(
   institutionId: InstitutionId,
   rows: readonly Pick<PendingRow, 'transferKey' | 'dueAt' | 'whenDue'>[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(postpone, [
-    institutionId,
-    rows.map((row) => row.transferKey),
-    rows.map((row) => row.dueAt),
-    rows.map((row) => row.whenDue),
-  ]);
+): readonly Write[] {
+  if (rows.length === 0) return [];
+  return [
+    {
+      statement: postpone,
+      values: [
+        institutionId,
+        rows.map((row) => row.transferKey),
+        rows.map((row) => row.dueAt),
+        rows.map((row) => row.whenDue),
+      ],
+    },
+  ];
 }
 
 export interface Approval {
@@ -168,20 +176,20 @@ const approve = counted(
 );
 
 /** The database refuses (SD021) a person who has approved it before. */
-export async function insertApprovals(
-  tx: Queryable,
+export function insertApprovals(
   institutionId: InstitutionId,
   rows: readonly Approval[],
   at: Date,
-): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(approve, [
+): readonly Write[] {
+  if (rows.length === 0) return [];
+  const values = [
     institutionId,
     at,
     rows.map((row) => row.transferKey),
     rows.map((row) => nameOf(row.operator)),
     rows.map((row) => row.operator.sudoUser ?? null),
-  ]);
+  ];
+  return [{ statement: approve, values }];
 }
 
 /** For the operator's list. */

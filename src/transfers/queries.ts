@@ -1,6 +1,6 @@
 import type { Origin } from '../events/index.ts';
 import type { LoanPaymentOption } from '../ledger/index.ts';
-import { counted, type InstitutionId, type Queryable, rowsOf, sql } from '../storage/index.ts';
+import { counted, type InstitutionId, type Queryable, rowsOf, sql, type Write } from '../storage/index.ts';
 import type { FailureCode, Transfer, TransferStatus, TransferType } from './transfer.ts';
 
 /** What must be known of an account to decide a transfer. The institution's own accounts are not among them. */
@@ -370,7 +370,10 @@ const writeTransfers = sql(
                             from_key, to_key, amount, currency, status, failure_code, failure_detail, client_id,
                             user_key, payment_option, previous_year_contribution, reverses_key, operator, address, request_id,
                             created_at, settled_at)
-     select $1, v.*, $2, case when v.status <> 'PENDING' then $2::timestamptz end
+     select $1, v.*, $2,
+            case when v.status = 'PENDING' then null when cardinality($4::bigint[]) = 0 then $2::timestamptz
+                 else coalesce((select l.at from unnest($4::bigint[], $5::timestamptz[]) as l (transfer_key, at)
+                                where l.transfer_key = v.transfer_key), $2) end
      from unnest($3::ordered_transfer[]) as v
      returning 1
    )
@@ -378,42 +381,52 @@ const writeTransfers = sql(
           expect_rows('transfers', (select count(*) from written), cardinality($3::ordered_transfer[]))`,
 );
 
-/** The id and its transfer, together. A unique violation: another process used the id meanwhile. */
-export async function insertTransfers(
-  tx: Queryable,
+/**
+ * The id and its transfer, together, created at `at` and settled when its money was recorded. A unique violation: another
+ * process used the id meanwhile.
+ */
+export function insertTransfers(
   institutionId: InstitutionId,
   transfers: readonly OrderedTransferRow[],
   at: Date,
-): Promise<void> {
-  if (transfers.length === 0) return;
+  recordedLater: ReadonlyMap<bigint, Date>,
+): readonly Write[] {
+  if (transfers.length === 0) return [];
   // Sorted, so that two processes that use the same ids wait for each other in one direction.
   const rows = transfers.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  await tx.query(writeTransfers, [
-    institutionId,
-    at,
-    rowsOf(rows, (row) => [
-      row.transferKey,
-      row.id,
-      row.transferType,
-      row.fromAccountId,
-      row.toAccountId,
-      row.fromKey,
-      row.toKey,
-      row.amountMinor,
-      row.currencyCode,
-      row.status,
-      row.failureCode,
-      row.failureDetail,
-      row.clientId,
-      row.userKey,
-      row.paymentOption,
-      row.previousYearContribution,
-      row.reversesKey,
-      row.operator,
-      row.origin.address,
-      row.origin.transactionId,
-    ]),
-  ]);
+  return [
+    {
+      statement: writeTransfers,
+      values: [
+        institutionId,
+        at,
+        rowsOf(rows, (row) => [
+          row.transferKey,
+          row.id,
+          row.transferType,
+          row.fromAccountId,
+          row.toAccountId,
+          row.fromKey,
+          row.toKey,
+          row.amountMinor,
+          row.currencyCode,
+          row.status,
+          row.failureCode,
+          row.failureDetail,
+          row.clientId,
+          row.userKey,
+          row.paymentOption,
+          row.previousYearContribution,
+          row.reversesKey,
+          row.operator,
+          row.origin.address,
+          row.origin.transactionId,
+        ]),
+        [...recordedLater.keys()],
+        [...recordedLater.values()],
+      ],
+    },
+  ];
 }
 
 const changeStatus = counted(
@@ -421,10 +434,10 @@ const changeStatus = counted(
   'transfers',
   'cardinality($3::bigint[])',
   `update transfers t
-   set status = v.status, failure_code = v.failure_code, failure_detail = v.failure_detail, settled_at = $2,
+   set status = v.status, failure_code = v.failure_code, failure_detail = v.failure_detail, settled_at = coalesce(v.settled_at, $2),
        operator = coalesce(v.operator, t.operator)
-   from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
-     as v (transfer_key, status, failure_code, failure_detail, operator)
+   from unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+     as v (transfer_key, status, failure_code, failure_detail, operator, settled_at)
    where t.institution_id = $1 and t.transfer_key = v.transfer_key and t.status = 'PENDING'
      and t.transfer_key = any ($3::bigint[])`,
 );
@@ -437,24 +450,26 @@ const endPending = counted(
 );
 
 /** Ends what was pending. Each must still be: the accounts are locked, so nobody else can have ended it. */
-export async function finishTransfers(
-  tx: Queryable,
+export function finishTransfers(
   institutionId: InstitutionId,
   rows: readonly TransferRow[],
   at: Date,
-): Promise<void> {
-  if (rows.length === 0) return;
+  recordedLater: ReadonlyMap<bigint, Date>,
+): readonly Write[] {
+  if (rows.length === 0) return [];
   const keys = rows.map((row) => row.transferKey);
-  await Promise.all([
-    tx.query(changeStatus, [
-      institutionId,
-      at,
-      keys,
-      rows.map((row) => row.status),
-      rows.map((row) => row.failureCode ?? null),
-      rows.map((row) => row.failureDetail ?? null),
-      rows.map((row) => row.operator),
-    ]),
-    tx.query(endPending, [institutionId, keys]),
-  ]);
+  const changes = [
+    institutionId,
+    at,
+    keys,
+    rows.map((row) => row.status),
+    rows.map((row) => row.failureCode ?? null),
+    rows.map((row) => row.failureDetail ?? null),
+    rows.map((row) => row.operator),
+    rows.map((row) => recordedLater.get(row.transferKey) ?? null),
+  ];
+  return [
+    { statement: changeStatus, values: changes },
+    { statement: endPending, values: [institutionId, keys] },
+  ];
 }

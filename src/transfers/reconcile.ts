@@ -4,6 +4,7 @@ import {
   bounds,
   type CounterKey,
   namedOfOneKind,
+  selectAhead,
   selectCounterBound,
   selectOneSidedPostings,
   selectToldEntries,
@@ -24,7 +25,7 @@ export interface ReconcileOptions {
   readonly onFinding: (finding: Finding) => void;
   /** What is being walked, and how many of it are done. */
   readonly onProgress?: (walk: string, done: number) => void;
-  /** The service's present: periods of limits that it lies in are those that still bind. */
+  /** The service's present: no account is ahead of it, and periods of limits that it lies in are those that still bind. */
   readonly at?: Date;
   /** How many rows a chunk has, about; of accounts, how many entries. */
   readonly atOnce?: number;
@@ -73,6 +74,9 @@ export async function reconcile(
           }
         }
         if (walk === 'accounts') {
+          for (const account of await selectAhead(db, institutionId, after, upTo, at)) {
+            options.onFinding({ check: 'ahead-of-clock', ...account });
+          }
           const accounts = await selectToldEntries(db, institutionId, after, upTo);
           events.expect(accounts);
           for (const account of accounts) weight += account.weight;

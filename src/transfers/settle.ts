@@ -1,9 +1,9 @@
 import { type Actor, localDate } from '../institutions/index.ts';
-import { Book, type PostingKeys } from '../ledger/index.ts';
-import type { Clock, Transaction } from '../storage/index.ts';
+import { type AccountState, Book, type PostingKeys } from '../ledger/index.ts';
+import type { Clock, InstitutionId, Transaction } from '../storage/index.ts';
 import { Batch, type Ground, personOf } from './batch.ts';
 import { taxYearStart } from './decide.ts';
-import type { Facts } from './facts.ts';
+import { type Facts, mostAheadMillis } from './facts.ts';
 import {
   type CounterName,
   type LimitRow,
@@ -33,6 +33,8 @@ export interface SettleDeps {
   readonly postingKeys: PostingKeys;
   /** May be a moment old. */
   readonly settings: ReadSettings;
+  /** Called with a batch's accounts that have seen a time more than `mostAheadMillis` after the clock's. */
+  readonly onAhead?: (institutionId: InstitutionId, accounts: readonly AccountState[], now: Date) => void;
 }
 
 /**
@@ -67,7 +69,7 @@ export async function settle(
       limits = ground.facts.limits;
       continue;
     }
-    await tx.commitBehind(batch.write(tx));
+    await tx.commitWith(batch.writes(tx.institutionId));
     return outcomes;
   }
 }
@@ -103,7 +105,7 @@ export async function look(
     selectLimits(tx, tx.institutionId),
   ]);
   const account = byId([...read.accounts, ...(await detailsOf(tx, read.accounts))]);
-  const at = batchTime(now, book);
+  const at = now;
   const day = localDate(at, settings.institution.timeZone);
   const needed = [undefined, ...toAccountIds].flatMap((toAccountId) =>
     [false, true].flatMap((previousYear) =>
@@ -176,8 +178,12 @@ async function lockAndRead(
     confirmed(),
   ]);
 
-  // The batch's time: after the locks, and never before what its accounts have seen.
-  const at = batchTime(deps.clock(), book);
+  // After the locks. What an account has seen later moves no order to another day: only its entries are dated by it.
+  const at = deps.clock();
+  if (deps.onAhead !== undefined) {
+    const ahead = book.seenAfter(new Date(at.getTime() + mostAheadMillis));
+    if (ahead.length > 0) deps.onAhead(tx.institutionId, ahead, at);
+  }
   const day = localDate(at, settings.institution.timeZone);
   const owned = byId([...read.accounts, ...(await detailsOf(tx, read.accounts.filter(isIra)))]);
   const needed = orders.flatMap((order) => {
@@ -271,11 +277,6 @@ async function readPeople(
 }
 
 const nobody: ReadonlySet<bigint> = new Set();
-
-function batchTime(now: Date, book: Book): Date {
-  const latest = book.latestAt();
-  return latest !== undefined && latest > now ? latest : now;
-}
 
 function actorOf(order: DeskOrder): Actor | undefined {
   if (order.kind === 'initiate') return order.actor;

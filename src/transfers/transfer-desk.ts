@@ -1,4 +1,4 @@
-import { type Database, GroupCommit } from '../storage/index.ts';
+import { type Database, GroupCommit, type InstitutionId } from '../storage/index.ts';
 import { type SettleDeps, settle } from './settle.ts';
 import type { ActOutcome, DeskOrder, Outcome } from './transfer.ts';
 
@@ -35,6 +35,26 @@ export function clientOf(order: DeskOrder): string {
   if (order.kind === 'initiate') return order.actor.clientId;
   return order.kind === 'transition' && order.act.kind === 'cancel' ? order.act.actor.clientId : '';
 }
+
+/** Logs accounts ahead of the clock, once a minute for an institution at most. */
+export function logAhead(log: (event: string, details: object) => void): NonNullable<SettleDeps['onAhead']> {
+  const loggedAt = new Map<InstitutionId, number>();
+  return (institutionId, accounts, now) => {
+    const since = performance.now() - (loggedAt.get(institutionId) ?? Number.NEGATIVE_INFINITY);
+    if (since < aheadPauseMillis) return;
+    loggedAt.set(institutionId, performance.now());
+    log('accounts_ahead_of_clock', {
+      institutionId,
+      accounts: accounts.slice(0, mostNamed).map(({ accountId }) => accountId),
+      seconds: Math.round(
+        (Math.max(...accounts.map(({ lastAt }) => lastAt.getTime())) - now.getTime()) / 1000,
+      ),
+    });
+  };
+}
+
+const aheadPauseMillis = 60_000;
+const mostNamed = 10;
 
 /** Batches under way at once, each on a connection of its own (ADR 12). */
 export const transferLanes = 3;

@@ -774,10 +774,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'a limit is counted outside the transaction',
     file: 'transfers/batch.ts',
-    instead: [
-      'updateCounters(tx, institutionId, counters.changed())',
-      'updateCounters(tx, institutionId, [])',
-    ],
+    instead: ['updateCounters(institutionId, counters.changed())', 'updateCounters(institutionId, [])'],
     caughtBy: 'a limit on the day is met to the cent',
   },
   {
@@ -826,8 +823,8 @@ const mutants: readonly Mutant[] = [
     name: 'what was counted first is written over',
     file: 'transfers/batch.ts',
     instead: [
-      'insertCounters(tx, institutionId, counters.added())',
-      'updateCounters(tx, institutionId, counters.added())',
+      'insertCounters(institutionId, counters.added())',
+      'updateCounters(institutionId, counters.added())',
     ],
     caughtBy: 'who counts for the first time waits for who did before',
   },
@@ -999,10 +996,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'a connection stays with the institution it served first',
     file: 'storage/database.ts',
-    instead: [
-      'if (this.#institutionId === institutionId) return;',
-      'if (this.#institutionId !== undefined) return;',
-    ],
+    instead: ['if (this.#entered === institution) return;', "if (this.#entered !== '') return;"],
     caughtBy: 'nobody’s money is seen through a connection lent before',
   },
   {

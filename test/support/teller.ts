@@ -33,6 +33,7 @@ export class Teller implements AsyncDisposable {
   readonly #ledger: Storage.Database;
   readonly #desk: Transfers.TransferDesk;
   readonly #transfers: typeof Transfers;
+  readonly logged: object[] = [];
   /** What the last problem came from. */
   cause: unknown;
   #ids = 0;
@@ -59,6 +60,9 @@ export class Teller implements AsyncDisposable {
       clock: () => this.now,
       postingKeys: new PostingKeys(db.database),
       settings: rememberSettings(this.database),
+      onAhead: transfers.logAhead((event, { institutionId: _, ...details }: { institutionId?: unknown }) =>
+        this.logged.push({ event, ...details }),
+      ),
     });
   }
 

@@ -515,7 +515,7 @@ const corruptions: readonly Corruption[] = [
   {
     what: 'a pending transfer ordered on another day, where it counts for another limit',
     sql: () =>
-      `update transfers set created_at = created_at - interval '1 day' where ${onTransfer('pending')}`,
+      `update transfers set created_at = created_at + interval '1 day' where ${onTransfer('pending')}`,
     found: () => [`entry-transfer: ${checking}, entry 6`, `entry-transfer: ${elsewhere}, entry 2`],
   },
   {

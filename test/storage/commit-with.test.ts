@@ -6,8 +6,10 @@ import {
   Database,
   type InstitutionId,
   type Queryable,
+  type Statement,
   sql,
   type Transaction,
+  type Write,
 } from '../../src/storage/index.ts';
 import { anInstitution } from '../support/builders.ts';
 import { cuttingProxy } from '../support/cutting-proxy.ts';
@@ -15,7 +17,7 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { eventually } from '../support/desk.ts';
 import { serviceRole } from '../support/postgres.ts';
 
-/* COMMIT that goes out with the last statements of a transaction, before their answers have come. */
+/* The writes of a transaction that go out with its COMMIT. */
 
 let db: TestDatabase;
 let database: Database;
@@ -39,6 +41,8 @@ after(async () => {
 
 const insertNote = sql('test_insert_note', 'insert into notes values ($1)');
 const write = (q: Queryable, note: string) => q.query(insertNote, [note]);
+const note = (text: string): Write => ({ statement: insertNote, values: [text] });
+const plain = (statement: Statement): Write => ({ statement, values: [] });
 const process = sql('test_process', 'select pg_backend_pid() as pid');
 const raise = (code: string) =>
   sql(`test_raise_${code}`, `do $$ begin raise exception 'no' using errcode = '${code}'; end $$`);
@@ -60,7 +64,7 @@ test('it does not wait for the answers of what goes before it', { timeout: 120_0
     const answer = told(async (tx) => {
       await tx.query(process);
       const { toServer } = proxy.seen;
-      const written = tx.commitBehind(write(tx, 'unanswered'));
+      const written = tx.commitWith([note('unanswered')]);
       // As soon as it has gone out nothing comes back any more.
       while (proxy.seen.toServer === toServer) await new Promise(setImmediate);
       proxy.freeze();
@@ -78,27 +82,27 @@ test('it does not wait for the answers of what goes before it', { timeout: 120_0
 
 test('its answer is the outcome, and the connection goes on', async () => {
   const result = await database.transaction(institutionId, async (tx) => {
-    await tx.commitBehind(Promise.all([write(tx, 'a'), write(tx, 'b')]));
+    await tx.commitWith([note('a'), note('b')]);
     return 'result';
   });
   assert.equal(result, 'result');
   assert.deepEqual([await noted('a'), await noted('b')], [true, true]);
-  assert.equal(await told((tx) => tx.commitBehind(Promise.resolve())), 'done');
+  assert.equal(await told((tx) => tx.commitWith([])), 'done');
 });
 
 test('what fails beside it undoes all, is told as what it was, and the connection goes on', async () => {
   const pid = () => database.transaction(institutionId, (tx) => tx.query(process)).then(({ rows }) => rows);
   const before = await pid();
   const failing = counted('test_counted', 'notes', '2', `insert into notes values ('miscounted')`);
-  const failures: readonly (readonly [code: string, work: (tx: Transaction) => Promise<unknown>])[] = [
-    ['23505', (tx) => Promise.all([write(tx, 'c'), write(tx, 'a'), write(tx, 'd')])],
-    ['SD016', (tx) => Promise.all([write(tx, 'c'), tx.query(failing)])],
-    ['SD999', (tx) => Promise.all([write(tx, 'c'), write(tx, 'complained of at the end')])],
-    ['overloaded', (tx) => Promise.all([write(tx, 'c'), tx.query(raise('55P03'))])],
-    ['overloaded', (tx) => Promise.all([write(tx, 'c'), tx.query(raise('40P01'))])],
+  const failures: readonly (readonly [code: string, writes: readonly Write[]])[] = [
+    ['23505', [note('c'), note('a'), note('d')]],
+    ['SD016', [note('c'), plain(failing)]],
+    ['SD999', [note('c'), note('complained of at the end')]],
+    ['overloaded', [note('c'), plain(raise('55P03'))]],
+    ['overloaded', [note('c'), plain(raise('40P01'))]],
   ];
-  for (const [code, work] of failures) {
-    assert.equal(await told((tx) => tx.commitBehind(work(tx))), code);
+  for (const [code, writes] of failures) {
+    assert.equal(await told((tx) => tx.commitWith(writes)), code);
     assert.equal(await noted('c'), false, code);
     assert.deepEqual(await pid(), before, code);
   }
@@ -107,32 +111,30 @@ test('what fails beside it undoes all, is told as what it was, and the connectio
 test('a failure before it, though nobody listened to it, undoes all and is what is told', async () => {
   const answer = told(async (tx) => {
     await tx.query(raise('SD998')).catch(() => {});
-    await tx.commitBehind(write(tx, 'e'));
+    await tx.commitWith([note('e')]);
   });
   assert.equal(await answer, 'SD998');
   const unheard = told(async (tx) => {
     await tx.query(raise('SD998')).catch(() => {});
-    await tx.commitBehind(Promise.resolve());
+    await tx.commitWith([]);
   });
   assert.equal(await unheard, 'SD998');
   assert.equal(await noted('e'), false);
 });
 
-test('who fails while still asking commits nothing', async () => {
-  const asking = async (tx: Transaction) => {
-    const written = write(tx, 'f');
-    await null;
-    if (tx.institutionId === institutionId) throw new Error('of the service itself');
-    await written;
+test('a write that no statement can be made of commits nothing', async () => {
+  const unwritable = {
+    statement: insertNote,
+    values: [{ toPostgres: () => assert.fail('not to be written') }],
   };
-  const answer = told((tx) => tx.commitBehind(asking(tx)));
-  assert.equal(await answer, 'Error: of the service itself');
+  const answer = told((tx) => tx.commitWith([note('f'), unwritable]));
+  assert.equal(await answer, 'ERR_ASSERTION');
   assert.equal(await noted('f'), false);
 });
 
 test('a database that cannot write has written nothing; one that went away may have', async () => {
   const diskFull = '53100';
-  assert.equal(await told((tx) => tx.commitBehind(tx.query(raise(diskFull)))), 'database_unavailable');
+  assert.equal(await told((tx) => tx.commitWith([plain(raise(diskFull))])), 'database_unavailable');
 
   const sleep = sql('test_sleep', 'select pg_sleep(60)');
   const ended = async (answer: Promise<string>) => {
@@ -145,19 +147,19 @@ test('a database that cannot write has written nothing; one that went away may h
     return answer;
   };
   assert.equal(await ended(told((tx) => tx.query(sleep))), 'database_unavailable');
-  assert.equal(await ended(told((tx) => tx.commitBehind(tx.query(sleep)))), 'outcome_unknown');
+  assert.equal(await ended(told((tx) => tx.commitWith([plain(sleep)]))), 'outcome_unknown');
 });
 
 test('nothing can be asked behind it; who tries is told that the outcome is unknown, for it was committed', async () => {
   const answer = told(async (tx) => {
-    await tx.commitBehind(write(tx, 'g'));
+    await tx.commitWith([note('g')]);
     await write(tx, 'h');
   });
   assert.equal(await answer, 'outcome_unknown');
   assert.deepEqual([await noted('g'), await noted('h')], [true, false]);
   const twice = database.transaction(institutionId, async (tx) => {
-    await tx.commitBehind(write(tx, 'i'));
-    await tx.commitBehind(write(tx, 'j'));
+    await tx.commitWith([note('i')]);
+    await tx.commitWith([note('j')]);
   });
   await assert.rejects(twice, (error) => error instanceof Problem && error.code === 'outcome_unknown');
 });
