@@ -28,6 +28,29 @@ create type counter_state as (
   max_transfers integer
 );
 
+create type dated_balance_change as (
+  account_key bigint,
+  posted bigint,
+  held_out bigint,
+  held_in bigint,
+  seq bigint,
+  last_at timestamp with time zone
+);
+
+create type dated_entry as (
+  account_key bigint,
+  seq bigint,
+  posting_key bigint,
+  kind text,
+  amount bigint,
+  posted_after bigint,
+  held_out_after bigint,
+  held_in_after bigint,
+  floor bigint,
+  ceiling bigint,
+  recorded_at timestamp with time zone
+);
+
 create type new_entry as (
   account_key bigint,
   seq bigint,
@@ -1342,11 +1365,19 @@ begin
     where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key
       and ((p.when_due = 'POST' and p.due_at <= new.settled_at)
         or (p.held_for = 'REVIEW'
-            and (p.when_due = 'POST' or new.settled_at < p.due_at)
+            and (p.when_due = 'POST' or new.settled_at < p.due_at or exists (
+              select from entries e
+              join entries before on before.institution_id = e.institution_id and before.account_key = e.account_key
+                and before.seq = e.seq - 1 and before.recorded_at = e.recorded_at
+              where e.institution_id = new.institution_id and e.account_key in (new.from_key, new.to_key)
+                and e.posting_key = new.transfer_key and e.kind = 'TRANSFER' and e.recorded_at = new.settled_at
+                and e.seq > (select b.seq - 2000 from balances b
+                             where b.institution_id = e.institution_id and b.account_key = e.account_key)))
             and (p.not_before is null or p.not_before <= new.settled_at)
             and p.approvals_needed <= (
               select count(*) from transfer_approvals a
-              where a.institution_id = p.institution_id and a.transfer_key = p.transfer_key)))
+              where a.institution_id = p.institution_id and a.transfer_key = p.transfer_key
+                and (p.when_due = 'POST' or a.approved_at < p.due_at))))
   ) then
     raise exception 'transfer % is neither due nor approved', old.transfer_id using errcode = 'SD007';
   end if;
