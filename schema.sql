@@ -238,7 +238,8 @@ create table client_directory (
   institution_id integer not null,
   constraint client_directory_client_id_check CHECK (client_id ~ '^[!-~]{1,128}$'::text),
   constraint client_directory_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint client_directory_pkey PRIMARY KEY (client_id)
+  constraint client_directory_pkey PRIMARY KEY (client_id),
+  constraint client_directory_plain_ids CHECK (client_id ~ '^[A-Za-z0-9._~-]{1,128}$'::text) NOT VALID
 );
 
 create table client_keys (
@@ -282,6 +283,7 @@ create table clients (
   token_epoch integer not null default 0,
   introspects_all boolean not null default false,
   registration_refusals text not null default 'UNIFORM'::text,
+  allows_token_endpoint_audience boolean not null default false,
   constraint clients_client_id_fkey FOREIGN KEY (client_id) REFERENCES client_directory(client_id),
   constraint clients_grants_check CHECK (grants <@ ARRAY['client_credentials'::text, 'password'::text, 'refresh_token'::text, 'urn:ietf:params:oauth:grant-type:jwt-bearer'::text, 'urn:ietf:params:oauth:grant-type:saml2-bearer'::text]),
   constraint clients_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
@@ -1643,7 +1645,7 @@ business_days: delete, insert, select, update
 client_directory: insert, select
 client_keys: delete, insert, select
 client_secrets: delete, insert, select, update (expires_at)
-clients: insert, select, update (active, grants, introspects_all, name, networks, registration_refusals, scopes, token_lifetime_seconds)
+clients: insert, select, update (active, allows_token_endpoint_audience, grants, introspects_all, name, networks, registration_refusals, scopes, token_lifetime_seconds)
 contribution_limits: delete, insert, select, update
 customer_persons: delete, insert, select, update (role)
 customers: insert, select

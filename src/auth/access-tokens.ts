@@ -2,6 +2,7 @@ import { randomUUID, sign } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { Problem } from '../problem.ts';
 import type { Clock, InstitutionId } from '../storage/index.ts';
+import { isCompactJwt } from './compact-jwt.ts';
 import { Remembered } from './remembered.ts';
 import { parseScope, type Scope } from './scopes.ts';
 import type { SigningKeys } from './signing-keys.ts';
@@ -124,6 +125,7 @@ export class AccessTokens {
   }
 
   async #check(token: string, currentDate: Date): Promise<Verified> {
+    if (!isCompactJwt(token)) throw invalidToken();
     try {
       const { payload, protectedHeader } = await jwtVerify(token, this.#findKey, {
         algorithms: ['ES256'],

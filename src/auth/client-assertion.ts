@@ -9,7 +9,9 @@ import {
   type ProtectedHeaderParameters,
 } from 'jose';
 import type { ClientKey } from './client-keys.ts';
+import { isCompactJwt } from './compact-jwt.ts';
 import { OAuthError } from './oauth-error.ts';
+import { tokenEndpointOf } from './token-endpoint.ts';
 
 export const clientAssertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
@@ -32,7 +34,7 @@ export function assertedClientId(assertion: string): string {
 
 /**
  * RFC 7523 section 3, stricter where attacks have shown why: the audience is our issuer as a single string and nothing
- * else, the algorithm is the registered key's whatever the header says, `jti` is needed and `exp` at most five minutes
+ * else (draft-ietf-oauth-rfc7523bis; for a client that is set to, the token endpoint too), the algorithm is the registered key's whatever the header says, `jti` is needed and `exp` at most five minutes
  * ahead. Answers the id by which it must not be seen again before `expiresAt`. OAuthError `invalid_client`.
  */
 export async function verifyClientAssertion(
@@ -41,17 +43,24 @@ export async function verifyClientAssertion(
     readonly clientId: string;
     readonly keys: readonly ClientKey[];
     readonly issuer: string;
+    /** For a library that cannot name the issuer. */
+    readonly allowsTokenEndpointAudience: boolean;
     readonly now: Date;
   },
 ): Promise<{ readonly id: string; readonly expiresAt: Date }> {
-  const { clientId, keys, issuer, now } = expected;
+  const { clientId, keys, issuer, allowsTokenEndpointAudience, now } = expected;
   const { header } = decode(assertion);
   if (!types.includes(header.typ)) throw wrongAssertion('typ is of something else');
   const { payload } = await verifyWithOneOf(keysFor(header, keys), assertion, now);
   if (payload.iss !== clientId || payload.sub !== clientId) {
     throw wrongAssertion('iss and sub must both be the client id');
   }
-  if (payload.aud !== issuer) throw wrongAssertion('aud must be our issuer, as a single string');
+  const isTokenEndpoint = allowsTokenEndpointAudience && payload.aud === tokenEndpointOf(issuer);
+  if (payload.aud !== issuer && !isTokenEndpoint) {
+    throw wrongAssertion(
+      `aud must be the issuer ${issuer} as a single string, not the token endpoint and not a list`,
+    );
+  }
   // Compared as numbers: beyond some date a Date is none, and neither before nor after another.
   const expiresAtMillis = Number(payload.exp) * 1000;
   if (!(expiresAtMillis > now.getTime())) throw wrongAssertion('it has expired');
@@ -94,6 +103,7 @@ async function verifyWithOneOf(
 }
 
 function decode(assertion: string): { header: ProtectedHeaderParameters; payload: JWTPayload } {
+  if (!isCompactJwt(assertion)) throw wrongAssertion('it is no signed JWT');
   try {
     return { header: decodeProtectedHeader(assertion), payload: decodeJwt(assertion) };
   } catch {

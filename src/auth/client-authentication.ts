@@ -55,9 +55,9 @@ export async function authenticateClient(
     if (!client.secretHashes.some((known) => timingSafeEqual(known, hash)))
       throw await refuse('wrong_secret');
   } else {
-    const { keys } = client;
-    const { issuer } = deps;
-    const verifying = verifyClientAssertion(credentials.assertion, { clientId, keys, issuer, now });
+    const { keys, allowsTokenEndpointAudience } = client;
+    const expected = { clientId, keys, issuer: deps.issuer, allowsTokenEndpointAudience, now };
+    const verifying = verifyClientAssertion(credentials.assertion, expected);
     const spent = await verifying.catch(async (error) => {
       throw error instanceof OAuthError ? await refuse('wrong_assertion', error) : error;
     });

@@ -24,8 +24,8 @@ export async function insertClientId(
 const newClient = sql(
   'auth_insert_client',
   `insert into clients (institution_id, client_id, name, scopes, grants, token_lifetime_seconds, networks, created_at,
-                        introspects_all, registration_refusals)
-   values ($1, $2, $3, $4, $5, $6, (select array_agg(network(n::inet)) from unnest($7::text[]) n), $8, $9, $10)`,
+                        introspects_all, registration_refusals, allows_token_endpoint_audience)
+   values ($1, $2, $3, $4, $5, $6, (select array_agg(network(n::inet)) from unnest($7::text[]) n), $8, $9, $10, $11)`,
 );
 
 export async function insertClient(
@@ -41,6 +41,7 @@ export async function insertClient(
     readonly createdAt: Date;
     readonly introspectsAll: boolean;
     readonly registrationRefusals: RegistrationRefusals;
+    readonly allowsTokenEndpointAudience: boolean;
   },
 ): Promise<void> {
   await db.query(newClient, [
@@ -54,6 +55,7 @@ export async function insertClient(
     row.createdAt,
     row.introspectsAll,
     row.registrationRefusals,
+    row.allowsTokenEndpointAudience,
   ]);
 }
 
@@ -64,7 +66,8 @@ const changed = sql(
        token_lifetime_seconds = case when $6 then $7 else token_lifetime_seconds end,
        networks = case when $8 then (select array_agg(network(n::inet)) from unnest($9::text[]) n) else networks end,
        active = coalesce($10, active), introspects_all = coalesce($11, introspects_all),
-       registration_refusals = coalesce($12, registration_refusals)
+       registration_refusals = coalesce($12, registration_refusals),
+       allows_token_endpoint_audience = coalesce($13, allows_token_endpoint_audience)
    where institution_id = $1 and client_id = $2`,
 );
 
@@ -79,6 +82,7 @@ export interface ClientChange {
   readonly introspectsAll?: boolean;
   readonly registrationRefusals?: RegistrationRefusals;
   readonly idPrefixes?: readonly string[];
+  readonly allowsTokenEndpointAudience?: boolean;
 }
 
 /** False: there is no such client. */
@@ -101,6 +105,7 @@ export async function updateClient(
     change.active ?? null,
     change.introspectsAll ?? null,
     change.registrationRefusals ?? null,
+    change.allowsTokenEndpointAudience ?? null,
   ]);
   return rowCount === 1;
 }
@@ -287,7 +292,7 @@ const allClients = sql(
           array(select p.prefix from transfer_id_prefixes p
                 where p.institution_id = c.institution_id and p.client_id = c.client_id
                 order by p.prefix) as id_prefixes,
-          c.introspects_all, c.registration_refusals,
+          c.introspects_all, c.registration_refusals, c.allows_token_endpoint_audience,
           (select count(*)::integer from client_secrets s
            where s.institution_id = c.institution_id and s.client_id = c.client_id
              and (s.expires_at is null or s.expires_at > $2)) as secrets,
@@ -311,6 +316,7 @@ export interface ListedClient {
   readonly registrationRefusals: RegistrationRefusals;
   /** How ids of transfers begin that are the client's alone. */
   readonly idPrefixes: readonly string[];
+  readonly allowsTokenEndpointAudience: boolean;
   /** How many are valid. */
   readonly secrets: number;
   readonly kids: readonly string[];
@@ -332,6 +338,7 @@ export async function selectClients(
     introspects_all: boolean;
     registration_refusals: RegistrationRefusals;
     id_prefixes: string[];
+    allows_token_endpoint_audience: boolean;
     secrets: number;
     kids: string[];
   }>(allClients, [institutionId, now]);
@@ -346,6 +353,7 @@ export async function selectClients(
     introspectsAll: row.introspects_all,
     registrationRefusals: row.registration_refusals,
     idPrefixes: row.id_prefixes,
+    allowsTokenEndpointAudience: row.allows_token_endpoint_audience,
     secrets: row.secrets,
     kids: row.kids,
   }));

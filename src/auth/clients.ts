@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type AuditAction, appendAudit, type Origin } from '../events/index.ts';
+import { Problem } from '../problem.ts';
 import type { InstitutionId, Transaction } from '../storage/index.ts';
 import { clientSecretPurpose } from './client-authentication.ts';
 import type { ClientKey } from './client-keys.ts';
@@ -23,6 +24,9 @@ import {
 import type { AuthDeps } from './deps.ts';
 import { grants } from './grants/index.ts';
 import type { Scope } from './scopes.ts';
+
+/** For people. */
+export const clientIdRule = '1 to 128 letters, digits or . _ ~ -';
 
 type ClientDeps = Pick<AuthDeps, 'database' | 'clock' | 'vault'>;
 
@@ -48,11 +52,21 @@ export interface NewClient {
   readonly idPrefixes?: readonly string[];
   /** Left out: UNIFORM. */
   readonly registrationRefusals?: RegistrationRefusals;
+  /** Left out: its assertions name our issuer alone as their audience. */
+  readonly allowsTokenEndpointAudience?: boolean;
 }
 
 /**
- * Returns the secret, which is kept only as a keyed hash; undefined when the client id is taken. Throws
- * IdPrefixTakenError.
+ * Whether it means itself in HTTP Basic, whether or not a library form-encodes it before (RFC 6749 section 2.3.1; many do
+ * not): unreserved characters of a URL. The database has the same rule.
+ */
+export function isClientId(text: string): boolean {
+  return /^[A-Za-z0-9._~-]{1,128}$/.test(text);
+}
+
+/**
+ * Returns the secret, which is kept only as a keyed hash; undefined when the client id is taken. Throws Problem
+ * `invalid_request` for an id that cannot be one, IdPrefixTakenError.
  */
 export async function createClient(
   deps: ClientDeps,
@@ -60,6 +74,7 @@ export async function createClient(
   origin: Origin,
 ): Promise<{ readonly secret: string | undefined } | undefined> {
   const { institutionId, clientId, key } = client;
+  if (!isClientId(clientId)) throw new Problem('invalid_request', `A client id has ${clientIdRule}.`);
   const secret = client.secret ?? (key === undefined ? newSecret() : undefined);
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await insertClientId(tx, clientId, institutionId))) return undefined;
@@ -74,6 +89,7 @@ export async function createClient(
       createdAt,
       introspectsAll: client.introspectsAll ?? false,
       registrationRefusals: client.registrationRefusals ?? 'UNIFORM',
+      allowsTokenEndpointAudience: client.allowsTokenEndpointAudience ?? false,
     });
     if (client.idPrefixes) await replaceIdPrefixes(tx, institutionId, clientId, client.idPrefixes);
     if (secret !== undefined) await saveSecret(deps, tx, clientId, 1, secret);

@@ -26,8 +26,10 @@ export {
 export {
   addClientKey,
   changeClient,
+  clientIdRule,
   createClient,
   grantTypes,
+  isClientId,
   listClients,
   removeClientKey,
   retireSecrets,

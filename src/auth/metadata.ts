@@ -1,6 +1,7 @@
 import { assertionAlgorithms } from './client-assertion.ts';
 import { grants } from './grants/index.ts';
 import { scopes } from './scopes.ts';
+import { tokenEndpointOf } from './token-endpoint.ts';
 
 const authenticationMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
 
@@ -12,6 +13,8 @@ export interface AuthorizationServerMetadata {
   readonly jwks_uri: string;
   readonly scopes_supported: readonly string[];
   readonly response_types_supported: readonly string[];
+  readonly subject_types_supported: readonly string[];
+  readonly id_token_signing_alg_values_supported: readonly string[];
   readonly grant_types_supported: readonly string[];
   readonly token_endpoint_auth_methods_supported: readonly string[];
   readonly token_endpoint_auth_signing_alg_values_supported: readonly string[];
@@ -26,13 +29,16 @@ export interface AuthorizationServerMetadata {
 export function authorizationServerMetadata(issuer: string): AuthorizationServerMetadata {
   return {
     issuer,
-    token_endpoint: `${issuer}/auth/v2/token`,
+    token_endpoint: tokenEndpointOf(issuer),
     revocation_endpoint: `${issuer}/auth/v2/revoke`,
     introspection_endpoint: `${issuer}/auth/v2/introspect`,
     jwks_uri: `${issuer}/auth/v2/jwks`,
     scopes_supported: scopes,
     // Required to be there; there is no authorization endpoint, so there is none of them.
     response_types_supported: [],
+    // OpenID Connect Discovery section 3 needs both: a sub is the same to every client, and no ID token is issued.
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: [],
     grant_types_supported: [...grants.keys()],
     token_endpoint_auth_methods_supported: authenticationMethods,
     token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,

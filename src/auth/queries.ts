@@ -38,12 +38,14 @@ export interface ClientRow {
   readonly fromItsNetworks: boolean;
   readonly secretHashes: readonly Buffer[];
   readonly keys: readonly ClientKey[];
+  /** Its assertions may name the token endpoint as their audience. */
+  readonly allowsTokenEndpointAudience: boolean;
 }
 
 const client = sql(
   'auth_client',
   `select asked.place::integer, c.client_id, c.scopes, c.grants, c.token_lifetime_seconds, c.active, c.token_epoch,
-          c.introspects_all, coalesce(c.networks is null or asked.address <<= any (c.networks), false) as from_its_networks,
+          c.introspects_all, c.allows_token_endpoint_audience, coalesce(c.networks is null or asked.address <<= any (c.networks), false) as from_its_networks,
           array(select s.secret_hash from client_secrets s
                 where s.institution_id = c.institution_id and s.client_id = c.client_id
                   and (s.expires_at is null or s.expires_at > $4)) as secret_hashes,
@@ -62,6 +64,7 @@ interface ClientTableRow extends Placed {
   readonly active: boolean;
   readonly token_epoch: number;
   readonly introspects_all: boolean;
+  readonly allows_token_endpoint_audience: boolean;
   readonly from_its_networks: boolean;
   readonly secret_hashes: Buffer[];
   readonly keys: ClientKey[];
@@ -96,6 +99,7 @@ export const clients: JoinedRead<AskedClient, ClientRow> = {
       fromItsNetworks: row.from_its_networks,
       secretHashes: row.secret_hashes,
       keys: row.keys,
+      allowsTokenEndpointAudience: row.allows_token_endpoint_audience,
     }));
   },
 };

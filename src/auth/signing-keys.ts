@@ -26,7 +26,8 @@ export const jwksMaxAgeSeconds = 300;
 const leadMillis = {
   scheduled: 60 * 60_000,
   soon: 2 * jwksMaxAgeSeconds * 1000,
-  now: 10_000,
+  /** Longer than the cool-down of 30 s in which jose and Nimbus do not look again for a kid that they do not know. */
+  now: 60_000,
   compromised: 0,
 };
 export type Rotation = 'soon' | 'now' | 'compromised';
@@ -117,8 +118,8 @@ export class SigningKeys {
   }
 
   /**
-   * By command. `soon`: when every verifier's copy of the published keys has run out; `now`: when every process of
-   * the service knows it; `compromised`: at once, and all other keys are thrown away with every token they signed.
+   * By command. `soon`: when every verifier's copy of the published keys has run out; `now`: when every verifier
+   * that looks again for an unknown kid may have done so; `compromised`: at once, and all other keys are thrown away with every token they signed.
    */
   async rotate(how: Rotation, origin: Origin): Promise<void> {
     await this.#loadAgain();

@@ -6,10 +6,12 @@ import {
   type ClientChange,
   type ClientKeyAlgorithm,
   changeClient,
+  clientIdRule,
   clientKeyAlgorithms,
   createClient,
   grantTypes,
   IdPrefixTakenError,
+  isClientId,
   type ListedClient,
   listClients,
   type RegistrationRefusals,
@@ -43,8 +45,9 @@ export function clientCommands(): Command[] {
   return [create(), list(), set(), rotate(), retire(), addKey(), removeKey()];
 }
 
-/** What a client may learn, of `create` and `set` alike. */
+/** What a client may learn and how it proves itself, of `create` and `set` alike. */
 interface LearningOptions {
+  readonly assertionAudience?: 'issuer' | 'token-endpoint';
   readonly introspection?: 'own' | 'all';
   readonly registrationRefusals?: RegistrationRefusals;
 }
@@ -63,7 +66,7 @@ interface CreateOptions extends Institution, LearningOptions {
 function create(): Command {
   return new Command('create')
     .description('register an OAuth client; prints its secret, once')
-    .argument('<client-id>', '1 to 128 visible ASCII characters', readClientId)
+    .argument('<client-id>', clientIdRule, readClientId)
     .option(...whose)
     .option('--name <name>', 'for people; the client id when left out', readNameForPeople)
     .option('--scopes <scopes>', `needed: some of ${scopes.join(', ')}; space separated`, readScopes)
@@ -79,6 +82,7 @@ function create(): Command {
     .addOption(algorithmOption())
     .addOption(introspectionOption())
     .addOption(refusalsOption())
+    .addOption(audienceOption())
     .action(async (clientId: string, options: CreateOptions, command: Command) => {
       const chosen = options.scopes ?? command.error(scopesNeeded);
       const key = options.key === undefined ? undefined : await readKeyFile(options.key, options.algorithm);
@@ -133,7 +137,7 @@ function describe(client: ListedClient): string {
     `  learns    ${client.introspectsAll ? 'about all tokens of the institution' : 'about its own tokens'}; ${client.registrationRefusals.toLowerCase()} refusals of registration`,
     `  prefixes  ${client.idPrefixes.join(' ') || 'none'}`,
     `  secrets   ${secrets}`,
-    `  keys      ${kids.join(' ') || 'none'}`,
+    `  keys      ${kids.join(' ') || 'none'}${client.allowsTokenEndpointAudience ? '; aud may be the token endpoint' : ''}`,
   ].join('\n');
 }
 
@@ -167,6 +171,7 @@ function set(): Command {
     )
     .addOption(introspectionOption())
     .addOption(refusalsOption())
+    .addOption(audienceOption())
     .addOption(new Option('--on', 'switch it on; tokens of before stay dead').conflicts('off'))
     .option('--off', 'switch it off; live tokens end')
     .action(async (clientId: string, options: SetOptions, command: Command) => {
@@ -286,6 +291,13 @@ function introspectionOption(): Option {
   ).choices(['own', 'all']);
 }
 
+function audienceOption(): Option {
+  return new Option(
+    '--assertion-audience <kind>',
+    'what its assertions name as aud: the issuer, or also the token endpoint, for a library that cannot name the issuer',
+  ).choices(['issuer', 'token-endpoint']);
+}
+
 function refusalsOption(): Option {
   return new Option(
     '--registration-refusals <kind>',
@@ -299,8 +311,9 @@ function readRefusals(text: string): RegistrationRefusals {
   return kind;
 }
 
-function learningOf({ introspection, registrationRefusals: refusals }: LearningOptions) {
+function learningOf({ introspection, registrationRefusals: refusals, assertionAudience }: LearningOptions) {
   return {
+    ...(assertionAudience && { allowsTokenEndpointAudience: assertionAudience === 'token-endpoint' }),
     ...(introspection && { introspectsAll: introspection === 'all' }),
     ...(refusals && { registrationRefusals: refusals }),
   };
@@ -324,7 +337,7 @@ async function readKeyFile(file: string, algorithm: ClientKeyAlgorithm | undefin
 }
 
 function readClientId(text: string): string {
-  if (!/^[!-~]{1,128}$/.test(text)) throw new InvalidArgumentError('1 to 128 visible ASCII characters.');
+  if (!isClientId(text)) throw new InvalidArgumentError(`It has ${clientIdRule}.`);
   return text;
 }
 

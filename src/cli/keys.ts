@@ -24,7 +24,12 @@ function rotate(): Command {
     .description(
       'make the next signing key; without an option it signs in ten minutes, when every copy of the published keys has been renewed',
     )
-    .addOption(new Option('--now', 'sign with it in ten seconds').conflicts('compromised'))
+    .addOption(
+      new Option(
+        '--now',
+        'sign with it in one minute: a verifier that keeps the published keys for their five minutes and does not look again for an unknown kid refuses new tokens until then',
+      ).conflicts('compromised'),
+    )
     .addOption(
       new Option('--compromised', 'sign with it at once and throw all others away: every living token dies'),
     )

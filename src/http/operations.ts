@@ -23,6 +23,7 @@ import { listAccounts } from './routes/list-accounts.ts';
 import { listTransactions } from './routes/list-transactions.ts';
 import { listTransfers } from './routes/list-transfers.ts';
 import { livez } from './routes/livez.ts';
+import { openidConfiguration } from './routes/openid-configuration.ts';
 import { readEvents } from './routes/read-events.ts';
 import { readyz } from './routes/readyz.ts';
 import { registerMember } from './routes/register-member.ts';
@@ -36,6 +37,7 @@ export const operations: readonly Operation[] = [
   revokeToken,
   introspectToken,
   authorizationServer,
+  openidConfiguration,
   jwks,
   registerMember,
   activateMember,

@@ -174,7 +174,8 @@ export const Transfer = Type.Object(
     transferType: Type.Optional(TransferType),
     fromAccountId: id('Source account.'),
     toAccountId: id('Destination account.'),
-    amount: Type.Number({ exclusiveMinimum: 0, description: 'In major units of the currency.' }),
+    // Without bounds, as all amounts of responses: with them a generated Python model refuses what it has parsed.
+    amount: Type.Number({ description: 'In major units of the currency.' }),
     currencyCode: CurrencyCode,
     status: TransferStatus,
     createdAt: Type.String({ format: 'date-time' }),
@@ -261,11 +262,9 @@ const TransferOption = Type.Object(
     ),
     allowed: Type.Boolean(),
     maximumAmount: Type.Optional(
-      Type.Number({ minimum: 0, description: 'The most that may be moved now, in major units.' }),
+      Type.Number({ description: 'The most that may be moved now, in major units.' }),
     ),
-    reviewAbove: Type.Optional(
-      Type.Number({ minimum: 0, description: 'More than this is held for review.' }),
-    ),
+    reviewAbove: Type.Optional(Type.Number({ description: 'More than this is held for review.' })),
     reason: Type.Optional(TransferReason),
   },
   { description: 'One destination.' },

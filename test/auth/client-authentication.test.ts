@@ -111,6 +111,36 @@ describe('secrets', () => {
   });
 });
 
+describe('client ids', () => {
+  test('are of characters that mean themselves in Basic, whether or not a library form-encodes them', async () => {
+    const clientId = `A-z_0.9~${randomUUID()}`;
+    const { secret } = await aClient({ clientId });
+    for (const name of [clientId, encodeURIComponent(clientId), clientId.replaceAll(/[-._~]/g, escaped)]) {
+      const basic = `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`;
+      assert.equal((await ask({}, { authorization: basic })).status, 200, name);
+    }
+    const [row] = await service.db.superuser<{ definition: string }>(
+      `select pg_get_constraintdef(oid) as definition from pg_constraint where conname = 'client_directory_plain_ids'`,
+    );
+    assert.match(row?.definition ?? '', /A-Za-z0-9/);
+    for (const wrong of ['a+b', 'a%20b', 'a:b', 'a b', 'ä', '', 'a'.repeat(129), 'https://app.example']) {
+      await assert.rejects(aClient({ clientId: wrong }), { code: 'invalid_request' }, wrong);
+      await assert.rejects(
+        service.db.superuser('insert into client_directory (client_id, institution_id) values ($1, $2)', [
+          wrong,
+          institutionId,
+        ]),
+        /client_directory_(?:plain_ids|client_id_check)/,
+        wrong,
+      );
+    }
+  });
+});
+
+function escaped(character: string): string {
+  return `%${character.charCodeAt(0).toString(16)}`;
+}
+
 describe('what a client may', () => {
   test('its grants, scopes and token lifetime, changed at once for all processes', async () => {
     const { clientId, secret } = await aClient();
@@ -272,6 +302,52 @@ describe('private_key_jwt', () => {
       );
       const granted = await oauth.processClientCredentialsResponse(server, client, response);
       assert.equal(granted.scope, 'account:read', algorithm);
+    }
+  });
+
+  test('an assertion is for our issuer alone, as one string, and the refusal says so', async () => {
+    const clientId = await keyedClient(ec, 'ES256');
+    const bring = (aud: unknown) =>
+      ask(asserted(signJws({ alg: 'ES256' }, claims(clientId, { aud }), ec.privateKey)));
+    const others = [`${issuer}/auth/v2/token`, [issuer], [issuer, 'https://other.example'], `${issuer}/`, ''];
+    for (const aud of others) {
+      const reply = await bring(aud);
+      assert.equal(reply.status, 401, String(aud));
+      assert.equal(
+        reply.body.error_description,
+        `The client assertion is refused: aud must be the issuer ${issuer} as a single string, not the token endpoint and not a list.`,
+      );
+    }
+    assert.equal((await bring(issuer)).status, 200);
+  });
+
+  test('a client that is set to may name the token endpoint instead, and nothing else', async () => {
+    const clientId = await keyedClient(ec, 'ES256');
+    const bring = async (aud: unknown, at = service) =>
+      (await ask(asserted(signJws({ alg: 'ES256' }, claims(clientId, { aud }), ec.privateKey)), {}, at))
+        .status;
+    const endpoint = `${issuer}/auth/v2/token`;
+    const allow = (allowsTokenEndpointAudience: boolean) =>
+      changeClient(deps(), institutionId, clientId, { allowsTokenEndpointAudience }, ownOrigin());
+    await allow(true);
+    assert.equal(await bring(endpoint), 200);
+    assert.equal(await bring(endpoint, other), 200);
+    assert.equal(await bring(issuer), 200);
+    for (const aud of [[endpoint], [issuer, endpoint], `${endpoint}/`, `${issuer}/auth/v2/revoke`]) {
+      assert.equal(await bring(aud), 401, String(aud));
+    }
+    await allow(false);
+    assert.equal(await bring(endpoint, other), 401);
+  });
+
+  test('a padded part of an assertion is refused (RFC 7515 section 2)', async () => {
+    const clientId = await keyedClient(ec, 'ES256');
+    for (const part of [0, 1, 2]) {
+      const parts = signJws({ alg: 'ES256' }, claims(clientId), ec.privateKey).split('.');
+      const padded = parts.map((text, index) =>
+        index === part ? text.padEnd(text.length + (4 - (text.length % 4) || 4), '=') : text,
+      );
+      assert.equal((await ask(asserted(padded.join('.')))).status, 401, String(part));
     }
   });
 

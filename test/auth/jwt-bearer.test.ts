@@ -315,6 +315,7 @@ describe('invalid_grant', () => {
     ['claims that are no object (7519 7.2)', /not a JWT/, () => signJwt(header, ['x'], ec.privateKey)],
     ['a header that is no JSON (7519 7.2)', /not a JWT/, () => `${base64url('{')}.${base64url(claims())}.AA`],
     ['text', /not a JWT/, () => 'assertion'],
+    ['a signature with padding (7515 2)', /not a JWT/, () => `${assertion()}==`],
     ['more than 16 KiB', /not a JWT/, () => assertion({ note: 'x'.repeat(16_384) })],
     // whom it names
     ['somebody unknown', /nobody/, () => assertion({ sub: 'u-nobody' })],

@@ -559,6 +559,7 @@ describe('the access token', () => {
     ],
     ['RFC 7516 3.1', 'an encrypted token', () => 'eyJhbGciOiJkaXIiLCJlbmMiOiJBMTI4R0NNIn0..a.b.c'],
     ['RFC 7515 2', 'padding behind base64url', () => `${good.access_token}=`],
+    ['RFC 7515 2', 'the padding that would be due', () => `${good.access_token}==`],
     ['RFC 8725 3.12', 'a client assertion', () => assertion({})],
     ['RFC 6749 1.5', 'a refresh token', () => good.refresh_token],
   ];

@@ -61,6 +61,7 @@ function keyOf(key: KeyObject): ProviderKey {
   return key.export({ format: 'jwk' }) as ProviderKey;
 }
 
+const padded = (text: string) => text.padEnd(Math.ceil(text.length / 4) * 4, '=');
 const bringXml = (xml: string, client = bridge) => bring(service, client, saml2Bearer, toParameter(xml));
 const signed = (
   parts: AssertionParts = {},
@@ -99,6 +100,14 @@ describe('200', () => {
       assert.equal(answer.body.expires_in, 1800);
     });
   }
+
+  test('an assertion in base64url with its padding, as many libraries write it', async () => {
+    for (let size = 0; size < 3; size += 1) {
+      const xml = signed({ id: `_padded-${'x'.repeat(size)}` });
+      const answer = await bring(service, bridge, saml2Bearer, padded(toParameter(xml)));
+      assert.equal(answer.status, 200, answer.text);
+    }
+  });
 
   const fine: [string, () => AssertionParts][] = [
     [
@@ -253,7 +262,10 @@ describe('invalid_grant', () => {
   const refused: [name: string, why: RegExp, make: () => string][] = [
     // the encoding: RFC 7522 section 2.1
     ['base64 instead of base64url', /base64url/, () => `${toParameter(signed())}+/`],
-    ['with padding', /base64url/, () => `${toParameter(signed())}=`],
+    ['with too much padding', /base64url/, () => `${padded(toParameter(signed()))}=`],
+    ['with too little padding', /base64url/, () => `${toParameter('ab')}==`],
+    ['with padding where none is due', /base64url/, () => `${toParameter('abc')}=`],
+    ['with padding inside', /base64url/, () => `${padded(toParameter('ab'))}${toParameter(signed())}`],
     ['with line breaks', /base64url/, () => toParameter(signed()).replace(/^.{76}/, '$&\n')],
     ['with stray bits at the end', /base64url/, () => `${toParameter('ab').slice(0, -1)}p`],
     ['not UTF-8', /UTF-8/, () => Buffer.from([0x3c, 0xff, 0xfe]).toString('base64url')],

@@ -76,6 +76,7 @@ const matrix: Readonly<Record<string, string>> = {
   revokeToken: clientItself,
   introspectToken: clientItself,
   authorizationServer: open,
+  openidConfiguration: open,
   jwks: open,
   livez: open,
   readyz: open,

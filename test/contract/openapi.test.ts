@@ -183,6 +183,17 @@ describe('openapi.json', () => {
     }
   });
 
+  it('bounds no number of a response, which a generated Python model with decimals would refuse', () => {
+    const walk = (value: Json, at: string) => {
+      if (typeof value !== 'object' || value === null) return;
+      if (value.type === 'number')
+        assert.deepEqual(Object.keys(value).toSorted(), ['description', 'type'], at);
+      for (const [name, part] of Object.entries(value)) walk(part, `${at}/${name}`);
+    };
+    const { TransferOrder: _, ...responses } = document.components.schemas;
+    walk(responses, '');
+  });
+
   it('asks for no transaction id with each call, and has absolute addresses', () => {
     const names = operations.flatMap(({ operation }) => operation.parameters.map((each: Json) => each.name));
     assert.ok(!names.includes('transactionId'));

@@ -1,12 +1,13 @@
 import { type AssertionFormat, acceptAssertion } from '../providers/assertion.ts';
 import { decodeAssertion, peekSaml, verifySaml } from '../providers/saml.ts';
+import { tokenEndpointOf } from '../token-endpoint.ts';
 import type { Grant } from './grant.ts';
 
 const samlAssertion: AssertionFormat = {
   kind: 'saml',
   peek: (text) => peekSaml(decodeAssertion(text)),
   verify: async ({ issuer }, provider, text, now) =>
-    verifySaml(provider, decodeAssertion(text), `${issuer}/auth/v2/token`, now),
+    verifySaml(provider, decodeAssertion(text), tokenEndpointOf(issuer), now),
 };
 
 /** RFC 7522 section 2.1: a SAML 2.0 assertion by which a provider says who the member is. */

@@ -1,4 +1,5 @@
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { isCompactJwt } from '../compact-jwt.ts';
 import { NotBelieved } from './not-believed.ts';
 import type { LiveProvider } from './providers.ts';
 
@@ -10,7 +11,7 @@ const maxAudiences = 10;
 
 /** What a JWT says of where it comes from and whom it is for, before anything of it is believed. NotBelieved. */
 export function peekJwt(jwt: string): { readonly issuer: string; readonly audiences: readonly string[] } {
-  if (jwt.length > maxCharacters) throw malformed();
+  if (jwt.length > maxCharacters || !isCompactJwt(jwt)) throw malformed();
   let payload: JWTPayload;
   try {
     payload = decodeJwt(jwt);

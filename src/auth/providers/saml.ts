@@ -15,10 +15,15 @@ const skewMillis = clockSkewSeconds * 1000;
 /** Those that are understood here: of any other an assertion's validity is unknown (SAML core 2.5.1.1). */
 const conditionNames = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'];
 
-/** RFC 7522 section 2.1: base64url without line breaks, padding or stray bits. NotBelieved. */
+/**
+ * RFC 7522 section 2.1: base64url without line breaks or stray bits. It asks for no padding; many libraries write it, so the
+ * exact padding is taken. NotBelieved.
+ */
 export function decodeAssertion(parameter: string): string {
   const bytes = Buffer.from(parameter, 'base64url');
-  if (bytes.toString('base64url') !== parameter)
+  const plain = bytes.toString('base64url');
+  const padded = plain.padEnd(Math.ceil(plain.length / 4) * 4, '=');
+  if (parameter !== plain && parameter !== padded)
     throw malformed('it must be base64url (RFC 7522, section 2.1)');
   if (bytes.length > maxBytes) throw malformed('more than 32 KiB');
   try {
