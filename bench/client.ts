@@ -19,6 +19,7 @@ type Request = Pick<Dispatcher.DispatchOptions, 'path' | 'method' | 'headers' | 
 
 const wanted: Readonly<Record<Job['traffic'], number>> = {
   transfers: 201,
+  'dry-run': 200,
   account: 200,
   profile: 200,
   page: 200,
@@ -222,17 +223,21 @@ function requestsOf(job: Job): () => Request {
   };
   switch (job.traffic) {
     case 'transfers':
+    case 'dry-run': {
+      const transfers = '/digitalbanking/db-transfers/v1/transfers';
+      const path = job.traffic === 'dry-run' ? `${transfers}/dry-run` : transfers;
       return () => {
         const { member, account } = source();
         const other = (account + 1 + Math.floor(Math.random() * (people.accounts - 1))) % people.accounts;
         requests += 1;
         return {
           method: 'POST',
-          path: '/digitalbanking/db-transfers/v1/transfers',
+          path,
           headers: [...bearerOf(member), 'content-type', 'application/json'],
           body: `{"id":"${run}-${requests}","fromAccountId":"${accountId(account)}","toAccountId":"${accountId(other)}","amount":0.01}`,
         };
       };
+    }
     case 'account':
       return () => {
         const { member, account } = source();

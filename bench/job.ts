@@ -1,6 +1,6 @@
 /** What the client process is told to send, and what it tells of it. */
 
-export type Traffic = 'transfers' | 'account' | 'profile' | 'page' | 'token';
+export type Traffic = 'transfers' | 'dry-run' | 'account' | 'profile' | 'page' | 'token';
 
 export interface Job {
   readonly url: string;

@@ -16,12 +16,13 @@ import { cost } from './rows/cost.ts';
 import { fairness, overload } from './rows/overload.ts';
 import { account, fresh, page, profile, token } from './rows/reads.ts';
 import { start } from './rows/start.ts';
-import { hot, large, latency, one, transfers, zipf } from './rows/transfers.ts';
+import { dryRun, hot, large, latency, one, transfers, zipf } from './rows/transfers.ts';
 import { workers } from './rows/workers.ts';
 import { Stage } from './stage.ts';
 
 const rows = [
   transfers,
+  dryRun,
   hot,
   zipf,
   one,

@@ -52,6 +52,30 @@ export const transfers: Row = {
   },
 };
 
+export const dryRun: Row = {
+  name: 'dry-run',
+  title: 'Dry runs by member tokens, 64 connections',
+  async measure(bench) {
+    const { ground, server } = await served(bench);
+    const rate = async () =>
+      (await drive(bench, server, ground, { traffic: 'dry-run', connections: 64 })).perSecond;
+    const rates = await inTurns(bench, {
+      'ours, transfers': () => transferRate(bench, server, ground, { connections: 64 }),
+      'ours, dry runs': rate,
+    });
+    return [
+      compared(
+        '64 connections',
+        'answers/s',
+        rates['ours, dry runs'],
+        'ours, transfers',
+        rates['ours, transfers'],
+        1,
+      ),
+    ];
+  },
+};
+
 export const hot: Row = {
   name: 'hot',
   title: 'Every transfer from one hot account, 256 connections',

@@ -14,8 +14,9 @@ const isThere = onPath('wrk');
 /** Which client sends what, for the head of the table. */
 export const steadyClient = isThere ? 'wrk for steady load, else ' : '';
 
-/** wrk knows neither a constant rate nor Retry-After, and cannot send each token once before it measures. */
-export function wrkCan({ perSecond, honourRetryAfter, as, warmupSeconds }: Job): boolean {
+/** wrk's script has no dry runs, and wrk knows neither a constant rate nor Retry-After, and cannot send each token once before it measures. */
+export function wrkCan({ traffic, perSecond, honourRetryAfter, as, warmupSeconds }: Job): boolean {
+  if (traffic === 'dry-run') return false;
   return isThere && perSecond === undefined && !honourRetryAfter && as !== 'flood' && warmupSeconds > 0;
 }
 
