@@ -14,6 +14,8 @@ export interface Config {
   readonly migrationDatabaseUrl: string | undefined;
   /** Serve with a login that owns the database, and could change its schema. */
   readonly allowServingAsDatabaseOwner: boolean;
+  /** Connect to a database on another machine without verifying its certificate. */
+  readonly allowUnverifiedDatabase: boolean;
   /** In each worker. */
   readonly databaseConnections: number;
   /** Processes that serve on the one port. */
@@ -127,6 +129,7 @@ export function loadConfig(environment: Environment): { readonly config: Config;
     databaseUrl: postgresUrl('DATABASE_URL'),
     migrationDatabaseUrl: postgresUrl('MIGRATION_DATABASE_URL'),
     allowServingAsDatabaseOwner: yes('ALLOW_SERVING_AS_DATABASE_OWNER'),
+    allowUnverifiedDatabase: yes('ALLOW_UNVERIFIED_DATABASE'),
     databaseConnections: integer('DATABASE_CONNECTIONS', 8, 2, 200),
     workers,
     dataDir: path.resolve(read('DATA_DIR', '.sharedraft', 'a folder', (text) => text)),
@@ -204,6 +207,11 @@ export function loadConfig(environment: Environment): { readonly config: Config;
   }
   if (config.migrationDatabaseUrl !== undefined && config.databaseUrl === undefined) {
     problems.push('MIGRATION_DATABASE_URL: expected only beside DATABASE_URL');
+  }
+  if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0' && !config.allowUnverifiedDatabase) {
+    problems.push(
+      'NODE_TLS_REJECT_UNAUTHORIZED: expected not to be 0, with which Node verifies no certificate, unless ALLOW_UNVERIFIED_DATABASE=true',
+    );
   }
   // Each worker has its own, and three that settle transfers; the embedded server takes 100, some of them for itself.
   if (config.databaseUrl === undefined && config.workers * (config.databaseConnections + 3) > 90) {

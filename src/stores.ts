@@ -30,6 +30,7 @@ import {
   refuseOtherSettings,
   refuseTransactionPooling,
   refuseUnfitLogin,
+  refuseUnverifiedUrl,
   type SocketConnection,
   systemClock,
 } from './storage/index.ts';
@@ -217,7 +218,13 @@ async function migrateAsOwner(
     await migrate(postgres.connection, { login: embeddedLogin });
     return postgres.connection;
   }
-  const owner = config.migrationDatabaseUrl ?? (config.databaseUrl as string);
+  const { databaseUrl = '', migrationDatabaseUrl } = config;
+  if (!config.allowUnverifiedDatabase) {
+    refuseUnverifiedUrl(databaseUrl, 'DATABASE_URL');
+    if (migrationDatabaseUrl !== undefined)
+      refuseUnverifiedUrl(migrationDatabaseUrl, 'MIGRATION_DATABASE_URL');
+  }
+  const owner = migrationDatabaseUrl ?? databaseUrl;
   await migrate(owner);
   return owner;
 }

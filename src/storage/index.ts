@@ -45,3 +45,4 @@ export { rowsOf } from './rows.ts';
 export { dumpSchema } from './schema-dump.ts';
 export { refuseOtherSettings, refuseUnfitLogin } from './service-login.ts';
 export { refuseTransactionPooling } from './transaction-pooling.ts';
+export { refuseUnverifiedUrl } from './verified-tls.ts';

@@ -1,0 +1,61 @@
+import { isIP } from 'node:net';
+import pg from 'pg';
+import { DatabaseStartError } from './database-start-error.ts';
+
+/**
+ * DatabaseStartError if the URL leads to another machine, and the driver would not verify the server's certificate and its
+ * name (`sslmode=verify-full`): someone on the way could read passwords and answer for the database. The driver itself is
+ * asked how it reads the URL and libpq's environment. `setting` is the URL's name.
+ */
+export function refuseUnverifiedUrl(url: string, setting: string): void {
+  for (const { host, ssl } of targetsOf(url, setting)) {
+    if (isLocal(host) || isVerified(ssl)) continue;
+    throw new DatabaseStartError(
+      `${setting} leads to another machine and does not verify it. Add sslmode=verify-full to it (and sslrootcert=/path/to/ca.pem if the server's certificate comes from an authority of your own), or set ALLOW_UNVERIFIED_DATABASE=true if you mean it.`,
+    );
+  }
+}
+
+interface Target {
+  readonly host: string;
+  readonly ssl: unknown;
+}
+
+/** Of a URL with several hosts, as libpq has them, one each. */
+function targetsOf(url: string, setting: string): Target[] {
+  const [, head = '', hosts = '', tail = ''] = /^([a-z]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? [];
+  return hosts.split(',').map((host) => {
+    try {
+      const client = new pg.Client({ connectionString: `${head}${host}${tail}` });
+      return { host: client.host, ssl: (client as unknown as { readonly ssl: unknown }).ssl };
+    } catch (cause) {
+      throw new DatabaseStartError(`${setting} cannot be used: ${reasonOf(cause)}`, cause);
+    }
+  });
+}
+
+/** A file that cannot be read is named. Other messages could repeat the URL, and with it a password. */
+function reasonOf(cause: unknown): string {
+  const { code, path } = cause as NodeJS.ErrnoException;
+  return code !== undefined && path !== undefined ? `${path} cannot be read (${code})` : 'it is malformed';
+}
+
+/** A unix socket or the loopback interface. */
+function isLocal(hosts: string): boolean {
+  return hosts.split(',').every((host) => {
+    const name = host.toLowerCase();
+    return (
+      name.startsWith('/') ||
+      name === 'localhost' ||
+      (isIP(name) === 4 && name.startsWith('127.')) ||
+      name === '::1'
+    );
+  });
+}
+
+function isVerified(ssl: unknown): boolean {
+  if (ssl === true) return true;
+  if (typeof ssl !== 'object' || ssl === null) return false;
+  const { rejectUnauthorized, checkServerIdentity } = ssl as Record<string, unknown>;
+  return rejectUnauthorized !== false && checkServerIdentity === undefined;
+}
