@@ -227,6 +227,13 @@ test('an owner migrates a database from nothing; it is served with a second logi
     await open({ DATABASE_URL: urlOf(app) });
     await open({ DATABASE_URL: urlOf(app), MIGRATION_DATABASE_URL: DATABASE_URL });
 
+    // A password changes without an outage: a second login takes over, and the first is dropped.
+    await db.superuser(`create role ${login}_app_2 login in role ${login}_service`);
+    await open({ DATABASE_URL: urlOf({ ...app, user: `${login}_app_2` }) });
+    await db.superuser(`drop role ${login}_app`);
+    app.user = `${login}_app_2`;
+    await open({ DATABASE_URL: urlOf(app) });
+
     // Of two databases on one cluster, neither's logins get into the other.
     for (const stranger of [
       { ...app, database: db.connection.database },
