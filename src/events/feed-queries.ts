@@ -25,6 +25,7 @@ export interface FeedRow {
     readonly status: string;
     readonly createdAt: string;
     readonly failureCode: string | null;
+    readonly memo: string | null;
   } | null;
 }
 
@@ -54,7 +55,7 @@ const feed = sql(
      select t.user_key, json_build_object(
               'id', t.transfer_id, 'transferType', t.transfer_type, 'fromAccountId', t.from_account_id,
               'toAccountId', t.to_account_id, 'amountMinor', t.amount::text, 'currencyCode', t.currency,
-              'status', t.status, 'createdAt', t.created_at, 'failureCode', t.failure_code) as transfer
+              'status', t.status, 'createdAt', t.created_at, 'failureCode', t.failure_code, 'memo', t.memo) as transfer
      from transfers t
      where t.institution_id = $1 and t.transfer_key = o.subject_key and o.kind like 'transfer.%'
      offset 0

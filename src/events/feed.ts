@@ -29,6 +29,7 @@ interface FeedTransfer {
   readonly status: string;
   readonly createdAt: Date;
   readonly failureCode: string | undefined;
+  readonly memo: string | null;
 }
 
 /**

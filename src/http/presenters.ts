@@ -1,7 +1,13 @@
 import type { Account, Balances, Transaction } from '../accounts/index.ts';
 import type { FeedEvent } from '../events/index.ts';
 import type { Profile } from '../members/index.ts';
-import { type Decision, formatMinor, type Transfer, type TransferOptions } from '../transfers/index.ts';
+import {
+  type Decision,
+  type ExceededLimit,
+  formatMinor,
+  type Transfer,
+  type TransferOptions,
+} from '../transfers/index.ts';
 
 declare global {
   interface JSON {
@@ -43,7 +49,7 @@ export function presentAccount(account: Account) {
 /** A transfer as its module has it, or an event, which knows no more than text. */
 type ShownTransfer = Pick<
   Transfer,
-  'id' | 'fromAccountId' | 'toAccountId' | 'amountMinor' | 'currencyCode' | 'createdAt'
+  'id' | 'fromAccountId' | 'toAccountId' | 'amountMinor' | 'currencyCode' | 'createdAt' | 'memo'
 > &
   Record<'transferType' | 'failureCode', string | undefined> & { readonly status: string };
 
@@ -74,7 +80,7 @@ export function presentBalances({ accountId, asOf, availableMinor, currentMinor,
 }
 
 export function presentTransfer(transfer: ShownTransfer) {
-  const { id, transferType, fromAccountId, toAccountId, currencyCode, status, failureCode } = transfer;
+  const { id, transferType, fromAccountId, toAccountId, currencyCode, status, failureCode, memo } = transfer;
   return {
     id,
     ...(transferType !== undefined && { transferType }),
@@ -85,13 +91,31 @@ export function presentTransfer(transfer: ShownTransfer) {
     status,
     createdAt: transfer.createdAt.toISOString(),
     ...(failureCode !== undefined && { failureCode }),
+    ...(memo !== null && { memo }),
+  };
+}
+
+export function presentLimit(
+  { subject, period, remainingMinor, resetsAt }: ExceededLimit,
+  currencyCode: string,
+) {
+  return {
+    appliesTo: subject,
+    period,
+    ...(remainingMinor !== null && { remainingAmount: exactNumber(remainingMinor, currencyCode) }),
+    currencyCode,
+    ...(resetsAt !== null && { resetsAt: resetsAt.toISOString() }),
   };
 }
 
 export function presentDecision({ transfer, reasons }: Pick<Decision, 'transfer' | 'reasons'>) {
   return {
     transfer: presentTransfer(transfer),
-    reasons: reasons.map(({ code, detail }) => ({ code, detail })),
+    reasons: reasons.map(({ code, detail, limit }) => ({
+      code,
+      detail,
+      ...(limit && { limit: presentLimit(limit, transfer.currencyCode) }),
+    })),
   };
 }
 
@@ -111,7 +135,13 @@ export function presentTransferOptions({ fromAccountId, currencyCode, options }:
         allowed: refusal === null,
         ...(maximumMinor !== null && { maximumAmount: amount(maximumMinor) }),
         ...(reviewAboveMinor !== null && { reviewAbove: amount(reviewAboveMinor) }),
-        ...(refusal !== null && { reason: { code: refusal.code, detail: refusal.detail } }),
+        ...(refusal !== null && {
+          reason: {
+            code: refusal.code,
+            detail: refusal.detail,
+            ...(refusal.limit && { limit: presentLimit(refusal.limit, currencyCode) }),
+          },
+        }),
       };
     }),
   };

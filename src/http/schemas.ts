@@ -180,6 +180,11 @@ export const Transfer = Type.Object(
     status: TransferStatus,
     createdAt: Type.String({ format: 'date-time' }),
     failureCode: Type.Optional(FailureCode),
+    memo: Type.Optional(
+      line(140, {
+        description: 'A line for people, if the order had one. The holders of both accounts read it.',
+      }),
+    ),
   },
   {
     description:
@@ -214,6 +219,12 @@ export const TransferOrder = Type.Object(
           'Of an IRA_CONTRIBUTION: that it counts for the year before, from 1 January to the filing date.',
       }),
     ),
+    memo: Type.Optional(
+      line(140, {
+        description:
+          'A line for people, which the holders of both accounts read. Without control, bidirectional or invisible characters. Part of what makes an order the same.',
+      }),
+    ),
     status: Type.Optional(
       Type.Unsafe<unknown>({
         ...Transfer.properties.status,
@@ -231,9 +242,35 @@ export const TransferOrder = Type.Object(
   { additionalProperties: false, description: 'An order to move money.' },
 );
 
+const TransferLimit = Type.Object(
+  {
+    appliesTo: knownValues(
+      ['USER', 'CUSTOMER', 'ACCOUNT'],
+      'Whose transfers count together: those of the user, those out of the accounts of the membership, those out of the account.',
+    ),
+    period: knownValues(['TRANSFER', 'DAY', 'MONTH'], 'TRANSFER bounds each transfer alone.'),
+    remainingAmount: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        description:
+          'The most that one more transfer may move, in major units, when the limit was passed. Missing if transfers count that the caller may not see.',
+      }),
+    ),
+    currencyCode: CurrencyCode,
+    resetsAt: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'When the next period begins; missing with TRANSFER.',
+      }),
+    ),
+  },
+  { description: 'The limit that a transfer would exceed; of several the one that leaves the least.' },
+);
+
 const TransferReason = Type.Object({
   code: knownValues([...failureCodes, 'review', 'cut_off'], 'For programs.'),
   detail: Type.String({ description: 'For people.' }),
+  limit: Type.Optional(TransferLimit),
 });
 
 export const TransferDecision = Type.Object(
@@ -384,8 +421,11 @@ export const OutcomeUnknownProblem = Type.Object(
 );
 
 export const DeclinedTransferProblem = Type.Object(
-  { ...problemMembers, transfer: Transfer },
-  { description: 'A transfer that was understood, refused and kept as FAILED; `code` says why.' },
+  { ...problemMembers, transfer: Transfer, limit: Type.Optional(TransferLimit) },
+  {
+    description:
+      'A transfer that was understood, refused and kept as FAILED; `code` says why, and `limit` beside `limit_exceeded` which limit.',
+  },
 );
 
 export const OAuthErrorDocument = Type.Object(
@@ -428,6 +468,7 @@ export const namedSchemas = {
   PaymentOption,
   TransferDecision,
   TransferReason,
+  TransferLimit,
   TransferOptions,
   TransferOption,
   Event,

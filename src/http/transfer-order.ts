@@ -1,6 +1,7 @@
 import type * as Type from 'typebox/type';
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
+import { isReadable } from '../readable-text.ts';
 import { type DecimalAmount, parseDecimalAmount, type TransferOrder } from '../transfers/index.ts';
 import { uuidv7 } from '../uuid.ts';
 import { transferIdFromKey } from './idempotency-key.ts';
@@ -37,6 +38,7 @@ export function readOrder(input: {
     transferType: body.transferType ?? null,
     paymentOption: body.paymentOption ?? null,
     previousYearContribution: body.previousYearContribution ?? null,
+    memo: readMemo(body.memo),
   };
 }
 
@@ -55,6 +57,12 @@ function readAmount(numbers: ReadonlyMap<string, string>): DecimalAmount {
   const amount = parseDecimalAmount(numbers.get('/amount') ?? '');
   if ('invalid' in amount) throw invalidOrder('/amount', amount.invalid);
   return amount;
+}
+
+function readMemo(memo: string | undefined): string | null {
+  if (memo === undefined) return null;
+  if (isReadable(memo) && memo.trim() !== '') return memo;
+  throw invalidOrder('/memo', 'Must be text without control, bidirectional or invisible characters.');
 }
 
 export function invalidOrder(pointer: string, detail: string): Problem {

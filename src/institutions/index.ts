@@ -19,4 +19,4 @@ export {
   saveInstitution,
   selectBusinessDays,
 } from './queries.ts';
-export { addDays, isLocalDate, type LocalDate, localDate } from './time-zone.ts';
+export { addDays, instantOf, isLocalDate, type LocalDate, localDate } from './time-zone.ts';

@@ -307,6 +307,8 @@ export class Batch {
       failureCode: refusal?.code,
       failureDetail: refusal?.detail,
       createdAt: facts.at,
+      memo: null,
+      exceededLimit: null,
       reversesKey: original.transferKey,
       clientId: null,
       userKey: null,
@@ -421,6 +423,8 @@ export function toTransfer(
     createdAt: at,
     paymentOption: judgement.paymentOption,
     previousYearContribution: judgement.previousYearContribution,
+    memo: order.memo,
+    exceededLimit: failure?.limit ?? null,
     reversesKey: null,
     operator: null,
   };

@@ -64,6 +64,7 @@ const untroubled: World = {
     transferType: null,
     paymentOption: null,
     previousYearContribution: null,
+    memo: null,
     actor: member,
   },
   source,

@@ -11,12 +11,12 @@ import {
 import { mayPayFrom, mayReceive, paysOut, visibleDestination, visibleSource } from './authority.ts';
 import { contributionLimitCents, contributionYear } from './contributions.ts';
 import type { Facts } from './facts.ts';
-import { type Counters, contributionKey, least, type Use, usesOf } from './limits.ts';
+import { type Counters, contributionKey, exceededLimit, least, type Use, usesOf } from './limits.ts';
 import type { LoanPayment } from './loan-queries.ts';
 import { boundsOf, optionRoom, splitPayment } from './loans.ts';
 import { holdTerms, type PendingTerms, paymentOptionsOf, policyFor } from './policies.ts';
 import type { AccountFacts } from './queries.ts';
-import type { FailureCode, SubmittedOrder, TransferType } from './transfer.ts';
+import type { ExceededLimit, FailureCode, SubmittedOrder, TransferType } from './transfer.ts';
 import { deriveTransferType } from './transfer-type.ts';
 
 export interface Judgement {
@@ -38,6 +38,8 @@ export interface Judgement {
 export interface Failure {
   readonly code: FailureCode;
   readonly detail: string;
+  /** With `limit_exceeded`. */
+  readonly limit?: ExceededLimit | null;
 }
 
 export type Malformed = { readonly malformed: true; readonly pointer: string; readonly detail: string };
@@ -99,7 +101,7 @@ export function judge(
     transferType,
     paymentOption,
     previousYearContribution,
-    failure: bound ? { code: bound.code, detail: bound.detail } : null,
+    failure: bound ? failureOf(bound, way, counters, actor, facts) : null,
     uses: bound ? [] : way.uses,
     pending: bound ? null : holdTerms(policy, amountMinor, facts.at, facts.settings.calendar),
   };
@@ -169,7 +171,6 @@ export function boundsOn(
   const { from, to, paymentOption, uses } = way;
   const [source, destination] = [book.require(from.accountId), book.require(to.accountId)];
   const room = (some: readonly Use[]) => some.map((use) => counters.room(use)).reduce(least, null);
-  const isContribution = (use: Use) => use.limitKey === contributionKey;
   const option = paymentOption ?? 'DEFAULT';
   return [
     {
@@ -195,11 +196,36 @@ export function boundsOn(
   ];
 }
 
+/** What a bound refuses by; with the limit where it is one. */
+export function failureOf(
+  { code, detail }: Failure,
+  { uses }: Pick<Way, 'uses'>,
+  counters: Counters,
+  actor: Actor,
+  { settings }: Facts,
+): Failure {
+  if (code !== 'limit_exceeded') return { code, detail };
+  return {
+    code,
+    detail,
+    limit: exceededLimit(
+      uses.filter((use) => !isContribution(use)),
+      counters,
+      actor,
+      settings.institution.timeZone,
+    ),
+  };
+}
+
+function isContribution({ limitKey }: Use): boolean {
+  return limitKey === contributionKey;
+}
+
 /** The yearly limit across all of the owner's IRAs; nothing may be contributed where nobody is the owner. */
 function contributionUse({ owner }: AccountFacts, previousYear: boolean, facts: Facts): Use {
   const { contributionLimits, calendar } = facts.settings;
   const year = contributionYear(facts.at, calendar.timeZone, previousYear, contributionLimits);
-  const name = { limitKey: contributionKey, periodStart: taxYearStart(facts.day, previousYear) };
+  const name = { limitKey: contributionKey, periodStart: taxYearStart(facts.day, previousYear), limit: null };
   // Nobody's contributions are counted nowhere.
   if (owner === null) {
     return { ...name, subjectKey: 0n, maxPerTransfer: 0n, maxAmount: null, maxCount: null };
@@ -320,6 +346,7 @@ export function differences(
     readonly transferType: TransferType | undefined;
     readonly paymentOption: LoanPaymentOption | null;
     readonly previousYearContribution: boolean | null;
+    readonly memo: string | null;
   },
 ): string[] {
   const differs: Readonly<Record<string, boolean>> = {
@@ -332,6 +359,7 @@ export function differences(
     previousYearContribution:
       order.previousYearContribution !== null &&
       order.previousYearContribution !== (first.previousYearContribution ?? false),
+    memo: order.memo !== null && order.memo !== first.memo,
   };
   return Object.keys(differs).filter((field) => differs[field]);
 }

@@ -4,7 +4,7 @@ import { Problem } from '../problem.ts';
 import type { Database } from '../storage/index.ts';
 import { mayPayFrom, mayUseId, paysOut, visibleSource } from './authority.ts';
 import { repeated, reservedId, toTransfer } from './batch.ts';
-import { boundsOn, type Failure, findWay, judge, maySee } from './decide.ts';
+import { boundsOn, type Failure, failureOf, findWay, judge, maySee } from './decide.ts';
 import { least, usesOf } from './limits.ts';
 import { boundsOf } from './loans.ts';
 import { type PendingTerms, paymentOptionsOf, policyFor } from './policies.ts';
@@ -18,6 +18,7 @@ import type { TransferDesk } from './transfer-desk.ts';
 interface Reason {
   readonly code: Failure['code'] | 'review' | 'cut_off';
   readonly detail: string;
+  readonly limit?: Failure['limit'];
 }
 
 /** What an order would become now: the transfer as it would stand, and why it would not post at once. */
@@ -137,6 +138,18 @@ export async function listTransferOptions(
     const reviewAbove = (type: TransferType | null) =>
       (type && policyFor(policies, type, currency)?.review?.aboveMinor) ?? null;
 
+    /** The least of the bounds, and the first that leaves nothing. */
+    const upTo = (
+      bounds: ReturnType<typeof boundsOn>,
+      way: Parameters<typeof failureOf>[1],
+    ): Pick<TransferOption, 'maximumMinor' | 'refusal'> => {
+      const nothing = bounds.find(({ room }) => room === 0n);
+      return {
+        maximumMinor: bounds.map(({ room }) => room).reduce(least, null),
+        refusal: nothing ? failureOf(nothing, way, counters, actor, facts) : null,
+      };
+    };
+
     const optionsTo = (toAccountId: string): TransferOption[] => {
       const to = facts.account(toAccountId);
       const loanOptions = paymentOptionsOf(policyFor(policies, 'LOAN_PAYMENT', currency));
@@ -161,7 +174,8 @@ export async function listTransferOptions(
         }
         const bounds = boundsOn(way, book, counters);
         const { transferType } = way;
-        return { ...named, transferType, ...upTo(bounds), reviewAboveMinor: reviewAbove(transferType) };
+        const most = upTo(bounds, way);
+        return { ...named, transferType, ...most, reviewAboveMinor: reviewAbove(transferType) };
       });
     };
 
@@ -180,33 +194,25 @@ export async function listTransferOptions(
     const uses = usesOf(facts.limits, { actor, from, transferType: 'INTRA_FI', currency, day: facts.day });
     const toAnybody = restricted
       ? { maximumMinor: 0n, refusal: restricted }
-      : upTo([
-          {
-            code: 'limit_exceeded',
-            detail: 'A limit of the institution is used up.',
-            room: uses.map((use) => counters.room(use)).reduce(least, null),
-          },
-          {
-            code: 'insufficient_funds',
-            detail: 'The source account has nothing available.',
-            room: roomOut(book.require(from.accountId), boundsOf(from)),
-          },
-        ]);
+      : upTo(
+          [
+            {
+              code: 'limit_exceeded',
+              detail: 'A limit of the institution is used up.',
+              room: uses.map((use) => counters.room(use)).reduce(least, null),
+            },
+            {
+              code: 'insufficient_funds',
+              detail: 'The source account has nothing available.',
+              room: roomOut(book.require(from.accountId), boundsOf(from)),
+            },
+          ],
+          { uses },
+        );
     return {
       fromAccountId,
       currencyCode: currency,
       options: [...toAccountIds.flatMap(optionsTo), { ...anybody, ...toAnybody }],
     };
   });
-}
-
-/** The least of the bounds, and the first that leaves nothing. */
-function upTo(
-  bounds: readonly (Failure & { readonly room: bigint | null })[],
-): Pick<TransferOption, 'maximumMinor' | 'refusal'> {
-  const nothing = bounds.find(({ room }) => room === 0n);
-  return {
-    maximumMinor: bounds.map(({ room }) => room).reduce(least, null),
-    refusal: nothing ? { code: nothing.code, detail: nothing.detail } : null,
-  };
 }

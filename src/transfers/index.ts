@@ -36,6 +36,7 @@ export { type Finding, reconcile } from './reconcile.ts';
 export { LimitKeyTaken, saveTransferRules, type TransferRules } from './save-transfer-rules.ts';
 export { rememberSettings } from './settings.ts';
 export {
+  type ExceededLimit,
   failureCodes,
   type Outcome,
   type RepeatedOutcome,

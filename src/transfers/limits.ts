@@ -1,13 +1,15 @@
-import type { Actor } from '../institutions/index.ts';
+import { type Actor, addDays, instantOf } from '../institutions/index.ts';
 import type { CounterName, CounterRow, LimitRow, LimitUse } from './limit-queries.ts';
 import type { AccountFacts } from './queries.ts';
-import type { TransferType } from './transfer.ts';
+import type { ExceededLimit, TransferType } from './transfer.ts';
 
 /** One limit as it binds one order: what counts for whom, from when, and up to where; null is no bound. */
 export interface Use extends CounterName {
   readonly maxPerTransfer: bigint | null;
   readonly maxAmount: bigint | null;
   readonly maxCount: number | null;
+  /** Null for the yearly limit on contributions. */
+  readonly limit: Pick<LimitRow, 'subject' | 'period'> | null;
 }
 
 /** The key under which the yearly limit on IRA contributions is counted; its subject is the owner. */
@@ -36,8 +38,44 @@ export function usesOf(
       limit.currency === currency &&
       (limit.transferType === null || limit.transferType === transferType) &&
       (limit.sourceType === null || limit.sourceType === from.diAccountType);
-    return binds ? [{ ...limit, subjectKey, periodStart: periodStartOf(limit.period, day) }] : [];
+    return binds ? [{ ...limit, subjectKey, periodStart: periodStartOf(limit.period, day), limit }] : [];
   });
+}
+
+/**
+ * The limit that leaves the least, for a caller whose order passes it. The rest of a membership's limit is told to
+ * clients alone: transfers out of accounts that a member may not see count there. Null without limits.
+ */
+export function exceededLimit(
+  uses: readonly Use[],
+  counters: Counters,
+  actor: Actor,
+  timeZone: string,
+): ExceededLimit | null {
+  let tightest: { readonly room: bigint; readonly use: Use } | undefined;
+  for (const use of uses) {
+    const room = counters.room(use);
+    if (room !== null && (tightest === undefined || room < tightest.room)) tightest = { room, use };
+  }
+  if (tightest === undefined || tightest.use.limit === null) return null;
+  const { room, use } = tightest;
+  const { subject, period } = tightest.use.limit;
+  if (room === use.maxPerTransfer)
+    return { subject, period: 'TRANSFER', remainingMinor: room, resetsAt: null };
+  const isSharedUnseen = subject === 'CUSTOMER' && actor.kind === 'member';
+  return {
+    subject,
+    period,
+    remainingMinor: isSharedUnseen ? null : room,
+    resetsAt: instantOf(periodEndOf(period, use.periodStart), '00:00', timeZone),
+  };
+}
+
+/** The first day of the next period. */
+function periodEndOf(period: LimitRow['period'], periodStart: string): string {
+  if (period === 'DAY') return addDays(periodStart, 1);
+  // 31 days after the first of a month is a day of the next one.
+  return `${addDays(periodStart, 31).slice(0, 7)}-01`;
 }
 
 /** The counters that an order paying from this account may need, whatever its type turns out to be. */

@@ -21,7 +21,7 @@ export function classesOf(status: TransferStatus | null, transferType: TransferT
 }
 
 const columns = `t.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.from_key,
-  t.amount, t.currency, t.status, t.failure_code, t.failure_detail, t.user_key, t.created_at`;
+  t.amount, t.currency, t.status, t.failure_code, t.failure_detail, t.user_key, t.created_at, t.memo`;
 const newestFirst = 'order by created_at desc, transfer_key desc';
 
 /**
@@ -55,6 +55,7 @@ interface Row {
   readonly failure_code: FailureCode | null;
   readonly failure_detail: string | null;
   readonly created_at: Date;
+  readonly memo: string | null;
 }
 
 export interface ListedTransfer {
@@ -180,6 +181,7 @@ function toListed(row: Row): ListedTransfer {
       createdAt: row.created_at,
       failureCode: row.failure_code ?? undefined,
       failureDetail: row.failure_detail ?? undefined,
+      memo: row.memo,
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Origin } from '../events/index.ts';
 import type { LoanPaymentOption } from '../ledger/index.ts';
 import { counted, type InstitutionId, type Queryable, rowsOf, sql, type Write } from '../storage/index.ts';
-import type { FailureCode, Transfer, TransferStatus, TransferType } from './transfer.ts';
+import type { ExceededLimit, FailureCode, Transfer, TransferStatus, TransferType } from './transfer.ts';
 
 /** What must be known of an account to decide a transfer. The institution's own accounts are not among them. */
 export interface AccountFacts {
@@ -276,7 +276,8 @@ const transfersById = sql(
   'transfers_by_id',
   `select t.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.from_key, t.to_key,
           t.amount, t.currency, t.status, t.failure_code, t.failure_detail, t.client_id, t.user_key, t.created_at,
-          t.payment_option, t.previous_year_contribution, t.reverses_key, t.operator, asked.person_key,
+          t.payment_option, t.previous_year_contribution, t.reverses_key, t.operator, t.memo, t.exceeded_limit,
+          asked.person_key,
           exists (select from holders h where h.institution_id = t.institution_id
                   and h.account_key = t.from_key and h.person_key = asked.person_key) as source_held
    from unnest($2::text[], $3::bigint[]) as asked (transfer_id, person_key)
@@ -284,6 +285,32 @@ const transfersById = sql(
      and u.transfer_id = any ($2::text[])
    join transfers t on t.institution_id = $1 and t.transfer_key = u.transfer_key`,
 );
+
+/** Minor units as text: a JSON number would be read through a float. */
+interface LimitJson {
+  readonly subject: ExceededLimit['subject'];
+  readonly period: ExceededLimit['period'];
+  readonly remainingMinor: string | null;
+  readonly resetsAt: string | null;
+}
+
+function limitAsJson({ remainingMinor, resetsAt, ...limit }: ExceededLimit): string {
+  const json: LimitJson = {
+    ...limit,
+    remainingMinor: remainingMinor === null ? null : String(remainingMinor),
+    resetsAt: resetsAt?.toISOString() ?? null,
+  };
+  return JSON.stringify(json);
+}
+
+function limitOfJson({ subject, period, remainingMinor, resetsAt }: LimitJson): ExceededLimit {
+  return {
+    subject,
+    period,
+    remainingMinor: remainingMinor === null ? null : BigInt(remainingMinor),
+    resetsAt: resetsAt === null ? null : new Date(resetsAt),
+  };
+}
 
 /** One row per id asked for that exists; `personKey` is who asks, null for a client. */
 export async function selectTransfersById(
@@ -312,6 +339,8 @@ export async function selectTransfersById(
     previous_year_contribution: boolean | null;
     reverses_key: bigint | null;
     operator: string | null;
+    memo: string | null;
+    exceeded_limit: LimitJson | null;
     person_key: bigint | null;
     source_held: boolean;
   }>(transfersById, [institutionId, asked.map((one) => one.transferId), asked.map((one) => one.personKey)]);
@@ -335,6 +364,8 @@ export async function selectTransfersById(
     previousYearContribution: row.previous_year_contribution,
     reversesKey: row.reverses_key,
     operator: row.operator,
+    memo: row.memo,
+    exceededLimit: row.exceeded_limit && limitOfJson(row.exceeded_limit),
     personKey: row.person_key,
     sourceHeld: row.source_held,
   }));
@@ -363,22 +394,22 @@ const writeTransfers = sql(
   'transfers_write',
   `with ids as (
      insert into used_ids (institution_id, transfer_id, transfer_key)
-     select $1, v.transfer_id, v.transfer_key from unnest($3::ordered_transfer[]) as v
+     select $1, v.transfer_id, v.transfer_key from unnest($3::transfer_with_memo[]) as v
      returning 1
    ), written as (
      insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
                             from_key, to_key, amount, currency, status, failure_code, failure_detail, client_id,
                             user_key, payment_option, previous_year_contribution, reverses_key, operator, address, request_id,
-                            created_at, settled_at)
+                            memo, exceeded_limit, created_at, settled_at)
      select $1, v.*, $2,
             case when v.status = 'PENDING' then null when cardinality($4::bigint[]) = 0 then $2::timestamptz
                  else coalesce((select l.at from unnest($4::bigint[], $5::timestamptz[]) as l (transfer_key, at)
                                 where l.transfer_key = v.transfer_key), $2) end
-     from unnest($3::ordered_transfer[]) as v
+     from unnest($3::transfer_with_memo[]) as v
      returning 1
    )
-   select expect_rows('used_ids', (select count(*) from ids), cardinality($3::ordered_transfer[])),
-          expect_rows('transfers', (select count(*) from written), cardinality($3::ordered_transfer[]))`,
+   select expect_rows('used_ids', (select count(*) from ids), cardinality($3::transfer_with_memo[])),
+          expect_rows('transfers', (select count(*) from written), cardinality($3::transfer_with_memo[]))`,
 );
 
 /**
@@ -421,6 +452,8 @@ export function insertTransfers(
           row.operator,
           row.origin.address,
           row.origin.transactionId,
+          row.memo,
+          row.exceededLimit && limitAsJson(row.exceededLimit),
         ]),
         [...recordedLater.keys()],
         [...recordedLater.values()],

@@ -39,6 +39,8 @@ export interface TransferOrder {
   readonly paymentOption: LoanPaymentOption | null;
   /** For an IRA_CONTRIBUTION; null: it counts for the current year. */
   readonly previousYearContribution: boolean | null;
+  /** A line for people on both sides; null: none. */
+  readonly memo: string | null;
 }
 
 /** An order and who gave it. */
@@ -87,6 +89,21 @@ export interface Transfer {
   readonly failureCode: FailureCode | undefined;
   /** A public sentence beside the failure code. */
   readonly failureDetail: string | undefined;
+  readonly memo: string | null;
+  /** With `limit_exceeded`, where it was read with the transfer. */
+  readonly exceededLimit?: ExceededLimit | null;
+}
+
+/** The limit that an order would exceed, as far as its caller may know. */
+export interface ExceededLimit {
+  /** Whose transfers count together. */
+  readonly subject: 'USER' | 'CUSTOMER' | 'ACCOUNT';
+  /** TRANSFER bounds each transfer alone. */
+  readonly period: 'TRANSFER' | 'DAY' | 'MONTH';
+  /** The most that a transfer may move until `resetsAt`. Null: others whom the caller may not see count as well. */
+  readonly remainingMinor: bigint | null;
+  /** When the period ends; null: never. */
+  readonly resetsAt: Date | null;
 }
 
 /** What became of an order. All of these are ordinary answers; only a broken service throws. */

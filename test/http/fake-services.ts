@@ -117,6 +117,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
         createdAt: new Date('2026-11-20T15:04:05.678Z'),
         failureCode: undefined,
         failureDetail: undefined,
+        memo: null,
       },
     }),
     explainTransfer: async () => {

@@ -197,6 +197,77 @@ describe('409', () => {
   });
 });
 
+describe('a memo', () => {
+  const memo = 'Rent for March – “two rooms” \\ 5 % off, Zoë 🏠';
+
+  test('is kept and shown wherever the transfer is, and absent where there is none', async () => {
+    const answer = await initiate(member, { id: 'memo-1', ...home, amount: 1, memo });
+    assert.equal(answer.status, 201, answer.text);
+    assert.equal(answer.body.memo, memo);
+    assert.equal((await member.get(`${paths.transfers}/memo-1`)).body.memo, memo);
+    const [newest] = (await member.get(`${paths.transfers}?accountId=a-1001-checking`)).body;
+    assert.deepEqual([newest.id, newest.memo], ['memo-1', memo]);
+    const events = (await app.get('/digitalbanking/db-events/v1/events?limit=200')).body;
+    const event = events.find((one: { transfer?: { id: string } }) => one.transfer?.id === 'memo-1');
+    assert.equal(event.transfer.memo, memo);
+    for (const without of [{}, { memo: null }]) {
+      const { body } = await initiate(member, { ...home, amount: 1, ...without });
+      assert.equal('memo' in body, false);
+    }
+  });
+
+  test('is part of what makes an order the same', async () => {
+    const order = { id: 'memo-2', ...home, amount: 1 };
+    assert.equal((await initiate(member, { ...order, memo })).status, 201);
+    assert.equal((await initiate(member, { ...order, memo })).headers.get('idempotent-replayed'), 'true');
+    assert.equal((await initiate(member, order)).body.memo, memo, 'left out, it does not differ');
+    const other = await initiate(member, { ...order, memo: 'Rent' });
+    assert.equal(other.status, 409);
+    assert.deepEqual(
+      other.body.errors.map((one: { pointer: string }) => one.pointer),
+      ['/memo'],
+    );
+  });
+
+  test('has 1 to 140 characters that people can see, in the code and in the database', async () => {
+    const longest = '🏠'.repeat(140);
+    assert.equal((await initiate(member, { ...home, amount: 1, memo: longest })).body.memo, longest);
+    const before = await posted('a-1001-checking');
+    for (const bad of [
+      '',
+      '   ',
+      'x'.repeat(141),
+      'two\nlines',
+      'tab\t',
+      'pay\u202Eeb',
+      'a\u200Bb',
+      'a\u2066b',
+      '\ud800',
+      7,
+    ]) {
+      const refused = await initiate(member, { ...home, amount: 1, memo: bad });
+      assert.equal(refused.status, 400, JSON.stringify(bad));
+      assert.equal(refused.body.errors[0].pointer, '/memo', JSON.stringify(bad));
+    }
+    assert.equal(await posted('a-1001-checking'), before);
+    for (const bad of ['', ' ', 'x'.repeat(141), 'two\nlines', 'pay\u202Eeb', 'a\u200Bb', 'a\uFEFFb']) {
+      await assert.rejects(
+        service.db.superuser(
+          `insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
+                                  from_key, to_key, amount, currency, status, failure_code, failure_detail, client_id,
+                                  created_at, settled_at, memo)
+           select institution_id, 9000000, 'memo-forged', transfer_type, from_account_id, to_account_id, from_key, to_key,
+                  amount, currency, 'FAILED', 'insufficient_funds', 'x', client_id, created_at, settled_at, $1
+           from transfers where transfer_id = 'memo-1'`,
+          [bad],
+        ),
+        { code: '23514' },
+        JSON.stringify(bad),
+      );
+    }
+  });
+});
+
 describe('422', () => {
   test('of several reasons the first in their order is told, and nothing moves', async () => {
     await service.db.superuser(

@@ -18,6 +18,7 @@ const transfer: Transfer = {
   createdAt: new Date('2026-11-20T15:04:05.678Z'),
   failureCode: undefined,
   failureDetail: undefined,
+  memo: null,
 };
 const declined: Transfer = {
   ...transfer,
@@ -127,6 +128,7 @@ describe('the edge of initiate transfer', () => {
       transferType: null,
       paymentOption: null,
       previousYearContribution: null,
+      memo: null,
     });
     for (const given of edge.orders) assert.deepEqual(given, edge.orders[0]);
   });

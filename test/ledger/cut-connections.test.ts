@@ -44,6 +44,7 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
         transferType: null,
         paymentOption: null,
         previousYearContribution: null,
+        memo: null,
       },
       ownOrigin(),
     ).then(

@@ -217,6 +217,7 @@ class Story {
         transferType: order.type,
         paymentOption: order.option,
         previousYearContribution: order.previousYear,
+        memo: null,
       },
       expected: this.#bank.initiate(actor, order, now),
     };

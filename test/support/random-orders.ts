@@ -87,6 +87,7 @@ function nextOrder(index: number): { order: TransferOrder; first: Said | undefin
     transferType: null,
     paymentOption: null,
     previousYearContribution: null,
+    memo: null,
   };
   if (said.length === 0 || random(20) !== 0) return { order, first: undefined };
   // An id again: with the same order, or with another amount.

@@ -119,6 +119,7 @@ export class Teller implements AsyncDisposable {
       transferType: order.type ?? null,
       paymentOption: order.option ?? null,
       previousYearContribution: order.previousYear ?? null,
+      memo: null,
     };
   }
 

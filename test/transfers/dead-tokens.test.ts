@@ -34,6 +34,7 @@ const order = (transferId: string, cents: bigint): TransferOrder => ({
   transferType: null,
   paymentOption: null,
   previousYearContribution: null,
+  memo: null,
 });
 const posted = async (accountId: string) =>
   (await balancesOf(one.db, 'lakeside'))[accountId]?.posted as bigint;

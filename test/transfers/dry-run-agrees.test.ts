@@ -125,6 +125,7 @@ function randomOrder(random: Random, world: World, fromAccountId: string, transf
     paymentOption:
       random(6) === 0 ? pick(random, ['DEFAULT', 'PRINCIPAL_ONLY', 'INTEREST_ONLY'] as const) : null,
     previousYearContribution: random(6) === 0 ? random(2) === 0 : null,
+    memo: null,
   };
 }
 
@@ -160,6 +161,7 @@ async function offered(
     transferType: null,
     paymentOption,
     previousYearContribution,
+    memo: null,
     allowed: !more,
   };
 }

@@ -105,6 +105,7 @@ for (const [index, [name, caller, order]] of orders.entries()) {
         dry.body.reasons.map((reason: { code: string }) => reason.code),
         [real.body.code],
       );
+      assert.deepEqual(dry.body.reasons[0].limit, real.body.limit);
     } else if (is.status === 'PENDING') assert.equal(dry.body.reasons[0].code, 'review');
     else assert.deepEqual(dry.body.reasons, []);
   });

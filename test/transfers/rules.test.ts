@@ -94,6 +94,25 @@ describe('limits', () => {
     const member = () => memberOf(service, 'demo.member', 'demo-member-password');
     const pay = async () => (await initiate(await member(), 'a-1001-checking', 'a-1001-savings', 1)).status;
     assert.deepEqual([await pay(), await pay(), await pay(), await pay()], [201, 201, 201, 422]);
+    const spent = order('a-1001-checking', 'a-1001-savings', 1);
+    const caller = await member();
+    const refused = await caller.post(paths.transfers, spent);
+    const daily = {
+      appliesTo: 'USER',
+      period: 'DAY',
+      remainingAmount: 0,
+      currencyCode: 'USD',
+      resetsAt: '2026-03-04T05:00:00.000Z',
+    };
+    assert.deepEqual(refused.body.limit, daily);
+    const again = await caller.post(paths.transfers, spent);
+    assert.deepEqual(
+      { ...again.body, instance: '' },
+      { ...refused.body, instance: '' },
+      'repeated word for word',
+    );
+    const listed = await caller.get(`${paths.transfers}/options?fromAccountId=a-1001-checking`);
+    assert.deepEqual(listed.body.options.at(-1).reason.limit, daily);
     // A second before midnight in New York, then midnight.
     hand.set('2026-03-04T04:59:59Z');
     assert.equal(await pay(), 422);
@@ -127,6 +146,18 @@ describe('limits', () => {
     assert.equal(failed.body.code, 'account_closed');
     const over = await initiate(bank, 'a-1001-checking', 'a-1003-checking', 10.01);
     assert.equal(over.body.code, 'limit_exceeded');
+    // The membership's other accounts count here too: a client sees them all, a member may not.
+    const daily = {
+      appliesTo: 'CUSTOMER',
+      period: 'DAY',
+      currencyCode: 'USD',
+      resetsAt: '2026-03-05T05:00:00.000Z',
+    };
+    assert.deepEqual(over.body.limit, { ...daily, remainingAmount: 10 });
+    const member = await memberOf(service, 'demo.member', 'demo-member-password');
+    const asked = order('a-1001-checking', 'a-1001-savings', 10.01);
+    const dry = await member.post(`${paths.transfers}/dry-run`, asked);
+    assert.deepEqual(dry.body.reasons[0].limit, daily);
     assert.deepEqual(await counter(1), { amount: 20_00n, transfers: 1 });
     // On the next day the day before gets it back.
     hand.set('2026-03-05T05:00:01Z');

@@ -62,8 +62,9 @@ export async function answerDryRun(services: Services, actor: Actor, order: Orde
     case 'decision':
       return decided(outcome, false);
     case 'replayed': {
-      const { failureCode, failureDetail = 'The transfer was declined.' } = outcome.transfer;
-      const reasons = failureCode === undefined ? [] : [{ code: failureCode, detail: failureDetail }];
+      const { failureCode: code, failureDetail: detail = 'The transfer was declined.' } = outcome.transfer;
+      const limit = outcome.transfer.exceededLimit ?? null;
+      const reasons = code === undefined ? [] : [{ code, detail, limit }];
       return decided({ transfer: outcome.transfer, reasons }, true);
     }
   }

@@ -3,7 +3,7 @@ import { Problem } from '../../problem.ts';
 import { failureCodes, type Outcome, type Transfer } from '../../transfers/index.ts';
 import { orderExample, pendingTransferExample, transferExample } from '../examples.ts';
 import { type Answer, type Input, operation } from '../operation.ts';
-import { presentTransfer } from '../presenters.ts';
+import { presentLimit, presentTransfer } from '../presenters.ts';
 import { DeclinedTransferProblem, OutcomeUnknownProblem, Transfer as TransferSchema } from '../schemas.ts';
 import type { Services } from '../services.ts';
 import { idempotencyKeyHeader, idReused, invalidOrder, orderBody, readOrder } from '../transfer-order.ts';
@@ -120,6 +120,10 @@ function answer(outcome: Outcome): Answer {
 function declined(transfer: Transfer): Answer {
   const { failureCode, failureDetail } = transfer;
   if (failureCode === undefined) throw new Error('http: a failed transfer without a reason');
-  const members = { transfer: presentTransfer(transfer) };
+  const limit = transfer.exceededLimit;
+  const members = {
+    transfer: presentTransfer(transfer),
+    ...(limit && { limit: presentLimit(limit, transfer.currencyCode) }),
+  };
   return { problem: new Problem(failureCode, failureDetail ?? 'The transfer was declined.', { members }) };
 }
