@@ -120,6 +120,31 @@ create type ordered_transfer as (
   request_id text
 );
 
+create type transfer_with_memo as (
+  transfer_key bigint,
+  transfer_id text,
+  transfer_type text,
+  from_account_id text,
+  to_account_id text,
+  from_key bigint,
+  to_key bigint,
+  amount bigint,
+  currency text,
+  status text,
+  failure_code text,
+  failure_detail text,
+  client_id text,
+  user_key bigint,
+  payment_option text,
+  previous_year_contribution boolean,
+  reverses_key bigint,
+  operator text,
+  address inet,
+  request_id text,
+  memo text,
+  exceeded_limit jsonb
+);
+
 
 -- Tables
 
@@ -756,11 +781,15 @@ END)) stored,
   operator text,
   address inet,
   request_id text collate "C",
+  memo text,
+  exceeded_limit jsonb,
   constraint transfers_amount_check CHECK (amount > 0),
   constraint transfers_check CHECK (client_id IS NOT NULL OR operator IS NOT NULL),
+  constraint transfers_check1 CHECK (exceeded_limit IS NULL OR failure_code = 'limit_exceeded'::text),
   constraint transfers_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint transfers_failure CHECK ((status = 'FAILED'::text) = (failure_code IS NOT NULL)),
   constraint transfers_failure_detail CHECK ((failure_code IS NULL) = (failure_detail IS NULL)),
+  constraint transfers_memo_check CHECK (length(memo) <= 140 AND memo ~ '\S'::text AND memo !~ '[[:cntrl:]\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]'::text),
   constraint transfers_operator_check CHECK (operator <> ''::text),
   constraint transfers_payment_option_check CHECK (payment_option = ANY (ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text])),
   constraint transfers_pkey PRIMARY KEY (institution_id, transfer_key),
