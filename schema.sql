@@ -470,6 +470,8 @@ create table institutions (
   created_at timestamp with time zone not null,
   contact_change_max_age integer not null default 0,
   registration_birth_date boolean not null default false,
+  openings_per_day integer not null default 1000,
+  opening_deposits_per_day bigint not null default 100000000,
   constraint institutions_code_check CHECK (code ~ '^[a-z][a-z0-9-]{1,30}$'::text),
   constraint institutions_code_key UNIQUE (code),
   constraint institutions_contact_change_max_age_check CHECK (contact_change_max_age >= 0 AND contact_change_max_age <= 2592000),
@@ -477,6 +479,8 @@ create table institutions (
   constraint institutions_enrollment_check CHECK (enrollment = ANY (ARRAY['closed'::text, 'open'::text])),
   constraint institutions_name_check CHECK (name <> ''::text),
   constraint institutions_opening_deposit_minor_check CHECK (opening_deposit_minor >= 0),
+  constraint institutions_opening_deposits_per_day_check CHECK (opening_deposits_per_day >= 0),
+  constraint institutions_openings_per_day_check CHECK (openings_per_day >= 0 AND openings_per_day <= 10000000),
   constraint institutions_password_min_length_check CHECK (password_min_length >= 8 AND password_min_length <= 128),
   constraint institutions_pkey PRIMARY KEY (institution_id)
 );
@@ -531,6 +535,33 @@ create table loans (
   constraint loans_fees_due_check CHECK (fees_due >= 0),
   constraint loans_institution_id_account_key_fkey FOREIGN KEY (institution_id, account_key) REFERENCES accounts(institution_id, account_key),
   constraint loans_pkey PRIMARY KEY (institution_id, account_key)
+);
+
+create table opening_counters (
+  institution_id integer not null,
+  day date not null,
+  openings integer not null,
+  deposited bigint not null,
+  constraint opening_counters_deposited_check CHECK (deposited >= 0),
+  constraint opening_counters_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint opening_counters_openings_check CHECK (openings >= 0),
+  constraint opening_counters_pkey PRIMARY KEY (institution_id, day)
+);
+
+create table openings (
+  institution_id integer not null,
+  customer_key bigint not null,
+  person_key bigint not null,
+  account_id text collate "C" not null,
+  opened_on date not null,
+  deposit bigint not null,
+  deposited_on date,
+  constraint openings_deposit_check CHECK (deposit >= 0),
+  constraint openings_institution_id_account_id_fkey FOREIGN KEY (institution_id, account_id) REFERENCES accounts(institution_id, account_id),
+  constraint openings_institution_id_customer_key_fkey FOREIGN KEY (institution_id, customer_key) REFERENCES customers(institution_id, customer_key),
+  constraint openings_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
+  constraint openings_institution_id_person_key_key UNIQUE (institution_id, person_key),
+  constraint openings_pkey PRIMARY KEY (institution_id, customer_key)
 );
 
 create table outbox (
@@ -625,6 +656,19 @@ create table refresh_families (
   constraint refresh_families_scopes_check CHECK ('offline_access'::text = ANY (scopes)),
   constraint refresh_families_token_hash_check CHECK (length(token_hash) = 32)
 ) with (fillfactor=80);
+
+create table registration_tries (
+  institution_id integer not null,
+  member_number text collate "C" not null,
+  tries integer not null,
+  last_at timestamp with time zone not null,
+  paused_until timestamp with time zone,
+  constraint registration_tries_check CHECK (tries < 20 OR paused_until >= (last_at + '00:01:00'::interval)),
+  constraint registration_tries_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint registration_tries_member_number_check CHECK (member_number ~ '^[A-Za-z0-9-]{1,32}$'::text),
+  constraint registration_tries_pkey PRIMARY KEY (institution_id, member_number),
+  constraint registration_tries_tries_check CHECK (tries > 0)
+);
 
 create table revocations (
   institution_id integer not null,
@@ -869,6 +913,7 @@ CREATE INDEX outbox_feed ON public.outbox USING btree (institution_id, epoch, xi
 CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
 CREATE INDEX pending_transfers_due ON public.pending_transfers USING btree (institution_id, due_at);
 CREATE INDEX refresh_families_by_end ON public.refresh_families USING btree (institution_id, idle_until);
+CREATE INDEX registration_tries_by_age ON public.registration_tries USING btree (institution_id, last_at);
 CREATE INDEX revocations_by_expiry ON public.revocations USING btree (institution_id, expires_at);
 CREATE INDEX spent_assertions_by_expiry ON public.spent_assertions USING btree (institution_id, expires_at);
 CREATE INDEX spent_client_assertions_by_expiry ON public.spent_client_assertions USING btree (institution_id, expires_at);
@@ -1471,6 +1516,39 @@ CREATE OR REPLACE FUNCTION public.control_number(kind text, posting bigint, acco
  IMMUTABLE
 RETURN hashint8extended(posting, hashint8extended(account, hashint8extended(amount, (CASE kind WHEN 'HOLD'::text THEN 1 WHEN 'RELEASE'::text THEN 2 WHEN 'SETTLEMENT'::text THEN 3 ELSE 0 END)::bigint)));
 
+CREATE OR REPLACE FUNCTION public.count_opening()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  most institutions;
+  counted opening_counters;
+begin
+  select * into most from institutions where institution_id = new.institution_id;
+  if tg_op = 'INSERT' then
+    insert into opening_counters as c values (new.institution_id, new.opened_on, 1, 0)
+    on conflict (institution_id, day) do update set openings = c.openings + 1
+    returning * into counted;
+    if counted.openings > most.openings_per_day then
+      raise exception 'openings: no more today' using errcode = 'SD042';
+    end if;
+  elsif old.deposited_on is not null then
+    raise exception 'openings: a deposit is paid once' using errcode = 'SD043';
+  end if;
+  if new.deposited_on is not null and new.deposit > 0 then
+    insert into opening_counters as c values (new.institution_id, new.deposited_on, 0, new.deposit)
+    on conflict (institution_id, day) do update set deposited = c.deposited + new.deposit
+    returning * into counted;
+    if counted.deposited > most.opening_deposits_per_day then
+      raise exception 'openings: no more deposits today' using errcode = 'SD042';
+    end if;
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.end_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1609,6 +1687,7 @@ CREATE TRIGGER limit_counters_lowered BEFORE UPDATE ON limit_counters FOR EACH R
 CREATE TRIGGER limit_uses_dropped AFTER DELETE ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use_dropped();
 CREATE TRIGGER limit_uses_written AFTER INSERT ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use();
 CREATE TRIGGER loan_payments_written AFTER INSERT ON loan_payments REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_loan_payments();
+CREATE TRIGGER openings_counted AFTER INSERT OR UPDATE ON openings FOR EACH ROW EXECUTE FUNCTION count_opening();
 CREATE TRIGGER outbox_wiped BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION check_secret_wiped();
 CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_terms();
 CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EACH ROW EXECUTE FUNCTION check_pending_ended();
@@ -1648,10 +1727,13 @@ limit_counters (forced): institution using (institution_id = ( SELECT (current_s
 limit_uses (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 loan_payments (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 loans (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+opening_counters (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+openings (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 outbox (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 pending_transfers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 refresh_families (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+registration_tries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 revocations (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 spent_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 spent_client_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -1683,16 +1765,19 @@ entries: insert, select
 event_epochs: insert, select
 holders: delete, insert, select, update
 identity_providers: delete, insert, select, update (active, generation, keys, resource_tokens, scopes, subject_from, token_type, user_id_type)
-institutions: insert, select, update (contact_change_max_age, enrollment, name, opening_deposit_minor, password_min_length, registration_birth_date, time_zone)
+institutions: insert, select, update (contact_change_max_age, enrollment, name, opening_deposit_minor, opening_deposits_per_day, openings_per_day, password_min_length, registration_birth_date, time_zone)
 limit_counters: insert, select, update (amount, max_amount, max_transfers, transfers)
 limit_uses: delete, insert, select
 loan_payments: insert, select
 loans: insert, select, update (accrued_interest, amount_due, fees_due)
+opening_counters: select
+openings: insert, select, update (deposited_on)
 outbox: select, update (secret, secret_expires_at)
 pending_transfers: delete, insert, select, update (due_at, when_due)
 persons: insert, select, update (birth_date, email, first_name, last_name, phone_number, phone_type)
 provider_directory: delete, insert, select
 refresh_families: delete, insert, select, update (generation, idle_until, revoked_at, rotated_at, token_hash)
+registration_tries: delete, insert, select, update
 revocations: delete, insert, select
 schema_migrations: select
 signing_keys: delete, insert, select, update (sealed_private_key)

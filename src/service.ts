@@ -26,6 +26,7 @@ import {
   SealBroken,
 } from './auth/index.ts';
 import type { Config, Secrets } from './config.ts';
+import { payDueOpening } from './core/index.ts';
 import {
   type AuditTrail,
   expireAudit,
@@ -36,7 +37,7 @@ import {
 } from './events/index.ts';
 import { type CommitDelay, createServer, type Services } from './http/index.ts';
 import { type Actor, type Institution, listInstitutions } from './institutions/index.ts';
-import { getProfile, registerMember, updateContact } from './members/index.ts';
+import { forgetRegistrationTries, getProfile, registerMember, updateContact } from './members/index.ts';
 import { Problem } from './problem.ts';
 import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
 import { type Clock, type InstitutionId, waitsForStandbys } from './storage/index.ts';
@@ -193,7 +194,10 @@ function servicesOf(stores: Stores, desk: TransferDesk, isStopping: () => boolea
       }
     },
     activateMember: async (actor, activation, origin) => {
-      const activating = activateMember(auth, actor, activation, origin);
+      const postingKey = await postingKeys.next();
+      const activating = activateMember(auth, actor, activation, origin, (tx, personKey, at) =>
+        payDueOpening(tx, personKey, postingKey, at),
+      );
       const { userId } = await noteRefusal(auth.audit, 'user.activated', actor, origin, activating);
       return getProfile(database, actor, userId, 'USER_ID', clock());
     },
@@ -367,6 +371,9 @@ export async function keepHouse(stores: Stores, auditRetentionDays: number, log:
     await attempt(code, 'tokens', () => keepAuthHouse(auth, institutionId));
     await attempt(code, 'secrets', () =>
       database.write(institutionId, (db) => wipeExpiredSecrets(db, institutionId, clock())),
+    );
+    await attempt(code, 'registration_tries', () =>
+      forgetRegistrationTries(database, institutionId, clock()),
     );
     await attempt(code, 'audit', () => trim(institutionId));
   }

@@ -24,6 +24,9 @@ const mostTries = 5;
 /** Of the vault: for its hash, and for the sealed one beside the event. */
 export const activationPurpose = 'activation code';
 
+/** Pays the opening deposit that waits for the activation. Problem `too_many_requests` where a cap of the day is reached. */
+export type DepositOpening = (tx: Transaction, personKey: bigint, at: Date) => Promise<void>;
+
 export interface IssuedActivation {
   readonly code: string;
   /** For the event that hands it over. */
@@ -73,6 +76,7 @@ export async function activateMember(
   actor: ClientActor,
   request: { readonly activationCode: string; readonly username: string; readonly password: string },
   origin: Origin,
+  depositOpening: DepositOpening,
 ): Promise<{ readonly userId: string }> {
   const { institutionId } = actor;
   const found = await findActivation(deps, institutionId, request.activationCode);
@@ -105,6 +109,7 @@ export async function activateMember(
       const { userId } = activation;
       const entry = { action: 'user.activated', outcome: 'succeeded', clientId, userId, origin } as const;
       await appendAudit(tx, institutionId, entry, at);
+      await depositOpening(tx, activation.personKey, at);
     });
   } catch (error) {
     throw isUniqueViolation(error, 'users_by_username') ? usernameTaken(error) : error;

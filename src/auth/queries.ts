@@ -521,6 +521,7 @@ export async function upsertActivation(
 
 export interface ActivationRow {
   readonly userKey: bigint;
+  readonly personKey: bigint;
   readonly userId: string;
   readonly secretHash: Buffer;
   readonly failedTries: number;
@@ -530,7 +531,7 @@ export interface ActivationRow {
 
 const activation = sql(
   'auth_activation',
-  `select a.user_key, u.user_id, a.secret_hash, a.failed_tries, a.expires_at,
+  `select a.user_key, u.user_id, u.person_key, a.secret_hash, a.failed_tries, a.expires_at,
           array(select c.member_number from customer_persons cp
                 join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                 where cp.institution_id = a.institution_id and cp.person_key = u.person_key) as member_numbers
@@ -547,6 +548,7 @@ export async function selectActivation(
   const { rows } = await db.query<{
     user_key: bigint;
     user_id: string;
+    person_key: bigint;
     secret_hash: Buffer;
     failed_tries: number;
     expires_at: Date;
@@ -555,6 +557,7 @@ export async function selectActivation(
   return rows.map((row) => ({
     userKey: row.user_key,
     userId: row.user_id,
+    personKey: row.person_key,
     secretHash: row.secret_hash,
     failedTries: row.failed_tries,
     expiresAt: row.expires_at,

@@ -163,9 +163,14 @@ const institutionColumns = [
 ];
 
 /** Came later: an extract without them leaves them as they are. */
-const optionalInstitutionColumns = ['contact_change_max_age', 'registration_birth_date'];
+const optionalInstitutionColumns = [
+  'contact_change_max_age',
+  'registration_birth_date',
+  'openings_per_day',
+  'opening_deposits_per_day',
+];
 
-function readPolicies(row: Row): Partial<InstitutionPolicies> {
+function readPolicies(row: Row, currency: string): Partial<InstitutionPolicies> {
   const whole = (column: string, most: number) => {
     const text = row.match(column, /^[0-9]{1,9}$/, `a whole number from 0 to ${most}`);
     if (Number(text) > most) row.fail(column, `a whole number from 0 to ${most}`);
@@ -176,6 +181,10 @@ function readPolicies(row: Row): Partial<InstitutionPolicies> {
       contactChangeMaxAgeSeconds: whole('contact_change_max_age', 2_592_000),
     }),
     ...(row.has('registration_birth_date') && { registrationBirthDate: row.yes('registration_birth_date') }),
+    ...(row.has('openings_per_day') && { openingsPerDay: whole('openings_per_day', 10_000_000) }),
+    ...(row.has('opening_deposits_per_day') && {
+      openingDepositsPerDayMinor: row.amountFromZero('opening_deposits_per_day', currency),
+    }),
   };
 }
 
@@ -198,7 +207,7 @@ function readInstitution(row: Row): InstitutionSettings {
     openingDepositMinor: row.amountFromZero('opening_deposit', currency),
     passwordMinLength,
     demo: row.yes('demo'),
-    policies: readPolicies(row),
+    policies: readPolicies(row, currency),
   };
 }
 

@@ -9,4 +9,5 @@ export { ExtractRejected } from './extract.ts';
 export { expectUnique, type Row, readTable } from './extract-table.ts';
 export { importExtract } from './import-extract.ts';
 export { MembershipExists, openMembership } from './open-membership.ts';
+export { payDueOpening } from './openings.ts';
 export { findMembership, type MembershipPerson } from './queries.ts';

@@ -1,12 +1,10 @@
 import { insertAccounts } from '../accounts/index.ts';
-import { appendEvents } from '../events/index.ts';
 import type { Institution } from '../institutions/index.ts';
-import { Book } from '../ledger/index.ts';
 import { Problem } from '../problem.ts';
 import { isReadable } from '../readable-text.ts';
 import type { Transaction } from '../storage/index.ts';
 import { uuidv7 } from '../uuid.ts';
-import { internalAccountId } from './internal-accounts.ts';
+import { recordOpening } from './openings.ts';
 import {
   insertCustomers,
   insertSelfDeclared,
@@ -24,9 +22,10 @@ export interface NewMember {
 
 /**
  * Opens an unknown member number on the spot, where enrollment is open: a person, their membership, a share savings
- * and a share draft (checking) account, and the institution's opening deposit from its funding account in the latter.
+ * and a share draft (checking) account, and the institution's opening deposit for the latter.
  *
- * A unique violation: somebody else opened the same number at the same time.
+ * Problem `too_many_requests`: the institution's caps of the day are reached. A unique violation: another call opened the
+ * same number at the same time.
  */
 export async function openMembership(
   tx: Transaction,
@@ -84,7 +83,8 @@ export async function openMembership(
   const keys = [...accountKeys.values()];
   const holders = keys.map((accountKey) => ({ accountKey, personKey, role: 'PRIMARY', mayPay: true }));
   await replaceHolders(tx, institutionId, keys, holders);
-  await depositOpening(tx, institution, checking.accountId, openingKey, at);
+  const { accountId } = checking;
+  await recordOpening(tx, institution, { customerKey, personKey, accountId }, openingKey, at);
   const { firstName, lastName, email } = person;
   return {
     personKey,
@@ -113,27 +113,4 @@ function refuseUnreadableNames(member: NewMember): void {
 /** Thrown to the loser of two enrollments of one number. */
 export class MembershipExists extends Error {
   override readonly name = 'MembershipExists';
-}
-
-async function depositOpening(
-  tx: Transaction,
-  institution: Institution,
-  accountId: string,
-  postingKey: bigint,
-  at: Date,
-): Promise<void> {
-  if (institution.openingDepositMinor === 0n) return;
-  const funding = internalAccountId('FUNDING', institution.currency);
-  const book = await Book.lock(tx, [funding, accountId]);
-  book.record({
-    kind: 'OPENING',
-    postingKey,
-    debitAccountId: funding,
-    creditAccountId: accountId,
-    amountMinor: institution.openingDepositMinor,
-  });
-  const { accountKey, seq } = book.require(accountId);
-  const when = await book.write(at);
-  const event = { kind: 'account.balance_opened', subjectKey: accountKey, toKey: accountKey, toSeq: seq };
-  await appendEvents(tx, tx.institutionId, [event], when);
 }

@@ -22,6 +22,10 @@ export interface InstitutionPolicies {
   readonly contactChangeMaxAgeSeconds: number;
   /** Where the core has no e-mail address, registering needs the right birth date. */
   readonly registrationBirthDate: boolean;
+  /** Memberships opened on the spot in a day of the institution, at most. */
+  readonly openingsPerDay: number;
+  /** What the funding account pays for opening deposits in a day, at most. */
+  readonly openingDepositsPerDayMinor: bigint;
 }
 
 export interface Institution extends InstitutionSettings {
@@ -41,10 +45,13 @@ interface Row {
   demo: boolean;
   contact_change_max_age: number;
   registration_birth_date: boolean;
+  openings_per_day: number;
+  opening_deposits_per_day: bigint;
 }
 
 const columns = `institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
-  password_min_length, demo, contact_change_max_age, registration_birth_date`;
+  password_min_length, demo, contact_change_max_age, registration_birth_date, openings_per_day,
+  opening_deposits_per_day`;
 
 const byId = sql('institutions_by_id', `select ${columns} from institutions where institution_id = $1`);
 const byCode = sql('institutions_by_code', `select ${columns} from institutions where code = $1`);
@@ -69,14 +76,17 @@ const save = sql(
   'institutions_save',
   `insert into institutions (code, name, currency, time_zone, enrollment, opening_deposit_minor,
                              password_min_length, demo, created_at, contact_change_max_age,
-                             registration_birth_date)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, 0), coalesce($11, false))
+                             registration_birth_date, openings_per_day, opening_deposits_per_day)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, 0), coalesce($11, false), coalesce($12, 1000),
+           coalesce($13::bigint, 100000000))
    on conflict (code) do update
    set name = excluded.name, time_zone = excluded.time_zone, enrollment = excluded.enrollment,
        opening_deposit_minor = excluded.opening_deposit_minor,
        password_min_length = excluded.password_min_length,
        contact_change_max_age = coalesce($10, institutions.contact_change_max_age),
-       registration_birth_date = coalesce($11, institutions.registration_birth_date)
+       registration_birth_date = coalesce($11, institutions.registration_birth_date),
+       openings_per_day = coalesce($12, institutions.openings_per_day),
+       opening_deposits_per_day = coalesce($13, institutions.opening_deposits_per_day)
    returning ${columns}`,
 );
 
@@ -98,6 +108,8 @@ export async function saveInstitution(
     at,
     settings.policies?.contactChangeMaxAgeSeconds ?? null,
     settings.policies?.registrationBirthDate ?? null,
+    settings.policies?.openingsPerDay ?? null,
+    settings.policies?.openingDepositsPerDayMinor ?? null,
   ]);
   return toInstitution(rows[0] as Row);
 }
@@ -116,6 +128,8 @@ function toInstitution(row: Row): Institution {
     policies: {
       contactChangeMaxAgeSeconds: row.contact_change_max_age,
       registrationBirthDate: row.registration_birth_date,
+      openingsPerDay: row.openings_per_day,
+      openingDepositsPerDayMinor: row.opening_deposits_per_day,
     },
   };
 }

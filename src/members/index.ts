@@ -14,4 +14,5 @@ export {
   userRoles,
 } from './profile.ts';
 export { type Registration, registerMember } from './register-member.ts';
+export { forgetRegistrationTries } from './registration-tries.ts';
 export { type ContactChange, updateContact } from './update-contact.ts';

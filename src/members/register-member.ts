@@ -9,6 +9,8 @@ import { findAddressedUser } from './get-profile.ts';
 import { type ClaimedIdentity, pickPerson } from './pick-person.ts';
 import { type PhoneType, type Profile, toProfile } from './profile.ts';
 import { insertUser, upsertPhone } from './queries.ts';
+import { takeRegistrationTry } from './registration-tries.ts';
+import { deleteTries } from './registration-try-queries.ts';
 import { type IssueEmailCode, verifyEmail } from './verify-email.ts';
 
 export interface Registration extends ClaimedIdentity {
@@ -31,7 +33,8 @@ export interface RegisterDeps {
  * Gives a person of the core digital access: a user, still without credentials, and an event that carries the
  * activation code. In an institution with open enrollment an unknown member number is opened on the spot.
  *
- * Problems: `member_not_found`, `identity_mismatch`, `member_already_registered` (also for the loser of a race).
+ * Problems: `member_not_found`, `identity_mismatch`, `member_already_registered` (also for the loser of a race),
+ * `too_many_requests` (the member number is paused, or the institution opens no more memberships today).
  */
 export async function registerMember(
   deps: RegisterDeps,
@@ -42,8 +45,9 @@ export async function registerMember(
   const { institutionId } = actor;
   const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
   if (institution === undefined) throw new Error('members: a token of an institution that does not exist');
-  const openingKey = await deps.postingKeys.next();
   const at = deps.clock();
+  await takeRegistrationTry(deps.database, institutionId, registration.memberNumber, at);
+  const openingKey = await deps.postingKeys.next();
   try {
     return await deps.database.transaction(institutionId, async (tx) => {
       const person = await findPerson(tx);
@@ -71,6 +75,7 @@ export async function registerMember(
       const { clientId } = actor;
       const entry = { action: 'user.registered', outcome: 'succeeded', clientId, userId, origin } as const;
       await appendAudit(tx, institutionId, entry, at);
+      await deleteTries(tx, institutionId, registration.memberNumber);
       return toProfile(user, addressed, at);
     });
   } catch (error) {

@@ -135,7 +135,12 @@ async function decided(world: World): Promise<{
         openingDepositMinor: 0n,
         passwordMinLength: 15,
         demo: false,
-        policies: { contactChangeMaxAgeSeconds: 0, registrationBirthDate: false },
+        policies: {
+          contactChangeMaxAgeSeconds: 0,
+          registrationBirthDate: false,
+          openingsPerDay: 1_000,
+          openingDepositsPerDayMinor: 100_000_000n,
+        },
       },
       policies: [],
       calendar: { timeZone: 'America/New_York', opensAt: '00:00', exceptions: new Map() },

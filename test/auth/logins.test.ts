@@ -245,7 +245,7 @@ describe('wrong passwords in a row', () => {
       username,
       password: 'seven lanterns by the lake',
     };
-    await activateMember(auth(), actor, activation, ownOrigin());
+    await activateMember(auth(), actor, activation, ownOrigin(), async () => {});
     assert.equal(await login(username, activation.password), 'ok');
   });
 });

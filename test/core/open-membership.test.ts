@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findMembership, importExtract, MembershipExists, openMembership } from '../../src/core/index.ts';
+import {
+  findMembership,
+  importExtract,
+  MembershipExists,
+  openMembership,
+  payDueOpening,
+} from '../../src/core/index.ts';
 import { findInstitutionByCode, type Institution } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
+import { aFundingAccount, aMember, anAccount, anInstitution } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { extractFolder, soundExtract } from '../support/extract.ts';
 import { balancesOf, dumpTables, ledgerSums } from '../support/tables.ts';
@@ -17,17 +24,44 @@ before(async () => {
   keys = new PostingKeys(db.database);
   await using folder = await extractFolder(soundExtract());
   await importExtract({ database: db.database, clock: () => at, postingKeys: keys }, folder.folder);
-  fictional = (await db.database.directory((directory) =>
+  const real = (await db.database.directory((directory) =>
     findInstitutionByCode(directory, 'fictional'),
   )) as Institution;
+  // A demo pays the deposit at once.
+  fictional = { ...real, demo: true };
 });
 after(() => db.close());
 
-async function open(memberNumber: string, institution = fictional, names = {}) {
+async function open(memberNumber: string, institution = fictional, names = {}, now = at) {
   const key = await keys.next();
   return db.database.transaction(institution.institutionId, (tx) =>
-    openMembership(tx, institution, { memberNumber, email: ' new@example.test ', ...names }, key, at),
+    openMembership(tx, institution, { memberNumber, email: ' new@example.test ', ...names }, key, now),
   );
+}
+
+async function payDue(institution: Institution, personKey: bigint, now = at): Promise<void> {
+  const key = await keys.next();
+  await db.database.transaction(institution.institutionId, (tx) => payDueOpening(tx, personKey, key, now));
+}
+
+/** An institution with open enrollment of its own, so that its days are its own. */
+async function anOpenInstitution(
+  policies: Institution['policies'] | object,
+  demo = false,
+): Promise<Institution> {
+  const settings = { enrollment: 'open', openingDepositMinor: 10_000n, demo, policies } as const;
+  const institution = await anInstitution(db.database, settings);
+  await aFundingAccount(db.database, institution);
+  return institution;
+}
+
+async function heldBy(institution: Institution): Promise<bigint> {
+  const [row] = await db.superuser<{ sum: bigint }>(
+    `select coalesce(sum(b.posted), 0)::bigint as sum from balances b join accounts a using (institution_id, account_key)
+     where b.institution_id = $1 and a.category = 'DEPOSIT'`,
+    [institution.institutionId],
+  );
+  return row?.sum ?? 0n;
 }
 
 async function accountsOf(memberNumber: string) {
@@ -53,6 +87,7 @@ test('a newcomer has a membership of their own, savings, and checking with the o
       email: 'new@example.test',
       phoneNumber: null,
       phoneType: null,
+      birthDate: null,
       registered: false,
     },
   );
@@ -143,6 +178,67 @@ test('of ten enrollments of one number at once, one opens it', async () => {
   assert.equal((await accountsOf('2004')).length, 2);
   assert.deepEqual(new Set(await ledgerSums(db)), new Set(['0']));
 });
+
+test('an institution that is no demo pays the opening deposit when it is due, and once', async () => {
+  const real = await anOpenInstitution({});
+  const { personKey } = await open('3001', real);
+  assert.equal(await heldBy(real), 0n);
+  await Promise.all(Array.from({ length: 5 }, () => payDue(real, personKey)));
+  assert.equal(await heldBy(real), 10_000n);
+  await payDue(real, personKey);
+  assert.equal(await heldBy(real), 10_000n);
+  await assert.rejects(
+    db.superuser('update openings set deposited_on = $2 where person_key = $1', [personKey, '2026-03-03']),
+    { code: 'SD043' },
+  );
+});
+
+test('of many openings at once as many succeed as the institution opens a day, and the next day more', async () => {
+  const real = await anOpenInstitution({ openingsPerDay: 2 });
+  const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => open(`31${i}`, real)));
+  const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  assert.equal(refused.length, 6);
+  // 07:00 in New York: 17 hours to go.
+  assert.deepEqual(
+    refused.map(({ code, retryAfterSeconds }) => [code, retryAfterSeconds]),
+    Array(6).fill(['too_many_requests', 17 * 3_600]),
+  );
+  await assert.rejects(open('3190', real), { code: 'too_many_requests' });
+  await open('3191', real, {}, new Date(at.getTime() + 17 * 3_600_000));
+});
+
+test('the funding account pays no more opening deposits a day than the institution allows', async () => {
+  const demo = await anOpenInstitution({ openingDepositsPerDayMinor: 25_000n }, true);
+  await open('3201', demo);
+  await open('3202', demo);
+  await assert.rejects(open('3203', demo), { code: 'too_many_requests' });
+  assert.equal(await heldBy(demo), 20_000n);
+  const real = await anOpenInstitution({ openingDepositsPerDayMinor: 10_000n });
+  const [first, second] = [await open('3204', real), await open('3205', real)];
+  await payDue(real, first.personKey);
+  await assert.rejects(payDue(real, second.personKey), { code: 'too_many_requests' });
+  assert.equal(await heldBy(real), 10_000n);
+  await payDue(real, second.personKey, new Date(at.getTime() + 24 * 3_600_000));
+  assert.equal(await heldBy(real), 20_000n);
+});
+
+test('the database itself refuses an opening beyond the cap of the day', async () => {
+  const real = await anOpenInstitution({ openingsPerDay: 1 });
+  await open('3301', real);
+  const { personKey, customerKey, accountId } = await anUncountedMember(real);
+  const another = db.superuser(
+    `insert into openings (institution_id, customer_key, person_key, account_id, opened_on, deposit)
+     values ($1, $2, $3, $4, '2026-03-02', 0)`,
+    [real.institutionId, customerKey, personKey, accountId],
+  );
+  await assert.rejects(another, { code: 'SD042' });
+});
+
+async function anUncountedMember(institution: Institution) {
+  const member = await aMember(db.database, institution);
+  const { accountId } = await anAccount(db.database, member);
+  return { personKey: member.person.personKey, customerKey: member.customerKey, accountId };
+}
 
 test('a membership of several persons tells who of them is registered', async () => {
   await db.superuser(

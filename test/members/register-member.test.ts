@@ -35,7 +35,7 @@ before(async () => {
   db = await testDatabase();
   postingKeys = new PostingKeys(db.database);
   closed = await anInstitution(db.database);
-  open = await anInstitution(db.database, { enrollment: 'open', openingDepositMinor: 50_000n });
+  open = await anInstitution(db.database, { enrollment: 'open', openingDepositMinor: 50_000n, demo: true });
   await aFundingAccount(db.database, open);
 });
 after(() => db.close());
@@ -422,7 +422,11 @@ describe('open enrollment', () => {
   });
 
   test('20 calls at once for as many numbers open them all, though one account pays every deposit', async () => {
-    const fresh = await anInstitution(db.database, { enrollment: 'open', openingDepositMinor: 12_345n });
+    const fresh = await anInstitution(db.database, {
+      enrollment: 'open',
+      openingDepositMinor: 12_345n,
+      demo: true,
+    });
     await aFundingAccount(db.database, fresh);
     const { won, lost } = await outcomesOf(
       Array.from({ length: 20 }, (_, i) =>

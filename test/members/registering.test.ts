@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { changeClient, createClient, listClients } from '../../src/auth/index.ts';
+import { changeClient, createClient, listClients, reissueActivation } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
+import { forgetRegistrationTries } from '../../src/members/index.ts';
 import { type Answer, clientOf, type DemoCaller, paths } from '../support/demo.ts';
 import { institutionOf } from '../support/identity.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -9,7 +10,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 /* Registering as callers meet it: what a client is told, how often it may try, what an opening may cost a day. */
 
 let service: TestService;
-const now = new Date('2026-03-02T17:00:00Z');
+let now = new Date('2026-03-02T17:00:00Z');
 before(async () => {
   service = await startTestService({ clock: () => now });
 });
@@ -89,5 +90,103 @@ describe('uniform refusals', () => {
     const listed = await listClients(service.service.stores.auth, institutionId);
     const newest = listed.find(({ clientId }) => clientId === 'newest');
     assert.partialDeepStrictEqual(newest, { registrationRefusals: 'UNIFORM', introspectsAll: false });
+  });
+});
+
+describe('tries of one member number', () => {
+  const tryOne = (client: DemoCaller, memberNumber: string, email = 'guess@example.test') =>
+    client.post(paths.register, { memberNumber, email });
+
+  test('are paused after twenty, longer each time, whether the number is known or not', async () => {
+    await service.db.superuser("update institutions set enrollment = 'closed' where code = 'lakeside'");
+    try {
+      let client = await clientOf(service, backend);
+      for (const memberNumber of ['100022', 'UNKNOWN-2']) {
+        const answers = await Promise.all(Array.from({ length: 30 }, () => tryOne(client, memberNumber)));
+        const paused = answers.filter(({ status }) => status === 429);
+        assert.equal(paused.length, 10, memberNumber);
+        for (const { body, headers } of paused) {
+          assert.equal(body.code, 'too_many_requests');
+          assert.equal(headers.get('retry-after'), '60');
+        }
+        assert.equal((await tryOne(client, '100023')).body.code, 'identity_mismatch');
+      }
+      const known = 'fern.example@example.test';
+      assert.equal((await tryOne(client, '100022', known)).status, 429, 'also with the right details');
+      now = new Date(now.getTime() + 60_000);
+      assert.equal((await tryOne(client, '100022')).body.code, 'identity_mismatch');
+      assert.equal((await tryOne(client, '100022')).headers.get('retry-after'), '120');
+      now = new Date(now.getTime() + 24 * 60 * 60_000);
+      client = await clientOf(service, backend);
+      assert.equal((await tryOne(client, '100022')).body.code, 'identity_mismatch');
+      assert.equal((await tryOne(client, '100022')).body.code, 'identity_mismatch');
+    } finally {
+      await service.db.superuser("update institutions set enrollment = 'open' where code = 'lakeside'");
+    }
+  });
+
+  test('are forgotten when one succeeds, and after a day without one', async () => {
+    const client = await clientOf(service);
+    const { institutionId } = await institutionOf(service, 'lakeside');
+    const counted = () =>
+      service.db.superuser<{ member_number: string }>(
+        `select member_number from registration_tries where member_number = any ($1)`,
+        [['100024', '100025']],
+      );
+    assert.equal((await tryOne(client, '100024')).status, 422);
+    assert.equal((await tryOne(client, '100025')).status, 422);
+    const [person] = await service.db.superuser<{ email: string }>(
+      `select p.email from persons p join customer_persons using (institution_id, person_key)
+       join customers c using (institution_id, customer_key) where c.member_number = '100024' and c.institution_id = $1`,
+      [institutionId],
+    );
+    assert.equal((await tryOne(client, '100024', person?.email)).status, 201);
+    assert.deepEqual(await counted(), [{ member_number: '100025' }]);
+    const later = new Date(now.getTime() + 24 * 60 * 60_000);
+    await forgetRegistrationTries(service.db.database, institutionId, later);
+    assert.deepEqual(await counted(), []);
+  });
+});
+
+describe('the opening deposit', () => {
+  test('of a real institution comes with the activation, in the same transaction', async () => {
+    await service.db.superuser("update institutions set demo = false where code = 'lakeside'");
+    try {
+      const client = await clientOf(service);
+      const registered = await client.post(paths.register, {
+        memberNumber: 'REAL-1',
+        email: 'real.one@example.test',
+      });
+      assert.equal(registered.status, 201, registered.text);
+      const { userId, customers } = registered.body;
+      const held = async () => {
+        const accounts = await client.get(`${paths.customer(customers[0].customerId)}/accounts`);
+        return accounts.body.map(
+          (one: { balance: { currentBalance: { amount: number } } }) => one.balance.currentBalance.amount,
+        );
+      };
+      assert.deepEqual((await held()).toSorted(), [0, 0]);
+      const { institutionId } = await institutionOf(service, 'lakeside');
+      const { auth } = service.service.stores;
+      const issued = await reissueActivation(auth, institutionId, userId, ownOrigin());
+      const login = {
+        activationCode: issued?.code,
+        username: 'real.one',
+        password: 'seven lanterns by the lake',
+      };
+      const capped = (most: string) =>
+        service.db.superuser(
+          `update institutions set opening_deposits_per_day = ${most} where code = 'lakeside'`,
+        );
+      await capped('0');
+      const waiting = await client.post(paths.activate, login);
+      assert.equal(waiting.status, 429, waiting.text);
+      assert.ok(Number(waiting.headers.get('retry-after')) > 60);
+      await capped('100000000');
+      assert.equal((await client.post(paths.activate, login)).status, 201);
+      assert.deepEqual((await held()).toSorted(), [0, 500]);
+    } finally {
+      await service.db.superuser("update institutions set demo = true where code = 'lakeside'");
+    }
   });
 });
