@@ -329,6 +329,7 @@ async function copyEverything(
       ),
     );
 
+    await client.query(`insert into limit_keys values ($1, 1, 'CUSTOMER DAY   USD')`, [institution]);
     await client.query(
       `insert into transfer_limits (institution_id, limit_key, subject, currency, period, max_amount)
                         values ($1, 1, 'CUSTOMER', 'USD', 'DAY', 1000000000)`,

@@ -44,6 +44,7 @@ import { type Clock, type InstitutionId, waitsForStandbys } from './storage/inde
 import { openDesk, openStores, type Stores } from './stores.ts';
 import {
   cancelTransfer,
+  expireLimitCounters,
   explainTransfer,
   getTransfer,
   initiateTransfer,
@@ -376,6 +377,9 @@ export async function keepHouse(stores: Stores, auditRetentionDays: number, log:
       forgetRegistrationTries(database, institutionId, clock()),
     );
     await attempt(code, 'audit', () => trim(institutionId));
+    await attempt(code, 'limit_counters', () =>
+      database.write(institutionId, (db) => expireLimitCounters(db, clock())),
+    );
   }
 }
 

@@ -38,6 +38,7 @@ const files = {
 
 const optionalColumns: Partial<Record<keyof typeof files, readonly string[]>> = {
   'contribution-limits.csv': ['filing_date'],
+  'transfer-limits.csv': ['review_above'],
 };
 
 /** Whether a folder has anything to say about transfers. */
@@ -154,9 +155,14 @@ function readLimit(row: Row): TransferRules['limits'][number] {
     maxPerTransfer: amountOrNull(row, 'max_per_transfer', currency),
     maxAmount: amountOrNull(row, 'max_amount', currency),
     maxCount: integerOrNull(row, 'max_count', 0, 2_147_483_647),
+    reviewAbove: amountOrNull(row, 'review_above', currency),
   };
-  if (limit.maxPerTransfer === null && limit.maxAmount === null && limit.maxCount === null) {
-    row.fail('max_amount', 'at least one of max_per_transfer, max_amount and max_count');
+  const { maxPerTransfer, maxAmount, maxCount, reviewAbove } = limit;
+  if ([maxPerTransfer, maxAmount, maxCount, reviewAbove].every((bound) => bound === null)) {
+    row.fail('max_amount', 'at least one of max_per_transfer, max_amount, max_count and review_above');
+  }
+  if (reviewAbove !== null && maxAmount !== null && reviewAbove >= maxAmount) {
+    row.fail('review_above', 'less than max_amount');
   }
   return limit;
 }

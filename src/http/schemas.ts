@@ -301,7 +301,9 @@ const TransferOption = Type.Object(
     maximumAmount: Type.Optional(
       Type.Number({ description: 'The most that may be moved now, in major units.' }),
     ),
-    reviewAbove: Type.Optional(Type.Number({ description: 'More than this is held for review.' })),
+    reviewAbove: Type.Optional(
+      Type.Number({ description: 'More than this is held for review. Returned to client tokens only.' }),
+    ),
     reason: Type.Optional(TransferReason),
   },
   { description: 'One destination.' },

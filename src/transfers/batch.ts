@@ -252,7 +252,8 @@ export class Batch {
       this.#usesGivenBack.push(...mine.filter((use) => use.limitKey !== contributionKey));
     } else {
       releaseHeld(amountMinor, fromAccountId, toAccountId, transferKey, book);
-      for (const use of mine) counters.giveBack(use);
+      const wasReviewed = this.#pending.get(transferKey)?.heldFor === 'REVIEW';
+      for (const use of mine) counters.giveBack(use, wasReviewed);
       this.#usesGivenBack.push(...mine);
     }
     this.#finished.push(transfer);
@@ -324,7 +325,7 @@ export class Batch {
       }
       for (const use of uses) {
         if (use.transferKey !== original.transferKey || use.limitKey !== contributionKey) continue;
-        counters.giveBack(use);
+        counters.giveBack(use, false);
         this.#usesGivenBack.push(use);
       }
     }

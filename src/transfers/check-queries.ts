@@ -245,7 +245,7 @@ export const transferChecks: readonly Check[] = [
        from limit_counters c
        join institutions i on i.institution_id = c.institution_id
        join transfer_limits l on l.institution_id = c.institution_id and l.limit_key = c.limit_key
-         and (l.max_amount is not null or l.max_count is not null)
+         and num_nonnulls(l.max_amount, l.max_count, l.review_above) > 0
        -- About: where clocks are set back to midnight there are two, and which of them is meant is not said. The day decides.
        cross join lateral (values (
          c.period_start::timestamp at time zone i.time_zone - interval '2 hours',
@@ -403,7 +403,7 @@ const uncounted = sql(
      join institutions i on i.institution_id = $1
      cross join lateral (
        select date_trunc(l.period, $4::timestamptz at time zone i.time_zone)::date as binding) p
-     where l.institution_id = $1 and (l.max_amount is not null or l.max_count is not null)
+     where l.institution_id = $1 and num_nonnulls(l.max_amount, l.max_count, l.review_above) > 0
        and exists (select from limit_counters c where c.institution_id = $1 and c.limit_key = l.limit_key
                      and c.period_start < p.binding)
    )

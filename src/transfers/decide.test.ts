@@ -88,6 +88,7 @@ const untroubled: World = {
     maxPerTransfer: 1_000_00n,
     maxAmount: 1_000_00n,
     maxCount: 10,
+    reviewAbove: null,
   },
   counted: { amount: 0n, transfers: 0 },
   contributed: { amount: 0n },
@@ -157,7 +158,7 @@ async function decided(world: World): Promise<{
   };
   const { limitKey, subject } = world.limit;
   const subjectKey = subject === 'USER' ? member.userKey : world.source.customerKey;
-  const unlimited = { maxAmount: null, maxTransfers: null };
+  const unlimited = { maxAmount: null, maxTransfers: null, reviewed: 0n, reviewAbove: null };
   const locked = [
     { limitKey, subjectKey, periodStart: '2026-03-02', ...world.counted, ...unlimited },
     {

@@ -103,8 +103,23 @@ export function judge(
     previousYearContribution,
     failure: bound ? failureOf(bound, way, counters, actor, facts) : null,
     uses: bound ? [] : way.uses,
-    pending: bound ? null : holdTerms(policy, amountMinor, facts.at, facts.settings.calendar),
+    pending: bound
+      ? null
+      : holdTerms(
+          policy,
+          amountMinor,
+          facts.at,
+          facts.settings.calendar,
+          isTotalAbove(way.uses, counters, amountMinor),
+        ),
   };
+}
+
+function isTotalAbove(uses: readonly Use[], counters: Counters, amountMinor: bigint): boolean {
+  return uses.some((use) => {
+    const headroom = counters.unreviewedHeadroom(use);
+    return headroom !== null && amountMinor > headroom;
+  });
 }
 
 /** The way between two accounts, or the first reason why there is none. */
@@ -228,10 +243,24 @@ function contributionUse({ owner }: AccountFacts, previousYear: boolean, facts: 
   const name = { limitKey: contributionKey, periodStart: taxYearStart(facts.day, previousYear), limit: null };
   // Nobody's contributions are counted nowhere.
   if (owner === null) {
-    return { ...name, subjectKey: 0n, maxPerTransfer: 0n, maxAmount: null, maxCount: null };
+    return {
+      ...name,
+      subjectKey: 0n,
+      maxPerTransfer: 0n,
+      maxAmount: null,
+      maxCount: null,
+      reviewAbove: null,
+    };
   }
   const maxAmount = year === null ? 0n : contributionLimitCents(year, owner.birthDate, contributionLimits);
-  return { ...name, subjectKey: owner.personKey, maxPerTransfer: null, maxAmount, maxCount: null };
+  return {
+    ...name,
+    subjectKey: owner.personKey,
+    maxPerTransfer: null,
+    maxAmount,
+    maxCount: null,
+    reviewAbove: null,
+  };
 }
 
 /** The first day of the year that a contribution on a day counts for. */
@@ -248,7 +277,7 @@ export function apply(
 ): LoanPayment | null {
   if (from === undefined || to === undefined)
     throw new Error('transfers: what has no accounts cannot be applied');
-  for (const use of uses) counters.count(use, amountMinor);
+  for (const use of uses) counters.count(use, amountMinor, pending?.heldFor === 'REVIEW');
   const option = paymentOption ?? 'DEFAULT';
   const [out, into] =
     pending === null

@@ -5,9 +5,9 @@ import type { Database } from '../storage/index.ts';
 import { mayPayFrom, mayUseId, paysOut, visibleSource } from './authority.ts';
 import { repeated, reservedId, toTransfer } from './batch.ts';
 import { boundsOn, type Failure, failureOf, findWay, judge, maySee } from './decide.ts';
-import { least, usesOf } from './limits.ts';
+import { least, type Use, usesOf } from './limits.ts';
 import { boundsOf } from './loans.ts';
-import { type PendingTerms, paymentOptionsOf, policyFor } from './policies.ts';
+import { type PendingTerms, paymentOptionsOf, policyFor, termsForMember } from './policies.ts';
 import { selectHeldAccountIds, selectNeighbourAccountIds } from './queries.ts';
 import type { TransferSettings } from './settings.ts';
 import { look } from './settle.ts';
@@ -30,6 +30,7 @@ export interface Decision {
 
 /**
  * The dry run of an order: the same reading and the same rules as the real one's, and nothing moved, stored or used up.
+ * Members are not told of reviews: who could ask would order just below what is reviewed.
  * An order under the id of a transfer that the caller may see gives that transfer; of others it tells nothing.
  */
 export async function explainTransfer(
@@ -53,10 +54,11 @@ export async function explainTransfer(
     if ('malformed' in judgement) {
       return { kind: 'malformed', pointer: judgement.pointer, detail: judgement.detail };
     }
-    const { failure, pending } = judgement;
+    const { failure } = judgement;
+    const pending = actor.kind === 'member' ? termsForMember(judgement.pending) : judgement.pending;
     return {
       kind: 'decision',
-      transfer: toTransfer(submitted, 0n, judgement, facts.at),
+      transfer: toTransfer(submitted, 0n, { ...judgement, pending }, facts.at),
       reasons: failure !== null ? [failure] : pending !== null ? whyHeld(pending) : [],
     };
   });
@@ -96,7 +98,7 @@ interface TransferOption {
   readonly previousYearContribution: boolean | null;
   /** The most that may be moved now, in minor units; 0 where it may not be. Null: without a bound. */
   readonly maximumMinor: bigint | null;
-  /** More than this is held for review. */
+  /** More than this is held for review; null also for a member, who is not told. */
   readonly reviewAboveMinor: bigint | null;
   /** Why nothing may be moved this way. */
   readonly refusal: Failure | null;
@@ -135,8 +137,11 @@ export async function listTransferOptions(
     if (from === undefined) throw new Problem('not_found', 'There is no such account.');
     const { currency } = from;
     const { policies } = facts.settings;
-    const reviewAbove = (type: TransferType | null) =>
-      (type && policyFor(policies, type, currency)?.review?.aboveMinor) ?? null;
+    const reviewAbove = (type: TransferType, uses: readonly Use[]) => {
+      if (actor.kind === 'member') return null;
+      const ofOne = policyFor(policies, type, currency)?.review?.aboveMinor ?? null;
+      return uses.map((use) => counters.unreviewedHeadroom(use)).reduce(least, ofOne);
+    };
 
     /** The least of the bounds, and the first that leaves nothing. */
     const upTo = (
@@ -175,23 +180,23 @@ export async function listTransferOptions(
         const bounds = boundsOn(way, book, counters);
         const { transferType } = way;
         const most = upTo(bounds, way);
-        return { ...named, transferType, ...most, reviewAboveMinor: reviewAbove(transferType) };
+        return { ...named, transferType, ...most, reviewAboveMinor: reviewAbove(transferType, way.uses) };
       });
     };
 
+    const uses = usesOf(facts.limits, { actor, from, transferType: 'INTRA_FI', currency, day: facts.day });
     const anybody: Omit<TransferOption, 'maximumMinor' | 'refusal'> = {
       toAccountId: null,
       transferType: 'INTRA_FI',
       paymentOption: null,
       previousYearContribution: null,
-      reviewAboveMinor: reviewAbove('INTRA_FI'),
+      reviewAboveMinor: reviewAbove('INTRA_FI', uses),
     };
     const restricted = from.closed
       ? { code: 'account_closed' as const, detail: 'The source account is closed.' }
       : paysOut(from) && mayPayFrom(actor, from, facts)
         ? null
         : { code: 'account_restricted' as const, detail: 'The source account does not allow this payment.' };
-    const uses = usesOf(facts.limits, { actor, from, transferType: 'INTRA_FI', currency, day: facts.day });
     const toAnybody = restricted
       ? { maximumMinor: 0n, refusal: restricted }
       : upTo(

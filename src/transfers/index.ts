@@ -1,6 +1,6 @@
 /**
  * Transfers: initiate, explain, review, types, limits, settle (the batch). Owns the tables transfers, used_ids,
- * pending_transfers, transfer_approvals, transfer_policies, transfer_limits, limit_counters, limit_uses,
+ * pending_transfers, transfer_approvals, transfer_policies, transfer_limits, limit_keys, limit_counters, limit_uses,
  * contribution_limits and loan_payments.
  *
  * Invariants: an id means one order, for ever; money moves in the same transaction that uses up the id, counts the
@@ -23,6 +23,7 @@ export {
   settleDue,
 } from './act-on-transfer.ts';
 export { derivedIdPrefix } from './authority.ts';
+export { expireLimitCounters } from './expire-limit-counters.ts';
 export {
   type Decision,
   explainTransfer,

@@ -22,11 +22,14 @@ export interface LimitRow {
   readonly maxPerTransfer: bigint | null;
   readonly maxAmount: bigint | null;
   readonly maxCount: number | null;
+  /** More than this in the period, counted together, is held for review; null: not by this limit. */
+  readonly reviewAbove: bigint | null;
 }
 
 const limits = sql(
   'transfers_limits',
-  `select limit_key, subject, period, transfer_type, source_type, currency, max_per_transfer, max_amount, max_count
+  `select limit_key, subject, period, transfer_type, source_type, currency, max_per_transfer, max_amount, max_count,
+          review_above
    from transfer_limits where institution_id = $1 order by limit_key`,
 );
 
@@ -41,6 +44,7 @@ export async function selectLimits(db: Queryable, institutionId: InstitutionId):
     max_per_transfer: bigint | null;
     max_amount: bigint | null;
     max_count: number | null;
+    review_above: bigint | null;
   }>(limits, [institutionId]);
   return rows.map((row) => ({
     limitKey: row.limit_key,
@@ -52,6 +56,7 @@ export async function selectLimits(db: Queryable, institutionId: InstitutionId):
     maxPerTransfer: row.max_per_transfer,
     maxAmount: row.max_amount,
     maxCount: row.max_count,
+    reviewAbove: row.review_above,
   }));
 }
 
@@ -59,22 +64,43 @@ const removeLimits = sql('transfers_remove_limits', 'delete from transfer_limits
 const addLimits = sql(
   'transfers_add_limits',
   `insert into transfer_limits (institution_id, limit_key, subject, period, transfer_type, source_type, currency,
-                                max_per_transfer, max_amount, max_count)
+                                max_per_transfer, max_amount, max_count, review_above)
    select $1, v.*
    from unnest($2::integer[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
-               $10::integer[]) as v`,
+               $10::integer[], $11::bigint[]) as v`,
+);
+const useKeys = sql(
+  'transfers_use_limit_keys',
+  `insert into limit_keys (institution_id, limit_key, counts)
+   select $1, v.* from unnest($2::integer[], $3::text[]) as v
+   on conflict do nothing`,
+);
+const keysTaken = sql(
+  'transfers_limit_keys_taken',
+  `select k.limit_key from limit_keys k
+   join unnest($2::integer[], $3::text[]) as v (limit_key, counts) on v.limit_key = k.limit_key
+   where k.institution_id = $1 and k.counts <> v.counts
+   order by k.limit_key`,
 );
 
-/** Exactly these. A limit keeps its counters for as long as it keeps its key. */
+/**
+ * Exactly these. A limit keeps its counters for as long as it keeps its key. Answers the keys that have ever counted something
+ * else: with one of those nothing is replaced.
+ */
 export async function replaceLimits(
   tx: Queryable,
   institutionId: InstitutionId,
   rows: readonly LimitRow[],
-): Promise<void> {
+): Promise<number[]> {
+  const keys = rows.map((row) => row.limitKey);
+  const used = [institutionId, keys, rows.map(whatCounts)];
+  await tx.query(useKeys, used);
+  const taken = (await tx.query<{ limit_key: number }>(keysTaken, used)).rows.map((row) => row.limit_key);
+  if (taken.length > 0) return taken;
   await tx.query(removeLimits, [institutionId]);
   await tx.query(addLimits, [
     institutionId,
-    rows.map((row) => row.limitKey),
+    keys,
     rows.map((row) => row.subject),
     rows.map((row) => row.period),
     rows.map((row) => row.transferType),
@@ -83,7 +109,14 @@ export async function replaceLimits(
     rows.map((row) => row.maxPerTransfer),
     rows.map((row) => row.maxAmount),
     rows.map((row) => row.maxCount),
+    rows.map((row) => row.reviewAbove),
   ]);
+  return [];
+}
+
+/** As the column `counts` of the database has it. */
+function whatCounts({ subject, period, transferType, sourceType, currency }: LimitRow): string {
+  return [subject, period, transferType ?? '', sourceType ?? '', currency].join(' ');
 }
 
 /** What was counted under one limit for one subject in one period. */
@@ -96,6 +129,10 @@ export interface CounterRow {
   readonly transfers: number;
   readonly maxAmount: bigint | null;
   readonly maxTransfers: number | null;
+  /** How much of the amount was held for review. */
+  readonly reviewed: bigint;
+  /** What the rest of the amount may come to. */
+  readonly reviewAbove: bigint | null;
 }
 
 /** Which counter: of a limit, for a subject, in the period that begins on a day. */
@@ -106,7 +143,8 @@ const countersByName = `
   select c.*
   from unnest($2::integer[], $3::bigint[], $4::date[]) as n (limit_key, subject_key, period_start)
   cross join lateral (
-    select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, c.max_amount, c.max_transfers
+    select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, c.max_amount, c.max_transfers,
+           c.reviewed, c.review_above
     from limit_counters c
     where c.institution_id = $1 and c.limit_key = n.limit_key and c.subject_key = n.subject_key
       and c.period_start = n.period_start
@@ -123,6 +161,8 @@ interface CounterDbRow {
   transfers: number;
   max_amount: bigint | null;
   max_transfers: number | null;
+  reviewed: bigint;
+  review_above: bigint | null;
 }
 
 /**
@@ -173,14 +213,16 @@ function toCounter(row: CounterDbRow): CounterRow {
     transfers: row.transfers,
     maxAmount: row.max_amount,
     maxTransfers: row.max_transfers,
+    reviewed: row.reviewed,
+    reviewAbove: row.review_above,
   };
 }
 
 const insertGiven = `
   insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers, max_amount,
-                              max_transfers)
-  select $1, v.* from unnest($2::counter_state[]) as v`;
-const counters = ['limit_counters', 'cardinality($2::counter_state[])'] as const;
+                              max_transfers, reviewed, review_above)
+  select $1, v.* from unnest($2::reviewed_counter[]) as v`;
+const counters = ['limit_counters', 'cardinality($2::reviewed_counter[])'] as const;
 const addCounters = counted('transfers_add_counters', ...counters, insertGiven);
 // An upsert, though each row stands and is locked: it finds it by its key, where the plan of a join compared each with all.
 const writeCounters = counted(
@@ -189,7 +231,7 @@ const writeCounters = counted(
   `${insertGiven}
    on conflict (institution_id, limit_key, subject_key, period_start) do update
    set amount = excluded.amount, transfers = excluded.transfers, max_amount = excluded.max_amount,
-       max_transfers = excluded.max_transfers`,
+       max_transfers = excluded.max_transfers, reviewed = excluded.reviewed, review_above = excluded.review_above`,
 );
 
 /** A unique violation: somebody else has begun to count there meanwhile, unseen by this transaction, which must start anew. */
@@ -217,9 +259,22 @@ function write(
       row.transfers,
       row.maxAmount,
       row.maxTransfers,
+      row.reviewed,
+      row.reviewAbove,
     ]),
   ];
   return [{ statement, values }];
+}
+
+const dropCounters = sql(
+  'transfers_expire_counters',
+  'select expire_limit_counters($1::date, $2::integer) as gone',
+);
+
+/** Some counters of periods that began before a day. Answers how many. */
+export async function deleteOldCounters(db: Queryable, before: string, most: number): Promise<number> {
+  const { rows } = await db.query<{ gone: bigint }>(dropCounters, [before, most]);
+  return Number(rows[0]?.gone ?? 0n);
 }
 
 /** What a transfer counted, kept where it may have to be given back. */

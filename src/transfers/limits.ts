@@ -8,6 +8,8 @@ export interface Use extends CounterName {
   readonly maxPerTransfer: bigint | null;
   readonly maxAmount: bigint | null;
   readonly maxCount: number | null;
+  /** More than this in the period is held for review. */
+  readonly reviewAbove: bigint | null;
   /** Null for the yearly limit on contributions. */
   readonly limit: Pick<LimitRow, 'subject' | 'period'> | null;
 }
@@ -141,11 +143,18 @@ export class Counters {
   }
 
   /** Whether it has to be remembered what an order counted here. */
-  static counts(use: Pick<Use, 'maxAmount' | 'maxCount'>): boolean {
-    return use.maxAmount !== null || use.maxCount !== null;
+  static counts(use: Pick<Use, 'maxAmount' | 'maxCount' | 'reviewAbove'>): boolean {
+    return use.maxAmount !== null || use.maxCount !== null || use.reviewAbove !== null;
   }
 
-  count(use: Use, amountMinor: bigint): void {
+  /** The most that one more order may move without a review; null: no bound. */
+  unreviewedHeadroom(use: Use): bigint | null {
+    if (use.reviewAbove === null) return null;
+    const { amount } = this.#locked(use);
+    return use.reviewAbove > amount ? use.reviewAbove - amount : 0n;
+  }
+
+  count(use: Use, amountMinor: bigint, isReviewed: boolean): void {
     if (!Counters.counts(use)) return;
     const counter = this.#locked(use);
     this.#change({
@@ -154,12 +163,22 @@ export class Counters {
       transfers: counter.transfers + 1,
       maxAmount: use.maxAmount,
       maxTransfers: use.maxCount,
+      reviewed: isReviewed ? counter.reviewed + amountMinor : counter.reviewed,
+      // Held amounts come after a bound that was lowered, too: the one that the others were counted under stays.
+      reviewAbove: isReviewed ? counter.reviewAbove : use.reviewAbove,
     });
   }
 
-  giveBack(use: LimitUse): void {
+  giveBack(use: LimitUse, wasReviewed: boolean): void {
     const counter = this.#locked(use);
-    this.#change({ ...counter, amount: counter.amount - use.amount, transfers: counter.transfers - 1 });
+    // Held before reviews were counted, it is not among them.
+    const left = wasReviewed ? counter.reviewed - use.amount : counter.reviewed;
+    this.#change({
+      ...counter,
+      amount: counter.amount - use.amount,
+      transfers: counter.transfers - 1,
+      reviewed: left > 0n ? left : 0n,
+    });
   }
 
   /** Those that nothing had counted before. */
@@ -193,6 +212,8 @@ export class Counters {
       transfers: 0,
       maxAmount: null,
       maxTransfers: null,
+      reviewed: 0n,
+      reviewAbove: null,
     };
   }
 }

@@ -21,17 +21,28 @@ export function policyFor(
   return policies.find((policy) => policy.transferType === transferType && policy.currency === currency);
 }
 
-/** Null: the transfer posts at once. An amount exactly at a threshold is not above it. */
+/** How an order is reviewed that a limit's total holds where its type has no review of its own: within a day, or it expires. */
+const reviewOfTotals = {
+  aboveMinor: 0n,
+  secondApprovalAboveMinor: null,
+  seconds: 86_400,
+  unreviewed: 'EXPIRE',
+} as const satisfies Policy['review'];
+
+/**
+ * Null: the transfer posts at once. An amount exactly at a threshold is not above it. `isTotalAbove`: with what was ordered
+ * before it is above a limit's total for review.
+ */
 export function holdTerms(
   policy: Policy | undefined,
   amountMinor: bigint,
   at: Date,
   calendar: BusinessCalendar,
+  isTotalAbove: boolean,
 ): PendingTerms | null {
-  if (policy === undefined) return null;
-  const { review } = policy;
-  const notBefore = policy.cutOff === null ? null : cutOff(at, policy.cutOff, calendar);
-  if (review !== null && amountMinor > review.aboveMinor) {
+  const review = policy?.review ?? (isTotalAbove ? reviewOfTotals : null);
+  const notBefore = policy?.cutOff == null ? null : cutOff(at, policy.cutOff, calendar);
+  if (review !== null && (isTotalAbove || amountMinor > review.aboveMinor)) {
     const second = review.secondApprovalAboveMinor;
     const reviewed = new Date(at.getTime() + review.seconds * 1000);
     return {
@@ -45,6 +56,15 @@ export function holdTerms(
     };
   }
   if (notBefore === null) return null;
+  return untilBusinessDay(notBefore);
+}
+
+/** The terms as far as a member is told of them: reviews are the institution's own matter. */
+export function termsForMember(terms: PendingTerms | null): PendingTerms | null {
+  return terms === null || terms.notBefore === null ? null : untilBusinessDay(terms.notBefore);
+}
+
+function untilBusinessDay(notBefore: Date): PendingTerms {
   return { heldFor: 'CUT_OFF', dueAt: notBefore, whenDue: 'POST', approvalsNeeded: 0, notBefore };
 }
 

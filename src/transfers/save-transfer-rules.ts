@@ -1,7 +1,7 @@
 import { type BusinessDay, replaceBusinessDays } from '../institutions/index.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
 import type { ContributionLimit } from './contributions.ts';
-import { type LimitRow, replaceLimits, selectLimits } from './limit-queries.ts';
+import { type LimitRow, replaceLimits } from './limit-queries.ts';
 import { type Policy, replaceContributionLimits, replacePolicies } from './setting-queries.ts';
 
 /** All that an institution lays down about transfers. Amounts are minor units. */
@@ -15,7 +15,7 @@ export interface TransferRules {
 /**
  * Puts these rules in the place of those before. They hold for orders from then on, within a second in every process;
  * what is pending keeps the terms that it was held under. A limit keeps what it has counted while it keeps its key; so
- * under a key that stands nothing else may be counted: LimitKeyTaken, and nothing is saved.
+ * under a key that was ever used nothing else may be counted: LimitKeyTaken, and nothing is saved.
  */
 export async function saveTransferRules(
   database: Database,
@@ -23,15 +23,9 @@ export async function saveTransferRules(
   rules: TransferRules,
 ): Promise<void> {
   await database.transaction(institutionId, async (tx) => {
-    const standing = new Map((await selectLimits(tx, institutionId)).map((limit) => [limit.limitKey, limit]));
-    for (const limit of rules.limits) {
-      const before = standing.get(limit.limitKey);
-      if (before !== undefined && whatCounts(before) !== whatCounts(limit)) {
-        throw new LimitKeyTaken(limit.limitKey);
-      }
-    }
     await replacePolicies(tx, institutionId, rules.policies);
-    await replaceLimits(tx, institutionId, rules.limits);
+    const [taken] = await replaceLimits(tx, institutionId, rules.limits);
+    if (taken !== undefined) throw new LimitKeyTaken(taken);
     await replaceBusinessDays(tx, institutionId, rules.businessDays);
     await replaceContributionLimits(tx, institutionId, rules.contributionLimits);
   });
@@ -45,8 +39,4 @@ export class LimitKeyTaken extends Error {
       `limit_key ${limitKey} has counted something else until now: give the limit a number that was never used. Nothing was saved.`,
     );
   }
-}
-
-function whatCounts({ subject, period, transferType, sourceType, currency }: LimitRow): string {
-  return [subject, period, transferType, sourceType, currency].join();
 }

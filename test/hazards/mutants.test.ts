@@ -837,7 +837,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'a cancelled transfer keeps what it counted',
     file: 'transfers/batch.ts',
-    instead: ['for (const use of mine) counters.giveBack(use);', ''],
+    instead: ['for (const use of mine) counters.giveBack(use, wasReviewed);', ''],
     caughtBy: 'pending ones count, and cancelled ones give back',
   },
   {
@@ -949,7 +949,7 @@ const mutants: readonly Mutant[] = [
     name: 'a reversed contribution stays counted',
     file: 'transfers/batch.ts',
     instead: [
-      '        counters.giveBack(use);\n        this.#usesGivenBack.push(use);',
+      '        counters.giveBack(use, false);\n        this.#usesGivenBack.push(use);',
       '        this.#usesGivenBack.push(use);',
     ],
     caughtBy: 'a reversed contribution may be made again',

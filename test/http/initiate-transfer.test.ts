@@ -271,6 +271,9 @@ describe('a memo', () => {
 describe('422', () => {
   test('of several reasons the first in their order is told, and nothing moves', async () => {
     await service.db.superuser(
+      `insert into limit_keys select institution_id, 1, 'CUSTOMER DAY   USD' from institutions where code = 'lakeside'`,
+    );
+    await service.db.superuser(
       `insert into transfer_limits (institution_id, limit_key, subject, period, currency, max_per_transfer)
        select institution_id, 1, 'CUSTOMER', 'DAY', 'USD', 500000000 from institutions where code = 'lakeside'`,
     );

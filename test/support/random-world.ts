@@ -356,6 +356,13 @@ async function lawsOf(insert: Insert, world: World): Promise<void> {
     })),
   );
   await insert(
+    'limit_keys',
+    world.limits.map(({ key, subject, period, type, sourceType, currency }) => ({
+      limit_key: key,
+      counts: [subject, period, type ?? '', sourceType ?? '', currency].join(' '),
+    })),
+  );
+  await insert(
     'transfer_limits',
     world.limits.map((limit) => ({
       limit_key: limit.key,
@@ -367,6 +374,7 @@ async function lawsOf(insert: Insert, world: World): Promise<void> {
       max_per_transfer: limit.maxPerTransfer,
       max_amount: limit.maxAmount,
       max_count: limit.maxCount,
+      review_above: limit.reviewAbove ?? null,
     })),
   );
   await insert(

@@ -31,6 +31,8 @@ export interface WorldLimit {
   readonly maxPerTransfer: bigint | null;
   readonly maxAmount: bigint | null;
   readonly maxCount: number | null;
+  /** Left out: nothing is reviewed for its total. */
+  readonly reviewAbove?: bigint | null;
 }
 
 export interface WorldPerson {

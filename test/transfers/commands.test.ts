@@ -136,7 +136,7 @@ test('an act under no typed name is the system user’s, and a real institution 
   }
 });
 
-test('under a number that stands a limit may change its maximums, and not what it counts', async () => {
+test('under a number that was ever used a limit may change its maximums, and not what it counts', async () => {
   const header =
     'limit_key,subject,period,transfer_type,source_type,currency,max_per_transfer,max_amount,max_count';
   await using folder = await extractFolder({
@@ -154,11 +154,29 @@ test('under a number that stands a limit may change its maximums, and not what i
     assert.equal(refused.code, 1, other);
     assert.match(refused.stderr, /limit_key 1 has counted something else/);
   }
-  const [limit] = await service.db.superuser<{ subject: string; period: string }>(
-    `select subject, period from transfer_limits
+  // Also when no limit has had it for a while.
+  await folder.write({ 'transfer-limits.csv': [header] });
+  assert.equal((await run('rules', folder.folder, '--institution', 'harbor')).code, 0);
+  await folder.write({ 'transfer-limits.csv': [header, '1,CUSTOMER,DAY,,,USD,,9000.00,'] });
+  const later = await run('rules', folder.folder, '--institution', 'harbor');
+  assert.equal(later.code, 1);
+  assert.match(later.stderr, /limit_key 1 has counted something else/);
+  await assert.rejects(
+    service.db.superuser(
+      `insert into transfer_limits (institution_id, limit_key, subject, period, currency, max_count)
+       select institution_id, 1, 'CUSTOMER', 'DAY', 'USD', 1 from institutions where code = 'harbor'`,
+    ),
+    { code: '23503' },
+  );
+  await folder.write({
+    'transfer-limits.csv': [`${header},review_above`, '1,USER,DAY,,,USD,,9000.00,,500.00'],
+  });
+  assert.equal((await run('rules', folder.folder, '--institution', 'harbor')).code, 0);
+  const [limit] = await service.db.superuser<{ subject: string; period: string; above: bigint }>(
+    `select subject, period, review_above as above from transfer_limits
      where limit_key = 1 and institution_id = (select institution_id from institutions where code = 'harbor')`,
   );
-  assert.deepEqual(limit, { subject: 'USER', period: 'DAY' });
+  assert.deepEqual(limit, { subject: 'USER', period: 'DAY', above: 500_00n });
 });
 
 test('rules are checked whole before any is saved, each error with its place', async () => {

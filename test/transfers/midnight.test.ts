@@ -36,6 +36,7 @@ const limit = {
   sourceType: null,
   currency: 'USD',
   maxPerTransfer: null,
+  reviewAbove: null,
 } as const;
 
 test('orders at once through two processes while the year changes: each day, month and year to its last cent', async () => {

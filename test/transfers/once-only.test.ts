@@ -151,6 +151,7 @@ test('repeated after the rules have changed, and by another client of the instit
     maxPerTransfer: 0n,
     maxAmount: 0n,
     maxCount: 0,
+    reviewAbove: null,
   } as const;
   await saveTransferRules(database, institutionId, {
     policies: [],

@@ -643,6 +643,11 @@ test('a limit laid down in the middle of a period has not counted what came befo
     'harbor-app-secret',
   ]);
   await superuser.query(
+    `insert into limit_keys
+     values (${names.harbor}, 91, 'USER DAY   USD'), (${names.harbor}, 92, 'CUSTOMER MONTH   USD'),
+            (${names.harbor}, 93, 'ACCOUNT MONTH   USD')`,
+  );
+  await superuser.query(
     `insert into transfer_limits (institution_id, limit_key, subject, period, currency, max_amount, max_count)
      select ${names.harbor}, key, subject, period, 'USD', 100000000, 100
      from (values (91, 'USER', 'DAY'), (92, 'CUSTOMER', 'MONTH'), (93, 'ACCOUNT', 'MONTH')) as v (key, subject, period)`,

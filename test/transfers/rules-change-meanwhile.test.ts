@@ -28,6 +28,7 @@ const limit = {
   maxPerTransfer: null,
   maxAmount: 100_00n,
   maxCount: null,
+  reviewAbove: null,
 } as const;
 
 const pay = (caller: DemoCaller, toAccountId: string) =>

@@ -52,14 +52,17 @@ const limit = {
   maxPerTransfer: null,
   maxAmount: null,
   maxCount: null,
+  reviewAbove: null,
 } as const;
 /** Saved in the place of any before, and known to both processes. */
 async function lay(rules: Partial<Parameters<typeof saveTransferRules>[2]>): Promise<void> {
   await saveTransferRules(desk.database, desk.institutionId, noRules);
+  for (const table of ['limit_counters', 'limit_keys']) {
+    await service.db.superuser(`delete from ${table} where institution_id = $1 and limit_key > 0`, [
+      desk.institutionId,
+    ]);
+  }
   await saveTransferRules(desk.database, desk.institutionId, { ...noRules, ...rules });
-  await service.db.superuser('delete from limit_counters where institution_id = $1 and limit_key > 0', [
-    desk.institutionId,
-  ]);
   await new Promise((resolve) => setTimeout(resolve, 1_100));
 }
 

@@ -27,6 +27,7 @@ test('on a day with two midnights a limit counts from the first, and reconcile f
       maxPerTransfer: null,
       maxAmount: 1_000_00n,
       maxCount: null,
+      reviewAbove: null,
     })),
     businessDays: [],
     contributionLimits: [],

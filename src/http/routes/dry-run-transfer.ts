@@ -14,7 +14,7 @@ export const dryRunTransfer = operation({
   tag: 'Transfers',
   summary: 'Dry-run transfer',
   description:
-    'Decides an order by the rules of `initiateTransfer`, and moves, stores and uses up nothing. Returns the transfer as it would stand, with the reasons if it fails or is held. If the same order came before under its id, returns that transfer as it stands, with `Idempotent-Replayed: true`.',
+    'Decides an order by the rules of `initiateTransfer`, and moves, stores and uses up nothing. Returns the transfer as it would stand, with the reasons if it fails or is held; reviews are told to client tokens only. If the same order came before under its id, returns that transfer as it stands, with `Idempotent-Replayed: true`.',
   token: 'any',
   scope: 'transfer:write',
   headers: idempotencyKeyHeader,
