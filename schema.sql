@@ -120,6 +120,18 @@ create type ordered_transfer as (
   request_id text
 );
 
+create type reviewed_counter as (
+  limit_key integer,
+  subject_key bigint,
+  period_start date,
+  amount bigint,
+  transfers integer,
+  max_amount bigint,
+  max_transfers integer,
+  reviewed bigint,
+  review_above bigint
+);
+
 create type transfer_with_memo as (
   transfer_key bigint,
   transfer_id text,
@@ -494,12 +506,26 @@ create table limit_counters (
   transfers integer not null,
   max_amount bigint,
   max_transfers integer,
+  reviewed bigint not null default 0,
+  review_above bigint,
   constraint limit_counters_amount CHECK (max_amount IS NULL OR amount <= max_amount),
   constraint limit_counters_amount_check CHECK (amount >= 0),
   constraint limit_counters_pkey PRIMARY KEY (institution_id, limit_key, subject_key, period_start),
+  constraint limit_counters_reviewed CHECK (review_above IS NULL OR (amount - reviewed) <= review_above),
+  constraint limit_counters_reviewed_check CHECK (reviewed >= 0),
   constraint limit_counters_transfers CHECK (max_transfers IS NULL OR transfers <= max_transfers),
   constraint limit_counters_transfers_check CHECK (transfers >= 0)
 ) with (fillfactor=80);
+
+create table limit_keys (
+  institution_id integer not null,
+  limit_key integer not null,
+  counts text collate "C" not null,
+  constraint limit_keys_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint limit_keys_institution_id_limit_key_counts_key UNIQUE (institution_id, limit_key, counts),
+  constraint limit_keys_limit_key_check CHECK (limit_key > 0),
+  constraint limit_keys_pkey PRIMARY KEY (institution_id, limit_key)
+);
 
 create table limit_uses (
   institution_id integer not null,
@@ -751,7 +777,10 @@ create table transfer_limits (
   max_count integer,
   period text not null,
   source_type text,
-  constraint transfer_limits_check CHECK (num_nonnulls(max_per_transfer, max_amount, max_count) > 0),
+  counts text collate "C" not null generated always as (((((((((subject || ' '::text) || period) || ' '::text) || COALESCE(transfer_type, ''::text)) || ' '::text) || COALESCE(source_type, ''::text)) || ' '::text) || currency)) stored,
+  review_above bigint,
+  constraint transfer_limits_check CHECK (num_nonnulls(max_per_transfer, max_amount, max_count, review_above) > 0),
+  constraint transfer_limits_counts FOREIGN KEY (institution_id, limit_key, counts) REFERENCES limit_keys(institution_id, limit_key, counts),
   constraint transfer_limits_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint transfer_limits_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint transfer_limits_limit_key_check CHECK (limit_key > 0),
@@ -760,6 +789,8 @@ create table transfer_limits (
   constraint transfer_limits_max_per_transfer_check CHECK (max_per_transfer >= 0),
   constraint transfer_limits_period_check CHECK (period = ANY (ARRAY['DAY'::text, 'MONTH'::text])),
   constraint transfer_limits_pkey PRIMARY KEY (institution_id, limit_key),
+  constraint transfer_limits_review_above_check CHECK (review_above >= 0),
+  constraint transfer_limits_reviewed CHECK (review_above < max_amount),
   constraint transfer_limits_subject_check CHECK (subject = ANY (ARRAY['USER'::text, 'CUSTOMER'::text, 'ACCOUNT'::text])),
   constraint transfer_limits_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
 );
@@ -908,6 +939,7 @@ CREATE INDEX audit_entries_by_time ON public.audit_entries USING btree (institut
 CREATE INDEX customer_persons_by_person ON public.customer_persons USING btree (institution_id, person_key);
 CREATE UNIQUE INDEX customer_persons_one_primary ON public.customer_persons USING btree (institution_id, customer_key) WHERE (role = 'PRIMARY'::text);
 CREATE INDEX holders_by_person ON public.holders USING btree (institution_id, person_key);
+CREATE INDEX limit_counters_by_period ON public.limit_counters USING btree (institution_id, period_start) WHERE (limit_key > 0);
 CREATE INDEX limit_uses_by_counter ON public.limit_uses USING btree (institution_id, limit_key, subject_key, period_start);
 CREATE INDEX outbox_feed ON public.outbox USING btree (institution_id, epoch, xid, event_key);
 CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
@@ -1616,6 +1648,30 @@ AS $function$
   select count(*) from gone
 $function$;
 
+CREATE OR REPLACE FUNCTION public.expire_limit_counters(before date, most integer)
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  with gone as (
+    delete from public.limit_counters c
+    using (
+      select o.limit_key, o.subject_key, o.period_start from public.limit_counters o
+      where o.institution_id = current_setting('sharedraft.institution')::integer and o.limit_key > 0
+        and o.period_start < least(before, (now() at time zone 'UTC')::date - 70)
+        and not exists (
+          select from public.limit_uses u
+          where u.institution_id = o.institution_id and u.limit_key = o.limit_key and u.subject_key = o.subject_key
+            and u.period_start = o.period_start)
+      order by o.period_start limit most
+      for update skip locked) o
+    where c.institution_id = current_setting('sharedraft.institution')::integer
+      and c.limit_key = o.limit_key and c.subject_key = o.subject_key and c.period_start = o.period_start
+    returning 1)
+  select count(*) from gone
+$function$;
+
 CREATE OR REPLACE FUNCTION public.fold_name(name text)
  RETURNS text
  LANGUAGE sql
@@ -1724,6 +1780,7 @@ event_epochs (forced): institution using (institution_id = ( SELECT (current_set
 holders (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 identity_providers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 limit_counters (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+limit_keys (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 limit_uses (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 loan_payments (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 loans (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -1766,7 +1823,8 @@ event_epochs: insert, select
 holders: delete, insert, select, update
 identity_providers: delete, insert, select, update (active, generation, keys, resource_tokens, scopes, subject_from, token_type, user_id_type)
 institutions: insert, select, update (contact_change_max_age, enrollment, name, opening_deposit_minor, opening_deposits_per_day, openings_per_day, password_min_length, registration_birth_date, time_zone)
-limit_counters: insert, select, update (amount, max_amount, max_transfers, transfers)
+limit_counters: insert, select, update (amount, max_amount, max_transfers, review_above, reviewed, transfers)
+limit_keys: insert, select
 limit_uses: delete, insert, select
 loan_payments: insert, select
 loans: insert, select, update (accrued_interest, amount_due, fees_due)
