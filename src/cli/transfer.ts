@@ -47,7 +47,8 @@ function pending(): Command {
               : `, approved by ${row.approvedBy.length} of ${row.approvalsNeeded}${row.approvedBy.length > 0 ? ` (${row.approvedBy.join(', ')})` : ''}`;
           say(
             `${row.transferId}  ${row.transferType}  ${row.fromAccountId} -> ${row.toAccountId}  ${amount}  ` +
-              `${row.heldFor}, ${row.whenDue === 'POST' ? 'posts' : 'expires'} ${row.dueAt.toISOString()}${approvals}`,
+              `${row.heldFor}, ${row.whenDue === 'POST' ? 'posts' : 'expires'} ${row.dueAt.toISOString()}${approvals}` +
+              (row.isOrdererShutOut ? ', ordered by a member who is locked: it does not post by itself' : ''),
           );
         }
         if (!found) say('Nothing is pending.');

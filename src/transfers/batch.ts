@@ -183,10 +183,14 @@ export class Batch {
     const terms = this.#pending.get(transfer.transferKey);
     if (transfer.status !== 'PENDING' || terms === undefined) return unchanged('final');
 
-    const act = actInTime(asked, terms, facts.at);
+    // What the clock does not post waits for a person, who is never too late.
+    const isForPersons = terms.isOrdererShutOut && terms.whenDue === 'POST';
+    const act = isForPersons ? asked : actInTime(asked, terms, facts.at);
     const operator = act.kind === 'approve' || act.kind === 'decline' ? nameOf(act.origin.operator) : null;
     const transition = transitionOf(act, terms, terms.approvedBy, facts.at);
     if (transition.to === 'nothing') return unchanged(transition.why);
+    if (isForPersons && transition.to === 'posted' && act.kind === 'due')
+      return unchanged('orderer_shut_out');
     if (act.kind === 'approve') this.#approve(terms, act.origin.operator);
     if (transition.to === 'pending') {
       this.#wait({ ...terms, ...transition.terms });

@@ -7,7 +7,14 @@ export interface PendingRow extends PendingTerms {
   readonly transferKey: bigint;
   /** The names of each. */
   readonly approvedBy: readonly (readonly string[])[];
+  /** An operator has locked or switched off the user who ordered it: the clock does not post it. */
+  readonly isOrdererShutOut: boolean;
 }
+
+/** Of a pending transfer `p`, whose transfer is `t`. */
+const ordererShutOut = `exists (
+            select from users u
+            where u.institution_id = $1 and u.user_key = t.user_key and (u.locked_by_operator or not u.active))`;
 
 interface TermsColumns {
   readonly held_for: PendingTerms['heldFor'];
@@ -31,9 +38,11 @@ const pendingById = sql(
   'transfers_pending_by_id',
   `select p.transfer_key, p.held_for, p.due_at, p.when_due, p.approvals_needed, p.not_before,
           (select coalesce(json_agg(array_remove(array[a.operator, a.sudo_user], null)), '[]') from transfer_approvals a
-           where a.institution_id = $1 and a.transfer_key = p.transfer_key) as approved_by
+           where a.institution_id = $1 and a.transfer_key = p.transfer_key) as approved_by,
+          ${ordererShutOut} as orderer_shut_out
    from used_ids i
    join pending_transfers p on p.institution_id = $1 and p.transfer_key = i.transfer_key
+   join transfers t on t.institution_id = $1 and t.transfer_key = i.transfer_key
    where i.institution_id = $1 and i.transfer_id = any ($2::text[])`,
 );
 
@@ -46,12 +55,14 @@ export async function selectPending(
     {
       transfer_key: bigint;
       approved_by: string[][];
+      orderer_shut_out: boolean;
     } & TermsColumns
   >(pendingById, [institutionId, transferIds]);
   return rows.map((row) => ({
     transferKey: row.transfer_key,
     ...toTerms(row),
     approvedBy: row.approved_by,
+    isOrdererShutOut: row.orderer_shut_out,
   }));
 }
 
@@ -77,10 +88,11 @@ const due = sql(
    from pending_transfers p
    join transfers t on t.institution_id = p.institution_id and t.transfer_key = p.transfer_key
    where p.institution_id = $1 and p.due_at <= $2 and (p.due_at, p.transfer_key) > ($3::timestamptz, $4::bigint)
+     and not (p.when_due = 'POST' and ${ordererShutOut})
    order by p.due_at, p.transfer_key limit $5`,
 );
 
-/** The next ones after a place whose time has come, the first due first. */
+/** The next ones after a place whose time has come, the first due first; without those that the clock does not post. */
 export async function selectDue(
   db: Queryable,
   institutionId: InstitutionId,
@@ -202,6 +214,7 @@ export interface ReviewRow extends PendingTerms, PendingPlace {
   readonly currencyCode: string;
   readonly createdAt: Date;
   readonly approvedBy: readonly string[];
+  readonly isOrdererShutOut: boolean;
 }
 
 const pendingPage = sql(
@@ -209,7 +222,8 @@ const pendingPage = sql(
   `select p.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.amount, t.currency, t.created_at,
           p.held_for, p.due_at, p.when_due, p.approvals_needed, p.not_before,
           array(select a.operator from transfer_approvals a
-                where a.institution_id = $1 and a.transfer_key = p.transfer_key order by a.approved_at) as approved_by
+                where a.institution_id = $1 and a.transfer_key = p.transfer_key order by a.approved_at) as approved_by,
+          ${ordererShutOut} as orderer_shut_out
    from pending_transfers p
    join transfers t on t.institution_id = p.institution_id and t.transfer_key = p.transfer_key
    where p.institution_id = $1 and (p.due_at, p.transfer_key) > ($2::timestamptz, $3::bigint)
@@ -234,6 +248,7 @@ export async function selectPendingPage(
       currency: string;
       created_at: Date;
       approved_by: string[];
+      orderer_shut_out: boolean;
     } & TermsColumns
   >(pendingPage, [institutionId, after.dueAt, after.transferKey, most]);
   return rows.map((row) => ({
@@ -247,5 +262,6 @@ export async function selectPendingPage(
     createdAt: row.created_at,
     ...toTerms(row),
     approvedBy: row.approved_by,
+    isOrdererShutOut: row.orderer_shut_out,
   }));
 }

@@ -137,6 +137,8 @@ export type Unchanged =
   | 'approved_before'
   /** Approved by one of two, or until its processing time: it waits on. */
   | 'waits'
+  /** An operator has locked or switched off the user who ordered it: the clock does not post it. */
+  | 'orderer_shut_out'
   /** Who may see it, but may not pay from its source. */
   | 'not_allowed'
   /** Only a completed transfer that is no reversal, and has none, can be reversed. */

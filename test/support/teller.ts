@@ -149,6 +149,14 @@ export class Teller implements AsyncDisposable {
       .catch((error) => `problem ${error.code}`);
   }
 
+  /** As a sweep that has read it as due. */
+  submitDue(transferId: string, { from, to }: Pick<TellerOrder, 'from' | 'to'>): Promise<string> {
+    const order = { kind: 'transition', transferId, fromAccountId: from, toAccountId: to } as const;
+    return this.#inWords(
+      this.#desk.queue.submit(this.client.institutionId, { ...order, act: { kind: 'due' } }),
+    );
+  }
+
   async read(by: string, id: string): Promise<string> {
     return this.#inWords(this.#transfers.getTransfer(this.database, this.#actor(by), id));
   }
