@@ -1471,7 +1471,10 @@ begin
   if new.status = 'COMPLETED' and not exists (
     select from pending_transfers p
     where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key
-      and ((p.when_due = 'POST' and p.due_at <= new.settled_at)
+      and ((p.when_due = 'POST' and p.due_at <= new.settled_at and not exists (
+              select from users u
+              where u.institution_id = new.institution_id and u.user_key = new.user_key
+                and (u.locked_by_operator or not u.active)))
         or (p.held_for = 'REVIEW'
             and (p.when_due = 'POST' or new.settled_at < p.due_at or exists (
               select from entries e
