@@ -28,10 +28,14 @@ const openingMinor = 100_000_000;
 const keysFrom = 1_000;
 const day = '2026-01-02 09:00:00+00';
 
+export function urlOf({ host, user, database }: SocketConnection): string {
+  return `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
+}
+
 /** As whom the bench's own process and the service it starts speak to the database. */
-export function environmentOf({ host, database }: SocketConnection): Record<string, string> {
+export function environmentOf(connection: SocketConnection): Record<string, string> {
   return {
-    DATABASE_URL: `postgresql://${embeddedLogin}@localhost/${database}?host=${encodeURIComponent(host)}`,
+    DATABASE_URL: urlOf({ ...connection, user: embeddedLogin }),
     SECRET_KEY: '5c'.repeat(32),
     PUBLIC_URL: 'http://bench.example',
     // A member of the bench asks for a thousand real ones.

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { clientCredentials, environmentOf, type Filling } from '../fill.ts';
+import { clientCredentials, environmentOf, type Filling, urlOf } from '../fill.ts';
 import { accountId, customerId } from '../job.ts';
 import { type Bench, compared, drive, inTurns, median, plain, type Row, ratioOf } from '../measure.ts';
 import type { Ground, Server } from '../stage.ts';
@@ -54,7 +54,8 @@ export const page: Row = {
       path: '/digitalbanking/db-accounts/v1/accounts/:id/transactions',
       query: {
         text: pageByHand,
-        connectionString: environmentOf(ground.connection).DATABASE_URL,
+        // The owner's, whom no policy binds: the query by hand has none to pay for.
+        connectionString: urlOf(ground.connection),
         parameter: 'id',
       },
     });

@@ -133,7 +133,12 @@ const missingRights = `
 export async function grantMissingRights(client: pg.Client, roles: DatabaseRoles): Promise<void> {
   const { rows } = await client.query<{ statement: string }>(missingRights, [roles.service, roles.backup]);
   if (rows.length > 0) {
-    await client.query(['begin', ...rows.map((row) => row.statement), 'commit'].join(';\n'));
+    await client
+      .query(['begin', ...rows.map((row) => row.statement), 'commit'].join(';\n'))
+      .catch(async (error) => {
+        await client.query('rollback');
+        throw error;
+      });
   }
   const { rows: rights } = await client.query<{ granted: boolean }>(
     `select has_table_privilege($1, 'public.transfers', 'insert') as granted`,

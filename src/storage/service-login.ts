@@ -29,7 +29,8 @@ const standingOfLogin = sql(
                  ) as "isPowerful",
           has_table_privilege(current_user, 'public.transfers', 'insert') as "hasRights",
           has_database_privilege('public', current_database(), 'connect')
-          or has_database_privilege(current_user, current_database(), 'temporary') as "isOpen"`,
+          or has_database_privilege(current_user, current_database(), 'temporary')
+          or has_schema_privilege(current_user, 'public', 'create') as "isOpen"`,
 );
 
 /**
@@ -56,7 +57,7 @@ function unfitness(standing: Standing, ownerServes: boolean): string | undefined
     return `The login "${login}" has no rights in the database "${database}". Let an administrator run: grant ${role} to "${login}"`;
   }
   if (standing.isOpen) {
-    return `Every login of the cluster may connect to the database "${database}". Run "sharedraft migrate" as its owner, which revokes that.`;
+    return `Every login of the cluster may connect to the database "${database}", or create tables in it. Run "sharedraft migrate" as its owner, which revokes that.`;
   }
   return undefined;
 }

@@ -10,7 +10,7 @@ import {
   refuseTransactionPooling,
   sql,
 } from '../../src/storage/index.ts';
-import { openStores } from '../../src/stores.ts';
+import { migrateDatabase, openStores } from '../../src/stores.ts';
 import { runCli } from '../support/cli.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { startPooler } from '../support/pooler.ts';
@@ -214,6 +214,7 @@ test('an owner migrates a database from nothing; it is served with a second logi
     assert.deepEqual(await migrate(connection), []);
 
     const DATABASE_URL = urlOf(connection);
+    await migrateDatabase(loadConfig({ DATABASE_URL, SECRET_KEY: testSecretKey }).config);
     await assert.rejects(open({ DATABASE_URL }), {
       name: 'DatabaseStartError',
       message: new RegExp(
@@ -333,10 +334,21 @@ test('a database whose rights belong to a role of another name gives them to its
   await migrate(moved.owner, { login });
 });
 
-test('a database that every login of the cluster may connect to is not served', async () => {
+test('a database in which every login of the cluster may connect or create tables is not served', async () => {
   await using opened = await testDatabase();
-  await opened.superuser(`grant connect on database ${opened.connection.database} to public`);
-  await assert.rejects(open({ DATABASE_URL: opened.url }), /Every login of the cluster may connect/);
+  const { database } = opened.connection;
+  for (const right of [
+    `connect on database ${database}`,
+    `temporary on database ${database}`,
+    'create on schema public',
+  ]) {
+    await opened.superuser(`grant ${right} to public`);
+    await assert.rejects(open({ DATABASE_URL: opened.url }), /Every login of the cluster may connect/, right);
+    await opened.superuser(`revoke ${right} from public`);
+  }
+  await opened.superuser('grant create on schema public to public');
+  await migrate(opened.owner, { login: `${database}_app` });
+  await open({ DATABASE_URL: urlOf({ ...opened.connection, user: `${database}_app` }) });
 });
 
 for (const [pool, options] of [
