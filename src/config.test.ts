@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { ConfigError, keyEncryptionKey, loadConfig } from './config.ts';
+import { oneUrlPerHost } from './database-urls.ts';
 
 test('without any setting the demo is served on loopback from the embedded database', () => {
   const { config, secrets } = loadConfig({});
@@ -83,4 +84,22 @@ test('the key of the embedded database is made once and readable by its owner al
   } finally {
     await rm(dataDir, { recursive: true });
   }
+});
+
+test('a database URL may name several hosts, and each of them must be well formed', () => {
+  const urlOf = (DATABASE_URL: string) =>
+    loadConfig({ DATABASE_URL, SECRET_KEY: '0f'.repeat(32) }).config.databaseUrl;
+  const several = 'postgres://bank_app:p%40ss@db1:5432,db2:5433/bank?sslmode=verify-full';
+  assert.equal(urlOf(several), several);
+  assert.deepEqual(oneUrlPerHost(several), [
+    'postgres://bank_app:p%40ss@db1:5432/bank?sslmode=verify-full',
+    'postgres://bank_app:p%40ss@db2:5433/bank?sslmode=verify-full',
+  ]);
+  const folders = 'postgresql://app@localhost/bank?host=%2Frun%2Fone%2C%2Frun%2Ftwo&connect_timeout=2';
+  assert.deepEqual(oneUrlPerHost(folders), [
+    'postgresql://app@localhost/bank?host=%2Frun%2Fone&connect_timeout=2',
+    'postgresql://app@localhost/bank?host=%2Frun%2Ftwo&connect_timeout=2',
+  ]);
+  assert.deepEqual(oneUrlPerHost('postgres://app@[::1]:5432/bank'), ['postgres://app@[::1]:5432/bank']);
+  assert.throws(() => urlOf('postgres://db1:5432,db 2:x/bank'), ConfigError);
 });

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
+import { oneUrlPerHost } from './database-urls.ts';
 
 export interface Config {
   readonly host: string;
@@ -108,7 +109,7 @@ export function loadConfig(environment: Environment): { readonly config: Config;
     });
   const postgresUrl = (name: string) =>
     read<string | undefined>(name, undefined, 'a URL like postgres://user:password@host:5432/name', (text) =>
-      isUrl(text, ['postgres:', 'postgresql:']) ? text : undefined,
+      oneUrlPerHost(text).every((one) => isUrl(one, ['postgres:', 'postgresql:'])) ? text : undefined,
     );
 
   const yes = (name: string) =>

@@ -12,7 +12,7 @@ import {
   Vault,
 } from './auth/index.ts';
 import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
-import { AuditTrail, beginEpochAfterRestore } from './events/index.ts';
+import { AuditTrail, beginEpochAfterRestore, beginEpochsOfTimeline } from './events/index.ts';
 import { listInstitutions } from './institutions/index.ts';
 import { PostingKeys } from './ledger/index.ts';
 import type { Log } from './service-log.ts';
@@ -27,6 +27,7 @@ import {
   letOwnerServe,
   migrate,
   ownEmbeddedPostgres,
+  type Queryable,
   refuseOtherSettings,
   refuseTransactionPooling,
   refuseUnfitLogin,
@@ -57,6 +58,8 @@ export interface Stores extends ServiceConnection {
   readonly demoOnly: string | undefined;
   readonly database: Database;
   readonly commits: CommitWatch;
+  /** What each new connection begins with. */
+  readonly onConnect: (db: Queryable) => Promise<void>;
   readonly clock: Clock;
   readonly postingKeys: PostingKeys;
   readonly auth: AuthDeps;
@@ -80,9 +83,13 @@ export async function openStores(
     throw error;
   });
   const commits = new CommitWatch();
+  const onConnect = async (db: Queryable) => {
+    if (await beginEpochsOfTimeline(db, clock())) log('event_epoch_began');
+  };
   const database = new Database({
     connection,
     commits,
+    onConnect,
     maxConnections: config.databaseConnections,
     settings: sessionSettings,
     onIdleError: (error) => log('database_connection_lost', { error }),
@@ -109,6 +116,7 @@ export async function openStores(
       demoOnly: postgres?.demoOnly,
       database,
       commits,
+      onConnect,
       clock,
       postingKeys: new PostingKeys(database),
       auth: {
@@ -158,9 +166,13 @@ export function openDesk(
     sessionSettings,
     database,
     commits,
+    onConnect,
     clock,
     postingKeys,
-  }: Pick<Stores, 'connection' | 'sessionSettings' | 'database' | 'commits' | 'clock' | 'postingKeys'>,
+  }: Pick<
+    Stores,
+    'connection' | 'sessionSettings' | 'database' | 'commits' | 'onConnect' | 'clock' | 'postingKeys'
+  >,
   log: Log = () => {},
 ): {
   readonly desk: TransferDesk;
@@ -170,6 +182,7 @@ export function openDesk(
     connection,
     maxConnections: transferLanes,
     commits,
+    onConnect,
     settings: { ...sessionSettings, ...deskSettings },
   });
   const desk = openTransferDesk(ledger, {

@@ -121,6 +121,15 @@ export async function insertEpochAfterRestore(
   return (await db.query(beginEpoch, [institutionId, at])).rowCount;
 }
 
+const beginEpochsOfTimeline = sql(
+  'events_begin_epochs_of_timeline',
+  'select begin_epochs_of_timeline($1) as begun',
+);
+
+export async function insertEpochsOfTimeline(db: Queryable, at: Date): Promise<boolean> {
+  return (await db.query<{ begun: boolean }>(beginEpochsOfTimeline, [at])).rows[0]?.begun === true;
+}
+
 const beginEpochNow = sql('events_begin_epoch_now', 'select begin_event_epoch($1)');
 
 export async function insertEpoch(db: Queryable, at: Date): Promise<void> {

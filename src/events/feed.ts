@@ -1,8 +1,21 @@
 import type { Page, PageRequest } from '../page.ts';
 import { Problem } from '../problem.ts';
-import type { Clock, Database, InstitutionId } from '../storage/index.ts';
+import {
+  type Clock,
+  type Database,
+  type InstitutionId,
+  type Queryable,
+  sqlState,
+  sqlStateOf,
+} from '../storage/index.ts';
 import { eventIdOf } from './event-id.ts';
-import { type FeedRow, insertEpoch, insertEpochAfterRestore, selectFeed } from './feed-queries.ts';
+import {
+  type FeedRow,
+  insertEpoch,
+  insertEpochAfterRestore,
+  insertEpochsOfTimeline,
+  selectFeed,
+} from './feed-queries.ts';
 
 /** Something that happened, as the institution is told. Never with the secret that may go with it. */
 export interface FeedEvent {
@@ -73,6 +86,20 @@ export async function beginEpochAfterRestore(
     insertEpochAfterRestore(db, institutionId, clock()),
   );
   return begun > 0;
+}
+
+/**
+ * Begins a new epoch for every institution if the server has another timeline than the one that events were written on: it
+ * was promoted, or recovered to an earlier moment. To be called with each new connection, before it writes. Returns whether
+ * epochs began. Fails on a standby, as if the server could not be reached.
+ *
+ * A login without rights in the database is let through: it is refused elsewhere, with a sentence.
+ */
+export async function beginEpochsOfTimeline(db: Queryable, at: Date): Promise<boolean> {
+  return insertEpochsOfTimeline(db, at).catch((error) => {
+    if (sqlStateOf(error) === sqlState.insufficientPrivilege) return false;
+    throw error;
+  });
 }
 
 /**

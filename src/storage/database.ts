@@ -16,6 +16,7 @@ import {
 import { type JoinedRead, JoinedReads } from './joined-reads.ts';
 import { requireNoHolding, whileHolding } from './nested-use.ts';
 import { type Asked, type Prepared, StatementGroup } from './statement-group.ts';
+import { WritableHost } from './writable-host.ts';
 
 /** The internal number of an institution: the tenant every row but the directory's belongs to. */
 export type InstitutionId = number & { readonly __brand: 'InstitutionId' };
@@ -82,6 +83,8 @@ export interface DatabaseOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** How long a statement may go unanswered before its connection is taken for lost; 11 s when left out. */
   readonly silenceMillis?: number;
+  /** Called with each new connection before its first use; a connection with which it fails is not used. */
+  readonly onConnect?: (db: Queryable) => Promise<void>;
   /** Notes commits that wait. */
   readonly commits?: CommitWatch;
   /** Told of connections that fail while idle. */
@@ -336,6 +339,8 @@ export class Database {
   readonly #connections = new WeakMap<pg.PoolClient, Connection>();
   readonly #silenceMillis: number;
   readonly #commits: CommitWatch | undefined;
+  readonly #onConnect: DatabaseOptions['onConnect'];
+  readonly #host: WritableHost;
   readonly #maxReaders: number;
   readonly #readers = new Set<Reader>();
   #openingReader: Promise<Reader> | undefined;
@@ -348,10 +353,10 @@ export class Database {
       .join(' ');
     this.#silenceMillis = options.silenceMillis ?? silenceMillis;
     this.#commits = options.commits;
+    this.#onConnect = options.onConnect;
+    this.#host = new WritableHost(options.connection);
     this.#pool = new pg.Pool({
-      ...(typeof options.connection === 'string'
-        ? { connectionString: options.connection }
-        : options.connection),
+      ...(typeof options.connection === 'string' ? {} : options.connection),
       max: options.maxConnections,
       connectionTimeoutMillis: connectMillis,
       idleTimeoutMillis: 0,
@@ -538,13 +543,9 @@ export class Database {
   }
 
   async #lend(): Promise<{ connection: Connection; release: (broken: boolean) => void }> {
-    let client: pg.PoolClient;
-    try {
-      client = await this.#pool.connect();
-    } catch (error) {
-      throw databaseUnavailable(error);
-    }
+    const client = await this.#connect();
     let connection = this.#connections.get(client);
+    const isNew = connection === undefined;
     if (connection === undefined) {
       connection = new Connection(client, this.#silenceMillis, {
         commits: this.#commits,
@@ -558,7 +559,35 @@ export class Database {
       if (open !== undefined) open.isLent = false;
       client.release(broken);
     };
+    if (isNew && this.#onConnect !== undefined) {
+      try {
+        await this.#onConnect(connection);
+      } catch (error) {
+        release(true);
+        this.#host.forget();
+        throw isConnectionLoss(error) ? databaseUnavailable(error) : located(error);
+      }
+    }
     return { connection, release };
+  }
+
+  /** From the pool; the host is chosen anew if the one before cannot be reached. */
+  async #connect(): Promise<pg.PoolClient> {
+    const connect = async () => {
+      const host = await this.#host.choose();
+      // The pool reads its options for each new connection.
+      if (typeof host === 'string') this.#pool.options.connectionString = host;
+      return this.#pool.connect();
+    };
+    try {
+      return await connect().catch((error) => {
+        if (!this.#host.isOneOfSeveral) throw error;
+        this.#host.forget();
+        return connect();
+      });
+    } catch (error) {
+      throw databaseUnavailable(error);
+    }
   }
 
   /**

@@ -19,6 +19,7 @@ const modules = [
   'storage',
 ];
 const leaves = [
+  'database-urls',
   'describe-error',
   'fair-share',
   'helper-threads',
@@ -51,6 +52,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   institutions: ['storage'],
   storage: [],
   page: [],
+  'database-urls': [],
   'describe-error': [],
   problem: [],
   'public-id': [],

@@ -1,0 +1,69 @@
+import pg from 'pg';
+import { oneUrlPerHost } from '../database-urls.ts';
+import type { SocketConnection } from './embedded-postgres.ts';
+
+const patienceMillis = 2_000;
+
+/**
+ * Chooses among the hosts of a connection the first that takes writes (libpq's `target_session_attrs=read-write`). The choice
+ * is kept until `forget`. With one host there is nothing to choose, and nothing is asked.
+ */
+export class WritableHost {
+  readonly #hosts: readonly (string | SocketConnection)[];
+  #chosen: Promise<string | SocketConnection> | undefined;
+
+  constructor(connection: string | SocketConnection) {
+    this.#hosts = typeof connection === 'string' ? oneUrlPerHost(connection) : [connection];
+  }
+
+  get isOneOfSeveral(): boolean {
+    return this.#hosts.length > 1;
+  }
+
+  /** Rejects with the first host's reason if none takes writes. */
+  choose(): Promise<string | SocketConnection> {
+    const [only] = this.#hosts;
+    if (only !== undefined && !this.isOneOfSeveral) return Promise.resolve(only);
+    const chosen = this.#chosen ?? this.#ask();
+    this.#chosen = chosen;
+    chosen.catch(() => this.forget());
+    return chosen;
+  }
+
+  forget(): void {
+    this.#chosen = undefined;
+  }
+
+  /** All at once, so that one that is away costs no more than the others. */
+  async #ask(): Promise<string | SocketConnection> {
+    const answers = this.#hosts.map((host) => requireWritable(host).then(() => host));
+    for (const answer of answers) answer.catch(() => {});
+    for (const answer of answers) {
+      const host = await answer.catch(() => undefined);
+      if (host !== undefined) return host;
+    }
+    throw await answers[0]?.catch((reason) => reason);
+  }
+}
+
+async function requireWritable(host: string | SocketConnection): Promise<void> {
+  const client = new pg.Client({
+    ...clientOptions(host),
+    connectionTimeoutMillis: patienceMillis,
+    query_timeout: patienceMillis,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ writable: boolean }>(
+      `select current_setting('transaction_read_only') = 'off' as writable`,
+    );
+    if (rows[0]?.writable !== true) throw new Error('The server is a standby, or read-only.');
+  } finally {
+    client.end().catch(() => {});
+  }
+}
+
+export function clientOptions(host: string | SocketConnection): pg.ClientConfig {
+  return typeof host === 'string' ? { connectionString: host } : { ...host };
+}

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { appendFile, chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { loadConfig } from '../../src/config.ts';
+import { loadDemoWhenEmpty } from '../../src/demo.ts';
+import { startService } from '../../src/service.ts';
+import { embeddedLogin, migrate, ownEmbeddedPostgres } from '../../src/storage/index.ts';
+import { clientOf, type DemoCaller, paths, send } from '../support/demo.ts';
+import { asSuperuser } from '../support/postgres.ts';
+import { eventually } from '../support/processes.ts';
+import { testSecretKey } from '../support/secret-key.ts';
+
+/* A primary and an asynchronous standby of it; the standby lags, the primary is lost, the standby is promoted. */
+
+async function primaryAndStandby() {
+  const parent = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-fail-over-'));
+  await chmod(parent, 0o755);
+  const folders = { primary: path.join(parent, 'primary'), standby: path.join(parent, 'standby') };
+  const first = await ownEmbeddedPostgres({ dataDir: folders.primary, log: () => {} });
+  await migrate(first.connection, { login: embeddedLogin });
+  await first.stop();
+  await promisify(execFile)('cp', ['-a', folders.primary, folders.standby]);
+  const primary = await ownEmbeddedPostgres({ dataDir: folders.primary, log: () => {} });
+  const cluster = path.join(folders.standby, 'postgres');
+  const settings = path.join(cluster, 'postgresql.auto.conf');
+  const { host, port } = primary.connection;
+  await appendFile(settings, `primary_conninfo = 'host=${host} port=${port} user=postgres'\n`);
+  await writeFile(path.join(cluster, 'standby.signal'), '');
+  const { uid, gid } = await stat(cluster);
+  if (process.getuid?.() === 0) await chown(path.join(cluster, 'standby.signal'), uid, gid);
+  const standby = await ownEmbeddedPostgres({ dataDir: folders.standby, log: () => {} });
+  return {
+    primary,
+    standby,
+    stop: async () => {
+      await primary.stop();
+      await standby.stop();
+      await rm(parent, { recursive: true, force: true });
+    },
+  };
+}
+
+test('after a fail-over to a standby that had lagged behind, the service goes on by itself and tells readers of lost events', {
+  timeout: 300_000,
+}, async () => {
+  const { primary, standby, stop } = await primaryAndStandby();
+  const hosts = [standby, primary].map(({ connection }) => connection.host).join(',');
+  const { config, secrets } = loadConfig({
+    PORT: '0',
+    PUBLIC_URL: 'http://sharedraft.test',
+    DATABASE_URL: `postgresql://${embeddedLogin}@localhost/sharedraft?host=${encodeURIComponent(hosts)}`,
+    SECRET_KEY: testSecretKey,
+    LOG_LEVEL: 'silent',
+    ALLOW_DEMO_ANYWHERE: 'true',
+    SHUTDOWN_GRACE_SECONDS: '1',
+  });
+  const logged: string[] = [];
+  const service = await startService(config, secrets, {
+    log: (event) => logged.push(event),
+    logStream: { write: () => {} },
+    beforeListening: async (stores) => {
+      await loadDemoWhenEmpty(stores);
+    },
+  });
+  try {
+    const caller = await clientOf(service);
+    const order = (id: string) => ({
+      id,
+      fromAccountId: 'a-1001-checking',
+      toAccountId: 'a-1001-savings',
+      amount: 0.01,
+    });
+    const transfer = (id: string) => caller.post(paths.transfers, order(id));
+    assert.equal((await transfer('kept')).status, 201);
+    const before = await readToTheEnd(caller, '/digitalbanking/db-events/v1/events?limit=200');
+    const replayed = await asSuperuser(primary.connection, async (client) => {
+      const { rows } = await client.query('select pg_current_wal_lsn()::text as position');
+      return rows[0].position;
+    });
+    await eventually('the standby has it', async () =>
+      asSuperuser(standby.connection, async (client) => {
+        const { rows } = await client.query('select pg_last_wal_replay_lsn() >= $1::pg_lsn as has', [
+          replayed,
+        ]);
+        return rows[0].has;
+      }),
+    );
+    await asSuperuser(standby.connection, async (client) => {
+      await client.query(`alter system set primary_conninfo = ''`);
+      await client.query('select pg_reload_conf()');
+    });
+    await eventually('it is cut off', async () =>
+      asSuperuser(primary.connection, async (client) => {
+        const { rows } = await client.query('select count(*)::integer as standbys from pg_stat_replication');
+        return rows[0].standbys === 0;
+      }),
+    );
+    assert.equal((await transfer('lost')).status, 201);
+    const ahead = await readToTheEnd(caller, before.next);
+    assert.equal(ahead.events.length, 1);
+
+    await primary.stop();
+    await asSuperuser(standby.connection, (client) => client.query('select pg_promote()'));
+    await eventually(
+      'it serves again',
+      async () => (await send(service.address, 'GET', '/readyz')).status === 200,
+    );
+    assert.ok(logged.includes('event_epoch_began'), logged.join());
+    assert.equal((await caller.get(`${paths.transfers}/lost`)).status, 404);
+    assert.equal((await transfer('lost')).status, 201, 'repeating it makes it again');
+
+    const refused = await caller.get(ahead.next);
+    assert.equal(refused.status, 400, 'the reader that read what is lost is told');
+    const after = await readToTheEnd(caller, before.next);
+    assert.deepEqual(
+      after.events.map(({ transfer: { id } }) => id),
+      ['lost'],
+      'a reader that was behind goes on',
+    );
+    assert.notEqual(after.events[0]?.eventId, ahead.events[0]?.eventId);
+
+    await settingOf(standby, `synchronous_standby_names = 'nobody'`);
+    const waiting = transfer('waits').then(({ status }) => status);
+    await eventually('it is degraded', async () => {
+      const { status, body } = await send(service.address, 'GET', '/readyz');
+      assert.equal(status, 200);
+      return body.status === 'degraded' && body.reason === 'commits_wait_for_standby';
+    });
+    assert.ok(logged.includes('commits_wait_for_standby'));
+    await settingOf(standby, `synchronous_standby_names = ''`);
+    assert.ok([201, 504].includes(await waiting));
+    assert.ok([200, 201].includes((await transfer('waits')).status));
+    assert.equal((await send(service.address, 'GET', '/readyz')).body.status, 'ready');
+  } finally {
+    await service.close();
+    await stop();
+  }
+});
+
+async function settingOf(
+  server: { connection: Parameters<typeof asSuperuser>[0] },
+  setting: string,
+): Promise<void> {
+  await asSuperuser(server.connection, async (client) => {
+    await client.query(`alter system set ${setting}`);
+    await client.query('select pg_reload_conf()');
+  });
+}
+
+interface FeedPage {
+  readonly events: readonly { readonly eventId: string; readonly transfer: { readonly id: string } }[];
+  readonly next: string;
+}
+
+/** The path to read on from stands in the last page. */
+async function readToTheEnd(caller: DemoCaller, path: string): Promise<FeedPage> {
+  const events: FeedPage['events'][number][] = [];
+  for (let at = path; ; ) {
+    const page = await caller.get(at);
+    assert.equal(page.status, 200, page.text);
+    events.push(...page.body);
+    const link =
+      /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? assert.fail('no next page');
+    const next = link.replace(/^https?:\/\/[^/]+/, '');
+    if (page.body.length === 0) return { events, next };
+    at = next;
+  }
+}
