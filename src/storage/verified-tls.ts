@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import pg from 'pg';
+import { oneUrlPerHost } from '../database-urls.ts';
 import { DatabaseStartError } from './database-start-error.ts';
 
 /**
@@ -23,10 +24,9 @@ interface Target {
 
 /** Of a URL with several hosts, as libpq has them, one each. */
 function targetsOf(url: string, setting: string): Target[] {
-  const [, head = '', hosts = '', tail = ''] = /^([a-z]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? [];
-  return hosts.split(',').map((host) => {
+  return oneUrlPerHost(url).map((one) => {
     try {
-      const client = new pg.Client({ connectionString: `${head}${host}${tail}` });
+      const client = new pg.Client({ connectionString: one });
       return { host: client.host, ssl: (client as unknown as { readonly ssl: unknown }).ssl };
     } catch (cause) {
       throw new DatabaseStartError(`${setting} cannot be used: ${reasonOf(cause)}`, cause);

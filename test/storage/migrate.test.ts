@@ -98,6 +98,7 @@ test('every table but the global directory is bound to its institution', async (
     [
       'client_directory',
       'control_totals',
+      'event_timeline',
       'institutions',
       'provider_directory',
       'schema_migrations',
@@ -148,7 +149,7 @@ test('the service may call no trigger function and none of what adds up the cont
   );
   assert.deepEqual(
     callable.map((row) => row.name),
-    ['begin_event_epoch', 'expire_audit_entries'],
+    ['begin_epochs_of_timeline', 'begin_event_epoch', 'expire_audit_entries'],
   );
   const asOwner = await db.superuser<{ name: string }>(
     `select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef
