@@ -28,6 +28,14 @@ export interface HistoryRow {
   readonly at: Date;
   /** Only where the caller may see the transfer. */
   readonly transferId: string | null;
+  readonly memo: string | null;
+  /** Of a transfer, the account at its other end. */
+  readonly otherAccountId: string | null;
+  /** The caller may see that account. */
+  readonly otherIsSeen: boolean | null;
+  /** Its PRIMARY holder; null where it has none. */
+  readonly otherFirstName: string | null;
+  readonly otherLastName: string | null;
 }
 
 /** So many entries are looked at for a page: those that only hold or release money are not transactions. */
@@ -37,7 +45,7 @@ const mostCandidates = 1_000;
 const pendingBranches = pendingClasses
   .map(
     ({ code }) => `
-     (select t.transfer_key, t.transfer_id, t.amount, t.created_at from transfers t
+     (select t.transfer_key, t.transfer_id, t.amount, t.created_at, t.memo, t.to_key from transfers t
       where t.institution_id = $1 and t.from_key = $2 and t.list_class = ${code} and $7::timestamptz is not null
         and t.created_at >= $5 and t.created_at < $6 and (t.created_at, t.transfer_key) < ($7, $8)
       order by t.created_at desc, t.transfer_key desc limit $10)`,
@@ -46,16 +54,19 @@ const pendingBranches = pendingClasses
 
 // One statement and so one moment: what posts meanwhile is neither told twice nor left out of a page. The last of the
 // entries looked at is told as well, whatever it is, for the next page to go on from.
+// Each other end of the page's transfers is looked up once.
 const history = sql(
   'accounts_history',
-  `select * from (
+  `with page as materialized (
+   select * from (
      (select true as pending, t.transfer_key as "postingKey", 0::bigint as seq, 'HOLD' as kind, -t.amount as amount,
-             null::bigint as "postedAfter", t.created_at as at, t.transfer_id as "transferId", false as "isLast"
+             null::bigint as "postedAfter", t.created_at as at, t.transfer_id as "transferId", t.memo,
+             t.to_key as "otherKey", false as "isLast"
       from (${pendingBranches}) t
       order by t.created_at desc, t.transfer_key desc limit $10)
      union all
-     (select false, e.posting_key, e.seq, e.kind, e.amount, e.posted_after, e.recorded_at, t.transfer_id,
-             e.place = $11
+     (select false, e.posting_key, e.seq, e.kind, e.amount, e.posted_after, e.recorded_at, t.transfer_id, t.memo,
+             t.other_key, e.place = $11
       from (
         select e.*, row_number() over (order by e.seq desc) as place
         from entries e
@@ -65,17 +76,45 @@ const history = sql(
         order by e.seq desc limit $11
       ) e
       left join lateral (
-        select t.transfer_id from transfers t
+        select t.memo, case when t.from_key = $2 then t.to_key else t.from_key end as other_key,
+               case when $3::bigint is null or t.user_key = $4 or (t.status <> 'FAILED' and exists (
+                 select from holders h
+                 where h.institution_id = $1 and h.account_key = t.from_key and h.person_key = $3))
+               then t.transfer_id end as transfer_id
+        from transfers t
         where t.institution_id = $1 and t.transfer_key = e.posting_key and e.kind = 'TRANSFER'
-          and ($3::bigint is null or t.user_key = $4 or (t.status <> 'FAILED' and exists (
-                select from holders h
-                where h.institution_id = $1 and h.account_key = t.from_key and h.person_key = $3)))
         offset 0
       ) t on true
       where e.kind not in ('HOLD', 'RELEASE') or e.place = $11
       order by e.seq desc limit $10)
    ) history
-   order by pending desc, seq desc, at desc, "postingKey" desc limit $10`,
+   order by pending desc, seq desc, at desc, "postingKey" desc limit $10
+   ), others as materialized (
+     select k."otherKey", a.account_id as "otherAccountId", holder.first_name as "otherFirstName",
+            holder.last_name as "otherLastName",
+            $3::bigint is null or exists (
+              select from holders h
+              where h.institution_id = $1 and h.account_key = a.account_key and h.person_key = $3) as "otherIsSeen"
+     from (select distinct "otherKey" from page) k
+     cross join lateral (
+       select a.account_key, a.account_id from accounts a
+       where a.institution_id = $1 and a.account_key = k."otherKey" offset 0
+     ) a
+     left join lateral (
+       select p.first_name, p.last_name
+       from holders h
+       cross join lateral (
+         select p.first_name, p.last_name from persons p
+         where p.institution_id = $1 and p.person_key = h.person_key offset 0
+       ) p
+       where h.institution_id = $1 and h.account_key = a.account_key and h.role = 'PRIMARY'
+       order by h.person_key limit 1
+     ) holder on true
+   )
+   select page.*, other."otherAccountId", other."otherFirstName", other."otherLastName", other."otherIsSeen"
+   from page
+   left join others other on other."otherKey" = page."otherKey"
+   order by pending desc, seq desc, at desc, "postingKey" desc`,
 );
 
 /** Pending ones, then posted ones, each newest first. `lookedUpTo`: where to look on when these do not fill the page. */

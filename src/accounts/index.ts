@@ -13,6 +13,7 @@ export { type Balances, getBalances } from './get-balances.ts';
 export { insertAccounts, type NewAccount } from './insert-accounts.ts';
 export { listAccounts, listCustomerAccounts } from './list-accounts.ts';
 export {
+  type Counterparty,
   listTransactions,
   type Transaction,
   type TransactionFilter,

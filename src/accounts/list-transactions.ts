@@ -32,6 +32,17 @@ export interface Transaction {
   readonly credit: boolean;
   /** Null where there is none, or the caller may not see it. */
   readonly transferId: string | null;
+  /** The line that the order of the transfer had. */
+  readonly memo: string | null;
+  /** The other end of a transfer; null where no transfer is behind it. */
+  readonly counterparty: Counterparty | null;
+}
+
+export interface Counterparty {
+  /** The PRIMARY holder: in full where the caller may see the account, else the first name and an initial. */
+  readonly name: string | null;
+  /** Null for who was paid from an account that is not theirs to see. */
+  readonly accountId: string | null;
 }
 
 export interface TransactionFilter {
@@ -103,8 +114,35 @@ function toTransaction(row: HistoryRow, { category, currency }: FoundAccount): T
     pending: row.pending,
     credit: row.amount > 0n,
     transferId: row.transferId,
+    memo: row.memo,
+    counterparty: counterpartyOf(row),
   };
 }
+
+/**
+ * A statement names the third party (12 CFR 1005.9(b)(1)(v)), so each side gets a name. Who sees the transfer knows both of its
+ * accounts by it; a payee sees no account of the payer.
+ */
+function counterpartyOf(row: HistoryRow): Counterparty | null {
+  const { otherAccountId, otherIsSeen, otherFirstName, otherLastName, transferId } = row;
+  if (otherAccountId === null) return null;
+  const isKnown = otherIsSeen === true || transferId !== null;
+  return {
+    name:
+      otherFirstName === null || otherLastName === null
+        ? null
+        : `${otherFirstName} ${otherIsSeen === true ? otherLastName : initialOf(otherLastName)}`.trim(),
+    accountId: isKnown ? otherAccountId : null,
+  };
+}
+
+/** As one sign, however many code points it is made of. */
+function initialOf(name: string): string {
+  const [first] = signs.segment(name);
+  return first === undefined ? '' : `${first.segment}.`;
+}
+
+const signs = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 function typeOf({ kind, amount }: HistoryRow, category: FoundAccount['category']): TransactionType {
   if (kind === 'OPENING') return 'OPENING_BALANCE';

@@ -74,6 +74,7 @@ export const postedTransactionExample = {
   isPending: false,
   isCreditTransaction: false,
   transferId: transferExample.id,
+  counterparty: { name: 'Wilhelmina Quillfeather', accountId: 'a-1001-savings' },
 } as const;
 
 const { ledgerBalance: _, ...unposted } = postedTransactionExample;

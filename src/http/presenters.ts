@@ -1,4 +1,4 @@
-import type { Account, Balances, Transaction } from '../accounts/index.ts';
+import type { Account, Balances, Counterparty, Transaction } from '../accounts/index.ts';
 import type { FeedEvent } from '../events/index.ts';
 import type { Profile } from '../members/index.ts';
 import {
@@ -54,7 +54,8 @@ type ShownTransfer = Pick<
   Record<'transferType' | 'failureCode', string | undefined> & { readonly status: string };
 
 export function presentTransaction(transaction: Transaction) {
-  const { id, at, type, description, currency, balanceMinor, pending, credit, transferId } = transaction;
+  const { id, at, type, description, currency, balanceMinor, pending, credit, transferId, memo } =
+    transaction;
   return {
     id,
     transactionDate: at.toISOString(),
@@ -65,7 +66,13 @@ export function presentTransaction(transaction: Transaction) {
     isPending: pending,
     isCreditTransaction: credit,
     ...(transferId !== null && { transferId }),
+    ...(memo !== null && { memo }),
+    ...(transaction.counterparty !== null && { counterparty: presentCounterparty(transaction.counterparty) }),
   };
+}
+
+function presentCounterparty({ name, accountId }: Counterparty) {
+  return { ...(name !== null && { name }), ...(accountId !== null && { accountId }) };
 }
 
 export function presentBalances({ accountId, asOf, availableMinor, currentMinor, currency }: Balances) {

@@ -128,6 +128,21 @@ export const Account = Type.Object(
   { description: 'One account: identity, type, category, balances, status.' },
 );
 
+const Counterparty = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({
+        description:
+          'The primary holder of that account: in full if the token may see the account, else the first name and the initial of the last. Missing if there is none.',
+      }),
+    ),
+    accountId: Type.Optional(
+      Type.String({ description: 'If the token may see that account or the transfer: a payee sees none.' }),
+    ),
+  },
+  { description: 'The other end of a transfer, as far as the caller may know it.' },
+);
+
 export const Transaction = Type.Object(
   {
     id: Type.String({
@@ -152,6 +167,8 @@ export const Transaction = Type.Object(
     transferId: Type.Optional(
       Type.String({ description: 'The transfer behind it, where the token may see that.' }),
     ),
+    memo: Type.Optional(Type.String({ description: 'The line that the order of the transfer had.' })),
+    counterparty: Type.Optional(Counterparty),
   },
   { description: 'What happened on an account. Its balance is the sum of the posted amounts.' },
 );
@@ -460,6 +477,7 @@ export const namedSchemas = {
   AccountStatus,
   AccountBalance,
   Transaction,
+  Counterparty,
   Balances,
   Transfer,
   TransferOrder,

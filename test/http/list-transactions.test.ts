@@ -134,6 +134,7 @@ test('a deposit: each movement with what it adds, and the balance after it, newe
         isPending: false,
         isCreditTransaction: false,
         transferId: 'tx-out',
+        counterparty: { name: 'Willow Testerman', accountId: 'a-1001-savings' },
       },
       {
         transactionDate: '2026-03-02T12:02:00.000Z',
@@ -144,6 +145,7 @@ test('a deposit: each movement with what it adds, and the balance after it, newe
         isPending: false,
         isCreditTransaction: true,
         transferId: 'tx-in',
+        counterparty: { name: 'Willow Testerman', accountId: 'a-1001-savings' },
       },
     ],
   );
@@ -394,4 +396,41 @@ describe('balances as of a moment', () => {
     const before = new Date(empty.last_at.getTime() - 1).toISOString();
     assert.equal((await balances(app, empty.account_id, `asOf=${before}`)).status, 400);
   });
+});
+
+test('each side of a transfer sees the memo, and of the other as much as it may know', async () => {
+  later();
+  const paid = {
+    id: 'tx-between',
+    fromAccountId: checking,
+    toAccountId: joint,
+    amount: 3,
+    memo: 'Two tickets',
+  };
+  assert.equal((await member.post(paths.transfers, paid)).status, 201);
+  const [out] = await transactions(member, checking);
+  assert.equal(out.memo, 'Two tickets');
+  // The payer named the account, and learns the name of who holds it as far as to know a mistake.
+  assert.deepEqual(out.counterparty, { name: 'Pebble S.', accountId: joint });
+  for (const holder of [pebble, fern]) {
+    const [into] = await transactions(holder, joint);
+    assert.equal(into.memo, 'Two tickets');
+    assert.equal(into.transferId, undefined);
+    assert.deepEqual(into.counterparty, { name: 'Willow T.' });
+  }
+  // A client sees both accounts, and a member both of their own.
+  const [seen] = await transactions(app, joint);
+  assert.deepEqual(seen.counterparty, { name: 'Willow Testerman', accountId: checking });
+  later();
+  await pay(member, 'tx-own', checking, 'a-1001-savings', 4);
+  const [own] = await transactions(member, 'a-1001-savings');
+  assert.deepEqual(own.counterparty, { name: 'Willow Testerman', accountId: checking });
+  assert.equal('memo' in own, false);
+});
+
+test('what no transfer made has no counterparty', async () => {
+  const all = await transactions(app, checking);
+  const openings = all.filter((one: { type: string }) => one.type === 'OPENING_BALANCE');
+  assert.equal(openings.length, 1);
+  assert.equal('counterparty' in openings[0], false);
 });
