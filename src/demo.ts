@@ -50,7 +50,7 @@ export async function loadDemoWhenEmpty(stores: Stores): Promise<boolean> {
   for (const folder of extracts) {
     const { institution } = await importExtract(stores, path.join(examples, folder));
     const rules = await readTransferRules(path.join(examples, folder));
-    await saveTransferRules(stores.database, institution.institutionId, rules);
+    await saveTransferRules(stores, institution.institutionId, rules, ownOrigin());
   }
   const logins = await readLines<LoginLine>('logins.csv');
   await Promise.all(logins.map((line) => addLogin(stores, line)));

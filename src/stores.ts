@@ -12,7 +12,15 @@ import {
   Vault,
 } from './auth/index.ts';
 import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
-import { AuditTrail, beginEpochAfterRestore, beginEpochsOfTimeline } from './events/index.ts';
+import {
+  AuditTrail,
+  appendAudit,
+  beginEpochAfterRestore,
+  beginEpochsOfTimeline,
+  type Origin,
+  ownOrigin,
+  wholeService,
+} from './events/index.ts';
 import { listInstitutions } from './institutions/index.ts';
 import { PostingKeys } from './ledger/index.ts';
 import type { Log } from './service-log.ts';
@@ -76,12 +84,15 @@ export async function openStores(
   embedded: 'own' | 'borrow',
   log: Log,
   clock: Clock = systemClock,
+  origin: Origin = ownOrigin(),
 ): Promise<Stores> {
   const postgres = config.databaseUrl === undefined ? await startEmbedded(config, embedded, log) : undefined;
-  const { connection, sessionSettings } = await prepareDatabase(config, postgres).catch(async (error) => {
-    await postgres?.stop();
-    throw error;
-  });
+  const { connection, sessionSettings, applied } = await prepareDatabase(config, postgres).catch(
+    async (error) => {
+      await postgres?.stop();
+      throw error;
+    },
+  );
   const commits = new CommitWatch();
   const onConnect = async (db: Queryable) => {
     if (await beginEpochsOfTimeline(db, clock())) log('event_epoch_began');
@@ -97,6 +108,7 @@ export async function openStores(
   try {
     await refuseUnfitLogin(database, config.allowServingAsDatabaseOwner);
     await refuseOtherSettings(database);
+    if (applied.length > 0) await recordMigrations(database, applied, origin, clock());
     for (const { institutionId, demo } of await database.directory(listInstitutions)) {
       if (postgres?.demoOnly !== undefined && !demo) throw new DatabaseStartError(postgres.demoOnly);
       if (await beginEpochAfterRestore(database, institutionId, clock))
@@ -208,10 +220,10 @@ export async function migrateDatabase(config: Config): Promise<void> {
 async function prepareDatabase(
   config: Config,
   postgres: EmbeddedPostgres | undefined,
-): Promise<ServiceConnection> {
-  const owner = await migrateAsOwner(config, postgres);
+): Promise<ServiceConnection & { readonly applied: readonly string[] }> {
+  const { owner, applied } = await migrateAsOwner(config, postgres);
   if (postgres !== undefined) {
-    return { connection: { ...postgres.connection, user: embeddedLogin }, sessionSettings: {} };
+    return { connection: { ...postgres.connection, user: embeddedLogin }, sessionSettings: {}, applied };
   }
   const sessionSettings: Record<string, string> = config.allowServingAsDatabaseOwner
     ? { role: await letOwnerServe(owner) }
@@ -219,17 +231,28 @@ async function prepareDatabase(
   const connection = config.databaseUrl as string;
   // Migrating has asked this of the owner's.
   if (connection !== owner) await refuseTransactionPooling(connection);
-  return { connection, sessionSettings };
+  return { connection, sessionSettings, applied };
+}
+
+/** The first program to meet an older schema brings it up to date, whichever command it runs. */
+async function recordMigrations(
+  database: Database,
+  applied: readonly string[],
+  origin: Origin,
+  at: Date,
+): Promise<void> {
+  const entry = { action: 'schema.migrated', outcome: 'succeeded', origin, after: { applied } } as const;
+  await database.transaction(wholeService, (tx) => appendAudit(tx, wholeService, entry, at));
 }
 
 /** With the owner's login where there is one; its connection is closed afterwards. */
 async function migrateAsOwner(
   config: Config,
   postgres: EmbeddedPostgres | undefined,
-): Promise<string | SocketConnection> {
+): Promise<{ readonly owner: string | SocketConnection; readonly applied: readonly string[] }> {
   if (postgres !== undefined) {
-    await migrate(postgres.connection, { login: embeddedLogin });
-    return postgres.connection;
+    const applied = await migrate(postgres.connection, { login: embeddedLogin });
+    return { owner: postgres.connection, applied };
   }
   const { databaseUrl = '', migrationDatabaseUrl } = config;
   if (!config.allowUnverifiedDatabase) {
@@ -238,8 +261,7 @@ async function migrateAsOwner(
       refuseUnverifiedUrl(migrationDatabaseUrl, 'MIGRATION_DATABASE_URL');
   }
   const owner = migrationDatabaseUrl ?? databaseUrl;
-  await migrate(owner);
-  return owner;
+  return { owner, applied: await migrate(owner) };
 }
 
 function startEmbedded(config: Config, embedded: 'own' | 'borrow', log: Log): Promise<EmbeddedPostgres> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type AuditAction, appendAudit, type Origin } from '../events/index.ts';
+import { type AuditAction, type AuditEntry, appendAudit, type Origin, whatChanged } from '../events/index.ts';
 import { Problem } from '../problem.ts';
 import type { InstitutionId, Transaction } from '../storage/index.ts';
 import { clientSecretPurpose } from './client-authentication.ts';
@@ -94,7 +94,9 @@ export async function createClient(
     if (client.idPrefixes) await replaceIdPrefixes(tx, institutionId, clientId, client.idPrefixes);
     if (secret !== undefined) await saveSecret(deps, tx, clientId, 1, secret);
     if (key !== undefined) await insertClientKey(tx, institutionId, clientId, key, createdAt);
-    await record(deps, tx, 'client.created', clientId, origin);
+    await record(deps, tx, 'client.created', clientId, origin, {
+      ...whatChanged(undefined, await selectClient(deps, tx, clientId)),
+    });
     return { secret };
   });
 }
@@ -112,12 +114,13 @@ export function changeClient(
   origin: Origin,
 ): Promise<boolean> {
   return deps.database.transaction(institutionId, async (tx) => {
-    const changed = await updateClient(tx, institutionId, clientId, change);
-    if (changed && change.idPrefixes) {
-      await replaceIdPrefixes(tx, institutionId, clientId, change.idPrefixes);
-    }
-    if (changed) await record(deps, tx, 'client.changed', clientId, origin);
-    return changed;
+    if (!(await lockClient(tx, institutionId, clientId))) return false;
+    const before = await selectClient(deps, tx, clientId);
+    await updateClient(tx, institutionId, clientId, change);
+    if (change.idPrefixes) await replaceIdPrefixes(tx, institutionId, clientId, change.idPrefixes);
+    const after = await selectClient(deps, tx, clientId);
+    await record(deps, tx, 'client.changed', clientId, origin, whatChanged(before, after));
+    return true;
   });
 }
 
@@ -182,7 +185,7 @@ export function addClientKey(
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, institutionId, clientId))) return 'no_such_client';
     if (!(await insertClientKey(tx, institutionId, clientId, key, deps.clock()))) return 'kid_taken';
-    await record(deps, tx, 'client.key_added', clientId, origin, key.kid);
+    await record(deps, tx, 'client.key_added', clientId, origin, { subject: key.kid });
     return 'added';
   });
 }
@@ -197,7 +200,7 @@ export function removeClientKey(
 ): Promise<boolean> {
   return deps.database.transaction(institutionId, async (tx) => {
     const removed = await deleteClientKey(tx, institutionId, clientId, kid);
-    if (removed) await record(deps, tx, 'client.key_removed', clientId, origin, kid);
+    if (removed) await record(deps, tx, 'client.key_removed', clientId, origin, { subject: kid });
     return removed;
   });
 }
@@ -208,10 +211,15 @@ function record(
   action: AuditAction,
   clientId: string,
   origin: Origin,
-  subject?: string,
+  more: Pick<AuditEntry, 'subject' | 'before' | 'after'> = {},
 ): Promise<void> {
-  const entry = { action, outcome: 'succeeded', clientId, subject, origin } as const;
+  const entry = { action, outcome: 'succeeded', clientId, origin, ...more } as const;
   return appendAudit(tx, tx.institutionId, entry, clock());
+}
+
+async function selectClient({ clock }: ClientDeps, tx: Transaction, clientId: string) {
+  const all = await selectClients(tx, tx.institutionId, clock());
+  return all.find((client) => client.clientId === clientId);
 }
 
 function newSecret(): string {

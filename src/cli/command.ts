@@ -6,6 +6,7 @@ import type { CommandOrigin } from '../events/index.ts';
 import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
 import { isReadable } from '../readable-text.ts';
 import { refuseOtherSecretKey } from '../service.ts';
+import { systemClock } from '../storage/index.ts';
 import { openStores, type Stores } from '../stores.ts';
 import { systemOperator } from './operator.ts';
 
@@ -37,10 +38,11 @@ export async function withStores(
   });
   process.stderr.on('error', () => {});
   const { config, secrets } = loadConfig(await readEnvironment());
-  const stores = await openStores(config, secrets, 'borrow', () => {});
+  const origin = { transactionId: randomUUID(), address: null, operator: systemOperator(config) };
+  const stores = await openStores(config, secrets, 'borrow', () => {}, systemClock, origin);
   try {
     if (!underAnySecretKey) await refuseOtherSecretKey(stores);
-    await work(stores, { transactionId: randomUUID(), address: null, operator: systemOperator(config) });
+    await work(stores, origin);
   } catch (error) {
     if (!(error instanceof Unheard)) throw error;
   } finally {

@@ -11,9 +11,10 @@ export function importCommand(): Command {
       'also bring the balances of accounts that exist already to those of the extract',
     )
     .action(async (folder: string, options: { adjustBalances?: boolean }) => {
-      await withStores(async (stores) => {
+      await withStores(async (stores, origin) => {
         const report = await importExtract(stores, folder, {
           adjustBalances: options.adjustBalances === true,
+          origin,
           onProgress: (done, of) => process.stderr.write(`\r${done} of ${of} members `),
         });
         process.stderr.write('\n');

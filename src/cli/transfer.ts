@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
-import type { CommandOrigin } from '../events/index.ts';
+import { type CommandOrigin, nameOf } from '../events/index.ts';
 import type { Institution } from '../institutions/index.ts';
 import { isPublicId } from '../public-id.ts';
 import { openDesk, type Stores } from '../stores.ts';
@@ -9,6 +9,7 @@ import {
   formatMinor,
   LimitKeyTaken,
   listPending,
+  listProposals,
   reverseTransfer,
   reviewTransfer,
   saveTransferRules,
@@ -51,6 +52,14 @@ function pending(): Command {
               (row.isOrdererShutOut ? ', ordered by a member who is locked: it does not post by itself' : ''),
           );
         }
+        for (const one of await listProposals(stores.database, institutionId, stores.clock())) {
+          found = true;
+          const what = one.kind === 'RULES' ? 'a change of the rules' : `the reversal of ${one.subject}`;
+          say(
+            `${what}  proposed by ${one.proposedBy[0]} at ${one.proposedAt.toISOString()}, ` +
+              `waits for another system user until ${one.expiresAt.toISOString()}`,
+          );
+        }
         if (!found) say('Nothing is pending.');
       }),
     );
@@ -89,6 +98,8 @@ function reverse(): Command {
               throw new CommandFailed(`It could not be taken back: ${outcome.transfer.failureDetail}`);
             }
             return say(`${outcome.transfer.id} is COMPLETED and takes ${originalId} back.`);
+          case 'proposed':
+            return say(proposed(`Taking ${originalId} back`, origin, outcome.expiresAt));
           case 'unchanged':
             throw new CommandFailed(
               `Only a completed transfer that is no reversal, and has none, can be reversed: ${tell(outcome.transfer)}.`,
@@ -100,6 +111,13 @@ function reverse(): Command {
         }
       }),
     );
+}
+
+function proposed(act: string, { operator }: CommandOrigin, expiresAt: Date): string {
+  return (
+    `${act} is proposed by ${nameOf(operator)}, and nothing is done yet. ` +
+    `Another system user must run the same command before ${expiresAt.toISOString()}.`
+  );
 }
 
 function readId(text: string): string {
@@ -119,16 +137,22 @@ function rules(): Command {
       'with transfer-policies.csv and the other files that docs/transfer-rules.md describes',
     )
     .option('--institution <code>', 'whose rules they are')
-    .action((folder: string, options: Options) =>
-      withStores(async (stores) => {
-        const { institutionId, name } = await chooseInstitution(stores, options.institution);
+    .addOption(asOption())
+    .action((folder: string, options: Signed) =>
+      withStores(async (stores, command) => {
+        const institution = await chooseInstitution(stores, options.institution);
+        const { institutionId, name } = institution;
+        const origin = actingAs(command, institution, options.as);
         if (!hasTransferRules(folder)) {
           throw new CommandFailed('There is none of the files in this folder that hold transfer rules.');
         }
         const read = await readTransferRules(folder);
-        await saveTransferRules(stores.database, institutionId, read).catch((error) => {
+        const saved = await saveTransferRules(stores, institutionId, read, origin).catch((error) => {
           throw error instanceof LimitKeyTaken ? new CommandFailed(error.message) : error;
         });
+        if (saved.kind === 'proposed') {
+          return say(proposed(`${name}: the change of its rules`, origin, saved.expiresAt));
+        }
         say(
           `${name}: ${read.policies.length} policies, ${read.limits.length} limits, ${read.businessDays.length} business days, ` +
             `${read.contributionLimits.length} contribution limits.`,
@@ -160,7 +184,7 @@ function review(transferId: string, options: Signed, kind: 'approve' | 'decline'
         return say(`${transferId} waits on: for a second person, or for its processing time.`);
       case 'approved_before':
         throw new CommandFailed(
-          `${origin.operator.as ?? origin.operator.user} has approved it already: another system user must.`,
+          `${nameOf(origin.operator)} has approved it already: another system user must.`,
         );
       default:
         throw new CommandFailed(`It is not pending: ${tell(outcome.transfer)}.`);

@@ -1,5 +1,12 @@
 import { insertAccounts } from '../accounts/index.ts';
-import { appendEvents, type NewEvent } from '../events/index.ts';
+import {
+  appendAudit,
+  appendEvents,
+  type NewEvent,
+  type Origin,
+  ownOrigin,
+  whatChanged,
+} from '../events/index.ts';
 import { findInstitutionByCode, type Institution, saveInstitution } from '../institutions/index.ts';
 import { Book, type PostingKeys } from '../ledger/index.ts';
 import { Problem } from '../problem.ts';
@@ -37,6 +44,8 @@ export interface ImportOptions {
   /** Also bring the balances of accounts that exist already to the extract's figure. */
   readonly adjustBalances?: boolean;
   readonly onProgress?: (done: number, of: number) => void;
+  /** Left out: the service itself, which loads its demo. */
+  readonly origin?: Origin;
 }
 
 export interface ImportReport {
@@ -71,14 +80,29 @@ export async function importExtract(
   const extract = await readExtract(folder);
   if (deps.demoOnly !== undefined && !extract.institution.demo) throw new ExtractRejected([deps.demoOnly]);
   await refuseContradictions(database, extract);
-  const institution = await database.directory((db) =>
-    saveInstitution(db, extract.institution, deps.clock()),
-  );
-  const { institutionId } = institution;
+  const origin = options.origin ?? ownOrigin();
+  const audited = { outcome: 'succeeded', origin } as const;
+  const standing = await database.directory((db) => findInstitutionByCode(db, extract.institution.code));
+  const { institutionId } =
+    standing ?? (await database.directory((db) => saveInstitution(db, extract.institution, deps.clock())));
   const currencies = currenciesOf(extract);
-  await mergeChunk(database, institutionId, (tx) =>
-    openInternalAccounts(tx, institutionId, currencies, deps.clock()),
-  );
+  const institution = await mergeChunk(database, institutionId, async (tx) => {
+    const saved = await saveInstitution(tx, extract.institution, deps.clock());
+    const change = whatChanged(standing, saved);
+    if (Object.keys(change.after ?? {}).length > 0) {
+      await appendAudit(
+        tx,
+        institutionId,
+        { action: 'institution.changed', ...audited, ...change },
+        deps.clock(),
+      );
+    }
+    // An import that is killed leaves this one and no end.
+    const after = { adjustBalances: options.adjustBalances === true };
+    await appendAudit(tx, institutionId, { action: 'import.started', ...audited, after }, deps.clock());
+    await openInternalAccounts(tx, institutionId, currencies, deps.clock());
+    return saved;
+  });
 
   const personKeys = new Map<string, bigint>();
   for (const persons of chunks(extract.persons, personsAtOnce)) {
@@ -101,14 +125,17 @@ export async function importExtract(
     done += members.length;
     options.onProgress?.(done, extract.members.length);
   }
-  return {
-    institution,
+  const counts = {
     persons: extract.persons.length,
     members: extract.members.length,
     accounts: extract.members.reduce((sum, member) => sum + member.accounts.length, 0),
     openedAccounts: opened,
     adjustedAccounts: adjusted,
   };
+  await database.transaction(institutionId, (tx) =>
+    appendAudit(tx, institutionId, { action: 'import.finished', ...audited, after: counts }, deps.clock()),
+  );
+  return { institution, ...counts };
 }
 
 /** What never changes: under the same id another currency, member, type or institution is another thing. */

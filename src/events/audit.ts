@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Database, InstitutionId, Queryable, Write } from '../storage/index.ts';
 import { deleteOldAudit, insertAudit, selectAudit } from './audit-queries.ts';
 import type { Origin } from './origin.ts';
@@ -41,8 +42,10 @@ export const auditActions = [
   'transfer.declined',
   'transfer.cancelled',
   'transfer.reversal_proposed',
+  'transfer.reversal_confirmed',
   'transfer.reversed',
   'transfer.rules_proposed',
+  'transfer.rules_confirmed',
   'transfer.rules_changed',
   'user.contact_changed',
   'institution.changed',
@@ -130,6 +133,18 @@ export function auditToAppend(
   entries: readonly TimedAuditEntry[],
 ): readonly Write[] {
   return entries.length > 0 ? [insertAudit(institutionId, entries)] : [];
+}
+
+/** What a change replaced and what it put there: the members in which the two differ. Undefined: there is none. */
+export function whatChanged<Kept extends object>(
+  before: Kept | undefined,
+  after: Kept | undefined,
+): Pick<AuditEntry, 'before' | 'after'> {
+  const names = Object.keys({ ...before, ...after }) as (keyof Kept)[];
+  const differing = names.filter((name) => !isDeepStrictEqual(before?.[name], after?.[name]));
+  const only = (kept: Kept | undefined) =>
+    kept && Object.fromEntries(differing.map((name) => [name, kept[name]]));
+  return { before: only(before), after: only(after) };
 }
 
 const pageLength = 1_000;

@@ -135,3 +135,13 @@ const beginEpochNow = sql('events_begin_epoch_now', 'select begin_event_epoch($1
 export async function insertEpoch(db: Queryable, at: Date): Promise<void> {
   await db.query(beginEpochNow, [at]);
 }
+
+const newestEpoch = sql(
+  'events_newest_epoch',
+  'select coalesce(max(epoch), 0) as epoch from event_epochs where institution_id = $1',
+);
+
+export async function selectEpoch(db: Queryable, institutionId: InstitutionId): Promise<number> {
+  const { rows } = await db.query<{ epoch: number }>(newestEpoch, [institutionId]);
+  return rows[0]?.epoch ?? 0;
+}

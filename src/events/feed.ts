@@ -8,14 +8,17 @@ import {
   sqlState,
   sqlStateOf,
 } from '../storage/index.ts';
+import { appendAudit } from './audit.ts';
 import { eventIdOf } from './event-id.ts';
 import {
   type FeedRow,
   insertEpoch,
   insertEpochAfterRestore,
   insertEpochsOfTimeline,
+  selectEpoch,
   selectFeed,
 } from './feed-queries.ts';
+import type { Origin } from './origin.ts';
 
 /** Something that happened, as the institution is told. Never with the secret that may go with it. */
 export interface FeedEvent {
@@ -110,8 +113,16 @@ export async function beginEpoch(
   database: Database,
   institutionId: InstitutionId,
   clock: Clock,
+  origin: Origin,
 ): Promise<void> {
-  await database.transaction(institutionId, (tx) => insertEpoch(tx, clock()));
+  await database.transaction(institutionId, async (tx) => {
+    const before = await selectEpoch(tx, institutionId);
+    await insertEpoch(tx, clock());
+    const after = await selectEpoch(tx, institutionId);
+    const change = { before: { epoch: before }, after: { epoch: after } };
+    const entry = { action: 'events.epoch_begun', outcome: 'succeeded', origin, ...change } as const;
+    await appendAudit(tx, institutionId, entry, clock());
+  });
 }
 
 /** What a change of a transfer left it as; other kinds leave it as it stands. */

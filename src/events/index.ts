@@ -18,6 +18,7 @@ export {
   expireAudit,
   type RecordedAuditEntry,
   readAudit,
+  whatChanged,
   wholeService,
 } from './audit.ts';
 export { AuditTrail } from './audit-trail.ts';

@@ -4,6 +4,7 @@ import { Problem } from '../problem.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
 import { personOf } from './batch.ts';
 import { maySee } from './decide.ts';
+import { type Consent, consentOfTwo } from './dual-control.ts';
 import {
   firstPlace,
   type PendingPlace,
@@ -11,7 +12,7 @@ import {
   selectDue,
   selectPendingPage,
 } from './pending-queries.ts';
-import { selectTransfersById } from './queries.ts';
+import { selectReversedKeys, selectTransfersById } from './queries.ts';
 import type { Act, ActOutcome, Outcome, Transfer } from './transfer.ts';
 import type { TransferDesk } from './transfer-desk.ts';
 
@@ -69,16 +70,35 @@ export async function reviewTransfer(
 /**
  * Takes a completed transfer back by a new one in the other direction, once at most: `new` (COMPLETED, or FAILED where
  * whoever was paid no longer has it), `replayed` for the same id again, `unchanged` where there is nothing to reverse.
+ * Under dual control `proposed`, until another person does the same.
  */
 export async function reverseTransfer(
   desk: TransferDesk,
   database: Database,
   institutionId: InstitutionId,
   reversal: { readonly originalId: string; readonly transferId: string; readonly origin: CommandOrigin },
-): Promise<Outcome | ActOutcome> {
-  const original = await find(database, institutionId, reversal.originalId);
+): Promise<Outcome | ActOutcome | Extract<Consent, { kind: 'proposed' }>> {
+  const { originalId, transferId, origin } = reversal;
+  const [original, used, isReversed] = await database.read(institutionId, async (db) => {
+    const asked = [originalId, transferId].map((id) => ({ transferId: id, personKey: null }));
+    const [rows, reversed] = await Promise.all([
+      selectTransfersById(db, institutionId, asked),
+      selectReversedKeys(db, institutionId, [originalId]),
+    ]);
+    const byId = (id: string) => rows.find((row) => row.id === id);
+    return [byId(originalId), byId(transferId), reversed.size > 0] as const;
+  });
   if (original === undefined) return { kind: 'unknown' };
   const { fromAccountId, toAccountId } = original;
+  // The desk refuses the rest, and needs no second person for that.
+  const isReversible = original.status === 'COMPLETED' && original.reversesKey === null && !isReversed;
+  if (isReversible && used === undefined) {
+    const about = { kind: 'REVERSAL', subject: originalId } as const;
+    const consent = await database.transaction(institutionId, (tx) =>
+      consentOfTwo(tx, about, origin, desk.deps.clock()),
+    );
+    if (consent.kind === 'proposed') return consent;
+  }
   return desk.queue.submit(institutionId, { kind: 'reverse', ...reversal, fromAccountId, toAccountId });
 }
 

@@ -1,13 +1,12 @@
 /**
  * Transfers: initiate, explain, review, types, limits, settle (the batch). Owns the tables transfers, used_ids,
- * pending_transfers, transfer_approvals, transfer_policies, transfer_limits, limit_keys, limit_counters, limit_uses,
- * contribution_limits and loan_payments.
+ * pending_transfers, transfer_approvals, proposals, transfer_policies, transfer_limits, limit_keys, limit_counters,
+ * limit_uses, contribution_limits and loan_payments.
  *
  * Invariants: an id means one order, for ever; money moves in the same transaction that uses up the id, counts the
  * limits and appends the event; authority and limits are read after the locks; COMPLETED and FAILED are final; what is
  * PENDING is held on both accounts, and posts only when it is due or approved.
  */
-
 export {
   type DecimalAmount,
   formatMinor,
@@ -23,6 +22,7 @@ export {
   settleDue,
 } from './act-on-transfer.ts';
 export { derivedIdPrefix } from './authority.ts';
+export { listProposals } from './dual-control.ts';
 export { expireLimitCounters } from './expire-limit-counters.ts';
 export {
   type Decision,
@@ -34,7 +34,12 @@ export { getTransfer } from './get-transfer.ts';
 export { initiateTransfer } from './initiate-transfer.ts';
 export { listTransfers, type TransferFilter } from './list-transfers.ts';
 export { type Finding, reconcile } from './reconcile.ts';
-export { LimitKeyTaken, saveTransferRules, type TransferRules } from './save-transfer-rules.ts';
+export {
+  LimitKeyTaken,
+  type SavedRules,
+  saveTransferRules,
+  type TransferRules,
+} from './save-transfer-rules.ts';
 export { rememberSettings } from './settings.ts';
 export {
   type ExceededLimit,

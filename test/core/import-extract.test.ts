@@ -92,7 +92,7 @@ describe('the demo institutions', () => {
   test('imported again are left as they are, balances asked for or not', async () => {
     await using db = await testDatabase();
     for (const code of ['lakeside', 'harbor']) await importExtract(depsOf(db), `${examples}/${code}`);
-    const before = await dumpTables(db);
+    const before = await dumpTables(db, { except: ['audit_entries'] });
     assert.ok((before.entries?.length ?? 0) > 100);
     for (const code of ['lakeside', 'harbor']) {
       for (const adjustBalances of [false, true]) {
@@ -101,7 +101,7 @@ describe('the demo institutions', () => {
         assert.equal(report.openedAccounts + report.adjustedAccounts, 0);
       }
     }
-    assert.deepEqual(await dumpTables(db), before);
+    assert.deepEqual(await dumpTables(db, { except: ['audit_entries'] }), before);
   });
 
   test('do not see each other, though their ids are the same', async () => {
@@ -216,14 +216,14 @@ describe('importing again', () => {
   test('what is left out stays as it is', async () => {
     await using db = await testDatabase();
     await importFiles(db, soundExtract());
-    const before = await dumpTables(db);
+    const before = await dumpTables(db, { except: ['audit_entries'] });
     const files = soundExtract();
     files['members.csv']?.splice(1, 1);
     files['member-persons.csv']?.splice(1, 2);
     files['accounts.csv']?.splice(1, 3);
     files['holders.csv']?.splice(1, 4);
     await importFiles(db, files);
-    assert.deepEqual(await dumpTables(db), before);
+    assert.deepEqual(await dumpTables(db, { except: ['audit_entries'] }), before);
   });
 
   test('a column that an extract leaves out lifts no restriction, and pays nothing that is due', async () => {

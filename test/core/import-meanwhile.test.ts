@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { importExtract } from '../../src/core/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
+import { systemClock } from '../../src/storage/index.ts';
 import { reconcile, reverseTransfer, reviewTransfer, saveTransferRules } from '../../src/transfers/index.ts';
 import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
 import { deskOf, type TestDesk } from '../support/desk.ts';
@@ -182,14 +184,19 @@ test('a held payment that is more than the core says is owed by now: it posts, n
     seconds: 3_600,
     unreviewed: 'EXPIRE',
   } as const;
-  await saveTransferRules(database, institutionId, {
-    policies: [
-      { transferType: 'LOAN_PAYMENT', currency: 'USD', review, cutOff: null, paymentOptions: ['DEFAULT'] },
-    ],
-    limits: [],
-    businessDays: [],
-    contributionLimits: [],
-  });
+  await saveTransferRules(
+    { database, clock: systemClock },
+    institutionId,
+    {
+      policies: [
+        { transferType: 'LOAN_PAYMENT', currency: 'USD', review, cutOff: null, paymentOptions: ['DEFAULT'] },
+      ],
+      limits: [],
+      businessDays: [],
+      contributionLimits: [],
+    },
+    ownOrigin(),
+  );
   // Known within a second of real time.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-carloan', amount: 14_000 };

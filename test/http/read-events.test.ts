@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appendEvents, beginEpoch, type NewEvent } from '../../src/events/index.ts';
+import { appendEvents, beginEpoch, type NewEvent, ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { Client } from '../support/client.ts';
@@ -383,7 +383,7 @@ describe('after a restore to an earlier state of the same cluster', () => {
     await restored.db.superuser(`select setval(pg_get_serial_sequence('outbox', 'event_key'), $1, false)`, [
       numbers[0]?.event_key,
     ]);
-    await beginEpoch(database, lakesideId, clock);
+    await beginEpoch(database, lakesideId, clock, ownOrigin());
     assert.equal((await caller.get(ahead.next)).status, 400, 'a position in what was undone');
     await put('new 1');
     await put('new 2');
@@ -413,7 +413,7 @@ describe('after a restore to an earlier state of the same cluster', () => {
       await open.promise;
     });
     await written.promise;
-    const begun = beginEpoch(database, lakesideId, clock);
+    const begun = beginEpoch(database, lakesideId, clock, ownOrigin());
     let next = Promise.resolve();
     try {
       await untilSomebodyWaits(restored);

@@ -9,7 +9,7 @@ import { settle } from '../../src/transfers/settle.ts';
 import type { ActOutcome, DeskOrder, Outcome, Transfer } from '../../src/transfers/transfer.ts';
 import { deskSettings } from '../../src/transfers/transfer-desk.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { commandOf } from '../support/operator.ts';
+import { agreeToReverse, commandOf } from '../support/operator.ts';
 import { mulberry32, pick, type Random } from '../support/random.ts';
 import { plantWorld, randomWorld } from '../support/random-world.ts';
 import { type Life, type ModelActor, type ModelOrder, SlowBank } from '../support/slow-model.ts';
@@ -113,6 +113,8 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<number>
     if (random(12) === 0) await close(institution, bank, random);
     const steps = story.steps(1 + random(pick(random, [8, 100, 256])), now);
     orders += steps.length;
+    const reversed = steps.flatMap(({ order }) => (order.kind === 'reverse' ? [order.originalId] : []));
+    if (reversed.length > 0) await agreeToReverse(db, institution.institutionId, reversed, now);
     const outcomes = await ledger.transaction(institution.institutionId, (tx) =>
       settle(
         deps,

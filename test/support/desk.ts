@@ -1,5 +1,5 @@
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
-import type { Database, InstitutionId } from '../../src/storage/index.ts';
+import type { Clock, Database, InstitutionId } from '../../src/storage/index.ts';
 import { openDesk } from '../../src/stores.ts';
 import type { TransferDesk } from '../../src/transfers/index.ts';
 import type { TestService } from './service.ts';
@@ -9,6 +9,7 @@ export interface TestDesk extends AsyncDisposable {
   readonly desk: TransferDesk;
   readonly database: Database;
   readonly institutionId: InstitutionId;
+  readonly clock: Clock;
 }
 
 /** On the service's clock, or on one that is ahead of it: then nothing that becomes due happens by itself before. */
@@ -26,6 +27,7 @@ export async function deskOf(
     desk,
     database,
     institutionId: institution.institutionId,
+    clock,
     [Symbol.asyncDispose]: close,
   };
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Operator, Origin } from '../../src/events/index.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
+import type { TestDatabase } from './database.ts';
 
 /** Of a command that a system user runs, without asking the operating system. */
 export function commandOf(
@@ -7,4 +9,20 @@ export function commandOf(
   { transactionId = randomUUID(), ...more }: Partial<Operator> & { readonly transactionId?: string } = {},
 ): Origin & { readonly operator: Operator } {
   return { transactionId, address: null, operator: { user, host: 'teller-1', ...more } };
+}
+
+/** Ann proposed to take these transfers back, and Bob confirmed it: what dual control asks for before the batch. */
+export async function agreeToReverse(
+  db: TestDatabase,
+  institutionId: InstitutionId,
+  originalIds: readonly string[],
+  at: Date,
+): Promise<void> {
+  await db.superuser(
+    `insert into proposals (institution_id, kind, subject, proposed_by, proposed_at, expires_at, confirmed_by,
+                            confirmed_at, confirmed_xid)
+     select $1, 'REVERSAL', subject, 'ann', $3, $3::timestamptz + interval '71 hours', 'bob', $3, '1'
+     from unnest($2::text[]) subject`,
+    [institutionId, originalIds, at],
+  );
 }

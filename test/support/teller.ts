@@ -135,10 +135,17 @@ export class Teller implements AsyncDisposable {
     return this.#inWords(this.#transfers.reviewTransfer(this.#desk, this.database, institutionId, id, act));
   }
 
-  reverse(originalId: string, transferId: string): Promise<string> {
-    const reversal = { originalId, transferId, origin: commandOf('ann') };
-    const { institutionId } = this.client;
-    return this.#inWords(this.#transfers.reverseTransfer(this.#desk, this.database, institutionId, reversal));
+  /** By Ann and, where dual control asks for it, by Bob. */
+  async reverse(originalId: string, transferId: string): Promise<string> {
+    const by = (person: string) => {
+      const reversal = { originalId, transferId, origin: commandOf(person) };
+      const { institutionId } = this.client;
+      return this.#inWords(
+        this.#transfers.reverseTransfer(this.#desk, this.database, institutionId, reversal),
+      );
+    };
+    const first = await by('ann');
+    return first === 'proposed' ? by('bob') : first;
   }
 
   /** The sweep of what is due; answers how many it changed. */

@@ -94,6 +94,17 @@ test('a completed transfer is reversed once; repeating the command with its id s
     amount: 5,
   };
   assert.equal((await harbor.post(paths.transfers, order)).status, 201);
+  const proposed = await signed('reverse', 'cli-back', 'Ops Two', '--id', 'cli-back-again');
+  assert.match(proposed.stdout, /proposed by Ops Two, and nothing is done yet/);
+  assert.equal(
+    (await signed('reverse', 'cli-back', 'OPS two')).stdout,
+    proposed.stdout.replace('Ops Two', 'OPS two'),
+  );
+  assert.match(
+    (await run('pending', '--institution', 'harbor')).stdout,
+    /the reversal of cli-back {2}proposed by Ops Two at .* waits for another system user/,
+  );
+  assert.equal(await statusOf('cli-back'), 'COMPLETED');
   for (let round = 0; round < 2; round++) {
     const reversed = await signed('reverse', 'cli-back', 'Ops One', '--id', 'cli-back-again');
     assert.equal(reversed.code, 0, reversed.stderr);
@@ -142,8 +153,11 @@ test('under a number that was ever used a limit may change its maximums, and not
   await using folder = await extractFolder({
     'transfer-limits.csv': [header, '1,USER,DAY,,,USD,,9000.00,'],
   });
-  const raised = await run('rules', folder.folder, '--institution', 'harbor');
+  const first = await run('rules', folder.folder, '--institution', 'harbor', '--as', 'Ops One');
+  assert.match(first.stdout, /the change of its rules is proposed by Ops One, and nothing is done yet/);
+  const raised = await run('rules', folder.folder, '--institution', 'harbor', '--as', 'Ops Two');
   assert.equal(raised.code, 0, raised.stderr);
+  assert.match(raised.stdout, /1 limits/);
   for (const other of [
     '1,CUSTOMER,DAY,,,USD,,9000.00,',
     '1,USER,MONTH,,,USD,,9000.00,',

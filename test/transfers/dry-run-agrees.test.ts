@@ -80,9 +80,11 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
       const reversal = {
         originalId: pick(random, ids),
         transferId: `back-${index}`,
-        origin: commandOf('ann'),
       };
-      await reverseTransfer(desk, db.database, institutionId, reversal);
+      // Where dual control is on, Bob's is the one that counts.
+      for (const origin of [commandOf('ann'), commandOf('bob')]) {
+        await reverseTransfer(desk, db.database, institutionId, { ...reversal, origin });
+      }
     }
     const paying = world.accounts.filter(({ diAccountType }) => diAccountType === 'CHECKING');
     const from = pick(random, random(5) === 0 ? world.accounts : paying).id;

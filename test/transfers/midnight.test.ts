@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { ownOrigin } from '../../src/events/index.ts';
 import { reconcile, saveTransferRules } from '../../src/transfers/index.ts';
 import { type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, type TestDesk } from '../support/desk.ts';
@@ -40,18 +41,23 @@ const limit = {
 } as const;
 
 test('orders at once through two processes while the year changes: each day, month and year to its last cent', async () => {
-  await saveTransferRules(desk.database, desk.institutionId, {
-    policies: [],
-    limits: [
-      { ...limit, limitKey: 1, period: 'DAY', maxAmount: null, maxCount: 15 },
-      { ...limit, limitKey: 2, period: 'MONTH', maxAmount: 14_00n, maxCount: null },
-    ],
-    businessDays: [],
-    contributionLimits: [
-      { year: 2026, limitCents: 6_00n, catchUpCents: 0n },
-      { year: 2027, limitCents: 7_00n, catchUpCents: 0n },
-    ],
-  });
+  await saveTransferRules(
+    desk,
+    desk.institutionId,
+    {
+      policies: [],
+      limits: [
+        { ...limit, limitKey: 1, period: 'DAY', maxAmount: null, maxCount: 15 },
+        { ...limit, limitKey: 2, period: 'MONTH', maxAmount: 14_00n, maxCount: null },
+      ],
+      businessDays: [],
+      contributionLimits: [
+        { year: 2026, limitCents: 6_00n, catchUpCents: 0n },
+        { year: 2027, limitCents: 7_00n, catchUpCents: 0n },
+      ],
+    },
+    ownOrigin(),
+  );
   // Rules are known within a second of real time.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   const order = async (index: number, toAccountId: string) => {

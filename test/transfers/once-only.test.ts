@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { changeClient, createClient } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { transferIdFromKey } from '../../src/http/idempotency-key.ts';
-import { sql } from '../../src/storage/index.ts';
+import { sql, systemClock } from '../../src/storage/index.ts';
 import { reconcile, reverseTransfer, saveTransferRules } from '../../src/transfers/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually, type TestDesk } from '../support/desk.ts';
@@ -153,12 +153,17 @@ test('repeated after the rules have changed, and by another client of the instit
     maxCount: 0,
     reviewAbove: null,
   } as const;
-  await saveTransferRules(database, institutionId, {
-    policies: [],
-    limits: [limit],
-    businessDays: [],
-    contributionLimits: [],
-  });
+  await saveTransferRules(
+    { database, clock: systemClock },
+    institutionId,
+    {
+      policies: [],
+      limits: [limit],
+      businessDays: [],
+      contributionLimits: [],
+    },
+    ownOrigin(),
+  );
   const balance = await posted('a-1001-checking');
   for (const caller of [member, bank, other]) {
     const again = await caller.post(paths.transfers, order);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
+import { ownOrigin } from '../../src/events/index.ts';
 import { saveTransferRules } from '../../src/transfers/index.ts';
 import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually } from '../support/desk.ts';
@@ -60,12 +61,17 @@ async function between(limitKey: number, order: () => Promise<Answer>, happens: 
 test('a limit laid down after an order has locked its counters fails nobody, and binds the order', async () => {
   await using operator = await deskOf(service);
   const lay = (limits: Parameters<typeof saveTransferRules>[2]['limits']) =>
-    saveTransferRules(operator.database, operator.institutionId, {
-      policies: [],
-      limits,
-      businessDays: [],
-      contributionLimits: [],
-    });
+    saveTransferRules(
+      operator,
+      operator.institutionId,
+      {
+        policies: [],
+        limits,
+        businessDays: [],
+        contributionLimits: [],
+      },
+      ownOrigin(),
+    );
   await lay([limit]);
   assert.equal((await pay(member, 'a-1001-savings')).status, 201);
   const answer = await between(

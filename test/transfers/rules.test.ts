@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { ownOrigin } from '../../src/events/index.ts';
 import { saveTransferRules } from '../../src/transfers/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually, handClock, type TestDesk } from '../support/desk.ts';
@@ -56,13 +57,13 @@ const limit = {
 } as const;
 /** Saved in the place of any before, and known to both processes. */
 async function lay(rules: Partial<Parameters<typeof saveTransferRules>[2]>): Promise<void> {
-  await saveTransferRules(desk.database, desk.institutionId, noRules);
+  await saveTransferRules(desk, desk.institutionId, noRules, ownOrigin());
   for (const table of ['limit_counters', 'limit_keys']) {
     await service.db.superuser(`delete from ${table} where institution_id = $1 and limit_key > 0`, [
       desk.institutionId,
     ]);
   }
-  await saveTransferRules(desk.database, desk.institutionId, { ...noRules, ...rules });
+  await saveTransferRules(desk, desk.institutionId, { ...noRules, ...rules }, ownOrigin());
   await new Promise((resolve) => setTimeout(resolve, 1_100));
 }
 

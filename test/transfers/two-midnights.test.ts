@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ownOrigin } from '../../src/events/index.ts';
 import { type Finding, reconcile, saveTransferRules } from '../../src/transfers/index.ts';
 import { memberOf, paths } from '../support/demo.ts';
 import { deskOf, handClock } from '../support/desk.ts';
@@ -15,23 +16,28 @@ test('on a day with two midnights a limit counts from the first, and reconcile f
   await using service = await startTestService({ clock });
   await service.db.superuser(`update institutions set time_zone = 'Atlantic/Azores'`);
   await using desk = await deskOf(service);
-  await saveTransferRules(desk.database, desk.institutionId, {
-    policies: [],
-    limits: (['DAY', 'MONTH'] as const).map((period, index) => ({
-      limitKey: index + 1,
-      subject: 'USER',
-      period,
-      transferType: null,
-      sourceType: null,
-      currency: 'USD',
-      maxPerTransfer: null,
-      maxAmount: 1_000_00n,
-      maxCount: null,
-      reviewAbove: null,
-    })),
-    businessDays: [],
-    contributionLimits: [],
-  });
+  await saveTransferRules(
+    desk,
+    desk.institutionId,
+    {
+      policies: [],
+      limits: (['DAY', 'MONTH'] as const).map((period, index) => ({
+        limitKey: index + 1,
+        subject: 'USER',
+        period,
+        transferType: null,
+        sourceType: null,
+        currency: 'USD',
+        maxPerTransfer: null,
+        maxAmount: 1_000_00n,
+        maxCount: null,
+        reviewAbove: null,
+      })),
+      businessDays: [],
+      contributionLimits: [],
+    },
+    ownOrigin(),
+  );
   // Rules, and the zone, are known within a second of real time.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   for (const [at, amount] of [

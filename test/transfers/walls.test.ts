@@ -437,10 +437,10 @@ for (const [what, ends, posted, released] of [
 test('not refused: a transfer approved and taken back in one batch', async () => {
   const way = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1003-checking' };
   // Inside the transaction they would be read through the same pool.
-  await desk.desk.deps.settings(desk.institutionId);
+  const settings = await desk.desk.deps.settings(desk.institutionId);
   const outcomes = await desk.database.transaction(desk.institutionId, (tx) =>
     settle(
-      desk.desk.deps,
+      { ...desk.desk.deps, settings: async () => settings },
       tx,
       [
         {

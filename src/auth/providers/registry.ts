@@ -1,4 +1,10 @@
-import { type AuditAction, appendAudit, type Origin } from '../../events/index.ts';
+import {
+  type AuditAction,
+  type AuditEntry,
+  appendAudit,
+  type Origin,
+  whatChanged,
+} from '../../events/index.ts';
 import { type InstitutionId, isUniqueViolation, type Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import { type NewProvider, type Provider, ProviderRejected, type ProviderSettings } from './provider.ts';
@@ -21,7 +27,8 @@ export async function addProvider(
         throw new ProviderRejected('This issuer is registered already for this audience.');
       }
       await insertProvider(tx, institutionId, provider, deps.clock());
-      await record(deps, tx, 'provider.added', provider.providerId, origin);
+      const after = await selectProvider(tx, provider.providerId);
+      await record(deps, tx, 'provider.added', provider.providerId, origin, whatChanged(undefined, after));
     });
   } catch (error) {
     if (isUniqueViolation(error)) throw new ProviderRejected('The provider id is taken.', { cause: error });
@@ -42,8 +49,10 @@ export async function changeProvider(
 ): Promise<void> {
   checkScopes(settings);
   await deps.database.transaction(institutionId, async (tx) => {
+    const before = await selectProvider(tx, providerId);
     if (!(await updateProvider(tx, institutionId, providerId, settings))) throw unknownProvider();
-    await record(deps, tx, 'provider.changed', providerId, origin);
+    const after = await selectProvider(tx, providerId);
+    await record(deps, tx, 'provider.changed', providerId, origin, whatChanged(before, after));
   });
 }
 
@@ -55,8 +64,9 @@ export async function removeProvider(
   origin: Origin,
 ): Promise<void> {
   await deps.database.transaction(institutionId, async (tx) => {
+    const before = await selectProvider(tx, providerId);
     if (!(await deleteProvider(tx, institutionId, providerId))) throw unknownProvider();
-    await record(deps, tx, 'provider.removed', providerId, origin);
+    await record(deps, tx, 'provider.removed', providerId, origin, whatChanged(before, undefined));
   });
 }
 
@@ -70,9 +80,17 @@ function record(
   action: AuditAction,
   subject: string,
   origin: Origin,
+  change: Pick<AuditEntry, 'before' | 'after'>,
 ): Promise<void> {
-  const entry = { action, outcome: 'succeeded', subject, origin } as const;
+  const entry = { action, outcome: 'succeeded', subject, origin, ...change } as const;
   return appendAudit(tx, tx.institutionId, entry, clock());
+}
+
+/** As the audit keeps it: of each key its id. */
+async function selectProvider(tx: Transaction, providerId: string) {
+  const all = await selectProviders(tx, tx.institutionId);
+  const found = all.find((provider) => provider.providerId === providerId);
+  return found && { ...found, keys: found.keys.map(({ kid }) => kid) };
 }
 
 function unknownProvider(): ProviderRejected {
