@@ -653,6 +653,33 @@ create table persons (
   constraint persons_pkey PRIMARY KEY (institution_id, person_key)
 );
 
+create table proposals (
+  institution_id integer not null,
+  proposal_key bigint not null generated always as identity,
+  kind text not null,
+  subject text collate "C" not null,
+  proposed_by text not null,
+  proposed_sudo text,
+  proposed_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  confirmed_by text,
+  confirmed_sudo text,
+  confirmed_at timestamp with time zone,
+  confirmed_xid xid8,
+  constraint proposals_check CHECK (num_nonnulls(confirmed_by, confirmed_at, confirmed_xid) = ANY (ARRAY[0, 3])),
+  constraint proposals_check1 CHECK (EXTRACT(epoch FROM expires_at - proposed_at) >= 1::numeric AND EXTRACT(epoch FROM expires_at - proposed_at) <= 259200::numeric),
+  constraint proposals_check2 CHECK (confirmed_at < expires_at),
+  constraint proposals_confirmed_by_check CHECK (confirmed_by <> ''::text),
+  constraint proposals_confirmed_sudo_check CHECK (confirmed_sudo <> ''::text),
+  constraint proposals_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint proposals_kind_check CHECK (kind = ANY (ARRAY['REVERSAL'::text, 'RULES'::text])),
+  constraint proposals_pkey PRIMARY KEY (institution_id, proposal_key),
+  constraint proposals_proposed_by_check CHECK (proposed_by <> ''::text),
+  constraint proposals_proposed_sudo_check CHECK (proposed_sudo <> ''::text),
+  constraint proposals_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 64),
+  constraint proposals_two_persons CHECK (NOT share_a_person(ARRAY[proposed_by, proposed_sudo], ARRAY[confirmed_by, confirmed_sudo]))
+);
+
 create table provider_directory (
   issuer text collate "C" not null,
   audience text collate "C" not null,
@@ -951,6 +978,7 @@ CREATE INDEX limit_uses_by_counter ON public.limit_uses USING btree (institution
 CREATE INDEX outbox_feed ON public.outbox USING btree (institution_id, epoch, xid, event_key);
 CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
 CREATE INDEX pending_transfers_due ON public.pending_transfers USING btree (institution_id, due_at);
+CREATE INDEX proposals_by_subject ON public.proposals USING btree (institution_id, kind, subject);
 CREATE INDEX refresh_families_by_end ON public.refresh_families USING btree (institution_id, idle_until);
 CREATE INDEX registration_tries_by_age ON public.registration_tries USING btree (institution_id, last_at);
 CREATE INDEX revocations_by_expiry ON public.revocations USING btree (institution_id, expires_at);
@@ -1087,6 +1115,20 @@ begin
     raise exception 'ledger: a balance differs from its newest entry' using errcode = 'SD003';
   end if;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_confirmation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if old.confirmed_at is not null or new.confirmed_at is null then
+    raise exception 'proposals: a proposal is confirmed once' using errcode = 'SD050';
+  end if;
+  new.confirmed_xid := pg_current_xact_id();
+  return new;
 end
 $function$;
 
@@ -1472,6 +1514,33 @@ begin
   if new.operator is null or num_nonnulls(new.client_id, new.user_key) > 0 then
     raise exception 'transfer % is a reversal by no operator', new.transfer_id using errcode = 'SD022';
   end if;
+  if dual_control(new.institution_id) and not exists (
+    select from transfers o
+    join proposals p on p.institution_id = o.institution_id and p.kind = 'REVERSAL' and p.subject = o.transfer_id
+    where o.institution_id = new.institution_id and o.transfer_key = new.reverses_key
+      and p.confirmed_at is not null and p.expires_at > new.created_at
+      and share_a_person(array[p.proposed_by, p.confirmed_by], array[new.operator])
+  ) then
+    raise exception 'transfer % is a reversal that no second person confirmed', new.transfer_id using errcode = 'SD051';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_rules_confirmed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  institution constant integer := nullif(current_setting('sharedraft.institution', true), '');
+begin
+  if dual_control(institution) and not exists (
+    select from proposals p
+    where p.institution_id = institution and p.kind = 'RULES' and p.confirmed_xid = pg_current_xact_id()
+  ) then
+    raise exception 'rules: no second person has confirmed this change' using errcode = 'SD052';
+  end if;
   return null;
 end
 $function$;
@@ -1652,6 +1721,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.dual_control(institution integer)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select exists (
+    select from transfer_policies p
+    where p.institution_id = institution and p.second_approval_above is not null)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.end_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1805,7 +1885,9 @@ $function$;
 CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR EACH ROW WHEN (new.operator_as IS NOT NULL) EXECUTE FUNCTION check_typed_operator();
 CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS became FOR EACH STATEMENT EXECUTE FUNCTION check_balances();
 CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
+CREATE TRIGGER business_days_confirmed BEFORE INSERT OR DELETE OR UPDATE ON business_days FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
 CREATE TRIGGER clients_switched_off BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION end_tokens();
+CREATE TRIGGER contribution_limits_confirmed BEFORE INSERT OR DELETE OR UPDATE ON contribution_limits FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
 CREATE CONSTRAINT TRIGGER control_totals_are_zero AFTER INSERT ON control_totals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_control_total();
 CREATE CONSTRAINT TRIGGER entries_released AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.kind = 'RELEASE'::text) EXECUTE FUNCTION check_release();
 CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
@@ -1819,9 +1901,12 @@ CREATE TRIGGER outbox_wiped BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTIO
 CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_terms();
 CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EACH ROW EXECUTE FUNCTION check_pending_ended();
 CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending();
+CREATE TRIGGER proposals_confirmed BEFORE UPDATE ON proposals FOR EACH ROW EXECUTE FUNCTION check_confirmation();
 CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
 CREATE TRIGGER transfer_approvals_second_person BEFORE INSERT ON transfer_approvals FOR EACH ROW EXECUTE FUNCTION check_second_person();
 CREATE TRIGGER transfer_id_prefixes_apart BEFORE INSERT ON transfer_id_prefixes FOR EACH ROW EXECUTE FUNCTION check_id_prefix();
+CREATE TRIGGER transfer_limits_confirmed BEFORE INSERT OR DELETE OR UPDATE ON transfer_limits FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
+CREATE TRIGGER transfer_policies_confirmed BEFORE INSERT OR DELETE OR UPDATE ON transfer_policies FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
 CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION take_off_control_total();
 CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION take_off_control_total();
@@ -1860,6 +1945,7 @@ openings (forced): institution using (institution_id = ( SELECT (current_setting
 outbox (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 pending_transfers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+proposals (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 refresh_families (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 registration_tries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 revocations (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -1904,6 +1990,7 @@ openings: insert, select, update (deposited_on)
 outbox: select, update (secret, secret_expires_at)
 pending_transfers: delete, insert, select, update (due_at, when_due)
 persons: insert, select, update (birth_date, email, first_name, last_name, phone_number, phone_type)
+proposals: select, update (confirmed_at, confirmed_by, confirmed_sudo)
 provider_directory: delete, insert, select
 refresh_families: delete, insert, select, update (generation, idle_until, revoked_at, rotated_at, token_hash)
 registration_tries: delete, insert, select, update
