@@ -140,7 +140,7 @@ describe('an e-mail address', () => {
     );
     assert.equal((await confirm(brook, handed.body.emailCode)).body.code, 'email_code_invalid');
     const audited = await service.db.superuser<{ action: string }>(
-      `select action from audit_entries where user_id = 'u-brook-overdraft' and action like 'user.email%' order by audit_key`,
+      `select action from audit_entries where user_id = 'u-brook-overdraft' and action like 'user.email%' and outcome = 'succeeded' order by audit_key`,
     );
     assert.deepEqual(
       audited.map(({ action }) => action),

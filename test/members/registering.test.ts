@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { changeClient, createClient, listClients, reissueActivation } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { forgetRegistrationTries } from '../../src/members/index.ts';
+import { runCli } from '../support/cli.ts';
 import { type Answer, clientOf, type DemoCaller, paths } from '../support/demo.ts';
 import { institutionOf } from '../support/identity.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -91,6 +92,24 @@ describe('uniform refusals', () => {
     const newest = listed.find(({ clientId }) => clientId === 'newest');
     assert.partialDeepStrictEqual(newest, { registrationRefusals: 'UNIFORM', introspectsAll: false });
   });
+});
+
+test('the command line warns of the scopes that make and open a login, and sets what a client learns', async () => {
+  const client = (...words: string[]) =>
+    runCli(service.db, ['client', ...words, '--institution', 'lakeside']);
+  const pair = ['--scopes', 'events:read institution-users:write'];
+  const created = await client('create', 'both', ...pair);
+  assert.deepEqual(
+    [created.code, /^warning: .*docs\/security\.md/.test(created.stderr)],
+    [0, true],
+    created.stderr,
+  );
+  const apart = await client('set', 'both', '--scopes', 'events:read', '--introspection', 'all');
+  assert.deepEqual([apart.code, apart.stderr], [0, '']);
+  await client('set', 'both', '--registration-refusals', 'distinct');
+  const { stdout } = await client('list');
+  const listed = stdout.slice(stdout.indexOf('both (both)'));
+  assert.match(listed, /learns {4}about all tokens of the institution; distinct refusals of registration/);
 });
 
 describe('tries of one member number', () => {
