@@ -14,7 +14,7 @@ import { migrateDatabase, openStores } from '../../src/stores.ts';
 import { runCli } from '../support/cli.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { startPooler } from '../support/pooler.ts';
-import { serviceRole } from '../support/postgres.ts';
+import { asSuperuser, serviceRole } from '../support/postgres.ts';
 import { testSecretKey } from '../support/secret-key.ts';
 
 let db: TestDatabase;
@@ -140,25 +140,28 @@ test('every function finds the same tables and functions, whatever its caller se
   assert.ok((row?.count ?? 0n) > 20n);
 });
 
-test('the service may call no trigger function and none of what adds up the control total', async () => {
-  const callable = await db.superuser<{ name: string }>(
-    `select p.proname as name from pg_proc p
-     where p.pronamespace = 'public'::regnamespace and p.prosecdef and has_function_privilege($1, p.oid, 'execute')
+test('no function runs as the owner for callers that it was not granted to', async () => {
+  const free = await db.superuser(
+    `select p.oid::regprocedure::text as function from pg_proc p
+     where p.pronamespace = 'public'::regnamespace and p.prosecdef and has_function_privilege('public', p.oid, 'execute')`,
+  );
+  assert.deepEqual(free, []);
+});
+
+test('what adds up and checks the control total runs as the owner, and the service may not call it', async () => {
+  const found = await db.superuser(
+    `select p.proname::text as name, p.prosecdef as "asOwner", has_function_privilege($1, p.oid, 'execute') as callable
+     from pg_proc p where p.pronamespace = 'public'::regnamespace
+       and p.proname in ('add_to_control_total', 'check_control_total', 'check_entries', 'take_off_control_total')
      order by 1`,
     [serviceRole],
   );
-  assert.deepEqual(
-    callable.map((row) => row.name),
-    ['begin_epochs_of_timeline', 'begin_event_epoch', 'expire_audit_entries'],
-  );
-  const asOwner = await db.superuser<{ name: string }>(
-    `select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef
-       and proname like any (array['check_entries', '%control_total']) order by 1`,
-  );
-  assert.deepEqual(
-    asOwner.map((row) => row.name),
-    ['check_control_total', 'check_entries', 'take_off_control_total'],
-  );
+  assert.deepEqual(found, [
+    { name: 'add_to_control_total', asOwner: false, callable: false },
+    { name: 'check_control_total', asOwner: true, callable: false },
+    { name: 'check_entries', asOwner: true, callable: false },
+    { name: 'take_off_control_total', asOwner: true, callable: false },
+  ]);
 });
 
 test('the service may neither change nor remove what is for ever', async () => {
@@ -213,6 +216,10 @@ test('an owner migrates a database from nothing; it is served with a second logi
   await asOwner('createrole', async (login, connection) => {
     assert.ok((await migrate(connection)).length > 0);
     assert.deepEqual(await migrate(connection), []);
+    const unforced = await asSuperuser(connection, (client) =>
+      client.query('select relname from pg_class where relrowsecurity and not relforcerowsecurity'),
+    );
+    assert.deepEqual(unforced.rows, []);
 
     const DATABASE_URL = urlOf(connection);
     await migrateDatabase(loadConfig({ DATABASE_URL, SECRET_KEY: testSecretKey }).config);
