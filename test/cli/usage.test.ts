@@ -29,6 +29,7 @@ const wrong: readonly (readonly [words: string, said: RegExp])[] = [
   ['client set app --assertion-audience anything', /issuer, token-endpoint/],
   ['client set app --introspection any', /Allowed choices are own, all/],
   ['client set app --registration-refusals vague', /Allowed choices are uniform, distinct/],
+  ['client set app --id-prefix=key:mine', /A prefix has 2 to 32/],
   ['client set app', /does not say what to change/],
   ['audit --action nope', /login, client_token, .*provider\.removed/],
   ['audit --since 5', /An ISO date or time/],

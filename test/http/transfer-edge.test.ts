@@ -250,7 +250,11 @@ describe('the edge of initiate transfer', () => {
       ['/amount', '/toAccountId'],
     );
     await using bare = await edgeAnswering({ kind: 'id_reused', differs: null });
-    const untold = await bare.client.post(path, { token: clientToken, json: order });
+    const untold = await bare.client.post(path, { token: clientToken, json: { ...order, id: 'secret-id' } });
+    // In the log for whoever watches, with the caller and without the id.
+    const [line] = bare.log.filter(({ msg }) => /transfer id of another order/.test(String(msg)));
+    assert.deepEqual([line?.level, line?.clientId], [40, 'quill-app']);
+    assert.doesNotMatch(JSON.stringify(bare.log), /secret-id/);
     assert.equal(untold.status, 409);
     assert.equal(untold.body.errors, undefined);
   });
@@ -286,5 +290,23 @@ describe('the edge of initiate transfer', () => {
     assert.equal(unknown.status, 504);
     assert.equal(unknown.body.id, made);
     assert.notEqual(made, '');
+  });
+
+  it('429: a burst of dry runs goes to the log once a minute', async () => {
+    await using edge = await startEdge(
+      { explainTransfer: async () => ({ kind: 'id_reused', differs: null }) },
+      { dryRunsPerMinute: 1 },
+    );
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 4; tries += 1) {
+      const { status } = await edge.client.post(`${path}/dry-run`, { token: memberToken, json: order });
+      statuses.push(status);
+    }
+    assert.deepEqual(statuses, [409, 429, 429, 429]);
+    const lines = edge.log.filter(({ msg }) => msg === 'rate limit reached');
+    assert.deepEqual(
+      lines.map(({ rate, clientId, userId }) => [rate, clientId, userId]),
+      [['dry-run', 'quill-app', 'usr-1']],
+    );
   });
 });

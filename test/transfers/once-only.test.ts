@@ -5,6 +5,7 @@ import { ownOrigin } from '../../src/events/index.ts';
 import { transferIdFromKey } from '../../src/http/idempotency-key.ts';
 import { sql, systemClock } from '../../src/storage/index.ts';
 import { reconcile, reverseTransfer, saveTransferRules } from '../../src/transfers/index.ts';
+import { runCli } from '../support/cli.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually, type TestDesk } from '../support/desk.ts';
 import { commandOf } from '../support/operator.ts';
@@ -130,7 +131,22 @@ test('a prefix of ids that a client holds is refused to other clients, to member
     database.write(institutionId, (db) => db.query(write, [institutionId])),
     /reserved for another client/,
   );
-  await changeClient(auth, institutionId, 'payroll', { idPrefixes: [] }, ownOrigin());
+  for (const bad of ['key:', 'ke', '0f-', 'x', 'a b']) {
+    await assert.rejects(
+      changeClient(auth, institutionId, 'demo-backend', { idPrefixes: [bad] }, ownOrigin()),
+      { code: '23514' },
+      bad,
+    );
+  }
+  const command = (...words: string[]) =>
+    runCli(service.db, ['client', 'set', ...words, '--institution', 'lakeside']);
+  const overlapping = await command('demo-backend', '--id-prefix', 'wages- payroll-2027-');
+  assert.equal(overlapping.code, 1);
+  assert.match(overlapping.stderr, /overlaps with one of another client/);
+  const given = await command('payroll', '--id-prefix', 'none');
+  assert.equal(given.code, 0, given.stderr);
+  const left = 'select prefix from transfer_id_prefixes';
+  assert.deepEqual(await service.db.superuser(left), [], 'all were given up, and none was taken');
 });
 
 test('repeated after the rules have changed, and by another client of the institution, an order answers as it did', async () => {
