@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -76,6 +76,18 @@ test('the key of the embedded database is made once and readable by its owner al
     await chmod(file, 0o400);
     assert.deepEqual(await keyEncryptionKey(config, secrets), keys[0]);
     await chmod(file, 0o600);
+    // Only root can give a file away; another user is told that this one is not theirs.
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) await chown(file, 65_534, 65_534);
+    await assert.rejects(
+      keyEncryptionKey(config, secrets, isRoot ? 0 : (process.geteuid?.() ?? 0) + 1),
+      /secret\.key: expected a file of the user that runs this .* belongs to user \d+/,
+    );
+    if (isRoot) {
+      assert.deepEqual(await keyEncryptionKey(config, secrets, 65_534), keys[0]);
+      await chown(file, 0, 0);
+      assert.deepEqual(await keyEncryptionKey(config, secrets, 65_534), keys[0], 'root may keep it for all');
+    }
     await writeFile(file, 'half a key');
     await assert.rejects(keyEncryptionKey(config, secrets), /the file is damaged/);
     await rm(file);

@@ -226,9 +226,14 @@ export function loadConfig(environment: Environment): { readonly config: Config;
 
 /**
  * The configured key or, with the embedded database, the one made at the first start and kept beside it. ConfigError where that
- * cannot be kept, is damaged, or is open to other users of the machine: it seals all other secrets.
+ * cannot be kept, is damaged, belongs to another user than this process's or root, or is open to others: it seals all other
+ * secrets.
  */
-export async function keyEncryptionKey(config: Config, secrets: Secrets): Promise<Uint8Array> {
+export async function keyEncryptionKey(
+  config: Config,
+  secrets: Secrets,
+  ownUid = process.geteuid?.(),
+): Promise<Uint8Array> {
   if (secrets.keyEncryptionKey !== undefined) return secrets.keyEncryptionKey;
   const file = path.join(config.dataDir, 'secret.key');
   await mkdir(config.dataDir, { recursive: true });
@@ -241,7 +246,13 @@ export async function keyEncryptionKey(config: Config, secrets: Secrets): Promis
   await using kept = await open(file).catch((error: NodeJS.ErrnoException) => {
     throw new ConfigError([`${file}: cannot be read (${error.code})`]);
   });
-  const mode = (await kept.stat()).mode & 0o777;
+  const { mode: type, uid } = await kept.stat();
+  if (ownUid !== undefined && uid !== ownUid && uid !== 0) {
+    throw new ConfigError([
+      `${file}: expected a file of the user that runs this (${ownUid}) or of root, and it belongs to user ${uid}`,
+    ]);
+  }
+  const mode = type & 0o777;
   if ((mode & 0o077) !== 0) {
     throw new ConfigError([
       `${file}: expected a file for its owner alone (chmod 600), and others have rights to it (${mode.toString(8)})`,
