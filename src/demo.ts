@@ -48,7 +48,8 @@ export async function loadDemoWhenEmpty(stores: Stores): Promise<boolean> {
   if (standing.rows[0]?.others !== 0n || standing.rows[0].last !== 0n) return false;
 
   for (const folder of extracts) {
-    const { institution } = await importExtract(stores, path.join(examples, folder));
+    const { code } = await importExtract(stores, path.join(examples, folder));
+    const institution = await institutionOf(stores, code);
     const rules = await readTransferRules(path.join(examples, folder));
     await saveTransferRules(stores, institution.institutionId, rules, ownOrigin());
   }

@@ -10,7 +10,7 @@ export { accountTypes, type Category } from './account-types.ts';
 export { findAccount } from './find-account.ts';
 export { getAccount } from './get-account.ts';
 export { type Balances, getBalances } from './get-balances.ts';
-export { insertAccounts, type NewAccount } from './insert-accounts.ts';
+export { insertAccounts, type NewAccount, openBalances } from './insert-accounts.ts';
 export { listAccounts, listCustomerAccounts } from './list-accounts.ts';
 export {
   type Counterparty,

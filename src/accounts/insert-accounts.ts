@@ -1,4 +1,4 @@
-import type { InstitutionId, Queryable } from '../storage/index.ts';
+import type { InstitutionId, Queryable, Transaction } from '../storage/index.ts';
 import { categoryOf } from './account-types.ts';
 import { insertAccountRows, insertLoans, insertZeroBalances } from './queries.ts';
 
@@ -51,6 +51,11 @@ export async function insertAccounts(
     mustBe(loans.length, await insertLoans(tx, institutionId, loans), 'loans');
   }
   return keys;
+}
+
+/** Balances of zero for accounts that were just written. */
+export async function openBalances(tx: Transaction, accountKeys: readonly bigint[], at: Date): Promise<void> {
+  mustBe(accountKeys.length, await insertZeroBalances(tx, tx.institutionId, accountKeys, at), 'balances');
 }
 
 function categoryFor(account: NewAccount) {

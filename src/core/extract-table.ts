@@ -1,30 +1,49 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parse } from 'csv-parse/sync';
 import { currencyDecimals, formatMinor } from '../ledger/index.ts';
 import { isReadable } from '../readable-text.ts';
+import { CsvError, readCsv } from './csv.ts';
 
 /** What is wrong with one value of an extract. Never the value itself: it may be what must not be written down. */
 export function misfit(file: string, line: number, column: string, expected: string): string {
   return `${file}:${line}: ${column}: expected ${expected}`;
 }
 
+/** Takes what is wrong with an extract, a sentence each. */
+export interface ErrorList {
+  push(error: string): unknown;
+}
+
 /** One line of a file, which knows where it stands when something is wrong with it. */
 export class Row {
   readonly line: number;
   readonly #file: string;
-  readonly #values: ReadonlyMap<string, string>;
-  readonly #errors: string[];
+  readonly #places: ReadonlyMap<string, number>;
+  #values: readonly string[];
+  readonly #errors: ErrorList;
 
-  constructor(file: string, line: number, values: ReadonlyMap<string, string>, errors: string[]) {
+  constructor(
+    file: string,
+    line: number,
+    places: ReadonlyMap<string, number>,
+    values: readonly string[],
+    errors: ErrorList,
+  ) {
     this.line = line;
     this.#file = file;
+    this.#places = places;
     this.#values = values;
     this.#errors = errors;
-    for (const [column, value] of values) {
+    if (values.some((value) => /[^ -~]/.test(value))) this.#refuseUnreadable();
+  }
+
+  #refuseUnreadable(): void {
+    for (const [column, place] of this.#places) {
+      const value = this.#values[place] ?? '';
       if (/\p{Cc}/u.test(value)) this.fail(column, 'text without control characters');
       else if (!isReadable(value)) this.fail(column, 'text without bidirectional or invisible characters');
     }
+    // The database's text cannot hold it.
+    this.#values = this.#values.map((value) => value.replaceAll('\0', ''));
   }
 
   fail(column: string, expected: string): void {
@@ -33,11 +52,12 @@ export class Row {
 
   /** Whether the file has the column at all: where it may be missing, nothing is said by it. */
   has(column: string): boolean {
-    return this.#values.has(column);
+    return this.#places.has(column);
   }
 
   text(column: string): string {
-    return this.#values.get(column)?.trim() ?? '';
+    const place = this.#places.get(column);
+    return place === undefined ? '' : (this.#values[place]?.trim() ?? '');
   }
 
   match(column: string, pattern: RegExp, expected: string): string {
@@ -98,61 +118,77 @@ export class Row {
   }
 }
 
-interface Line {
-  readonly record: readonly string[];
-  readonly info: { readonly lines: number };
+export interface TableShape {
+  readonly file: string;
+  readonly columns: readonly string[];
+  readonly optional?: readonly string[];
 }
 
 /**
  * The rows of a CSV file (RFC 4180) in UTF-8 with exactly these columns, in any order, and the `optional` ones where it
- * has them. What it is not is added to `errors`, and the rows are then not to be trusted.
+ * has them; some thousands at a time. Errors of its values are added to `errors`. `broken` takes what makes it no such table:
+ * errors in its values, and in what refers to it, would then only hide the one that matters.
  */
+export async function* readRows(
+  folder: string,
+  { file, columns, optional = [] }: TableShape,
+  errors: ErrorList,
+  broken: ErrorList = errors,
+): AsyncGenerator<Row[]> {
+  let header: string[] | undefined;
+  let places = new Map<string, number>();
+  const fail = (line: number, expected: string) => {
+    broken.push(`${file}:${line}: expected ${expected}`);
+  };
+  const readHeader = (names: readonly string[]) => {
+    header = names.map((name) => name.trim());
+    places = new Map(header.map((name, place) => [name, place]));
+    const all = [...columns, ...optional];
+    for (const column of all) {
+      const times = header.filter((name) => name === column).length;
+      const fits = times === 1 || (times === 0 && optional.includes(column));
+      if (!fits) fail(1, `one column ${column}, found ${times}`);
+    }
+    if (header.some((name) => !all.includes(name))) fail(1, `no columns but ${all.join(', ')}`);
+  };
+  try {
+    for await (const records of readCsv(path.join(folder, file))) {
+      const rows: Row[] = [];
+      for (const { line, values } of records) {
+        if (header === undefined) {
+          readHeader(values);
+          continue;
+        }
+        if (values.length !== header.length) {
+          fail(line, `${header.length} values, found ${values.length}`);
+        }
+        rows.push(new Row(file, line, places, values, errors));
+      }
+      yield rows;
+    }
+    if (header === undefined) readHeader([]);
+  } catch (error) {
+    if (error instanceof CsvError) fail(error.line, error.expected);
+    else if (isFileError(error)) fail(1, `a file that can be read (${error.code})`);
+    else throw error;
+  }
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && (error as NodeJS.ErrnoException).syscall !== undefined;
+}
+
+/** All rows of a file that is small. */
 export async function readTable(
   folder: string,
   file: string,
   columns: readonly string[],
-  errors: string[],
+  errors: ErrorList,
   optional: readonly string[] = [],
 ): Promise<Row[]> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(path.join(folder, file));
-  } catch (error) {
-    errors.push(`${file}:1: expected a file that can be read (${(error as NodeJS.ErrnoException).code})`);
-    return [];
-  }
-  const text = decode(bytes);
-  if (text === undefined) {
-    errors.push(`${file}:${firstLineNotInUtf8(bytes)}: expected UTF-8`);
-    return [];
-  }
-
-  let lines: Line[];
-  try {
-    const options = { info: true, skip_empty_lines: true, relax_column_count: true } as const;
-    // Its types do not know what `info` does to the result.
-    lines = parse(text, options) as unknown as Line[];
-  } catch (error) {
-    errors.push(`${file}:${(error as { lines?: number }).lines ?? 1}: expected CSV as in RFC 4180`);
-    return [];
-  }
-  const header = lines[0]?.record.map((name) => name.trim()) ?? [];
-  const all = [...columns, ...optional];
-  for (const column of all) {
-    const times = header.filter((name) => name === column).length;
-    const fits = times === 1 || (times === 0 && optional.includes(column));
-    if (!fits) errors.push(`${file}:1: expected one column ${column}, found ${times}`);
-  }
-  const unknown = header.filter((name) => !all.includes(name));
-  if (unknown.length > 0) errors.push(`${file}:1: expected no columns but ${all.join(', ')}`);
-
-  return lines.slice(1).map(({ record, info }) => {
-    if (record.length !== header.length) {
-      errors.push(`${file}:${info.lines}: expected ${header.length} values, found ${record.length}`);
-    }
-    const values = new Map(header.map((name, index) => [name, record[index] ?? '']));
-    return new Row(file, info.lines, values, errors);
-  });
+  const all: Row[] = [];
+  for await (const rows of readRows(folder, { file, columns, optional }, errors)) all.push(...rows);
+  return all;
 }
 
 /** Adds an error for each row that repeats the key of an earlier one. */
@@ -163,24 +199,4 @@ export function expectUnique(rows: readonly Row[], ...columns: readonly string[]
     if (seen.has(key)) row.fail(columns.join(', '), 'what no line above has');
     seen.add(key);
   }
-}
-
-/** Undefined for bytes that are not UTF-8; a byte order mark is dropped. */
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-function firstLineNotInUtf8(bytes: Buffer): number {
-  let line = 1;
-  for (let start = 0; start < bytes.length; line += 1) {
-    const end = bytes.indexOf('\n', start);
-    const past = end === -1 ? bytes.length : end + 1;
-    if (decode(bytes.subarray(start, past)) === undefined) return line;
-    start = past;
-  }
-  return 1;
 }

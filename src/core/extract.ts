@@ -2,15 +2,9 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { accountTypes, type Category } from '../accounts/index.ts';
 import { type InstitutionPolicies, type InstitutionSettings, isLocalDate } from '../institutions/index.ts';
 import { publicId } from '../public-id.ts';
-import { expectUnique, type Row, readTable } from './extract-table.ts';
+import type { Row, TableShape } from './extract-table.ts';
 
-/** What a core exports of an institution, read and found sound. Amounts are minor units. */
-export interface Extract {
-  readonly institution: InstitutionSettings;
-  readonly persons: readonly PersonRecord[];
-  readonly members: readonly MemberRecord[];
-}
-
+/** One line of persons.csv. Amounts are minor units, here and below. */
 export interface PersonRecord {
   readonly personId: string;
   readonly firstName: string;
@@ -22,19 +16,20 @@ export interface PersonRecord {
 }
 
 export interface MemberRecord {
-  /** Where it stands in members.csv. */
-  readonly line: number;
   readonly customerId: string;
   readonly memberNumber: string;
   readonly memberType: string;
-  readonly persons: readonly { readonly personId: string; readonly role: string }[];
-  readonly accounts: readonly AccountRecord[];
+}
+
+export interface MemberPersonRecord {
+  readonly memberNumber: string;
+  readonly personId: string;
+  readonly role: string;
 }
 
 export interface AccountRecord {
-  /** Where it stands in accounts.csv. */
-  readonly line: number;
   readonly accountId: string;
+  readonly memberNumber: string;
   readonly accountNumber: string;
   readonly diAccountType: string;
   readonly category: Category;
@@ -52,10 +47,10 @@ export interface AccountRecord {
   readonly amountDue: bigint | undefined;
   /** Null: none; undefined: the extract does not say. */
   readonly transferRestriction: string | null | undefined;
-  readonly holders: readonly HolderRecord[];
 }
 
-interface HolderRecord {
+export interface HolderRecord {
+  readonly accountId: string;
   readonly personId: string;
   readonly role: string;
   readonly mayPay: boolean;
@@ -71,84 +66,11 @@ export class ExtractRejected extends Error {
   }
 }
 
-/** Reads a folder of CSV files and checks each value and each reference. Throws ExtractRejected. */
-export async function readExtract(folder: string): Promise<Extract> {
-  const errors: string[] = [];
-  const table = (name: string, columns: readonly string[]) => readTable(folder, name, columns, errors);
-  const institutionRows = await readTable(
-    folder,
-    'institution.csv',
-    institutionColumns,
-    errors,
-    optionalInstitutionColumns,
-  );
-  const personRows = await table('persons.csv', personColumns);
-  const memberRows = await table('members.csv', memberColumns);
-  const memberPersonRows = await table('member-persons.csv', memberPersonColumns);
-  const accountRows = await readTable(folder, 'accounts.csv', accountColumns, errors, optionalAccountColumns);
-  const holderRows = await table('holders.csv', holderColumns);
-  // What refers to a file that could not be read would only hide the error that matters.
-  if (errors.length > 0) throw new ExtractRejected(errors);
-
-  const [institution] = institutionRows.map(readInstitution);
-  if (institutionRows.length !== 1) errors.push('institution.csv:1: expected exactly one institution');
-
-  expectUnique(personRows, 'person_id');
-  const persons = personRows.map(readPerson);
-  const personsById = new Map(persons.map((person) => [person.personId, person]));
-
-  expectUnique(memberRows, 'member_number');
-  expectUnique(memberRows, 'customer_id');
-  const members = memberRows.map(readMember);
-  const membersByNumber = new Map(members.map((member) => [member.memberNumber, member]));
-
-  expectUnique(memberPersonRows, 'member_number', 'person_id');
-  for (const row of memberPersonRows) {
-    const member = row.refer('member_number', membersByNumber, 'members.csv');
-    const person = row.refer('person_id', personsById, 'persons.csv');
-    const role = row.oneOf('role', member?.memberType === 'RETAIL' ? retailRoles : businessRoles);
-    if (role === 'PRIMARY' && member && hasPrimary(member)) row.fail('role', 'one PRIMARY a membership');
-    if (person) member?.persons.push({ personId: person.personId, role });
-  }
-  for (const row of memberRows) {
-    const member = membersByNumber.get(row.text('member_number'));
-    if (member && !hasPrimary(member)) row.fail('member_number', 'a PRIMARY in member-persons.csv');
-  }
-
-  expectUnique(accountRows, 'account_id');
-  const held = new Map<string, { account: Draft<AccountRecord>; holdable: ReadonlySet<string> }>();
-  for (const row of accountRows) {
-    const member = row.refer('member_number', membersByNumber, 'members.csv');
-    const account = readAccount(row);
-    member?.accounts.push(account);
-    const holdable = new Set(member?.persons.map((person) => person.personId) ?? personsById.keys());
-    held.set(account.accountId, { account, holdable });
-  }
-
-  expectUnique(holderRows, 'account_id', 'person_id');
-  for (const row of holderRows) {
-    const { account, holdable } = row.refer('account_id', held, 'accounts.csv') ?? {};
-    const personId = row.text('person_id');
-    if (holdable?.has(personId) === false) {
-      row.fail('person_id', "a person of the account's membership in member-persons.csv");
-    }
-    account?.holders.push({ personId, role: row.oneOf('role', holderRoles), mayPay: row.yes('may_pay') });
-  }
-
-  if (errors.length > 0 || institution === undefined) throw new ExtractRejected(errors);
-  return { institution, persons, members };
-}
-
-/** A record whose lists are still being filled from the files behind. */
-type Draft<Record> = {
-  readonly [Name in keyof Record]: Record[Name] extends readonly (infer Item)[] ? Item[] : Record[Name];
-};
-
 const publicIdExpected = 'an id of 1 to 64 letters, digits and . _ : -';
 const email = /^(?=.{3,254}$)[^\s@<>,;]+@[^\s@<>,;]+\.[^\s@<>,;]+$/;
 const phoneTypes = ['MOBILE', 'HOME', 'WORK'];
-const retailRoles = ['PRIMARY', 'JOINT', 'AUTHORIZED_SIGNER'];
-const businessRoles = [...retailRoles, 'BUSINESS_ADMIN', 'BUSINESS_USER'];
+export const retailRoles = ['PRIMARY', 'JOINT', 'AUTHORIZED_SIGNER'];
+export const businessRoles = [...retailRoles, 'BUSINESS_ADMIN', 'BUSINESS_USER'];
 const holderRoles = ['PRIMARY', 'JOINT', 'AUTHORIZED_SIGNER'];
 
 const institutionColumns = [
@@ -188,7 +110,7 @@ function readPolicies(row: Row, currency: string): Partial<InstitutionPolicies> 
   };
 }
 
-function readInstitution(row: Row): InstitutionSettings {
+export function readInstitution(row: Row): InstitutionSettings {
   const currency = row.currency('currency');
   const timeZone = row.text('time_zone');
   if (!isTimeZone(timeZone)) row.fail('time_zone', 'an IANA time zone like America/New_York');
@@ -211,6 +133,23 @@ function readInstitution(row: Row): InstitutionSettings {
   };
 }
 
+/** Undefined: the extract does not say of which moment its balances are. */
+export function readAsOf(row: Row): Date | undefined {
+  const expected = 'a moment with its offset, like 2026-03-02T06:00:00-05:00';
+  const text = row.optional('balances_as_of', (given) => parseMoment(given) !== undefined, expected);
+  return text === null ? undefined : parseMoment(text);
+}
+
+/** RFC 3339; undefined for anything else: a moment without an offset is another one in each time zone. */
+export function parseMoment(text: string): Date | undefined {
+  const [, day] =
+    /^([0-9]{4}-[0-9]{2}-[0-9]{2})T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})$/.exec(
+      text,
+    ) ?? [];
+  const moment = new Date(text);
+  return day === undefined || !isLocalDate(day) || Number.isNaN(moment.getTime()) ? undefined : moment;
+}
+
 const personColumns = [
   'person_id',
   'first_name',
@@ -221,7 +160,7 @@ const personColumns = [
   'birth_date',
 ];
 
-function readPerson(row: Row): PersonRecord {
+export function readPerson(row: Row): PersonRecord {
   const phoneNumber = row.optional('phone_number', isE164, 'a number that can be dialled, like +12025550143');
   const phoneType = row.optional('phone_type', (text) => phoneTypes.includes(text), phoneTypes.join(' or '));
   if ((phoneNumber === null) !== (phoneType === null))
@@ -240,19 +179,21 @@ function readPerson(row: Row): PersonRecord {
 const memberColumns = ['customer_id', 'member_number', 'member_type'];
 const memberPersonColumns = ['member_number', 'person_id', 'role'];
 
-function readMember(row: Row): Draft<MemberRecord> {
+export function readMember(row: Row): MemberRecord {
   return {
-    line: row.line,
     customerId: row.match('customer_id', publicId, publicIdExpected),
     memberNumber: row.match('member_number', /^[A-Za-z0-9-]{1,32}$/, '1 to 32 letters, digits or -'),
     memberType: row.oneOf('member_type', ['RETAIL', 'BUSINESS']),
-    persons: [],
-    accounts: [],
   };
 }
 
-function hasPrimary(member: Draft<MemberRecord>): boolean {
-  return member.persons.some((person) => person.role === 'PRIMARY');
+/** Its role fits or not by the type of the membership, which stands in another file. */
+export function readMemberPerson(row: Row): MemberPersonRecord {
+  return {
+    memberNumber: row.text('member_number'),
+    personId: row.text('person_id'),
+    role: row.text('role'),
+  };
 }
 
 const holderColumns = ['account_id', 'person_id', 'role', 'may_pay'];
@@ -275,7 +216,7 @@ const accountColumns = [
 const optionalAccountColumns = ['amount_due', 'transfer_restriction'];
 const restrictions = ['EXCLUDE_ALL', 'EXCLUDE_AS_FROM', 'EXCLUDE_AS_TO'];
 
-function readAccount(row: Row): Draft<AccountRecord> {
+export function readAccount(row: Row): AccountRecord {
   const diAccountType = row.text('type');
   const known = accountTypes.get(diAccountType);
   if (known === undefined || known.category === 'INTERNAL') row.fail('type', 'a DIAccountType of a member');
@@ -297,8 +238,8 @@ function readAccount(row: Row): Draft<AccountRecord> {
   const feesDue = onlyOn('LOAN', 'fees_due');
   const isDebt = category === 'LOAN' || category === 'CREDIT';
   return {
-    line: row.line,
     accountId,
+    memberNumber: row.text('member_number'),
     accountNumber: row.match('account_number', /^\S{1,40}$/, '1 to 40 characters without spaces'),
     diAccountType,
     category,
@@ -315,9 +256,33 @@ function readAccount(row: Row): Draft<AccountRecord> {
     transferRestriction: row.has('transfer_restriction')
       ? row.optional('transfer_restriction', (text) => restrictions.includes(text), restrictions.join(' or '))
       : undefined,
-    holders: [],
   };
 }
+
+export function readHolder(row: Row): HolderRecord {
+  return {
+    accountId: row.text('account_id'),
+    personId: row.text('person_id'),
+    role: row.oneOf('role', holderRoles),
+    mayPay: row.yes('may_pay'),
+  };
+}
+
+/** The files of an extract, in the order in which each refers to those above it. */
+export const institutionShape: TableShape = {
+  file: 'institution.csv',
+  columns: institutionColumns,
+  optional: [...optionalInstitutionColumns, 'balances_as_of'],
+};
+export const personShape: TableShape = { file: 'persons.csv', columns: personColumns };
+export const memberShape: TableShape = { file: 'members.csv', columns: memberColumns };
+export const memberPersonShape: TableShape = { file: 'member-persons.csv', columns: memberPersonColumns };
+export const accountShape: TableShape = {
+  file: 'accounts.csv',
+  columns: accountColumns,
+  optional: optionalAccountColumns,
+};
+export const holderShape: TableShape = { file: 'holders.csv', columns: holderColumns };
 
 /** PCI DSS 3.4: no more of a card's number than its last four digits may be shown, so no more is taken in. */
 function refuseCardNumbers(row: Row): void {

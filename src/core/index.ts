@@ -5,9 +5,11 @@
  * Invariants: an extract is checked whole before any of it is written; importing twice changes nothing; an account
  * opens with one posting against the institution's own accounts, so that the ledger sums to zero from the first row.
  */
-export { ExtractRejected } from './extract.ts';
+export { ExtractRejected, parseMoment } from './extract.ts';
 export { expectUnique, type Row, readTable } from './extract-table.ts';
 export { importExtract } from './import-extract.ts';
+export { type ImportPlan, ImportRefused } from './import-plan.ts';
+export type { Change } from './merge-queries.ts';
 export { MembershipExists, openMembership } from './open-membership.ts';
 export { payDueOpening } from './openings.ts';
 export { findMembership, type MembershipPerson } from './queries.ts';

@@ -74,10 +74,11 @@ export async function listInstitutions(db: Queryable): Promise<Institution[]> {
 
 const save = sql(
   'institutions_save',
-  `insert into institutions (code, name, currency, time_zone, enrollment, opening_deposit_minor,
+  `insert into institutions (institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
                              password_min_length, demo, created_at, contact_change_max_age,
                              registration_birth_date, openings_per_day, opening_deposits_per_day)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, 0), coalesce($11, false), coalesce($12, 1000),
+   overriding system value
+   values (coalesce($14, nextval('institutions_institution_id_seq')::integer), $1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, 0), coalesce($11, false), coalesce($12, 1000),
            coalesce($13::bigint, 100000000))
    on conflict (code) do update
    set name = excluded.name, time_zone = excluded.time_zone, enrollment = excluded.enrollment,
@@ -90,11 +91,15 @@ const save = sql(
    returning ${columns}`,
 );
 
-/** Creates the institution, or changes the settings of the one with this code; its currency stays as it is. */
+/**
+ * Creates the institution, under a number that was reserved for it where one is given, or changes the settings of the one with
+ * this code; its currency stays as it is.
+ */
 export async function saveInstitution(
   db: Queryable,
   settings: InstitutionSettings,
   at: Date,
+  reserved?: InstitutionId,
 ): Promise<Institution> {
   const { rows } = await db.query<Row>(save, [
     settings.code,
@@ -110,6 +115,7 @@ export async function saveInstitution(
     settings.policies?.registrationBirthDate ?? null,
     settings.policies?.openingsPerDay ?? null,
     settings.policies?.openingDepositsPerDayMinor ?? null,
+    reserved ?? null,
   ]);
   return toInstitution(rows[0] as Row);
 }

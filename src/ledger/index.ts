@@ -15,7 +15,7 @@ export {
   loanPaymentOptions,
 } from './loan-payment.ts';
 export { type DecimalAmount, formatMinor, parseDecimalAmount, toMinor } from './money.ts';
-export { PostingKeys } from './posting-keys.ts';
+export { PostingKeys, takePostingKeys } from './posting-keys.ts';
 export {
   type AccountState,
   type Bounds,

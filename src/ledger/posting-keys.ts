@@ -1,5 +1,5 @@
-import type { Database } from '../storage/index.ts';
-import { postingKeyBlock, reservePostingKeys } from './queries.ts';
+import type { Database, Queryable } from '../storage/index.ts';
+import { postingKeyBlock, reservePostingKeyBlocks, reservePostingKeys } from './queries.ts';
 
 /** Hands out posting keys from blocks of a database sequence: unique across processes, a round trip per thousand. */
 export class PostingKeys {
@@ -33,4 +33,12 @@ export class PostingKeys {
     this.#next = first;
     this.#end = first + postingKeyBlock;
   }
+}
+
+/** So many keys, reserved on the caller's own connection. Those of a block that are left over are never used. */
+export async function takePostingKeys(db: Queryable, count: number): Promise<bigint[]> {
+  const blocks = await reservePostingKeyBlocks(db, Math.ceil(count / Number(postingKeyBlock)));
+  return blocks
+    .flatMap((first) => Array.from({ length: Number(postingKeyBlock) }, (_, place) => first + BigInt(place)))
+    .slice(0, count);
 }

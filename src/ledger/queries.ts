@@ -146,6 +146,16 @@ export async function reservePostingKeys(db: Queryable): Promise<bigint> {
   return first;
 }
 
+const nextPostingKeyBlocks = sql(
+  'ledger_next_posting_key_blocks',
+  `select nextval('posting_keys') as first from generate_series(1, $1)`,
+);
+
+export async function reservePostingKeyBlocks(db: Queryable, blocks: number): Promise<bigint[]> {
+  const { rows } = await db.query<{ first: bigint }>(nextPostingKeyBlocks, [blocks]);
+  return rows.map(({ first }) => first);
+}
+
 /** As in the sequence's `increment by`. */
 export const postingKeyBlock = 1000n;
 

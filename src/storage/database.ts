@@ -75,6 +75,12 @@ export interface Transaction extends Queryable {
   commitWith(writes: readonly Write[]): Promise<void>;
 }
 
+/** What can be asked of one connection that is kept. */
+export interface Session {
+  directory<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T>;
+}
+
 export interface DatabaseOptions {
   /** A connection URL, or a unix socket's folder with user and database. */
   readonly connection: string | SocketConnection;
@@ -478,54 +484,74 @@ export class Database {
     return this.#transaction(institutionId, beginSnapshot, work);
   }
 
+  /**
+   * One connection for many transactions, one after another: a lock on its session lasts from one to the next, and until the
+   * connection ends.
+   */
+  session<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#with((connection) =>
+      work({
+        directory: (ask) => ask(connection),
+        transaction: (institutionId, change) => this.#transactionOn(connection, institutionId, begin, change),
+      }),
+    );
+  }
+
   #transaction<T>(
     institutionId: InstitutionId,
     how: Statement,
     work: (tx: Transaction) => Promise<T>,
   ): Promise<T> {
-    return this.#with(async (connection) => {
-      connection.enter(institutionId);
-      const begun = connection.begin(how);
-      let committed: Promise<void> | undefined;
-      // A field, no getter: an object literal with one has a shape of its own each time, and what was compiled for the last
-      // one is thrown away (ADR 12).
-      const tx: { -readonly [Key in keyof Transaction]: Transaction[Key] } = {
-        institutionId,
-        over: false,
-        query: (statement, values) =>
-          committed === undefined && !tx.over
-            ? connection.query(statement, values)
-            : quiet(Promise.reject(tooLate())),
-        commitWith: (writes) => {
-          if (committed !== undefined || tx.over) throw tooLate();
-          committed = connection.commitWith(writes);
-          return committed;
-        },
-      };
-      try {
-        const result = await work(tx).finally(() => {
-          tx.over = true;
-        });
-        await begun;
-        committed ??= connection.commit();
-        await committed;
-        return result;
-      } catch (symptom) {
-        const error = located(connection.rootOf(symptom));
-        const done = await committed?.then(
-          () => true,
-          () => false,
-        );
-        // A defect of who sent COMMIT too soon: what is done stands, and whoever repeats the request will find it.
-        if (done) throw outcomeUnknown(error);
-        // Who can still roll back knows that nothing was committed, whatever failed; who cannot knows it only where COMMIT was
-        // never asked for.
-        await connection.rollback().catch(() => {
-          throw new UnusableConnection(committed === undefined ? error : outcomeUnknown(error));
-        });
-        throw isLockedOut(error) ? lockedOut(error) : error;
-      }
-    });
+    return this.#with((connection) => this.#transactionOn(connection, institutionId, how, work));
+  }
+
+  async #transactionOn<T>(
+    connection: Connection,
+    institutionId: InstitutionId,
+    how: Statement,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
+    connection.enter(institutionId);
+    const begun = connection.begin(how);
+    let committed: Promise<void> | undefined;
+    // A field, no getter: an object literal with one has a shape of its own each time, and what was compiled for the last
+    // one is thrown away (ADR 12).
+    const tx: { -readonly [Key in keyof Transaction]: Transaction[Key] } = {
+      institutionId,
+      over: false,
+      query: (statement, values) =>
+        committed === undefined && !tx.over
+          ? connection.query(statement, values)
+          : quiet(Promise.reject(tooLate())),
+      commitWith: (writes) => {
+        if (committed !== undefined || tx.over) throw tooLate();
+        committed = connection.commitWith(writes);
+        return committed;
+      },
+    };
+    try {
+      const result = await work(tx).finally(() => {
+        tx.over = true;
+      });
+      await begun;
+      committed ??= connection.commit();
+      await committed;
+      return result;
+    } catch (symptom) {
+      const error = located(connection.rootOf(symptom));
+      const done = await committed?.then(
+        () => true,
+        () => false,
+      );
+      // A defect of who sent COMMIT too soon: what is done stands, and whoever repeats the request will find it.
+      if (done) throw outcomeUnknown(error);
+      // Who can still roll back knows that nothing was committed, whatever failed; who cannot knows it only where COMMIT was
+      // never asked for.
+      await connection.rollback().catch(() => {
+        throw new UnusableConnection(committed === undefined ? error : outcomeUnknown(error));
+      });
+      throw isLockedOut(error) ? lockedOut(error) : error;
+    }
   }
 
   /**

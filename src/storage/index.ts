@@ -16,6 +16,7 @@ export {
   type InstitutionId,
   type Queryable,
   type Result,
+  type Session,
   type Statement,
   sql,
   type Transaction,
@@ -41,7 +42,7 @@ export { AccountsBusy, GroupCommit, type GroupCommitOptions } from './group-comm
 export { byPlace, type Condition, condition, type JoinedRead, type Placed } from './joined-reads.ts';
 export { letOwnerServe, migrate } from './migrate.ts';
 export { NestedUseError, refuseNestedUse } from './nested-use.ts';
-export { rowsOf } from './rows.ts';
+export { type Cell, rowsOf } from './rows.ts';
 export { dumpSchema } from './schema-dump.ts';
 export { refuseOtherSettings, refuseUnfitLogin } from './service-login.ts';
 export { refuseTransactionPooling } from './transaction-pooling.ts';

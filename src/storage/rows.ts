@@ -1,4 +1,4 @@
-type Cell = string | bigint | number | boolean | Date | Uint8Array | null | undefined;
+export type Cell = string | bigint | number | boolean | Date | Uint8Array | null | undefined;
 
 /**
  * Rows as one value: an array of a composite type, with the cells in the order of its columns. The database reads it faster

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import type { PasswordHasher, Vault } from '../../src/auth/index.ts';
 import { loadConfig } from '../../src/config.ts';
 import { loadDemoWhenEmpty } from '../../src/demo.ts';
-import type { PostingKeys } from '../../src/ledger/index.ts';
 import { openStores, type Stores } from '../../src/stores.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { dumpTables } from '../support/tables.ts';
@@ -219,15 +218,14 @@ test('the demo, killed while it was loaded, is completed by the next start', asy
   await using db = await testDatabase();
   const stores = await storesOf(db);
   const logins = lines('logins.csv').length;
-  const { auth, postingKeys } = stores;
-  // The first call is of the first institution.
-  const noKey = { take: killedAt(2, (count: number) => postingKeys.take(count)) } as PostingKeys;
+  const { auth, clock } = stores;
   const noLogin = { hash: killedAt(logins, (text: string) => auth.passwords.hash(text)) } as PasswordHasher;
   const noClient = {
     hash: killedAt(3, (purpose: string, text: string) => auth.vault.hash(purpose, text)),
   } as Vault;
   const killed: Stores[] = [
-    { ...stores, postingKeys: noKey },
+    // An import reads the clock as it begins, for each range of memberships, and at its end.
+    { ...stores, clock: killedAt(5, clock) },
     { ...stores, auth: { ...auth, passwords: noLogin } },
     { ...stores, auth: { ...auth, vault: noClient } },
   ];

@@ -111,9 +111,9 @@ async function findings(): Promise<object[]> {
   return found;
 }
 
-async function importDay(day: number, adjustBalances: boolean) {
+async function importDay(day: number, adjustBalances: boolean, asOf = new Date()) {
   await using folder = await extractFolder(extractOfDay(day));
-  return await importExtract(service.service.stores, folder.folder, { adjustBalances });
+  return await importExtract(service.service.stores, folder.folder, { adjustBalances, asOf });
 }
 
 test('imports without balances move no cent and lose no order', async () => {
@@ -163,6 +163,41 @@ test('an import with balances while transfers run: each account is the core’s 
   assert.equal(checking?.posted, 48_250_75n);
 });
 
+test('transfers posted since the moment of the figures stay on top of them', async () => {
+  const bank = callers[0] as DemoCaller;
+  await importDay(2, true);
+  const asOf = new Date();
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  const payment = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-carloan', amount: 100 };
+  assert.equal((await bank.post(paths.transfers, { id: 'since-then', ...payment })).status, 201);
+  const standing = async () => {
+    const balances = await posted();
+    const [loan] = await service.db.superuser<{ dues: string }>(
+      `select format('%s %s %s', accrued_interest, fees_due, amount_due) as dues
+       from loans join accounts using (institution_id, account_key)
+       where institution_id = $1 and account_id = 'a-1001-carloan'`,
+      [desk.institutionId],
+    );
+    return [balances.get('a-1001-checking'), balances.get('a-1001-carloan'), loan?.dues];
+  };
+  const after = await standing();
+  assert.equal(after[0], 48_150_75n);
+  // Again the same figures, which know nothing of the payment: they take nothing of it back.
+  const report = await importDay(2, true, asOf);
+  assert.deepEqual([report.adjustedAccounts, await standing()], [0, after]);
+  assert.deepEqual(await findings(), []);
+
+  await using folder = await extractFolder(extractOfDay(2));
+  await assert.rejects(importExtract(service.service.stores, folder.folder, { adjustBalances: true }), {
+    name: 'ImportRefused',
+    message: /say of which moment the figures are/,
+  });
+  await assert.rejects(importDay(2, true, new Date(Date.now() + 60_000)), { name: 'ImportRefused' });
+
+  // A figure of a later moment has the payment in it, and here it has not: it is taken back.
+  assert.equal((await importDay(2, true)).adjustedAccounts, 2);
+});
+
 test('a loan payment made before the core’s figure came can still be taken back, part by part', async () => {
   const bank = callers[0] as DemoCaller;
   const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-carloan', amount: 14_316.18 };
@@ -207,7 +242,7 @@ test('a held payment that is more than the core says is owed by now: it posts, n
     line.startsWith('a-1001-carloan') ? line.replace('14250.00', '500.00') : line,
   );
   await using folder = await extractFolder(files);
-  await importExtract(service.service.stores, folder.folder, { adjustBalances: true });
+  await importExtract(service.service.stores, folder.folder, { adjustBalances: true, asOf: new Date() });
   assert.deepEqual(await findings(), []);
 
   const approval = { kind: 'approve', origin: commandOf('ann') } as const;

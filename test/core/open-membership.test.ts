@@ -23,7 +23,7 @@ before(async () => {
   db = await testDatabase();
   keys = new PostingKeys(db.database);
   await using folder = await extractFolder(soundExtract());
-  await importExtract({ database: db.database, clock: () => at, postingKeys: keys }, folder.folder);
+  await importExtract({ database: db.database, clock: () => at }, folder.folder);
   const real = (await db.database.directory((directory) =>
     findInstitutionByCode(directory, 'fictional'),
   )) as Institution;

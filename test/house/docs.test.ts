@@ -46,18 +46,6 @@ test('the page on security names code, tests, settings and commands that there a
   }
 });
 
-test('the page on clients gives the generator and the flags that scripts/clients.mjs runs', () => {
-  const page = read('docs/clients.md').replaceAll(/\s*\\\n\s*/g, ' ');
-  const script = read('scripts/clients.mjs');
-  const flags = matches(script, /'(--(?:additional-properties|type-mappings)=[^']+)'/g);
-  assert.ok(flags.length >= 7);
-  for (const flag of flags) assert.ok(page.includes(flag), flag);
-  for (const name of matches(script, /'-g', '([a-z-]+)'/g))
-    assert.ok(page.includes(`$generate -g ${name}`), name);
-  const [version = ''] = matches(script, /generatorVersion = '([0-9.]+)'/g);
-  assert.ok(page.includes(`openapi-generator-cli-${version}.jar`));
-});
-
 async function helpOf(command: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', command, '--help'], {
     cwd: root,

@@ -99,6 +99,7 @@ test('every table but the global directory is bound to its institution', async (
       'client_directory',
       'control_totals',
       'event_timeline',
+      'import_runs',
       'institutions',
       'provider_directory',
       'schema_migrations',

@@ -1,14 +1,54 @@
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, test } from 'node:test';
-import { type ExtractFiles, extractFolder, soundExtract } from '../../test/support/extract.ts';
-import { ExtractRejected, readExtract } from './extract.ts';
+import { after, before, describe, test } from 'node:test';
+import { readIntoStage } from '../../src/core/check-stage.ts';
+import { ExtractRejected } from '../../src/core/extract.ts';
+import { Complaints, readHeading } from '../../src/core/stage-extract.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type ExtractFiles, extractFolder, soundExtract } from '../support/extract.ts';
+
+let db: TestDatabase;
+let stages = 0;
+before(async () => {
+  db = await testDatabase();
+});
+after(() => db.close());
+
+/** What a folder brings into the stage, each time into one of its own. */
+async function readFolder(folder: string) {
+  stages += 1;
+  const stageId = stages as InstitutionId;
+  const complaints = new Complaints();
+  const { settings, asOf } = await readHeading(folder, complaints);
+  const { contents, unheld } = await db.database.session((session) =>
+    readIntoStage(session, stageId, folder, complaints, () => {}),
+  );
+  const staged = async (table: string) => {
+    const rows = await db.superuser<{ row: Record<string, unknown> }>(
+      `select to_jsonb(s) - 'institution_id' as row from ${table} s where institution_id = $1 order by line`,
+      [stageId],
+    );
+    return rows.map(({ row }) => row);
+  };
+  return {
+    institution: settings,
+    asOf,
+    contents,
+    unheld,
+    persons: await staged('staged_persons'),
+    members: await staged('staged_members'),
+    memberPersons: await staged('staged_member_persons'),
+    accounts: await staged('staged_accounts'),
+    holders: await staged('staged_holders'),
+  };
+}
 
 async function read(files: ExtractFiles) {
   await using folder = await extractFolder(files);
   // Awaited here: the folder goes when this function returns.
-  return await readExtract(folder.folder);
+  return await readFolder(folder.folder);
 }
 
 async function errorsOf(files: ExtractFiles): Promise<readonly string[]> {
@@ -30,15 +70,6 @@ function spoilt(file: string, line: number, from: string | RegExp, to: string): 
   return files;
 }
 
-const unowned = {
-  overdraftLimit: 0n,
-  creditLimit: 0n,
-  accruedInterest: 0n,
-  feesDue: 0n,
-  amountDue: undefined,
-  transferRestriction: undefined,
-};
-
 test('the later columns of accounts may be there: the amount due and a restriction', async () => {
   const files = soundExtract();
   const [header = '', ...lines] = files['accounts.csv'] ?? [];
@@ -48,25 +79,37 @@ test('the later columns of accounts may be there: the amount due and a restricti
     ...lines.map((line, index) => `${line},${extras[index]}`),
   ];
   await using extract = await extractFolder(files);
-  const { members } = await readExtract(extract.folder);
-  const accounts = members.flatMap((member) => member.accounts);
+  const { accounts } = await readFolder(extract.folder);
   assert.deepEqual(
-    accounts.map(({ amountDue, transferRestriction }) => [amountDue, transferRestriction]),
+    accounts.map((account) => [account.amount_due, account.restriction_said, account.transfer_restriction]),
     [
-      [0n, 'EXCLUDE_AS_FROM'],
-      [0n, null],
-      [60_25n, null],
-      [0n, null],
-      [0n, null],
+      [0, true, 'EXCLUDE_AS_FROM'],
+      [0, true, null],
+      [60_25, true, null],
+      [0, true, null],
+      [0, true, null],
     ],
   );
   files['accounts.csv'] = files['accounts.csv'].map((line) => line.replace('EXCLUDE_AS_FROM', 'NEVER'));
   await extract.write(files);
-  await assert.rejects(readExtract(extract.folder), {
+  await assert.rejects(readFolder(extract.folder), {
     name: 'ExtractRejected',
     message: /transfer_restriction/,
   });
 });
+
+const plain = {
+  currency: 'USD',
+  closed: false,
+  delinquent: false,
+  overdraft_limit: 0,
+  credit_limit: 0,
+  accrued_interest: 0,
+  fees_due: 0,
+  amount_due: null,
+  restriction_said: false,
+  transfer_restriction: null,
+};
 
 test('every value of an extract is read: money in minor units, debts negative by their payoff', async () => {
   assert.deepEqual(await read(soundExtract()), {
@@ -81,140 +124,131 @@ test('every value of an extract is read: money in minor units, debts negative by
       demo: false,
       policies: {},
     },
+    asOf: undefined,
+    contents: {
+      persons: 3,
+      members: 2,
+      memberPersons: 4,
+      accounts: 5,
+      holders: 7,
+      figures: 4,
+      currencies: new Set(['USD', 'JPY']),
+    },
+    unheld: { count: 0, accountIds: [] },
     persons: [
       {
-        personId: 'p-1',
-        firstName: 'Ada',
-        lastName: 'Example',
-        email: 'ada@example.test',
-        phoneNumber: '+12025550143',
-        phoneType: 'MOBILE',
-        birthDate: '1984-02-29',
-      },
-      {
-        personId: 'p-2',
-        firstName: 'Bob',
-        lastName: 'Example',
-        email: null,
-        phoneNumber: null,
-        phoneType: null,
-        birthDate: null,
-      },
-      {
-        personId: 'p-3',
-        firstName: '',
-        lastName: 'Example, Sample & Co',
-        email: 'office@example.test',
-        phoneNumber: '+442079460018',
-        phoneType: 'WORK',
-        birthDate: null,
-      },
-    ],
-    members: [
-      {
         line: 2,
-        customerId: 'c-1',
-        memberNumber: '1001',
-        memberType: 'RETAIL',
-        persons: [
-          { personId: 'p-1', role: 'PRIMARY' },
-          { personId: 'p-2', role: 'JOINT' },
-        ],
-        accounts: [
-          {
-            line: 2,
-            accountId: 'a-1',
-            accountNumber: '1001-10',
-            diAccountType: 'CHECKING',
-            category: 'DEPOSIT',
-            description: 'Share Draft',
-            currency: 'USD',
-            posted: -1_234n,
-            closed: false,
-            delinquent: false,
-            ...unowned,
-            overdraftLimit: 50_000n,
-            holders: [
-              { personId: 'p-1', role: 'PRIMARY', mayPay: true },
-              { personId: 'p-2', role: 'AUTHORIZED_SIGNER', mayPay: false },
-            ],
-          },
-          {
-            line: 3,
-            accountId: 'a-2',
-            accountNumber: '4242',
-            diAccountType: 'CREDIT_CARD_LOAN',
-            category: 'CREDIT',
-            description: 'Rewards Card',
-            currency: 'USD',
-            posted: -84_219n,
-            closed: false,
-            delinquent: false,
-            ...unowned,
-            creditLimit: 500_000n,
-            holders: [{ personId: 'p-1', role: 'PRIMARY', mayPay: true }],
-          },
-          {
-            line: 4,
-            accountId: 'a-3',
-            accountNumber: '1001-50',
-            diAccountType: 'CONSUMER_LOAN',
-            category: 'LOAN',
-            description: 'Consumer Loan',
-            currency: 'USD',
-            posted: -103_750n,
-            closed: false,
-            delinquent: true,
-            ...unowned,
-            accruedInterest: 1_250n,
-            feesDue: 2_500n,
-            holders: [{ personId: 'p-1', role: 'PRIMARY', mayPay: true }],
-          },
-        ],
+        person_id: 'p-1',
+        first_name: 'Ada',
+        last_name: 'Example',
+        email: 'ada@example.test',
+        phone_number: '+12025550143',
+        phone_type: 'MOBILE',
+        birth_date: '1984-02-29',
       },
       {
         line: 3,
-        customerId: 'c-2',
-        memberNumber: '1002',
-        memberType: 'BUSINESS',
-        persons: [
-          { personId: 'p-3', role: 'PRIMARY' },
-          { personId: 'p-1', role: 'BUSINESS_ADMIN' },
-        ],
-        accounts: [
-          {
-            line: 5,
-            accountId: 'a-4',
-            accountNumber: '1002-10',
-            diAccountType: 'CHECKING',
-            category: 'DEPOSIT',
-            description: 'Yen Checking',
-            currency: 'JPY',
-            posted: 250_000n,
-            closed: false,
-            delinquent: false,
-            ...unowned,
-            holders: [
-              { personId: 'p-3', role: 'PRIMARY', mayPay: true },
-              { personId: 'p-1', role: 'JOINT', mayPay: true },
-            ],
-          },
-          {
-            line: 6,
-            accountId: 'a-5',
-            accountNumber: '1002-00',
-            diAccountType: 'SAVINGS',
-            category: 'DEPOSIT',
-            description: 'Old Savings',
-            currency: 'USD',
-            posted: 0n,
-            closed: true,
-            delinquent: false,
-            ...unowned,
-            holders: [{ personId: 'p-3', role: 'PRIMARY', mayPay: true }],
-          },
-        ],
+        person_id: 'p-2',
+        first_name: 'Bob',
+        last_name: 'Example',
+        email: null,
+        phone_number: null,
+        phone_type: null,
+        birth_date: null,
       },
+      {
+        line: 4,
+        person_id: 'p-3',
+        first_name: '',
+        last_name: 'Example, Sample & Co',
+        email: 'office@example.test',
+        phone_number: '+442079460018',
+        phone_type: 'WORK',
+        birth_date: null,
+      },
+    ],
+    members: [
+      { line: 2, customer_id: 'c-1', member_number: '1001', member_type: 'RETAIL' },
+      { line: 3, customer_id: 'c-2', member_number: '1002', member_type: 'BUSINESS' },
+    ],
+    memberPersons: [
+      { line: 2, member_number: '1001', person_id: 'p-1', role: 'PRIMARY' },
+      { line: 3, member_number: '1001', person_id: 'p-2', role: 'JOINT' },
+      { line: 4, member_number: '1002', person_id: 'p-3', role: 'PRIMARY' },
+      { line: 5, member_number: '1002', person_id: 'p-1', role: 'BUSINESS_ADMIN' },
+    ],
+    accounts: [
+      {
+        ...plain,
+        line: 2,
+        account_id: 'a-1',
+        member_number: '1001',
+        account_number: '1001-10',
+        di_account_type: 'CHECKING',
+        category: 'DEPOSIT',
+        description: 'Share Draft',
+        posted: -1_234,
+        overdraft_limit: 50_000,
+      },
+      {
+        ...plain,
+        line: 3,
+        account_id: 'a-2',
+        member_number: '1001',
+        account_number: '4242',
+        di_account_type: 'CREDIT_CARD_LOAN',
+        category: 'CREDIT',
+        description: 'Rewards Card',
+        posted: -84_219,
+        credit_limit: 500_000,
+      },
+      {
+        ...plain,
+        line: 4,
+        account_id: 'a-3',
+        member_number: '1001',
+        account_number: '1001-50',
+        di_account_type: 'CONSUMER_LOAN',
+        category: 'LOAN',
+        description: 'Consumer Loan',
+        posted: -103_750,
+        delinquent: true,
+        accrued_interest: 1_250,
+        fees_due: 2_500,
+      },
+      {
+        ...plain,
+        line: 5,
+        account_id: 'a-4',
+        member_number: '1002',
+        account_number: '1002-10',
+        di_account_type: 'CHECKING',
+        category: 'DEPOSIT',
+        description: 'Yen Checking',
+        currency: 'JPY',
+        posted: 250_000,
+      },
+      {
+        ...plain,
+        line: 6,
+        account_id: 'a-5',
+        member_number: '1002',
+        account_number: '1002-00',
+        di_account_type: 'SAVINGS',
+        category: 'DEPOSIT',
+        description: 'Old Savings',
+        posted: 0,
+        closed: true,
+      },
+    ],
+    holders: [
+      { line: 2, account_id: 'a-1', person_id: 'p-1', role: 'PRIMARY', may_pay: true },
+      { line: 3, account_id: 'a-1', person_id: 'p-2', role: 'AUTHORIZED_SIGNER', may_pay: false },
+      { line: 4, account_id: 'a-2', person_id: 'p-1', role: 'PRIMARY', may_pay: true },
+      { line: 5, account_id: 'a-3', person_id: 'p-1', role: 'PRIMARY', may_pay: true },
+      { line: 6, account_id: 'a-4', person_id: 'p-3', role: 'PRIMARY', may_pay: true },
+      { line: 7, account_id: 'a-4', person_id: 'p-1', role: 'JOINT', may_pay: true },
+      { line: 8, account_id: 'a-5', person_id: 'p-3', role: 'PRIMARY', may_pay: true },
     ],
   });
 });
@@ -651,7 +685,7 @@ describe('files that are no table of the extract', () => {
   test('a file that is not there', async () => {
     await using folder = await extractFolder(soundExtract());
     await rm(path.join(folder.folder, 'holders.csv'));
-    await assert.rejects(readExtract(folder.folder), {
+    await assert.rejects(readFolder(folder.folder), {
       errors: ['holders.csv:1: expected a file that can be read (ENOENT)'],
     });
   });
@@ -660,7 +694,7 @@ describe('files that are no table of the extract', () => {
     await using folder = await extractFolder(soundExtract());
     const text = (soundExtract()['persons.csv'] as string[]).join('\n').replace('Bob', 'Zoë');
     await writeFile(path.join(folder.folder, 'persons.csv'), text, 'latin1');
-    await assert.rejects(readExtract(folder.folder), { errors: ['persons.csv:3: expected UTF-8'] });
+    await assert.rejects(readFolder(folder.folder), { errors: ['persons.csv:3: expected UTF-8'] });
   });
 
   for (const [what, lines] of [
@@ -675,9 +709,69 @@ describe('files that are no table of the extract', () => {
   }
 });
 
+test('lists the first hundred lines of a kind, and counts the others', async () => {
+  const files = soundExtract();
+  for (let n = 0; n < 150; n += 1) files['persons.csv']?.push(`q-${n},Ada,Example,not an address,,,`);
+  const errors = await errorsOf(files);
+  assert.equal(errors.length, 101);
+  assert.equal(errors[99], 'persons.csv:104: email: expected an e-mail address');
+  assert.equal(errors[100], 'persons.csv: email: expected an e-mail address (and 50 more lines)');
+});
+
+test('refuses an unclosed quote without taking in the rest of the file', async () => {
+  const files = soundExtract();
+  files['persons.csv']?.push('p-9,"Ada,Example,,,,');
+  for (let n = 0; n < 4_000; n += 1) files['persons.csv']?.push(`q-${n},Ada,Example,,,,`);
+  assert.deepEqual(await errorsOf(files), ['persons.csv:5: expected CSV as in RFC 4180']);
+});
+
+test('refuses a line of more than 65,536 characters', async () => {
+  const files = soundExtract();
+  files['persons.csv']?.push(`p-9,${'A'.repeat(300_000)},Example,,,,`);
+  assert.deepEqual(await errorsOf(files), [
+    'persons.csv:5: expected no record longer than 65,536 characters',
+  ]);
+});
+
+test('names the accounts that nobody holds', async () => {
+  const files = soundExtract();
+  files['holders.csv'] = (files['holders.csv'] ?? []).filter((line) => !/^a-[25],/.test(line));
+  const { unheld } = await read(files);
+  assert.deepEqual(unheld, { count: 2, accountIds: ['a-2', 'a-5'] });
+});
+
+describe('the moment that balances are of', () => {
+  const saying = (moment: string) => {
+    const files = soundExtract();
+    const [header, line] = files['institution.csv'] ?? [];
+    files['institution.csv'] = [`${header},balances_as_of`, `${line},${moment}`];
+    return files;
+  };
+  test('is read with its offset', async () => {
+    assert.deepEqual(
+      (await read(saying('2026-03-02T06:00:00-05:00'))).asOf,
+      new Date('2026-03-02T11:00:00Z'),
+    );
+    assert.equal((await read(saying(''))).asOf, undefined);
+  });
+  for (const moment of [
+    '2026-03-02',
+    '2026-03-02T06:00:00',
+    '2026-02-30T06:00:00Z',
+    '2026-03-02T26:00:00Z',
+    'now',
+  ]) {
+    test(`is not taken from ${moment}`, async () => {
+      assert.deepEqual(await errorsOf(saying(moment)), [
+        'institution.csv:2: balances_as_of: expected a moment with its offset, like 2026-03-02T06:00:00-05:00',
+      ]);
+    });
+  }
+});
+
 for (const timeZone of ['UTC', 'Europe/Kyiv', 'Asia/Kolkata', 'America/Argentina/Buenos_Aires']) {
   test(`${timeZone} is a time zone`, async () => {
     const { institution } = await read(spoilt('institution.csv', 2, 'America/New_York', timeZone));
-    assert.equal(institution.timeZone, timeZone);
+    assert.equal(institution?.timeZone, timeZone);
   });
 }

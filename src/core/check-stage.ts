@@ -1,0 +1,139 @@
+import type { Institution, InstitutionSettings } from '../institutions/index.ts';
+import type { InstitutionId, Session, Transaction } from '../storage/index.ts';
+import {
+  selectAccountsOfNoMember,
+  selectChangedAccounts,
+  selectChangedMembers,
+  selectMembersWithoutPrimary,
+  selectUnheldAccounts,
+  selectWrongHolders,
+  selectWrongMemberPersons,
+} from './check-queries.ts';
+import { businessRoles, retailRoles } from './extract.ts';
+import { misfit } from './extract-table.ts';
+import { type Complaints, type StageContents, stageExtract } from './stage-extract.ts';
+import { analyzeImported, type KeyRange, lookUpByKeys, selectNextRange } from './stage-queries.ts';
+
+const rowsAtOnce = 5_000;
+const unheldNamed = 20;
+
+/** Runs `work` on one range of a stage after another, each in a transaction of its own. */
+export async function forEachRange(
+  session: Session,
+  institutionId: InstitutionId,
+  stage: 'persons' | 'members' | 'holders',
+  rows: number,
+  work: (tx: Transaction, range: KeyRange) => Promise<void>,
+): Promise<void> {
+  let last: KeyRange | undefined;
+  do {
+    last = await session.transaction(institutionId, async (tx) => {
+      await lookUpByKeys(tx);
+      const range = await selectNextRange(tx, institutionId, stage, last, rows);
+      if (range !== undefined) await work(tx, range);
+      return range;
+    });
+  } while (last !== undefined);
+}
+
+export type OnProgress<Step extends string> = (step: Step, done: number, of: number) => Promise<void> | void;
+
+export interface SoundStage {
+  readonly contents: StageContents;
+  /** Accounts that nobody holds. */
+  readonly unheld: { readonly count: number; readonly accountIds: readonly string[] };
+}
+
+/** Reads an extract into the stage, and checks it there by itself. ExtractRejected names what is wrong with it. */
+export async function readIntoStage(
+  session: Session,
+  institutionId: InstitutionId,
+  folder: string,
+  complaints: Complaints,
+  onProgress: OnProgress<'reading' | 'checking'>,
+): Promise<SoundStage> {
+  const contents = await stageExtract(session, institutionId, folder, complaints, (done, of) =>
+    onProgress('reading', done, of),
+  );
+  // References to a row that repeats a key would be complained of, too.
+  if (!complaints.broken.isEmpty || complaints.repeated) complaints.refuse();
+  await session.directory(analyzeImported);
+  let checked = 0;
+  const unheld = await checkStage(session, institutionId, complaints, async (rows) => {
+    checked += rows;
+    await onProgress('checking', checked, contents.members + contents.holders);
+  });
+  complaints.refuse();
+  return { contents, unheld };
+}
+
+/** Adds what is wrong between the files to `complaints`. Returns the accounts that nobody holds. */
+async function checkStage(
+  session: Session,
+  institutionId: InstitutionId,
+  complaints: Complaints,
+  onRows: (rows: number) => Promise<void>,
+): Promise<{ readonly count: number; readonly accountIds: readonly string[] }> {
+  const fail = (file: string, line: number, column: string, expected: string) =>
+    complaints.values.push(misfit(file, line, column, expected));
+  const accountIds: string[] = [];
+  let unheld = 0;
+
+  await forEachRange(session, institutionId, 'members', rowsAtOnce, async (tx, range) => {
+    for (const wrong of await selectWrongMemberPersons(tx, institutionId, range)) {
+      const complain = (column: string, expected: string) =>
+        fail('member-persons.csv', wrong.line, column, expected);
+      if (wrong.no_member) complain('member_number', 'one of members.csv');
+      if (wrong.no_person) complain('person_id', 'one of persons.csv');
+      const roles = wrong.retail === true ? retailRoles : businessRoles;
+      if (wrong.wrong_role) complain('role', roles.join(' or '));
+      if (wrong.second_primary) complain('role', 'one PRIMARY a membership');
+    }
+    for (const { line } of await selectMembersWithoutPrimary(tx, institutionId, range)) {
+      fail('members.csv', line, 'member_number', 'a PRIMARY in member-persons.csv');
+    }
+    for (const { line } of await selectAccountsOfNoMember(tx, institutionId, range)) {
+      fail('accounts.csv', line, 'member_number', 'one of members.csv');
+    }
+    const accounts = await selectUnheldAccounts(tx, institutionId, range);
+    unheld += accounts.length;
+    accountIds.push(...accounts.slice(0, unheldNamed - accountIds.length));
+    await onRows(rowsAtOnce);
+  });
+  await forEachRange(session, institutionId, 'holders', rowsAtOnce, async (tx, range) => {
+    for (const { line, noAccount } of await selectWrongHolders(tx, institutionId, range)) {
+      if (noAccount) fail('holders.csv', line, 'account_id', 'one of accounts.csv');
+      else
+        fail('holders.csv', line, 'person_id', "a person of the account's membership in member-persons.csv");
+    }
+    await onRows(rowsAtOnce);
+  });
+  return { count: unheld, accountIds };
+}
+
+/** What never changes: under the same id another currency, member, type or institution is another thing. */
+export async function checkAgainstBefore(
+  session: Session,
+  institution: Institution,
+  settings: InstitutionSettings,
+  complaints: Complaints,
+): Promise<void> {
+  const { institutionId } = institution;
+  const fail = (file: string, line: number, column: string) =>
+    complaints.values.push(misfit(file, line, column, 'what was imported before'));
+  if (institution.currency !== settings.currency) fail('institution.csv', 2, 'currency');
+  if (institution.demo !== settings.demo) fail('institution.csv', 2, 'demo');
+
+  await forEachRange(session, institutionId, 'members', rowsAtOnce, async (tx, range) => {
+    for (const changed of await selectChangedMembers(tx, institutionId, range)) {
+      for (const column of ['member_number', 'customer_id', 'member_type'] as const) {
+        if (changed[column]) fail('members.csv', changed.line, column);
+      }
+    }
+    for (const changed of await selectChangedAccounts(tx, institutionId, range)) {
+      for (const column of ['member_number', 'type', 'currency'] as const) {
+        if (changed[column]) fail('accounts.csv', changed.line, column);
+      }
+    }
+  });
+}

@@ -1,0 +1,262 @@
+import {
+  type Cell,
+  type InstitutionId,
+  type Queryable,
+  rowsOf,
+  type Statement,
+  sql,
+} from '../storage/index.ts';
+import type {
+  AccountRecord,
+  HolderRecord,
+  MemberPersonRecord,
+  MemberRecord,
+  PersonRecord,
+} from './extract.ts';
+
+/** One kind of rows that an import has read: how they are added, and the keys of which no two rows may be alike. */
+export interface Stage<Item> {
+  readonly add: Statement;
+  readonly repeats: readonly { readonly columns: string; readonly find: Statement }[];
+  readonly cellsOf: (item: Item) => readonly Cell[];
+}
+
+export interface StagedRow<Item> {
+  readonly line: number;
+  readonly item: Item;
+}
+
+function stageOf<Item>(
+  table: string,
+  keys: readonly (readonly string[])[],
+  cellsOf: (item: Item) => readonly Cell[],
+): Stage<Item> {
+  return {
+    add: sql(
+      `core_add_${table}`,
+      `insert into ${table} select given.* from unnest($1::${table}[]) as given on conflict do nothing`,
+    ),
+    repeats: keys.map((key) => ({
+      columns: key.join(', '),
+      find: sql(
+        `core_repeated_${table}_${key.join('_')}`,
+        `select given.line from unnest($1::${table}[]) as given
+         where exists (select from ${table} s
+                       where s.institution_id = given.institution_id and s.line < given.line
+                         and ${key.map((column) => `s.${column} = given.${column}`).join(' and ')})`,
+      ),
+    })),
+    cellsOf,
+  };
+}
+
+/** An index has no room for a key of any length; one that is cut has been refused for its length. */
+const cut = (key: string) => key.slice(0, 200);
+
+export const personStage = stageOf<PersonRecord>('staged_persons', [['person_id']], (person) => [
+  cut(person.personId),
+  person.firstName,
+  person.lastName,
+  person.email,
+  person.phoneNumber,
+  person.phoneType,
+  person.birthDate,
+]);
+
+export const memberStage = stageOf<MemberRecord>(
+  'staged_members',
+  [['member_number'], ['customer_id']],
+  (member) => [cut(member.customerId), cut(member.memberNumber), member.memberType],
+);
+
+export const memberPersonStage = stageOf<MemberPersonRecord>(
+  'staged_member_persons',
+  [['member_number', 'person_id']],
+  (row) => [cut(row.memberNumber), cut(row.personId), row.role],
+);
+
+export const accountStage = stageOf<AccountRecord>('staged_accounts', [['account_id']], (account) => [
+  cut(account.accountId),
+  cut(account.memberNumber),
+  account.accountNumber,
+  account.diAccountType,
+  account.category,
+  account.description,
+  account.currency,
+  account.posted,
+  account.closed,
+  account.delinquent,
+  account.overdraftLimit,
+  account.creditLimit,
+  account.accruedInterest,
+  account.feesDue,
+  account.amountDue,
+  account.transferRestriction !== undefined,
+  account.transferRestriction,
+]);
+
+export const holderStage = stageOf<HolderRecord>(
+  'staged_holders',
+  [['account_id', 'person_id']],
+  (holder) => [cut(holder.accountId), cut(holder.personId), holder.role, holder.mayPay],
+);
+
+/** Adds the rows whose keys no row before has. Returns the others: the line, and the key that it repeats. */
+export async function addToStage<Item>(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  stage: Stage<Item>,
+  rows: readonly StagedRow<Item>[],
+): Promise<{ readonly line: number; readonly columns: string }[]> {
+  const values = [rowsOf(rows, ({ line, item }) => [institutionId, line, ...stage.cellsOf(item)])];
+  const { rowCount } = await tx.query(stage.add, values);
+  if (rowCount === rows.length) return [];
+  const repeated: { line: number; columns: string }[] = [];
+  for (const { columns, find } of stage.repeats) {
+    const found = await tx.query<{ line: number }>(find, values);
+    for (const { line } of found.rows) repeated.push({ line, columns });
+  }
+  return repeated;
+}
+
+// Every look-up of an import is by a key. The server knows little of tables that are being filled: it plans each statement anew,
+// for their size as it is.
+const planByKeys = sql(
+  'core_plan_by_keys',
+  `select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+          set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)`,
+);
+
+/** Until the transaction ends. */
+export async function lookUpByKeys(tx: Queryable): Promise<void> {
+  await tx.query(planByKeys);
+}
+
+const analyze = sql('core_analyze_imported', 'select analyze_imported()');
+
+/** Statistics of the stage and of the tables that it goes into, as they are now. */
+export async function analyzeImported(db: Queryable): Promise<void> {
+  await db.query(analyze);
+}
+
+/** Keys of a stage, in the order of their bytes: the first one left out, the last one within. */
+export interface KeyRange {
+  readonly after: string;
+  readonly upTo: string;
+}
+
+const lowestKey = '';
+/** Above every key: no character has higher bytes. */
+const highestKey = '\u{10FFFF}';
+
+function nextKey(table: string, key: string) {
+  return sql(
+    `core_next_${table}`,
+    `select ${key} as key from ${table} where institution_id = $1 and ${key} > $2
+     order by ${key} offset $3 limit 1`,
+  );
+}
+
+const nextKeys = {
+  persons: nextKey('staged_persons', 'person_id'),
+  members: nextKey('staged_members', 'member_number'),
+  holders: nextKey('staged_holders', 'account_id'),
+} as const;
+
+/** The range of so many rows behind the last one; undefined behind all. The last range takes in what comes behind it, too. */
+export async function selectNextRange(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  stage: keyof typeof nextKeys,
+  last: KeyRange | undefined,
+  rows: number,
+): Promise<KeyRange | undefined> {
+  if (last?.upTo === highestKey) return undefined;
+  const after = last?.upTo ?? lowestKey;
+  const found = await tx.query<{ key: string }>(nextKeys[stage], [institutionId, after, rows - 1]);
+  return { after, upTo: found.rows[0]?.key ?? highestKey };
+}
+
+const registerRun = sql(
+  'core_register_run',
+  `insert into import_runs (code, institution_id)
+   values ($1, coalesce($2, nextval('institutions_institution_id_seq')::integer))
+   returning institution_id as "institutionId"`,
+);
+
+/** The number under which an extract's rows are staged: its institution's or, before there is one, one that is reserved for it. */
+export async function insertRun(
+  db: Queryable,
+  code: string,
+  institutionId: InstitutionId | undefined,
+): Promise<InstitutionId> {
+  const values = [code, institutionId ?? null];
+  const { rows } = await db.query<{ institutionId: InstitutionId }>(registerRun, values);
+  return (rows[0] as { institutionId: InstitutionId }).institutionId;
+}
+
+const runs = sql('core_runs', 'select code, institution_id as "institutionId" from import_runs');
+
+export async function selectRuns(
+  db: Queryable,
+): Promise<{ readonly code: string; readonly institutionId: InstitutionId }[]> {
+  return (await db.query<{ code: string; institutionId: InstitutionId }>(runs)).rows;
+}
+
+const removeRun = sql('core_remove_run', 'delete from import_runs where code = $1');
+
+export async function deleteRun(db: Queryable, code: string): Promise<void> {
+  await db.query(removeRun, [code]);
+}
+
+const emptyStage = sql('core_empty_stage', 'select empty_import_stage($1) as emptied');
+
+/** False: rows of another import stand in the stage as well, and nothing was done. */
+export async function emptyStageOf(db: Queryable, code: string): Promise<boolean> {
+  const { rows } = await db.query<{ emptied: boolean }>(emptyStage, [code]);
+  return rows[0]?.emptied === true;
+}
+
+const stagedTables = [
+  'staged_persons',
+  'staged_members',
+  'staged_member_persons',
+  'staged_accounts',
+  'staged_holders',
+];
+const removals = stagedTables.map((table) =>
+  sql(
+    `core_clear_${table}`,
+    `delete from ${table} where ctid = any (array(
+       select s.ctid from ${table} s where s.institution_id = $1 limit $2))`,
+  ),
+);
+
+/** Deletes so many rows of each kind at most. True: there are none left. */
+export async function clearStage(
+  tx: Queryable,
+  institutionId: InstitutionId,
+  most: number,
+): Promise<boolean> {
+  let isEmpty = true;
+  for (const removal of removals) {
+    const { rowCount } = await tx.query(removal, [institutionId, most]);
+    if (rowCount === most) isEmpty = false;
+  }
+  return isEmpty;
+}
+
+// The lock of the session that imports the institution with this code; the first number is this lock's among all others.
+const tryLock = sql(
+  'core_try_import_lock',
+  'select pg_try_advisory_lock(1935893348, hashtext($1)) as locked',
+);
+const unlock = sql('core_unlock_import', 'select pg_advisory_unlock(1935893348, hashtext($1))');
+
+export async function tryImportLock(db: Queryable, code: string): Promise<boolean> {
+  return (await db.query<{ locked: boolean }>(tryLock, [code])).rows[0]?.locked === true;
+}
+
+export async function releaseImportLock(db: Queryable, code: string): Promise<void> {
+  await db.query(unlock, [code]);
+}
