@@ -476,6 +476,13 @@ create table identity_providers (
   constraint identity_providers_user_id_type_check CHECK (user_id_type = ANY (ARRAY['CUSTOMER_ID'::text, 'MEMBER_NUMBER'::text, 'EMAIL'::text, 'LOGIN_ID'::text, 'USER_ID'::text]))
 );
 
+create unlogged table import_runs (
+  code text collate "C" not null,
+  institution_id integer not null,
+  constraint import_runs_institution_id_key UNIQUE (institution_id),
+  constraint import_runs_pkey PRIMARY KEY (code)
+);
+
 create table institutions (
   institution_id integer not null generated always as identity,
   code text collate "C" not null,
@@ -780,6 +787,71 @@ create table spent_client_assertions (
   constraint spent_client_assertions_pkey PRIMARY KEY (institution_id, assertion_hash)
 );
 
+create unlogged table staged_accounts (
+  institution_id integer not null,
+  line integer not null,
+  account_id text collate "C" not null,
+  member_number text collate "C" not null,
+  account_number text not null,
+  di_account_type text not null,
+  category text not null,
+  description text not null,
+  currency text collate "C" not null,
+  posted bigint not null,
+  closed boolean not null,
+  delinquent boolean not null,
+  overdraft_limit bigint not null,
+  credit_limit bigint not null,
+  accrued_interest bigint not null,
+  fees_due bigint not null,
+  amount_due bigint,
+  restriction_said boolean not null,
+  transfer_restriction text,
+  constraint staged_accounts_pkey PRIMARY KEY (institution_id, account_id)
+);
+
+create unlogged table staged_holders (
+  institution_id integer not null,
+  line integer not null,
+  account_id text collate "C" not null,
+  person_id text collate "C" not null,
+  role text not null,
+  may_pay boolean not null,
+  constraint staged_holders_pkey PRIMARY KEY (institution_id, account_id, person_id)
+);
+
+create unlogged table staged_member_persons (
+  institution_id integer not null,
+  line integer not null,
+  member_number text collate "C" not null,
+  person_id text collate "C" not null,
+  role text not null,
+  constraint staged_member_persons_pkey PRIMARY KEY (institution_id, member_number, person_id)
+);
+
+create unlogged table staged_members (
+  institution_id integer not null,
+  line integer not null,
+  customer_id text collate "C" not null,
+  member_number text collate "C" not null,
+  member_type text not null,
+  constraint staged_members_institution_id_customer_id_key UNIQUE (institution_id, customer_id),
+  constraint staged_members_pkey PRIMARY KEY (institution_id, member_number)
+);
+
+create unlogged table staged_persons (
+  institution_id integer not null,
+  line integer not null,
+  person_id text collate "C" not null,
+  first_name text not null,
+  last_name text not null,
+  email text,
+  phone_number text,
+  phone_type text,
+  birth_date text,
+  constraint staged_persons_pkey PRIMARY KEY (institution_id, person_id)
+);
+
 create table transfer_approvals (
   institution_id integer not null,
   transfer_key bigint not null,
@@ -984,6 +1056,7 @@ CREATE INDEX registration_tries_by_age ON public.registration_tries USING btree 
 CREATE INDEX revocations_by_expiry ON public.revocations USING btree (institution_id, expires_at);
 CREATE INDEX spent_assertions_by_expiry ON public.spent_assertions USING btree (institution_id, expires_at);
 CREATE INDEX spent_client_assertions_by_expiry ON public.spent_client_assertions USING btree (institution_id, expires_at);
+CREATE INDEX staged_accounts_by_member ON public.staged_accounts USING btree (institution_id, member_number, account_id);
 CREATE INDEX transfer_id_prefixes_by_client ON public.transfer_id_prefixes USING btree (institution_id, client_id);
 CREATE INDEX transfers_by_destination ON public.transfers USING btree (institution_id, to_key, list_class, created_at, transfer_key) WHERE (to_key IS NOT NULL);
 CREATE INDEX transfers_by_source ON public.transfers USING btree (institution_id, from_key, list_class, created_at, transfer_key) WHERE (from_key IS NOT NULL);
@@ -1010,6 +1083,19 @@ begin
   if not found then
     insert into control_totals values (pg_current_xact_id(), change);
   end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.analyze_imported()
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  analyze (skip_locked) public.staged_persons, public.staged_members, public.staged_member_persons, public.staged_accounts,
+    public.staged_holders, public.persons, public.customers, public.customer_persons, public.accounts, public.balances,
+    public.loans, public.holders, public.entries;
 end
 $function$;
 
@@ -1732,6 +1818,23 @@ AS $function$
     where p.institution_id = institution and p.second_approval_above is not null)
 $function$;
 
+CREATE OR REPLACE FUNCTION public.empty_import_stage(ended text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  lock table public.import_runs in exclusive mode;
+  if exists (select from public.import_runs r where r.code <> ended) then
+    return false;
+  end if;
+  truncate public.staged_persons, public.staged_members, public.staged_member_persons, public.staged_accounts,
+    public.staged_holders;
+  return true;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.end_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1951,6 +2054,11 @@ registration_tries (forced): institution using (institution_id = ( SELECT (curre
 revocations (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 spent_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 spent_client_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+staged_accounts (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+staged_holders (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+staged_member_persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+staged_members (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+staged_persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfer_approvals (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfer_id_prefixes (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfer_limits (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -1979,6 +2087,7 @@ entries: insert, select
 event_epochs: insert, select
 holders: delete, insert, select, update
 identity_providers: delete, insert, select, update (active, generation, keys, resource_tokens, scopes, subject_from, token_type, user_id_type)
+import_runs: delete, insert, select
 institutions: insert, select, update (contact_change_max_age, enrollment, name, opening_deposit_minor, opening_deposits_per_day, openings_per_day, password_min_length, registration_birth_date, time_zone)
 limit_counters: insert, select, update (amount, max_amount, max_transfers, review_above, reviewed, transfers)
 limit_keys: insert, select
@@ -1999,6 +2108,11 @@ schema_migrations: select
 signing_keys: delete, insert, select, update (sealed_private_key)
 spent_assertions: delete, insert, select
 spent_client_assertions: delete, insert, select
+staged_accounts: delete, insert, select
+staged_holders: delete, insert, select
+staged_member_persons: delete, insert, select
+staged_members: delete, insert, select
+staged_persons: delete, insert, select
 transfer_approvals: insert, select
 transfer_id_prefixes: delete, insert, select
 transfer_limits: delete, insert, select, update
