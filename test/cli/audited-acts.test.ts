@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { sharedraft } from '../../src/cli/program.ts';
+import { type AuditAction, auditActions } from '../../src/events/index.ts';
+import { operations } from '../../src/http/operations.ts';
+import { testSecretKey } from '../support/secret-key.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/* Every command and every operation, and the audit entries that it leaves when it changes something. */
+
+const reads = 'changes nothing';
+type Trace =
+  | readonly AuditAction[]
+  | typeof reads
+  | 'the row of the transfer keeps who, from where and the request';
+
+const commands: Readonly<Record<string, Trace>> = {
+  serve: ['schema.migrated', 'key.created'],
+  migrate: ['schema.migrated'],
+  import: ['institution.changed', 'import.started', 'import.finished'],
+  'client create': ['client.created'],
+  'client list': reads,
+  'client set': ['client.changed'],
+  'client rotate-secret': ['client.secret_added'],
+  'client retire-secret': ['client.secret_removed'],
+  'client add-key': ['client.key_added'],
+  'client remove-key': ['client.key_removed'],
+  'keys list': reads,
+  'keys rotate': ['key.created', 'key.retired'],
+  'member set-password': ['user.password_set'],
+  'member activation-code': ['user.activation_code_issued'],
+  'member email-code': ['user.email_code_issued'],
+  'member lock': ['user.locked'],
+  'member unlock': ['user.unlocked'],
+  'member deactivate': ['user.deactivated'],
+  'member activate': ['user.reactivated'],
+  'transfer pending': reads,
+  'transfer approve': ['transfer.approved'],
+  'transfer decline': ['transfer.declined'],
+  'transfer reverse': ['transfer.reversal_proposed', 'transfer.reversal_confirmed', 'transfer.reversed'],
+  'transfer rules': ['transfer.rules_proposed', 'transfer.rules_confirmed', 'transfer.rules_changed'],
+  'provider add': ['provider.added'],
+  'provider list': reads,
+  'provider set': ['provider.changed'],
+  'provider on': ['provider.changed'],
+  'provider off': ['provider.changed'],
+  'provider remove': ['provider.removed'],
+  audit: reads,
+  reconcile: reads,
+  restored: ['events.epoch_begun'],
+};
+
+/** GET operations read, except those named here. */
+const writes: Readonly<Record<string, Trace>> = {
+  issueToken: ['login', 'client_token', 'token_request', 'user.locked', 'user.password_ended'],
+  revokeToken: ['token.revoked'],
+  introspectToken: reads,
+  registerMember: ['user.registered'],
+  activateMember: ['user.activated'],
+  changePassword: ['user.password_changed'],
+  updateMemberContact: ['user.contact_changed'],
+  confirmEmail: ['user.email_confirmed'],
+  initiateTransfer: 'the row of the transfer keeps who, from where and the request',
+  dryRunTransfer: reads,
+  cancelTransfer: ['transfer.cancelled'],
+  getActivationCode: ['user.activation_code_read'],
+  acknowledgeActivationCode: ['user.activation_code_delivered'],
+  getEmailCode: ['user.email_code_read'],
+  acknowledgeEmailCode: ['user.email_code_delivered'],
+};
+
+type Walked = { readonly commands: readonly Walked[]; name(): string };
+
+function namesOf(command: Walked, above: readonly string[] = []): string[] {
+  if (command.commands.length === 0) return [above.join(' ')];
+  return command.commands.flatMap((child) => namesOf(child, [...above, child.name()]));
+}
+
+test('each command has its line in the table of audit entries', () => {
+  assert.deepEqual(namesOf(sharedraft()).toSorted(), Object.keys(commands).toSorted());
+});
+
+test('each operation that is no GET has its line, and no line is of an operation that is gone', () => {
+  const ids = operations.filter(({ method }) => method !== 'GET').map(({ operationId }) => operationId);
+  assert.deepEqual(
+    ids.filter((id) => !(id in writes)),
+    [],
+  );
+  const all = operations.map(({ operationId }) => operationId);
+  assert.deepEqual(
+    Object.keys(writes).filter((id) => !all.includes(id)),
+    [],
+  );
+});
+
+test('each action of the table is one that the sources append', () => {
+  const sources = globSync('src/**/*.ts', { cwd: root })
+    .filter((file) => !file.endsWith('.test.ts') && file !== 'src/events/audit.ts')
+    .map((file) => readFileSync(`${root}/${file}`, 'utf8'))
+    .join('\n');
+  const named = Object.values({ ...commands, ...writes }).flatMap((trace) =>
+    typeof trace === 'string' ? [] : trace,
+  );
+  assert.deepEqual(
+    [...new Set(named)].filter((action) => !sources.includes(`'${action}'`)),
+    [],
+  );
+  assert.deepEqual(
+    auditActions.filter((action) => !sources.includes(`'${action}'`)),
+    [],
+    'an action that nothing appends',
+  );
+});
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+describe('run on a database, a command leaves what its line says, by the system user', () => {
+  const user = ['olive.euro', '--institution', 'lakeside'];
+  const client = ['audited', '--institution', 'lakeside'];
+  const runs: readonly (readonly [
+    command: string,
+    words: readonly string[],
+    leaves?: readonly AuditAction[],
+  ])[] = [
+    ['import', [`${root}/examples/lakeside`], ['import.started', 'import.finished']],
+    ['client create', [...client, '--scopes', 'account:read']],
+    ['client set', [...client, '--name', 'Another name']],
+    ['client rotate-secret', client],
+    ['client retire-secret', client],
+    ['keys rotate', [], ['key.created']],
+    ['member activation-code', user],
+    ['member lock', user],
+    ['member unlock', user],
+    ['member deactivate', user],
+    ['member activate', user],
+    [
+      'transfer rules',
+      [`${root}/examples/lakeside`, '--institution', 'lakeside'],
+      ['transfer.rules_changed'],
+    ],
+    ['transfer pending', ['--institution', 'lakeside']],
+    ['restored', [], ['events.epoch_begun', 'events.epoch_begun']],
+  ];
+  let service: TestService;
+  before(async () => {
+    service = await startTestService();
+    Object.assign(process.env, {
+      PUBLIC_URL: 'http://sharedraft.test',
+      DATABASE_URL: service.db.url,
+      SECRET_KEY: testSecretKey,
+    });
+    process.stdout.setMaxListeners(0);
+    process.stderr.setMaxListeners(0);
+  });
+  after(() => service.close());
+
+  for (const [command, words, leaves] of runs) {
+    test(`sharedraft ${command}`, async () => {
+      const last = async () =>
+        service.db.superuser<{ action: string; operator: string | null; audit_key: bigint }>(
+          'select action, operator, audit_key from audit_entries order by audit_key',
+        );
+      const standing = (await last()).length;
+      await quietly(() => sharedraft().parseAsync([...command.split(' '), ...words], { from: 'user' }));
+      const added = (await last()).slice(standing).filter(({ operator }) => operator !== null);
+      const trace = leaves ?? commands[command];
+      assert.deepEqual(
+        added.map(({ action }) => action),
+        typeof trace === 'string' ? [] : trace,
+      );
+    });
+  }
+});
+
+/** What a command prints is not this test's. */
+async function quietly(work: () => Promise<unknown>): Promise<void> {
+  const { stdout, stderr } = process;
+  const written = [stdout.write, stderr.write] as const;
+  stdout.write = stderr.write = () => true;
+  try {
+    await work();
+  } finally {
+    [stdout.write, stderr.write] = written;
+  }
+}
