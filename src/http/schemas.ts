@@ -12,7 +12,7 @@ export function line(maxLength: number, options: { description?: string } = {}) 
   return Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$', ...options });
 }
 
-export function id(description: string) {
+function id(description: string) {
   return Type.String({ pattern: publicId.source, description });
 }
 
@@ -41,7 +41,7 @@ export const TransferStatus = oneOf(
   ['PENDING', 'COMPLETED', 'FAILED'],
   'COMPLETED and FAILED are final. While PENDING the amount is held on the source account.',
 );
-export const PaymentOption = oneOf(
+const PaymentOption = oneOf(
   loanPaymentOptions,
   'Of a LOAN_PAYMENT: what it pays first. DEFAULT is fees, interest, principal; the others are taken where the institution says so.',
 );
