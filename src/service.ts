@@ -169,12 +169,14 @@ export async function startService(
 }
 
 function servicesOf(stores: Stores, desk: TransferDesk, isStopping: () => boolean): Services {
-  const { auth, clock, database, postingKeys } = stores;
+  const { auth, clock, businessTime, database, postingKeys } = stores;
+  const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
   const institution = async (institutionId: InstitutionId) =>
     (await desk.deps.settings(institutionId)).institution;
   const registration = {
     database,
     clock,
+    businessTime,
     postingKeys,
     issueActivation: issueActivation.bind(null, auth.vault),
     issueEmailCode: issueEmailCode.bind(null, auth.vault),
@@ -200,27 +202,28 @@ function servicesOf(stores: Stores, desk: TransferDesk, isStopping: () => boolea
         payDueOpening(tx, personKey, postingKey, at),
       );
       const { userId } = await noteRefusal(auth.audit, 'user.activated', actor, origin, activating);
-      return getProfile(database, actor, userId, 'USER_ID', clock());
+      return getProfile(database, actor, userId, 'USER_ID', nowAt(actor));
     },
     changePassword: async (actor, change, origin) => {
       const changing = changePassword(auth, actor, change, origin);
       await noteRefusal(auth.audit, 'user.password_changed', actor, origin, changing);
-      return getProfile(database, actor, actor.userId, 'USER_ID', clock());
+      return getProfile(database, actor, actor.userId, 'USER_ID', nowAt(actor));
     },
-    getProfile: (actor, id, idType) => getProfile(database, actor, id, idType, clock()),
+    getProfile: (actor, id, idType) => getProfile(database, actor, id, idType, nowAt(actor)),
     updateContact: (actor, customerId, change, origin) =>
       updateContact(registration, actor, customerId, change, origin),
     confirmEmail: async (actor, emailCode, origin) => {
       const confirming = confirmEmail(auth, actor, emailCode, origin);
       const { userId } = await noteRefusal(auth.audit, 'user.email_confirmed', actor, origin, confirming);
-      return getProfile(database, actor, userId, 'USER_ID', clock());
+      return getProfile(database, actor, userId, 'USER_ID', nowAt(actor));
     },
     getAccount: (actor, accountId) => getAccount(database, actor, accountId),
     listAccounts: (actor, customerId) => listAccounts(database, actor, customerId),
     listCustomerAccounts: (actor, customerId) => listCustomerAccounts(database, actor, customerId),
     listTransactions: (actor, accountId, filter, page) =>
       listTransactions({ database, institution }, actor, accountId, filter, page),
-    getBalances: (actor, accountId, asOf) => getBalances({ database, clock }, actor, accountId, asOf),
+    getBalances: (actor, accountId, asOf) =>
+      getBalances({ database, clock: () => nowAt(actor) }, actor, accountId, asOf),
     initiateTransfer: (actor, order, origin, condition) =>
       initiateTransfer(desk, actor, order, origin, condition),
     explainTransfer: (actor, order) => explainTransfer(desk, database, actor, order),
@@ -303,7 +306,9 @@ function startSweeping(stores: Stores, desk: TransferDesk, log: Log): { stop(): 
   let looking = Promise.resolve();
   const look = async () => {
     try {
-      for (const institution of await database.directory(listInstitutions)) {
+      const institutions = await database.directory(listInstitutions);
+      stores.sandboxClocks.learn(institutions);
+      for (const institution of institutions) {
         if (stopped) return;
         if (underWay.has(institution.institutionId)) continue;
         if (underWay.size >= mostSwept) await Promise.race(underWay.values());
@@ -359,7 +364,7 @@ export async function refusePublicDemo(config: Config, stores: Stores): Promise<
 
 /** Each task of each institution by itself: one that fails is logged and tried again the next time. */
 export async function keepHouse(stores: Stores, auditRetentionDays: number, log: Log): Promise<void> {
-  const { auth, clock, database } = stores;
+  const { auth, clock, businessTime, database } = stores;
   const attempt = async (institution: string | undefined, task: string, work: () => Promise<unknown>) => {
     await work().catch((error) => log('housekeeping_failed', { institution, task, error }));
   };
@@ -371,7 +376,9 @@ export async function keepHouse(stores: Stores, auditRetentionDays: number, log:
   for (const { institutionId, code } of await database.directory(listInstitutions)) {
     await attempt(code, 'tokens', () => keepAuthHouse(auth, institutionId));
     await attempt(code, 'secrets', () =>
-      database.write(institutionId, (db) => wipeExpiredSecrets(db, institutionId, clock())),
+      database.write(institutionId, (db) =>
+        wipeExpiredSecrets(db, institutionId, businessTime(institutionId, clock())),
+      ),
     );
     await attempt(code, 'registration_tries', () =>
       forgetRegistrationTries(database, institutionId, clock()),

@@ -21,7 +21,7 @@ import {
   ownOrigin,
   wholeService,
 } from './events/index.ts';
-import { listInstitutions } from './institutions/index.ts';
+import { type BusinessTime, listInstitutions, SandboxClocks } from './institutions/index.ts';
 import { PostingKeys } from './ledger/index.ts';
 import type { Log } from './service-log.ts';
 import {
@@ -69,6 +69,8 @@ export interface Stores extends ServiceConnection {
   /** What each new connection begins with. */
   readonly onConnect: (db: Queryable) => Promise<void>;
   readonly clock: Clock;
+  readonly sandboxClocks: SandboxClocks;
+  readonly businessTime: BusinessTime;
   readonly postingKeys: PostingKeys;
   readonly auth: AuthDeps;
   close(): Promise<void>;
@@ -109,7 +111,11 @@ export async function openStores(
     await refuseUnfitLogin(database, config.allowServingAsDatabaseOwner);
     await refuseOtherSettings(database);
     if (applied.length > 0) await recordMigrations(database, applied, origin, clock());
-    for (const { institutionId, demo } of await database.directory(listInstitutions)) {
+    const institutions = await database.directory(listInstitutions);
+    const sandboxClocks = new SandboxClocks();
+    sandboxClocks.learn(institutions);
+    const { businessTime } = sandboxClocks;
+    for (const { institutionId, demo } of institutions) {
       if (postgres?.demoOnly !== undefined && !demo) throw new DatabaseStartError(postgres.demoOnly);
       if (await beginEpochAfterRestore(database, institutionId, clock))
         log('event_epoch_began', { institutionId });
@@ -130,10 +136,13 @@ export async function openStores(
       commits,
       onConnect,
       clock,
+      sandboxClocks,
+      businessTime,
       postingKeys: new PostingKeys(database),
       auth: {
         database,
         clock,
+        businessTime,
         vault,
         keys,
         clientDirectory: new ClientDirectory(database),
@@ -180,10 +189,18 @@ export function openDesk(
     commits,
     onConnect,
     clock,
+    businessTime,
     postingKeys,
   }: Pick<
     Stores,
-    'connection' | 'sessionSettings' | 'database' | 'commits' | 'onConnect' | 'clock' | 'postingKeys'
+    | 'connection'
+    | 'sessionSettings'
+    | 'database'
+    | 'commits'
+    | 'onConnect'
+    | 'clock'
+    | 'businessTime'
+    | 'postingKeys'
   >,
   log: Log = () => {},
 ): {
@@ -199,6 +216,7 @@ export function openDesk(
   });
   const desk = openTransferDesk(ledger, {
     clock,
+    businessTime,
     postingKeys,
     settings: rememberSettings(database),
     onAhead: logAhead(log),

@@ -62,7 +62,7 @@ export async function reissueActivation(
     const { userId } = user;
     const entry = { action: 'user.activation_code_issued', outcome: 'succeeded', userId, origin } as const;
     await appendAudit(tx, institutionId, entry, at);
-    return issueActivation(deps.vault, tx, user.userKey, at);
+    return issueActivation(deps.vault, tx, user.userKey, deps.businessTime(institutionId, at));
   });
 }
 
@@ -97,9 +97,10 @@ export async function activateMember(
   // Before the transaction: hashing takes its time, and no lock should wait for it.
   const passwordHash = await deps.passwords.hash(request.password);
   const at = deps.clock();
+  const businessAt = deps.businessTime(institutionId, at);
   try {
     await deps.database.transaction(institutionId, async (tx) => {
-      if (!(await spendActivation(tx, institutionId, selector, mostTries, at))) throw invalidCode();
+      if (!(await spendActivation(tx, institutionId, selector, mostTries, businessAt))) throw invalidCode();
       const { userKey } = activation;
       if (!(await updateCredentials(tx, institutionId, userKey, request.username, passwordHash)))
         throw usernameTaken();
@@ -109,7 +110,7 @@ export async function activateMember(
       const { userId } = activation;
       const entry = { action: 'user.activated', outcome: 'succeeded', clientId, userId, origin } as const;
       await appendAudit(tx, institutionId, entry, at);
-      await depositOpening(tx, activation.personKey, at);
+      await depositOpening(tx, activation.personKey, businessAt);
     });
   } catch (error) {
     throw isUniqueViolation(error, 'users_by_username') ? usernameTaken(error) : error;
@@ -119,7 +120,7 @@ export async function activateMember(
 
 /** The activation that the code names and that can still be used, and whether the code opens it. */
 export async function findActivation(
-  { database, clock, vault }: AuthDeps,
+  { database, clock, businessTime, vault }: AuthDeps,
   institutionId: InstitutionId,
   code: string,
 ): Promise<
@@ -133,7 +134,7 @@ export async function findActivation(
     activation !== undefined &&
     activation.memberNumbers.length > 0 &&
     activation.failedTries < mostTries &&
-    activation.expiresAt > clock();
+    activation.expiresAt > businessTime(institutionId, clock());
   if (!usable) return undefined;
   const matches = timingSafeEqual(vault.hash(activationPurpose, secret), activation.secretHash);
   return { activation, selector, matches };

@@ -1,6 +1,7 @@
 import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
 import type { MemberActor } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
+import type { InstitutionId } from '../storage/index.ts';
 import type { AuthDeps } from './deps.ts';
 import { countWrongPassword, pauseOf, whyNot } from './failed-logins.ts';
 import { checkNewPassword } from './passwords.ts';
@@ -23,7 +24,7 @@ export async function changePassword(
   const pause = pauseOf(deps, institutionId, user.username);
   await deps.loginPauses.wait(pause, clientId);
   const passwordHash = await deps.logins.take(clientId, async () => {
-    if (await isCurrent(deps, user, request.currentPassword)) {
+    if (await isCurrent(deps, institutionId, user, request.currentPassword)) {
       deps.loginPauses.succeeded(pause);
     } else {
       deps.loginPauses.failed(pause);
@@ -36,7 +37,13 @@ export async function changePassword(
   const at = deps.clock();
   await deps.database.transaction(institutionId, async (tx) => {
     // Hashing took its time: a lock or another password that came meanwhile holds.
-    if (!(await replacePassword(tx, institutionId, user, { now: at, passwordHash }))) throw wrongPassword();
+    if (
+      !(await replacePassword(tx, institutionId, user, {
+        now: deps.businessTime(institutionId, at),
+        passwordHash,
+      }))
+    )
+      throw wrongPassword();
     await appendEvents(tx, institutionId, [{ kind: 'member.password_changed', subjectKey: userKey }], at);
     const { userId } = user;
     const entry = {
@@ -50,9 +57,14 @@ export async function changePassword(
   });
 }
 
-async function isCurrent(deps: AuthDeps, user: LoginRow, password: string): Promise<boolean> {
+async function isCurrent(
+  deps: AuthDeps,
+  institutionId: InstitutionId,
+  user: LoginRow,
+  password: string,
+): Promise<boolean> {
   const matches = await deps.passwords.verify(user.passwordHash, password);
-  return whyNot(user, matches, deps.clock()) === undefined;
+  return whyNot(user, matches, deps.businessTime(institutionId, deps.clock())) === undefined;
 }
 
 async function checkReplacement(

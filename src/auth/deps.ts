@@ -1,4 +1,5 @@
 import type { AuditTrail } from '../events/index.ts';
+import type { BusinessTime } from '../institutions/index.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { ClientDirectory } from './client-directory.ts';
@@ -14,6 +15,8 @@ import type { Vault } from './vault.ts';
 export interface AuthDeps {
   readonly database: Database;
   readonly clock: Clock;
+  /** Of codes and locks; tokens, keys and the audit go by the clock. */
+  readonly businessTime: BusinessTime;
   readonly vault: Vault;
   readonly keys: SigningKeys;
   readonly clientDirectory: ClientDirectory;

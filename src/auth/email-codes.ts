@@ -65,7 +65,7 @@ export async function reissueEmailCode(
     if (emailAddress === undefined) return 'verified_already';
     const entry = { action: 'user.email_code_issued', outcome: 'succeeded', userId, origin } as const;
     await appendAudit(tx, institutionId, entry, at);
-    return issueEmailCode(deps.vault, tx, userKey, emailAddress, at);
+    return issueEmailCode(deps.vault, tx, userKey, emailAddress, deps.businessTime(institutionId, at));
   });
 }
 
@@ -93,9 +93,10 @@ export async function confirmEmail(
   }
   const { userKey, userId, emailAddress } = row;
   const at = deps.clock();
+  const businessAt = deps.businessTime(institutionId, at);
   try {
     await deps.database.transaction(institutionId, async (tx) => {
-      if (!(await deleteEmailCode(tx, institutionId, selector, mostTries, at))) throw invalidCode();
+      if (!(await deleteEmailCode(tx, institutionId, selector, mostTries, businessAt))) throw invalidCode();
       if (await isFoundByEmail(tx, institutionId, emailAddress, userKey)) throw emailTaken();
       if (!(await verifyEmailByCode(tx, institutionId, userKey, emailAddress))) throw invalidCode();
       const data = { emailAddress };
@@ -119,13 +120,14 @@ export async function confirmEmail(
 }
 
 async function findEmailCode(
-  { database, clock, vault }: AuthDeps,
+  { database, clock, businessTime, vault }: AuthDeps,
   institutionId: InstitutionId,
   code: string,
 ): Promise<{ readonly row: EmailCodeRow; readonly selector: string; readonly matches: boolean } | undefined> {
   const { selector, secret } = readCode(code);
   const row = await database.read(institutionId, (db) => selectEmailCode(db, institutionId, selector));
-  if (row === undefined || row.failedTries >= mostTries || row.expiresAt <= clock()) return undefined;
+  if (row === undefined || row.failedTries >= mostTries) return undefined;
+  if (row.expiresAt <= businessTime(institutionId, clock())) return undefined;
   return { row, selector, matches: timingSafeEqual(vault.hash(purpose, secret), row.secretHash) };
 }
 

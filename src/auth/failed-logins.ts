@@ -34,12 +34,17 @@ export function whyNot(user: LoginRow | undefined, matches: boolean, now: Date):
  * sessions go on: else a stranger could end them. Counting nobody takes as long.
  */
 export async function countWrongPassword(
-  deps: Pick<AuthDeps, 'database' | 'clock' | 'audit'>,
+  deps: Pick<AuthDeps, 'database' | 'clock' | 'businessTime' | 'audit'>,
   { institutionId, clientId, origin }: { institutionId: InstitutionId; clientId: string; origin: Origin },
   user: LoginRow | undefined,
 ): Promise<void> {
   const now = deps.clock();
-  const rule = { now, triesInARow, firstLockMillis, longestLockMillis };
+  const rule = {
+    now: deps.businessTime(institutionId, now),
+    triesInARow,
+    firstLockMillis,
+    longestLockMillis,
+  };
   const counted = await deps.database.write(institutionId, (db) =>
     countFailedLogin(db, institutionId, user?.userKey ?? null, rule),
   );

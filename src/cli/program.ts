@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { programVersion } from '../http/index.ts';
 import { auditCommand } from './audit.ts';
 import { clientCommands } from './client.ts';
+import { demoCommands } from './demo.ts';
 import { importCommand } from './import.ts';
 import { keyCommands } from './keys.ts';
 import { memberCommands } from './member.ts';
@@ -29,6 +30,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off
     ['keys', 'the keys that sign tokens', keyCommands()],
     ['member', "Members' logins", memberCommands()],
     ['transfer', 'Transfers: review, reversal, rules', transferCommands()],
+    ['demo', 'The demo institutions', demoCommands()],
     ['provider', 'Identity providers: who may assert members', providerCommands()],
   ];
   program.addCommand(serveCommand(), { isDefault: true });

@@ -22,7 +22,7 @@ export function reconcileCommand(): Command {
         for (const institution of institutions) {
           let offHere = 0;
           await reconcile(stores.database, institution.institutionId, {
-            at: stores.clock(),
+            at: stores.businessTime(institution.institutionId, stores.clock()),
             onProgress: (walk, done) => progress(institution, `${done} ${walk}`),
             onFinding: ({ check, row, detail }) => {
               offHere += 1;

@@ -49,6 +49,7 @@ export const auditActions = [
   'transfer.rules_changed',
   'user.contact_changed',
   'institution.changed',
+  'institution.clock_moved',
   'import.started',
   'import.finished',
   'events.epoch_begun',

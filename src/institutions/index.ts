@@ -8,6 +8,7 @@ export type { Actor, ClientActor, MemberActor } from './actor.ts';
 export { type BusinessCalendar, cutOff, isWeekend } from './calendar.ts';
 export { instantsOf, type Moment, type Period } from './period.ts';
 export {
+  advanceClock,
   type BusinessDay,
   findInstitution,
   findInstitutionByCode,
@@ -19,4 +20,5 @@ export {
   saveInstitution,
   selectBusinessDays,
 } from './queries.ts';
+export { type BusinessTime, SandboxClocks } from './sandbox-clocks.ts';
 export { addDays, instantOf, isLocalDate, type LocalDate, localDate } from './time-zone.ts';

@@ -31,6 +31,8 @@ export interface InstitutionPolicies {
 export interface Institution extends InstitutionSettings {
   readonly institutionId: InstitutionId;
   readonly policies: InstitutionPolicies;
+  /** How far a demo institution's business time stands ahead of the real one; 0 for all others. */
+  readonly clockAheadSeconds: bigint;
 }
 
 interface Row {
@@ -47,11 +49,12 @@ interface Row {
   registration_birth_date: boolean;
   openings_per_day: number;
   opening_deposits_per_day: bigint;
+  clock_ahead_seconds: bigint;
 }
 
 const columns = `institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
   password_min_length, demo, contact_change_max_age, registration_birth_date, openings_per_day,
-  opening_deposits_per_day`;
+  opening_deposits_per_day, clock_ahead_seconds`;
 
 const byId = sql('institutions_by_id', `select ${columns} from institutions where institution_id = $1`);
 const byCode = sql('institutions_by_code', `select ${columns} from institutions where code = $1`);
@@ -131,6 +134,7 @@ function toInstitution(row: Row): Institution {
     openingDepositMinor: row.opening_deposit_minor,
     passwordMinLength: row.password_min_length,
     demo: row.demo,
+    clockAheadSeconds: row.clock_ahead_seconds,
     policies: {
       contactChangeMaxAgeSeconds: row.contact_change_max_age,
       registrationBirthDate: row.registration_birth_date,
@@ -138,6 +142,24 @@ function toInstitution(row: Row): Institution {
       openingDepositsPerDayMinor: row.opening_deposits_per_day,
     },
   };
+}
+
+const advance = sql(
+  'institutions_advance_clock',
+  `update institutions set clock_ahead_seconds = clock_ahead_seconds + $2
+   where institution_id = $1 returning clock_ahead_seconds`,
+);
+
+/** Moves a demo institution's business time forward; answers how far it stands ahead. The database refuses any other's. */
+export async function advanceClock(
+  db: Queryable,
+  institutionId: InstitutionId,
+  seconds: bigint,
+): Promise<bigint> {
+  const { rows } = await db.query<{ clock_ahead_seconds: bigint }>(advance, [institutionId, seconds]);
+  const row = rows[0];
+  if (row === undefined) throw new Error('institutions: the one whose clock moves does not exist');
+  return row.clock_ahead_seconds;
 }
 
 /** A day on which the institution differs from the holiday calendar. */

@@ -1,6 +1,6 @@
 import { findMembership, MembershipExists, openMembership } from '../core/index.ts';
 import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
-import { type ClientActor, findInstitution } from '../institutions/index.ts';
+import { type BusinessTime, type ClientActor, findInstitution } from '../institutions/index.ts';
 import type { PostingKeys } from '../ledger/index.ts';
 import { Problem } from '../problem.ts';
 import { type Clock, type Database, isUniqueViolation, type Transaction } from '../storage/index.ts';
@@ -20,6 +20,7 @@ export interface Registration extends ClaimedIdentity {
 export interface RegisterDeps {
   readonly database: Database;
   readonly clock: Clock;
+  readonly businessTime: BusinessTime;
   readonly postingKeys: PostingKeys;
   readonly issueActivation: (
     tx: Transaction,
@@ -45,8 +46,9 @@ export async function registerMember(
   const { institutionId } = actor;
   const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
   if (institution === undefined) throw new Error('members: a token of an institution that does not exist');
-  const at = deps.clock();
-  await takeRegistrationTry(deps.database, institutionId, registration.memberNumber, at);
+  const now = deps.clock();
+  const at = deps.businessTime(institutionId, now);
+  await takeRegistrationTry(deps.database, institutionId, registration.memberNumber, now);
   const openingKey = await deps.postingKeys.next();
   try {
     return await deps.database.transaction(institutionId, async (tx) => {
@@ -74,7 +76,7 @@ export async function registerMember(
       await verifyEmail(tx, deps.issueEmailCode, { userKey, email }, at);
       const { clientId } = actor;
       const entry = { action: 'user.registered', outcome: 'succeeded', clientId, userId, origin } as const;
-      await appendAudit(tx, institutionId, entry, at);
+      await appendAudit(tx, institutionId, entry, now);
       await deleteTries(tx, institutionId, registration.memberNumber);
       return toProfile(user, addressed, at);
     });

@@ -1,5 +1,5 @@
 import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
-import { type Actor, findInstitution } from '../institutions/index.ts';
+import { type Actor, type BusinessTime, findInstitution } from '../institutions/index.ts';
 import { Problem } from '../problem.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import { findAddressedUser } from './get-profile.ts';
@@ -19,6 +19,7 @@ export interface ContactChange {
 export interface ContactDeps {
   readonly database: Database;
   readonly clock: Clock;
+  readonly businessTime: BusinessTime;
   readonly issueEmailCode: IssueEmailCode;
 }
 
@@ -59,7 +60,8 @@ export async function updateContact(
     }
 
     const { user: after, addressed } = await findAddressedUser(tx, actor, customerId, 'CUSTOMER_ID');
-    const at = deps.clock();
+    const now = deps.clock();
+    const at = deps.businessTime(institutionId, now);
     if (newEmail !== undefined || newPhone !== undefined) {
       const data = { before: contactOf(before), after: contactOf(after) };
       const event = { kind: 'member.contact_changed', subjectKey: before.userKey, data } as const;
@@ -72,7 +74,7 @@ export async function updateContact(
       const entry = { action: 'user.contact_changed', outcome: 'succeeded', origin } as const;
       const { clientId } = actor;
       const { userId } = before;
-      await appendAudit(tx, institutionId, { ...entry, clientId, userId, after: { changed: fields } }, at);
+      await appendAudit(tx, institutionId, { ...entry, clientId, userId, after: { changed: fields } }, now);
     }
     if (email !== undefined && !isAlike(email, after.verifiedEmail)) {
       await verifyEmail(tx, deps.issueEmailCode, after, at);

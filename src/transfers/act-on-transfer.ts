@@ -13,6 +13,7 @@ import {
   selectPendingPage,
 } from './pending-queries.ts';
 import { selectReversedKeys, selectTransfersById } from './queries.ts';
+import { businessNow } from './settle.ts';
 import type { Act, ActOutcome, Outcome, Transfer } from './transfer.ts';
 import type { TransferDesk } from './transfer-desk.ts';
 
@@ -140,7 +141,7 @@ export async function settleDue(
   for (let after: PendingPlace | undefined = firstPlace; after !== undefined; ) {
     const place: PendingPlace = after;
     const due = await database.read(institutionId, (db) =>
-      selectDue(db, institutionId, desk.deps.clock(), place, atOnce),
+      selectDue(db, institutionId, businessNow(desk.deps, institutionId), place, atOnce),
     );
     const results = await Promise.allSettled(
       due.map(({ transferId, fromAccountId, toAccountId }) =>

@@ -64,6 +64,8 @@ export interface Ground {
   readonly book: Book;
   readonly counters: Counters;
   readonly facts: Facts;
+  /** By the clock, whatever the business time of the institution. */
+  readonly auditedAt: Date;
   /** The transfers that have the ids asked for, each as whoever asks may see it. */
   readonly existing: readonly (SeenTransferRow & { readonly personKey: bigint | null })[];
   readonly pending: readonly PendingRow[];
@@ -382,7 +384,7 @@ export class Batch {
       ...eventsToAppend(institutionId, this.#events, at),
       ...auditToAppend(
         institutionId,
-        this.#audit.map((entry) => ({ ...entry, at, times: 1 })),
+        this.#audit.map((entry) => ({ ...entry, at: this.#ground.auditedAt, times: 1 })),
       ),
     ];
   }

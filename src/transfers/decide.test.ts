@@ -136,6 +136,7 @@ async function decided(world: World): Promise<{
         openingDepositMinor: 0n,
         passwordMinLength: 15,
         demo: false,
+        clockAheadSeconds: 0n,
         policies: {
           contactChangeMaxAgeSeconds: 0,
           registrationBirthDate: false,

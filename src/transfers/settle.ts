@@ -1,4 +1,4 @@
-import { type Actor, localDate } from '../institutions/index.ts';
+import { type Actor, type BusinessTime, localDate } from '../institutions/index.ts';
 import { type AccountState, Book, type PostingKeys } from '../ledger/index.ts';
 import type { Clock, InstitutionId, Transaction } from '../storage/index.ts';
 import { Batch, type Ground, personOf } from './batch.ts';
@@ -30,6 +30,8 @@ import type { ActOutcome, DeskOrder, Outcome } from './transfer.ts';
 
 export interface SettleDeps {
   readonly clock: Clock;
+  /** By which the institution does business; left out, that is the clock. The audit goes by the clock. */
+  readonly businessTime?: BusinessTime;
   readonly postingKeys: PostingKeys;
   /** May be a moment old. */
   readonly settings: ReadSettings;
@@ -74,6 +76,12 @@ export async function settle(
   }
 }
 
+/** The present of an institution. */
+export function businessNow({ clock, businessTime }: SettleDeps, institutionId: InstitutionId): Date {
+  const now = clock();
+  return businessTime?.(institutionId, now) ?? now;
+}
+
 const triesOfABatch = 4;
 
 /**
@@ -81,7 +89,7 @@ const triesOfABatch = 4;
  * nothing is written.
  */
 export async function look(
-  { clock }: SettleDeps,
+  deps: SettleDeps,
   tx: Transaction,
   settings: TransferSettings,
   asked: {
@@ -91,7 +99,7 @@ export async function look(
     readonly toAccountIds: readonly string[];
   },
 ) {
-  const now = clock();
+  const now = businessNow(deps, tx.institutionId);
   const { actor, transferId, fromAccountId, toAccountIds } = asked;
   const accountIds = [...new Set([fromAccountId, ...toAccountIds])];
   const [book, read, existing, limits] = await Promise.all([
@@ -179,7 +187,7 @@ async function lockAndRead(
   ]);
 
   // After the locks. What an account has seen later moves no order to another day: only its entries are dated by it.
-  const at = deps.clock();
+  const at = businessNow(deps, tx.institutionId);
   if (deps.onAhead !== undefined) {
     const ahead = book.seenAfter(new Date(at.getTime() + mostAheadMillis));
     if (ahead.length > 0) deps.onAhead(tx.institutionId, ahead, at);
@@ -212,7 +220,8 @@ async function lockAndRead(
   ]);
   const account = byId([...read.accounts, ...details]);
   const facts = { settings, at, day, account, holding: read.holding, limits, ...people };
-  const ground = { book, counters: new Counters(counters, names), facts, existing, ...changing };
+  const auditedAt = deps.clock();
+  const ground = { book, counters: new Counters(counters, names), facts, auditedAt, existing, ...changing };
   return { ground, going };
 }
 

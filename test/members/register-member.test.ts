@@ -53,6 +53,7 @@ function register(
     clock: () => at,
     postingKeys,
     issueActivation,
+    businessTime: (_: unknown, now: Date) => now,
     issueEmailCode: async () => ({ sealedCode: Buffer.from('sealed e-mail code'), expiresAt }),
   };
   return registerMember(deps, actor, registration, ownOrigin());

@@ -33,7 +33,7 @@ after(() => db.close());
 function update(actor: Actor, customerId: string, change: ContactChange): Promise<Profile> {
   const issueEmailCode = async () => ({ sealedCode: Buffer.from('sealed'), expiresAt: at });
   return updateContact(
-    { database: db.database, clock: () => at, issueEmailCode },
+    { database: db.database, clock: () => at, businessTime: (_, now) => now, issueEmailCode },
     actor,
     customerId,
     change,

@@ -60,13 +60,14 @@ async function logIn(
   const matches = await deps.passwords.verify(user?.passwordHash ?? null, given);
   const now = deps.clock();
 
-  const reason = whyNot(user, matches, now);
+  const businessNow = deps.businessTime(institutionId, now);
+  const reason = whyNot(user, matches, businessNow);
   if (user !== undefined && reason === undefined) {
     const passwordHash = await deps.passwords.upgrade(user.passwordHash, given);
     const entry = { action: 'login', outcome: 'succeeded', reason: 'password' } as const;
     const admitted = await deps.database.transaction(institutionId, async (tx) => {
       // Hashing took its time: who was locked, deactivated or given another password meanwhile stays outside.
-      if (!(await admitLogin(tx, institutionId, user, { now, passwordHash }))) return false;
+      if (!(await admitLogin(tx, institutionId, user, { now: businessNow, passwordHash }))) return false;
       const { origin } = request;
       await appendAudit(tx, institutionId, { ...entry, origin, clientId, userId: user.userId }, now);
       return true;
