@@ -498,6 +498,9 @@ create table institutions (
   registration_birth_date boolean not null default false,
   openings_per_day integer not null default 1000,
   opening_deposits_per_day bigint not null default 100000000,
+  clock_ahead_seconds bigint not null default 0,
+  constraint institutions_clock CHECK (clock_ahead_seconds = 0 OR demo),
+  constraint institutions_clock_ahead_seconds_check CHECK (clock_ahead_seconds >= 0 AND clock_ahead_seconds <= 315576000),
   constraint institutions_code_check CHECK (code ~ '^[a-z][a-z0-9-]{1,30}$'::text),
   constraint institutions_code_key UNIQUE (code),
   constraint institutions_contact_change_max_age_check CHECK (contact_change_max_age >= 0 AND contact_change_max_age <= 2592000),
@@ -1631,6 +1634,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.check_sandbox_clock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.clock_ahead_seconds < old.clock_ahead_seconds then
+    raise exception 'institution %: its clock goes forward only', old.code using errcode = 'SD030';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.check_second_person()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1995,6 +2011,7 @@ CREATE CONSTRAINT TRIGGER control_totals_are_zero AFTER INSERT ON control_totals
 CREATE CONSTRAINT TRIGGER entries_released AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.kind = 'RELEASE'::text) EXECUTE FUNCTION check_release();
 CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
 CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
+CREATE TRIGGER institutions_clock_moved BEFORE UPDATE OF clock_ahead_seconds ON institutions FOR EACH ROW EXECUTE FUNCTION check_sandbox_clock();
 CREATE TRIGGER limit_counters_lowered BEFORE UPDATE ON limit_counters FOR EACH ROW WHEN (new.amount < old.amount OR new.transfers < old.transfers) EXECUTE FUNCTION check_counter_lowered();
 CREATE TRIGGER limit_uses_dropped AFTER DELETE ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use_dropped();
 CREATE TRIGGER limit_uses_written AFTER INSERT ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use();
@@ -2088,7 +2105,7 @@ event_epochs: insert, select
 holders: delete, insert, select, update
 identity_providers: delete, insert, select, update (active, generation, keys, resource_tokens, scopes, subject_from, token_type, user_id_type)
 import_runs: delete, insert, select
-institutions: insert, select, update (contact_change_max_age, enrollment, name, opening_deposit_minor, opening_deposits_per_day, openings_per_day, password_min_length, registration_birth_date, time_zone)
+institutions: insert, select, update (clock_ahead_seconds, contact_change_max_age, enrollment, name, opening_deposit_minor, opening_deposits_per_day, openings_per_day, password_min_length, registration_birth_date, time_zone)
 limit_counters: insert, select, update (amount, max_amount, max_transfers, review_above, reviewed, transfers)
 limit_keys: insert, select
 limit_uses: delete, insert, select
