@@ -2,7 +2,7 @@ import type { TestDatabase } from './database.ts';
 
 /** Until somebody in this database waits for a lock that a row of the table has. */
 export async function waitsForLock(database: TestDatabase, table: string): Promise<void> {
-  for (;;) {
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline; ) {
     const rows = await database.superuser(
       `select from pg_stat_activity
        where datname = current_database() and wait_event_type = 'Lock' and query ilike $1`,
@@ -11,4 +11,5 @@ export async function waitsForLock(database: TestDatabase, table: string): Promi
     if (rows.length > 0) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+  throw new Error(`Nothing waited for a lock of ${table} within 20 seconds.`);
 }
