@@ -7,7 +7,7 @@ export const transferTypes = [
 ] as const;
 export type TransferType = (typeof transferTypes)[number];
 
-export const transferStatuses = ['PENDING', 'COMPLETED', 'FAILED'] as const;
+const transferStatuses = ['PENDING', 'COMPLETED', 'FAILED'] as const;
 export type TransferStatus = (typeof transferStatuses)[number];
 
 /** One status with one type, under the number that the column transfers.list_class gives it. */
