@@ -102,6 +102,11 @@ const checks = {
     const order = { from: 'ada-savings', to: 'ada-checking', id: 'own', amount: '10.00' };
     assert.equal(await teller.order('ada', order), 'COMPLETED');
     assert.equal(await teller.order('ben', order), 'id_reused');
+    const asked = { from: 'ben-checking', to: 'ada-checking', id: 'own', amount: '10.00' };
+    assert.equal(await teller.dryRun('ben', asked), 'COMPLETED');
+    const unseen = { from: 'ada-savings', to: 'ben-checking', id: 'free', amount: '10.00' };
+    assert.equal(await teller.order('ben', unseen), 'account_not_found');
+    assert.equal(await teller.order('ada', unseen), 'COMPLETED');
     assert.equal(await teller.read('ben', 'own'), 'problem not_found');
     assert.equal(
       await teller.order('ada', { ...toBen, id: 'failed', amount: '5000.00' }),
@@ -692,6 +697,18 @@ const mutants: readonly Mutant[] = [
     name: 'who may not see a transfer is told how an order differs from it',
     file: 'transfers/batch.ts',
     instead: ["if (!maySee(order.actor, first)) return { kind: 'id_reused', differs: null };", ''],
+    caughtBy: 'a stranger learns nothing of an id',
+  },
+  {
+    name: 'a dry run tells a stranger that an id is used',
+    file: 'transfers/explain-transfer.ts',
+    instead: ['existing !== undefined && maySee(actor, existing)', 'existing !== undefined'],
+    caughtBy: 'a stranger learns nothing of an id',
+  },
+  {
+    name: 'an order whose source its caller may not see uses up the id',
+    file: 'transfers/batch.ts',
+    instead: ["if (judgement.from === undefined) return { kind: 'new', transfer };", ''],
     caughtBy: 'a stranger learns nothing of an id',
   },
   {
