@@ -17,7 +17,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { migrate, type SocketConnection } from '../src/storage/index.ts';
+import { embeddedLogin, migrate, type SocketConnection } from '../src/storage/index.ts';
 import { mulberry32 } from '../test/support/random.ts';
 import { environmentOf } from './fill.ts';
 import { count, Stage } from './stage.ts';
@@ -205,7 +205,7 @@ for (const members of sizes.length > 0 ? sizes : [100_000]) {
   const plain = await copy(await stage.emptyDatabase(`plain_${members}`), folder);
   console.log(`COPY             ${plain.toFixed(1).padStart(8)} s`);
   const connection = await stage.emptyDatabase(`bank_${members}`);
-  await migrate(connection);
+  await migrate(connection, { login: embeddedLogin });
   const steps = { first: folder, unchanged: folder, 'one in 100': `${folder}-renamed` };
   for (const [what, from] of Object.entries(steps)) {
     const { seconds, peakMegabytes, logMegabytes } = await importInto(stage, connection, from);

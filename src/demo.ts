@@ -50,6 +50,8 @@ export async function loadDemoWhenEmpty(stores: Stores): Promise<boolean> {
   for (const folder of extracts) {
     const { code } = await importExtract(stores, path.join(examples, folder));
     const institution = await institutionOf(stores, code);
+    // Once only: where they ask for a second person, the service cannot lay them down again by itself.
+    if (await hasPolicies(stores, institution)) continue;
     const rules = await readTransferRules(path.join(examples, folder));
     await saveTransferRules(stores, institution.institutionId, rules, ownOrigin());
   }
@@ -64,6 +66,18 @@ const demoStanding = sql(
   `select (select count(*) from institutions where not demo) as others,
           (select count(*) from client_directory where client_id = $1) as last`,
 );
+
+const policies = sql(
+  'demo_policies',
+  'select count(*) as count from transfer_policies where institution_id = $1',
+);
+
+async function hasPolicies(stores: Stores, { institutionId }: Institution): Promise<boolean> {
+  const { rows } = await stores.database.read(institutionId, (db) =>
+    db.query<{ count: bigint }>(policies, [institutionId]),
+  );
+  return rows[0]?.count !== 0n;
+}
 
 async function addLogin(stores: Stores, line: LoginLine): Promise<void> {
   const { institutionId } = await institutionOf(stores, line.institution);
