@@ -77,7 +77,8 @@ const history = sql(
       ) e
       left join lateral (
         select t.memo, case when t.from_key = $2 then t.to_key else t.from_key end as other_key,
-               case when $3::bigint is null or t.user_key = $4 or (t.status <> 'FAILED' and exists (
+               case when $3::bigint is null or t.user_key = $4 or (t.reverses_key is not null and t.to_key = $2)
+                 or (t.status <> 'FAILED' and exists (
                  select from holders h
                  where h.institution_id = $1 and h.account_key = t.from_key and h.person_key = $3))
                then t.transfer_id end as transfer_id

@@ -51,7 +51,8 @@ type ShownTransfer = Pick<
   Transfer,
   'id' | 'fromAccountId' | 'toAccountId' | 'amountMinor' | 'currencyCode' | 'createdAt' | 'memo'
 > &
-  Record<'transferType' | 'failureCode', string | undefined> & { readonly status: string };
+  Record<'transferType' | 'failureCode', string | undefined> &
+  Pick<Transfer, 'reverses' | 'reversedBy'> & { readonly status: string };
 
 export function presentTransaction(transaction: Transaction) {
   const { id, at, type, description, currency, balanceMinor, pending, credit, transferId, memo } =
@@ -88,6 +89,7 @@ export function presentBalances({ accountId, asOf, availableMinor, currentMinor,
 
 export function presentTransfer(transfer: ShownTransfer) {
   const { id, transferType, fromAccountId, toAccountId, currencyCode, status, failureCode, memo } = transfer;
+  const { reverses, reversedBy } = transfer;
   return {
     id,
     ...(transferType !== undefined && { transferType }),
@@ -99,6 +101,8 @@ export function presentTransfer(transfer: ShownTransfer) {
     createdAt: transfer.createdAt.toISOString(),
     ...(failureCode !== undefined && { failureCode }),
     ...(memo !== null && { memo }),
+    ...(typeof reverses === 'string' && { reverses }),
+    ...(typeof reversedBy === 'string' && { reversedBy }),
   };
 }
 

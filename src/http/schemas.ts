@@ -202,6 +202,8 @@ export const Transfer = Type.Object(
         description: 'A line for people, if the order had one. The holders of both accounts read it.',
       }),
     ),
+    reverses: Type.Optional(id('The transfer that this one takes back, if the caller may see that one.')),
+    reversedBy: Type.Optional(id('The transfer by which the institution took this one back.')),
   },
   {
     description:

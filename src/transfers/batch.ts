@@ -335,8 +335,9 @@ export class Batch {
         this.#usesGivenBack.push(use);
       }
     }
-    this.#add(transfer);
-    return { kind: 'new', transfer };
+    const { id: reverses } = original;
+    this.#add(transfer, { reverses, operator: transfer.operator });
+    return { kind: 'new', transfer: { ...transfer, reverses } };
   }
 
   #isReversed(original: TransferRow): boolean {
@@ -346,10 +347,11 @@ export class Batch {
     return here || this.#ground.reversedKeys.has(original.transferKey);
   }
 
-  #add(transfer: OrderedTransferRow): void {
+  #add(transfer: OrderedTransferRow, data?: object): void {
     this.#added.push(transfer);
     this.#transfers.set(transfer.id, transfer);
-    this.#events.push(toEvent(transfer, this.#ground.book, false));
+    const event = toEvent(transfer, this.#ground.book, false);
+    this.#events.push(data === undefined ? event : { ...event, data });
   }
 
   /** The transfer that has the id, from before or from earlier in this batch, as the caller may see it. */
@@ -357,11 +359,14 @@ export class Batch {
     const transfer = this.#transfers.get(transferId);
     if (transfer === undefined) return undefined;
     const personKey = actor === null ? null : personOf(actor);
-    const { fromKey } = transfer;
+    const { fromKey, toKey, reversesKey } = transfer;
     // Read for its own source account, which an order under a used id need not name.
     const before = this.#ground.existing.find((row) => row.id === transferId && row.personKey === personKey);
-    const holds = fromKey !== null && personKey !== null && this.#ground.facts.holding(fromKey, personKey);
-    return { ...transfer, sourceHeld: before?.sourceHeld ?? Boolean(holds) };
+    const sources = reversesKey === null ? [fromKey] : [fromKey, toKey];
+    const holds = sources.some(
+      (key) => key !== null && personKey !== null && this.#ground.facts.holding(key, personKey),
+    );
+    return { ...transfer, sourceHeld: before?.sourceHeld ?? holds };
   }
 
   /** What the orders taken so far write, in this order: what a trigger looks for stands before the row that it is looked for from. */

@@ -1,5 +1,6 @@
 import { type ListClass, listClasses } from '../ledger/index.ts';
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { gotItBack, reversalLinks } from './queries.ts';
 import type { FailureCode, Transfer, TransferStatus, TransferType } from './transfer.ts';
 
 /** Which transfers a list wants, as its statements take it. */
@@ -20,7 +21,7 @@ export function classesOf(status: TransferStatus | null, transferType: TransferT
     .map((one) => one.code);
 }
 
-const columns = `t.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.from_key,
+const columns = `t.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.from_key, t.to_key, t.reverses_key,
   t.amount, t.currency, t.status, t.failure_code, t.failure_detail, t.user_key, t.created_at, t.memo`;
 const newestFirst = 'order by created_at desc, transfer_key desc';
 
@@ -43,6 +44,11 @@ function merged(
     .join(' union all');
 }
 
+/** A page with the other end of each reversal: looked up for the rows of the page alone, which keep their order. */
+function linked(page: string, originalIsSeen: string): string {
+  return `select t.*, ${reversalLinks(originalIsSeen)} from (${page}) t`;
+}
+
 interface Row {
   readonly transfer_key: bigint;
   readonly transfer_id: string;
@@ -55,6 +61,8 @@ interface Row {
   readonly failure_code: FailureCode | null;
   readonly failure_detail: string | null;
   readonly created_at: Date;
+  readonly reverses: string | null;
+  readonly reversed_by: string | null;
   readonly memo: string | null;
 }
 
@@ -70,7 +78,7 @@ function valuesOf(institutionId: InstitutionId, { classes, start, before, limit 
 // True of every transfer: said by who asks for all, and lets no other statement take the index of all by mistake.
 const ofInstitution = sql(
   'transfers_list_of_institution',
-  `select * from (${merged('t.transfer_key > 0')}) t ${newestFirst} limit $6`,
+  linked(`select * from (${merged('t.transfer_key > 0')}) t ${newestFirst} limit $6`, 'true'),
 );
 
 export async function selectTransfersOfInstitution(
@@ -88,7 +96,7 @@ const touchesAccount = (most: string) => `${merged('t.from_key = $7', { most })}
 
 const ofAccount = sql(
   'transfers_list_of_account',
-  `select * from (${touchesAccount('$6')}) t ${newestFirst} limit $6`,
+  linked(`select * from (${touchesAccount('$6')}) t ${newestFirst} limit $6`, 'true'),
 );
 
 export async function selectTransfersOfAccount(
@@ -106,7 +114,8 @@ const notFailed = listClasses.filter((one) => one.status !== 'FAILED');
 // What they ordered themselves leaves an account of theirs as a rule, and is found twice.
 const ofMember = sql(
   'transfers_list_of_member',
-  `select distinct on (created_at, transfer_key) * from (
+  linked(
+    `select distinct on (created_at, transfer_key) * from (
      (select * from (${merged('t.user_key = $7')}) t ${newestFirst} limit $6)
      union all
      (select t.* from holders h
@@ -114,6 +123,8 @@ const ofMember = sql(
         select * from (${merged('t.from_key = h.account_key', { classes: notFailed })}) t ${newestFirst} limit $6) t
       where h.institution_id = $1 and h.person_key = $8)
    ) t ${newestFirst} limit $6`,
+    gotItBack('$8'),
+  ),
 );
 
 export interface Asking {
@@ -139,13 +150,16 @@ const mostCandidates = 1_000;
 // apart. So at most $9 are looked at, and the last of these is told as well, for the next page to go on from.
 const ofMemberAndAccount = sql(
   'transfers_list_of_member_and_account',
-  `select * from (
+  linked(
+    `select * from (
      select t.*, row_number() over (${newestFirst}) as place,
             t.user_key is not distinct from $10 or (t.status <> 'FAILED' and exists (
               select from holders h
               where h.institution_id = $1 and h.account_key = t.from_key and h.person_key = $8)) as visible
      from (${touchesAccount('$9')}) t ${newestFirst} limit $9
    ) t where visible or place = $9 ${newestFirst} limit $6`,
+    gotItBack('$8'),
+  ),
 );
 
 export async function selectTransfersOfMemberAndAccount(
@@ -182,6 +196,8 @@ function toListed(row: Row): ListedTransfer {
       failureCode: row.failure_code ?? undefined,
       failureDetail: row.failure_detail ?? undefined,
       memo: row.memo,
+      reverses: row.reverses,
+      reversedBy: row.reversed_by,
     },
   };
 }

@@ -253,7 +253,7 @@ export interface OrderedTransferRow extends TransferRow {
 }
 
 export interface SeenTransferRow extends TransferRow {
-  /** The asking person holds the source account. */
+  /** The asking person holds the source account or, of a reversal, the source account of its original. */
   readonly sourceHeld: boolean;
 }
 
@@ -272,6 +272,22 @@ export async function selectUsedIds(
   return new Set(rows.map((row) => row.transfer_id));
 }
 
+/** The person holds the account that a reversal pays back to, which was the source of the original. */
+export function gotItBack(person: string): string {
+  return `exists (select from holders h where h.institution_id = $1 and h.account_key = t.to_key and h.person_key = ${person})`;
+}
+
+/** Of a transfer `t` the other end of a reversal. `originalIsSeen`, in SQL: whether the caller may see the original of `t`. */
+export function reversalLinks(originalIsSeen: string): string {
+  return `case when t.reverses_key is not null and (${originalIsSeen}) then (
+            select o.transfer_id from transfers o
+            where o.institution_id = $1 and o.transfer_key = t.reverses_key) end as reverses,
+          case when t.status = 'COMPLETED' then (
+            select r.transfer_id from transfers r
+            where r.institution_id = $1 and r.reverses_key = t.transfer_key and r.reverses_key is not null
+              and r.status <> 'FAILED') end as reversed_by`;
+}
+
 const transfersById = sql(
   'transfers_by_id',
   `select t.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.from_key, t.to_key,
@@ -279,7 +295,9 @@ const transfersById = sql(
           t.payment_option, t.previous_year_contribution, t.reverses_key, t.operator, t.memo, t.exceeded_limit,
           asked.person_key,
           exists (select from holders h where h.institution_id = t.institution_id
-                  and h.account_key = t.from_key and h.person_key = asked.person_key) as source_held
+                  and h.account_key = t.from_key and h.person_key = asked.person_key)
+            or t.reverses_key is not null and ${gotItBack('asked.person_key')} as source_held,
+          ${reversalLinks(`asked.person_key is null or ${gotItBack('asked.person_key')}`)}
    from unnest($2::text[], $3::bigint[]) as asked (transfer_id, person_key)
    join used_ids u on u.institution_id = $1 and u.transfer_id = asked.transfer_id
      and u.transfer_id = any ($2::text[])
@@ -338,6 +356,8 @@ export async function selectTransfersById(
     payment_option: LoanPaymentOption | null;
     previous_year_contribution: boolean | null;
     reverses_key: bigint | null;
+    reverses: string | null;
+    reversed_by: string | null;
     operator: string | null;
     memo: string | null;
     exceeded_limit: LimitJson | null;
@@ -363,6 +383,8 @@ export async function selectTransfersById(
     paymentOption: row.payment_option,
     previousYearContribution: row.previous_year_contribution,
     reversesKey: row.reverses_key,
+    reverses: row.reverses,
+    reversedBy: row.reversed_by,
     operator: row.operator,
     memo: row.memo,
     exceededLimit: row.exceeded_limit && limitOfJson(row.exceeded_limit),

@@ -92,6 +92,9 @@ export interface Transfer {
   readonly memo: string | null;
   /** With `limit_exceeded`, where it was read with the transfer. */
   readonly exceededLimit?: ExceededLimit | null;
+  /** The transfer that this one takes back, where the caller may see that; and the one that takes this one back. */
+  readonly reverses?: string | null;
+  readonly reversedBy?: string | null;
 }
 
 /** The limit that an order would exceed, as far as its caller may know. */

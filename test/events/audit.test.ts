@@ -326,6 +326,23 @@ describe('an act on a transfer leaves who did it', () => {
       });
     await reverse('audited-4');
     await reverse('audited-4');
+    const seen = async (id: string) => (await caller.get(`${paths.transfers}/${id}`)).body;
+    assert.equal((await seen('audited-2')).reversedBy, 'audited-4');
+    assert.equal((await seen('audited-4')).reverses, 'audited-2', 'its payer sees the reversal');
+    const listed = (await (await clientOf(service)).get(paths.transfers)).body as Record<string, string>[];
+    assert.deepEqual(
+      listed.flatMap(({ id, reverses, reversedBy }) =>
+        reverses || reversedBy ? [[id, reverses, reversedBy].map(String).join(' ')] : [],
+      ),
+      ['audited-4 audited-2 undefined', 'audited-2 undefined audited-4'],
+    );
+    const { body: history } = await caller.get(`${paths.accounts}/a-1001-checking/transactions`);
+    assert.ok((history as { transferId?: string }[]).some(({ transferId }) => transferId === 'audited-4'));
+    const [told] = await service.db.superuser<{ data: object }>(
+      `select o.data from outbox o join transfers t using (institution_id)
+       where t.transfer_id = 'audited-4' and o.subject_key = t.transfer_key`,
+    );
+    assert.deepEqual(told?.data, { reverses: 'audited-2', operator: 'ivan' });
     await reverse('audited-5');
     assert.deepEqual(await acts('audited-2'), [
       [

@@ -270,8 +270,13 @@ export class SlowBank {
   #sees(actor: ModelActor, life: Life): boolean {
     if (actor === 'client') return true;
     if (sameActor(life.by, actor)) return true;
-    const source = this.#account(life.from);
-    return life.status !== 'FAILED' && source !== undefined && holderOf(source, actor.person) !== undefined;
+    if (life.status === 'FAILED') return false;
+    // A reversal is seen by the holders of its original's source as well.
+    const sources = life.reverses === null ? [life.from] : [life.from, life.to];
+    return sources.some((id) => {
+      const account = this.#account(id);
+      return account !== undefined && holderOf(account, actor.person) !== undefined;
+    });
   }
 
   #typeOf(actor: ModelActor, source: WorldAccount, destination: WorldAccount): ModelType {
