@@ -125,7 +125,7 @@ describe('run on a database, a command leaves what its line says, by the system 
     words: readonly string[],
     leaves?: readonly AuditAction[],
   ])[] = [
-    ['import', [`${root}/examples/lakeside`], ['import.started', 'import.finished']],
+    ['import', [`${root}/examples/lakeside`]],
     ['client create', [...client, '--scopes', 'account:read']],
     ['client set', [...client, '--name', 'Another name']],
     ['client rotate-secret', client],
@@ -148,6 +148,8 @@ describe('run on a database, a command leaves what its line says, by the system 
   let service: TestService;
   before(async () => {
     service = await startTestService();
+    // An import that changes nothing leaves nothing.
+    await service.db.superuser(`update institutions set name = 'Of before' where code = 'lakeside'`);
     Object.assign(process.env, {
       PUBLIC_URL: 'http://sharedraft.test',
       DATABASE_URL: service.db.url,
