@@ -19,7 +19,7 @@ export class CsvError extends Error {
 }
 
 /** How much of a file is read at a time. */
-export const blockBytes = 262_144;
+export const blockBytes = 65_536;
 /** An unclosed quote would otherwise take in the rest of the file. */
 const longestRecord = 65_536;
 const lineFeed = 0x0a;

@@ -119,12 +119,12 @@ export async function addToStage<Item>(
   return repeated;
 }
 
-// Every look-up of an import is by a key. The server knows little of tables that are being filled: it plans each statement anew,
-// for their size as it is.
+// Every look-up of an import is by a key. The choice of plans is left alone: planned anew each time, the checks of foreign keys, one
+// a row, would take longer than the rows.
 const planByKeys = sql(
   'core_plan_by_keys',
   `select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-          set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)`,
+          set_config('enable_mergejoin', 'off', true)`,
 );
 
 /** Until the transaction ends. */
