@@ -76,7 +76,7 @@ const tables = {
 } as const;
 
 /** The lines that say what an import is about to do. */
-export function describePlan(plan: ImportPlan): string[] {
+function describePlan(plan: ImportPlan): string[] {
   const changes = (Object.entries(tables) as [keyof typeof tables, string][]).flatMap(([table, name]) => {
     const { added, changed, removed }: Change = plan[table];
     return added + changed + removed === 0

@@ -110,12 +110,6 @@ export class Row {
     if (minor < 0n) this.fail(column, 'no negative amount');
     return minor;
   }
-
-  refer<T>(column: string, known: ReadonlyMap<string, T>, where: string): T | undefined {
-    const found = known.get(this.text(column));
-    if (found === undefined) this.fail(column, `one of ${where}`);
-    return found;
-  }
 }
 
 export interface TableShape {

@@ -55,7 +55,7 @@ export interface ImportDeps {
   readonly demoOnly?: string | undefined;
 }
 
-export interface Progress {
+interface Progress {
   readonly step: 'reading' | 'checking' | 'comparing' | 'writing';
   readonly done: number;
   readonly of: number;

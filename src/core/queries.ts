@@ -1,5 +1,5 @@
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
-import type { AccountRecord, MemberRecord, PersonRecord } from './extract.ts';
+import type { MemberRecord, PersonRecord } from './extract.ts';
 
 export interface MembershipPerson {
   readonly personKey: bigint;
@@ -65,48 +65,6 @@ export async function findMembership(
   };
 }
 
-const importLock = sql(
-  'core_import_lock',
-  // The first number is this lock's among all others.
-  'select pg_advisory_xact_lock(1935893348, $1)',
-);
-
-/** Until the transaction ends, no other import writes to the institution. */
-export async function lockImport(tx: Queryable, institutionId: InstitutionId): Promise<void> {
-  await tx.query(importLock, [institutionId]);
-}
-
-const savePersons = sql(
-  'core_save_persons',
-  `insert into persons (institution_id, person_id, first_name, last_name, email, phone_number, phone_type, birth_date)
-   select $1, v.*
-   from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::date[]) as v
-   on conflict (institution_id, person_id) do update
-   set first_name = excluded.first_name, last_name = excluded.last_name, email = excluded.email,
-       phone_number = excluded.phone_number, phone_type = excluded.phone_type, birth_date = excluded.birth_date
-   returning person_key, person_id`,
-);
-
-/** Answers each person's key by id. */
-export async function upsertPersons(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  persons: readonly PersonRecord[],
-): Promise<Map<string, bigint>> {
-  const { rows } = await tx.query<{ person_key: bigint; person_id: string }>(savePersons, [
-    institutionId,
-    persons.map((person) => person.personId),
-    persons.map((person) => person.firstName),
-    persons.map((person) => person.lastName),
-    persons.map((person) => person.email),
-    persons.map((person) => person.phoneNumber),
-    persons.map((person) => person.phoneType),
-    persons.map((person) => person.birthDate),
-  ]);
-  expectWritten('persons', rows.length, persons.length);
-  return new Map(rows.map((row) => [row.person_id, row.person_key]));
-}
-
 const newSelfDeclared = sql(
   'core_insert_self_declared',
   `insert into persons (institution_id, person_id, first_name, last_name, email, self_declared)
@@ -155,52 +113,6 @@ export async function insertCustomers(
   await tx.query(newCustomers, values);
   const { rows } = await tx.query<{ customer_key: bigint; member_number: string }>(customerKeys, values);
   return new Map(rows.map((row) => [row.member_number, row.customer_key]));
-}
-
-export interface KnownCustomer {
-  readonly customerId: string;
-  readonly memberNumber: string;
-  readonly memberType: string;
-}
-
-// Two look-ups, each by its own key, where an "or" would read the whole table.
-const knownCustomers = sql(
-  'core_known_customers',
-  `with asked as (select * from unnest($2::text[], $3::text[]) as v (customer_id, member_number))
-   select a.member_number as asked, c.customer_id, c.member_number, c.member_type
-   from asked a join customers c on c.institution_id = $1 and c.member_number = a.member_number
-   union
-   select a.member_number as asked, c.customer_id, c.member_number, c.member_type
-   from asked a join customers c on c.institution_id = $1 and c.customer_id = a.customer_id`,
-);
-
-/** Who is known by a member's number or by its customer id, by the member's number. */
-export async function selectKnownCustomers(
-  db: Queryable,
-  institutionId: InstitutionId,
-  members: readonly Pick<MemberRecord, 'customerId' | 'memberNumber'>[],
-): Promise<Map<string, readonly KnownCustomer[]>> {
-  const { rows } = await db.query<{
-    asked: string;
-    customer_id: string;
-    member_number: string;
-    member_type: string;
-  }>(knownCustomers, [
-    institutionId,
-    members.map((member) => member.customerId),
-    members.map((member) => member.memberNumber),
-  ]);
-  const byAsked = Map.groupBy(rows, (row) => row.asked);
-  return new Map(
-    [...byAsked].map(([asked, known]) => [
-      asked,
-      known.map((row) => ({
-        customerId: row.customer_id,
-        memberNumber: row.member_number,
-        memberType: row.member_type,
-      })),
-    ]),
-  );
 }
 
 export interface MemberPersonRow {
@@ -279,70 +191,6 @@ export async function selectKnownAccounts(
       },
     ]),
   );
-}
-
-const describeAccounts = sql(
-  'core_describe_accounts',
-  `update accounts a
-   set account_number = v.account_number, description = v.description, closed = v.closed,
-       delinquent = v.delinquent, overdraft_limit = v.overdraft_limit, credit_limit = v.credit_limit,
-       transfer_restriction = case when v.restriction_said then v.transfer_restriction else a.transfer_restriction end
-   from unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::boolean[], $7::bigint[], $8::bigint[], $9::text[],
-               $10::boolean[])
-     as v (account_id, account_number, description, closed, delinquent, overdraft_limit, credit_limit,
-           transfer_restriction, restriction_said)
-   where a.institution_id = $1 and a.account_id = v.account_id`,
-);
-
-export async function updateDescriptions(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  accounts: readonly AccountRecord[],
-): Promise<void> {
-  const { rowCount } = await tx.query(describeAccounts, [
-    institutionId,
-    accounts.map((account) => account.accountId),
-    accounts.map((account) => account.accountNumber),
-    accounts.map((account) => account.description),
-    accounts.map((account) => account.closed),
-    accounts.map((account) => account.delinquent),
-    accounts.map((account) => account.overdraftLimit),
-    accounts.map((account) => account.creditLimit),
-    accounts.map((account) => account.transferRestriction ?? null),
-    accounts.map((account) => account.transferRestriction !== undefined),
-  ]);
-  expectWritten('accounts', rowCount, accounts.length);
-}
-
-const setLoans = sql(
-  'core_set_loans',
-  `update loans l
-   set accrued_interest = coalesce(v.accrued_interest, l.accrued_interest), fees_due = coalesce(v.fees_due, l.fees_due),
-       amount_due = coalesce(v.amount_due, l.amount_due)
-   from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
-     as v (account_key, accrued_interest, fees_due, amount_due)
-   where l.institution_id = $1 and l.account_key = v.account_key`,
-);
-
-/** What is null stays. */
-export async function updateLoans(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  rows: readonly {
-    readonly accountKey: bigint;
-    readonly accruedInterest: bigint | null;
-    readonly feesDue: bigint | null;
-    readonly amountDue: bigint | null;
-  }[],
-): Promise<void> {
-  const { rowCount } = await tx.query(setLoans, [
-    institutionId,
-    rows.map((row) => row.accountKey),
-    rows.map((row) => row.accruedInterest),
-    rows.map((row) => row.feesDue),
-    rows.map((row) => row.amountDue),
-  ]);
-  expectWritten('loans', rowCount, rows.length);
 }
 
 export interface HolderRow {

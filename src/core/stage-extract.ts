@@ -52,7 +52,7 @@ export interface StageContents {
   readonly currencies: ReadonlySet<string>;
 }
 
-export const extractFiles = [
+const extractFiles = [
   institutionShape,
   personShape,
   memberShape,
