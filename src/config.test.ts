@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { chmod, chown, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lchown, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, keyEncryptionKey, loadConfig } from './config.ts';
+import { ConfigError, keyEncryptionKey, loadConfig, readEnvironment } from './config.ts';
 import { oneUrlPerHost } from './database-urls.ts';
 
 test('without any setting the demo is served on loopback from the embedded database', () => {
@@ -114,4 +114,24 @@ test('a database URL may name several hosts, and each of them must be well forme
   ]);
   assert.deepEqual(oneUrlPerHost('postgres://app@[::1]:5432/bank'), ['postgres://app@[::1]:5432/bank']);
   assert.throws(() => urlOf('postgres://db1:5432,db 2:x/bank'), ConfigError);
+});
+
+test('reads no .env of another user, nor one that such a user links to', {
+  skip: process.getuid?.() !== 0 && 'only root can make files of another user',
+}, async () => {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-env-'));
+  const file = path.join(folder, '.env');
+  await writeFile(file, 'LOG_LEVEL=warn\n');
+  assert.equal((await readEnvironment(file)).LOG_LEVEL, process.env.LOG_LEVEL ?? 'warn');
+  const refused = { name: 'ConfigError', message: /belongs to user 65533/ };
+  await chown(file, 65_533, 65_533);
+  await assert.rejects(readEnvironment(file), refused);
+  const link = path.join(folder, 'link');
+  await symlink(file, link);
+  await assert.rejects(readEnvironment(link), refused);
+  await chown(file, 0, 0);
+  await lchown(link, 65_533, 65_533);
+  await assert.rejects(readEnvironment(link), refused);
+  await rm(folder, { recursive: true });
+  assert.equal(await readEnvironment(file), process.env, 'no file is fine');
 });

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { oneUrlPerHost } from './database-urls.ts';
+import { trustedUsers } from './trusted-users.ts';
 
 export interface Config {
   readonly host: string;
@@ -76,11 +77,24 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment, and under it the file `.env` of the working folder when there is one. */
-export async function readEnvironment(): Promise<Environment> {
+/**
+ * The environment, and under it the file `.env` of the working folder when there is one. ConfigError if another user
+ * owns it: in a folder like /tmp that user would choose the database for root's command.
+ */
+export async function readEnvironment(file = '.env'): Promise<Environment> {
   try {
-    return { ...parseEnv(await readFile('.env', 'utf8')), ...process.env };
+    const { uid } = await lstat(file);
+    const trusted = await trustedUsers();
+    const owners = trusted === undefined ? [] : [uid, (await stat(file)).uid];
+    const stranger = owners.find((owner) => !trusted?.includes(owner));
+    if (stranger !== undefined) {
+      throw new ConfigError([
+        `.env: expected a file of the user that runs this or of root, and it belongs to user ${stranger}. Remove it, or run this in another folder`,
+      ]);
+    }
+    return { ...parseEnv(await readFile(file, 'utf8')), ...process.env };
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return process.env;
     throw new ConfigError([`.env: cannot be read (${(error as Error).message})`]);
   }

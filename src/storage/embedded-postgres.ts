@@ -21,7 +21,14 @@ import pg from 'pg';
 import { DatabaseStartError } from './database-start-error.ts';
 import { locateBinaries } from './postgres-binaries.ts';
 import { withProcessLock } from './process-lock.ts';
-import { canReach, findServerUser, refuseNamesOf, type ServerUser, whyDemoOnly } from './server-user.ts';
+import {
+  canReach,
+  findServerUser,
+  refuseFolderOfOthers,
+  refuseNamesOf,
+  type ServerUser,
+  whyDemoOnly,
+} from './server-user.ts';
 
 export interface SocketConnection {
   readonly host: string;
@@ -133,7 +140,10 @@ export async function borrowEmbeddedPostgres(options: EmbeddedOptions): Promise<
 
 async function startCluster(options: EmbeddedOptions): Promise<Cluster> {
   try {
+    await refuseFolderOfOthers(options.dataDir);
     await mkdir(options.dataDir, { recursive: true, mode: 0o755 });
+    // Another user may have made it in between, where every user can, as in /tmp.
+    await refuseFolderOfOthers(options.dataDir);
     const home = await realpath(options.dataDir);
     const lockFile = path.join(home, 'database.lock');
     return await withProcessLock(lockFile, startPatienceMillis, async () => {

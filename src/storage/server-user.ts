@@ -1,5 +1,6 @@
-import { lstat, readFile, stat } from 'node:fs/promises';
+import { lstat, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { trustedUsers } from '../trusted-users.ts';
 import { DatabaseStartError } from './database-start-error.ts';
 
 /** The user that PostgreSQL runs as when the service runs as root. */
@@ -75,6 +76,37 @@ export async function refuseNamesOf(user: ServerUser, folder: string): Promise<v
     if (uid === user.uid || (writable && !sticky)) {
       throw new DatabaseStartError(
         `The service runs as root, and the database's user "${user.name}" can write ${at}. Start the service as an ordinary user, or set DATA_DIR to a folder below folders that only root can write.`,
+      );
+    }
+  }
+}
+
+/**
+ * DatabaseStartError if another user owns or can write the data folder: that user could put links, pipes or files of their own in
+ * the place of ours. For root no folder above it may be another user's either, by the path given or by the real one. Call it
+ * before anything in the folder is opened.
+ */
+export async function refuseFolderOfOthers(dataDir: string): Promise<void> {
+  const trusted = await trustedUsers();
+  if (trusted === undefined) return;
+  const isRoot = process.geteuid?.() === 0;
+  const given = path.resolve(dataDir);
+  const names = isRoot ? [...upward(given), ...upward(await realpath(given).catch(() => given))] : [given];
+  for (const at of new Set(names)) {
+    const [name, folder] = await Promise.all([lstat(at), stat(at)]).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    });
+    if (name === undefined || folder === undefined) continue;
+    const stranger = [name.uid, folder.uid].find((uid) => !trusted.includes(uid));
+    if (stranger !== undefined) {
+      throw new DatabaseStartError(
+        `The user with the number ${stranger} owns ${at} and could put other files in its place. Set DATA_DIR to a folder below folders of your own or of root's.`,
+      );
+    }
+    if (isRoot && (folder.mode & 0o002) !== 0 && (at === given || (folder.mode & 0o1000) === 0)) {
+      throw new DatabaseStartError(
+        `Every user can write ${at}. Set DATA_DIR to a folder below folders that only you or root can write.`,
       );
     }
   }

@@ -27,6 +27,7 @@ const leaves = [
   'problem',
   'public-id',
   'readable-text',
+  'trusted-users',
   'uuid',
   'within',
 ];
@@ -59,6 +60,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'readable-text': [],
   'fair-share': [],
   'helper-threads': [],
+  'trusted-users': [],
   uuid: [],
   within: [],
 };

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import {
   chmod,
   chown,
+  lchown,
   mkdir,
   mkdtemp,
   readFile,
@@ -176,10 +177,31 @@ test(
 test('refuses a data folder that the server’s user can write', onlyRoot, async () => {
   const user = await findServerUser(path.join(dataDir, 'postgres'));
   await chown(dataDir, user?.uid ?? 0, 0);
+  await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), /user with the number .* owns/);
+  await chown(dataDir, 0, user?.gid ?? 0);
+  await chmod(dataDir, 0o775);
   await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), /database's user ".*" can write/);
-  await chown(dataDir, 0, 0);
   await chmod(dataDir, 0o777);
-  await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), /database's user ".*" can write/);
+  await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), /Every user can write/);
+});
+
+test('opens nothing in a data folder that is another user’s or lies below one', onlyRoot, async () => {
+  const stranger = 65_533;
+  const target = path.join(parent, 'made-by-root');
+  await symlink(target, path.join(dataDir, 'database.lock'));
+  await chown(dataDir, stranger, stranger);
+  const below = path.join(dataDir, 'below');
+  const linked = path.join(parent, 'linked');
+  await symlink(dataDir, linked);
+  for (const folder of [dataDir, below, linked]) {
+    await assert.rejects(borrowEmbeddedPostgres({ dataDir: folder, log }), /user with the number 65533 owns/);
+  }
+  await chown(dataDir, 0, 0);
+  await lchown(linked, stranger, stranger);
+  await assert.rejects(borrowEmbeddedPostgres({ dataDir: linked, log }), /number 65533 owns .*linked/);
+  await rm(linked);
+  await assert.rejects(stat(target), { code: 'ENOENT' });
+  await assert.rejects(stat(below), { code: 'ENOENT' });
 });
 
 test(
