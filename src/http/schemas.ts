@@ -270,7 +270,6 @@ const TransferLimit = Type.Object(
     period: knownValues(['TRANSFER', 'DAY', 'MONTH'], 'TRANSFER bounds each transfer alone.'),
     remainingAmount: Type.Optional(
       Type.Number({
-        minimum: 0,
         description:
           'The most that one more transfer may move, in major units, when the limit was passed. Missing if transfers count that the caller may not see.',
       }),

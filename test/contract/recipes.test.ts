@@ -172,6 +172,10 @@ async function runLine(line: string, background: Promise<unknown>[]): Promise<To
     beside = await startTestService({ beside: service, clock: () => new Date(now), environment });
     return undefined;
   }
+  if (line === 'kill $!') {
+    void beside?.close();
+    return undefined;
+  }
   const cut = /^\(printf '([^']*)'; sleep \d+\) \| curl -s -T - -X POST -H '([^']*)' (\S+)$/.exec(line);
   if (cut !== null) return [await curlWithoutEnd(cut[3] as string, cut[2] as string, cut[1] as string)];
   if (line.startsWith('npx ')) await sharedraft(line);
