@@ -29,6 +29,10 @@ export interface HistoryRow {
   /** Only where the caller may see the transfer. */
   readonly transferId: string | null;
   readonly memo: string | null;
+  /** The transfer that this one takes back, if the caller may see that one. */
+  readonly reverses: string | null;
+  /** The transfer that took this one back. */
+  readonly reversedBy: string | null;
   /** Of a transfer, the account at its other end. */
   readonly otherAccountId: string | null;
   /** The caller may see that account. */
@@ -61,11 +65,12 @@ const history = sql(
    select * from (
      (select true as pending, t.transfer_key as "postingKey", 0::bigint as seq, 'HOLD' as kind, -t.amount as amount,
              null::bigint as "postedAfter", t.created_at as at, t.transfer_id as "transferId", t.memo,
+             null as reverses, null as "reversedBy",
              t.to_key as "otherKey", false as "isLast"
       from (${pendingBranches}) t
       order by t.created_at desc, t.transfer_key desc limit $10)
      union all
-     (select false, e.posting_key, e.seq, e.kind, e.amount, e.posted_after, e.recorded_at, t.transfer_id, t.memo,
+     (select false, e.posting_key, e.seq, e.kind, e.amount, e.posted_after, e.recorded_at, t.transfer_id, t.memo, t.reverses, t.reversed_by,
              t.other_key, e.place = $11
       from (
         select e.*, row_number() over (order by e.seq desc) as place
@@ -81,7 +86,15 @@ const history = sql(
                  or (t.status <> 'FAILED' and exists (
                  select from holders h
                  where h.institution_id = $1 and h.account_key = t.from_key and h.person_key = $3))
-               then t.transfer_id end as transfer_id
+               then t.transfer_id end as transfer_id,
+               case when t.reverses_key is not null and ($3::bigint is null or exists (
+                 select from holders h
+                 where h.institution_id = $1 and h.account_key = t.to_key and h.person_key = $3)) then (
+                 select o.transfer_id from transfers o
+                 where o.institution_id = $1 and o.transfer_key = t.reverses_key) end as reverses,
+               (select r.transfer_id from transfers r
+                where r.institution_id = $1 and r.reverses_key = t.transfer_key and r.reverses_key is not null
+                  and r.status <> 'FAILED') as reversed_by
         from transfers t
         where t.institution_id = $1 and t.transfer_key = e.posting_key and e.kind = 'TRANSFER'
         offset 0

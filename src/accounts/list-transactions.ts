@@ -34,6 +34,10 @@ export interface Transaction {
   readonly transferId: string | null;
   /** The line that the order of the transfer had. */
   readonly memo: string | null;
+  /** The transfer that this one takes back; null where there is none, or the caller may not see it. */
+  readonly reverses: string | null;
+  /** The transfer by which the institution took this one back; null likewise. */
+  readonly reversedBy: string | null;
   /** The other end of a transfer; null where no transfer is behind it. */
   readonly counterparty: Counterparty | null;
 }
@@ -115,6 +119,9 @@ function toTransaction(row: HistoryRow, { category, currency }: FoundAccount): T
     credit: row.amount > 0n,
     transferId: row.transferId,
     memo: row.memo,
+    reverses: row.reverses,
+    // A caller who may not see this transfer may not see the one that took it back.
+    reversedBy: row.transferId === null ? null : row.reversedBy,
     counterparty: counterpartyOf(row),
   };
 }

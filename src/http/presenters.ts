@@ -68,6 +68,8 @@ export function presentTransaction(transaction: Transaction) {
     isCreditTransaction: credit,
     ...(transferId !== null && { transferId }),
     ...(memo !== null && { memo }),
+    ...(transaction.reverses !== null && { reverses: transaction.reverses }),
+    ...(transaction.reversedBy !== null && { reversedBy: transaction.reversedBy }),
     ...(transaction.counterparty !== null && { counterparty: presentCounterparty(transaction.counterparty) }),
   };
 }

@@ -168,6 +168,12 @@ export const Transaction = Type.Object(
       Type.String({ description: 'The transfer behind it, where the token may see that.' }),
     ),
     memo: Type.Optional(Type.String({ description: 'The line that the order of the transfer had.' })),
+    reverses: Type.Optional(
+      Type.String({ description: 'The transfer that this one takes back, if the caller may see that one.' }),
+    ),
+    reversedBy: Type.Optional(
+      Type.String({ description: 'The transfer by which the institution took this one back.' }),
+    ),
     counterparty: Type.Optional(Counterparty),
   },
   { description: 'What happened on an account. Its balance is the sum of the posted amounts.' },

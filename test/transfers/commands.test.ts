@@ -4,7 +4,7 @@ import os from 'node:os';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { runCli, startCli } from '../support/cli.ts';
-import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
+import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { extractFolder } from '../support/extract.ts';
 import { asSuperuser } from '../support/postgres.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -13,9 +13,10 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let harbor: DemoCaller;
+const harborApp = ['harbor-app', 'harbor-app-secret'] as const;
 before(async () => {
   service = await startTestService();
-  harbor = await clientOf(service, ['harbor-app', 'harbor-app-secret']);
+  harbor = await clientOf(service, harborApp);
 });
 after(() => service.close());
 
@@ -110,6 +111,23 @@ test('a completed transfer is reversed once; repeating the command with its id s
     assert.equal(reversed.code, 0, reversed.stderr);
     assert.match(reversed.stdout, /cli-back-again is COMPLETED/);
   }
+  const links = async (caller: DemoCaller, accountId: string) => {
+    const { body } = await caller.get(`${paths.accounts}/${accountId}/transactions?limit=2`);
+    return body.map(({ transferId, reverses, reversedBy }: Record<string, string>) =>
+      [transferId, reverses, reversedBy].map(String).join(' '),
+    );
+  };
+  const both = ['cli-back-again cli-back undefined', 'cli-back undefined cli-back-again'];
+  for (const accountId of ['a-1002-checking', 'a-1001-checking']) {
+    assert.deepEqual(await links(harbor, accountId), both, accountId);
+  }
+  const payer = await memberOf(service, 'pebble.primary', 'marina-quay-lantern-1', harborApp);
+  const payee = await memberOf(service, 'demo.member', 'harbor-member-password', harborApp);
+  assert.deepEqual(await links(payer, 'a-1002-checking'), both);
+  assert.deepEqual(await links(payee, 'a-1001-checking'), [
+    'cli-back-again undefined undefined',
+    'undefined undefined undefined',
+  ]);
   assert.equal((await signed('reverse', 'cli-back', 'Ops One', '--id', 'options')).code, 2);
   const other = await signed('reverse', 'cli-back', 'Ops One');
   assert.equal(other.code, 1);
