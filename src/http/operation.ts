@@ -46,8 +46,11 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
   countFor(clientId: string): void;
   /** Counts the request of the caller under a rate that is not the operation's own. Problem `too_many_requests`. */
   count(rate: Rate): void;
-  /** Problem `too_many_requests` if the caller's share of this rate is spent; counts nothing. */
-  requireLeft(rate: Rate): void;
+  /**
+   * Does what is counted only when its outcome is known, by `note`: at once no more than the caller's share of this rate
+   * has left. Problem `too_many_requests` if it is spent.
+   */
+  whileLeft<Result>(rate: Rate, act: () => Promise<Result>): Promise<Result>;
   /** Counts what has happened, and refuses nothing. */
   note(rate: Rate): void;
   readonly log: { warn(facts: object, message: string): void };

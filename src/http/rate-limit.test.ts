@@ -25,15 +25,43 @@ test('each client has its own share of each minute, and is told what is left of 
   assert.equal(next.headers.ratelimit, '"token";r=1;t=60');
 });
 
-test('a look at a share counts nothing, and the first refusal of a minute is told from those after it', () => {
+test('entering counts nothing, and the first refusal of a minute is told from those after it', async () => {
   let now = 1_000_000;
-  const { spend, look } = rateLimit({ name: 'id-conflict', nowMillis: () => now });
-  for (let tries = 0; tries < 5; tries += 1) assert.equal(look('a', 1).refusal, undefined);
+  const { spend, enter, leave } = rateLimit({ name: 'id-conflict', nowMillis: () => now });
+  for (let tries = 0; tries < 5; tries += 1) {
+    assert.equal((await enter('a', 1)).refusal, undefined);
+    leave('a');
+  }
   assert.equal(spend('a', 1).refusal, undefined);
-  assert.equal(look('a', 1).isFirstRefusal, true);
-  assert.equal(look('a', 1).isFirstRefusal, false);
+  assert.equal((await enter('a', 1)).isFirstRefusal, true);
+  assert.equal((await enter('a', 1)).isFirstRefusal, false);
   now += 60_000;
-  assert.equal(look('a', 1).refusal, undefined);
+  assert.equal((await enter('a', 1)).refusal, undefined);
   spend('a', 1);
   assert.equal(spend('a', 1).isFirstRefusal, true);
+});
+
+test('as many are under way at once as the share has left, and those who wait spend no more than it', async () => {
+  const { spend, enter, leave } = rateLimit({ name: 'id-conflict', nowMillis: () => 1_000_000 });
+  let underWay = 0;
+  let most = 0;
+  const one = async (counts: boolean): Promise<boolean> => {
+    if ((await enter('a', 3)).refusal !== undefined) return false;
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await Promise.resolve();
+    underWay -= 1;
+    if (counts) spend('a', 3);
+    leave('a');
+    return true;
+  };
+  const harmless = await Promise.all(Array.from({ length: 20 }, () => one(false)));
+  assert.deepEqual(
+    [harmless.every(Boolean), most],
+    [true, 3],
+    'who meets no id of others waits and is not refused',
+  );
+  const counted = await Promise.all(Array.from({ length: 20 }, () => one(true)));
+  assert.equal(counted.filter(Boolean).length, 3);
+  assert.equal(await one(false), false);
 });

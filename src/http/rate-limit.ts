@@ -23,15 +23,25 @@ interface Window {
   refused: boolean;
 }
 
+/** What one key has under way, and who waits for a place among it. */
+interface UnderWay {
+  places: number;
+  readonly waiting: (() => void)[];
+}
+
 /**
  * Counts the requests of each key, in this process, a minute at a time from its first. `spend` returns the headers
  * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10) and, if the minute's share was spent
- * before, the Problem `too_many_requests` beside them. `look` does the same and counts nothing.
+ * before, the Problem `too_many_requests` beside them.
+ *
+ * `enter` is for what is counted only when its outcome is known: it counts nothing, and waits while as many are under way as
+ * the key has left, so that requests sent at once spend no more than the share. Without a refusal `leave` must follow.
  *
  * Keys are clients and users that have authenticated. Windows that have ended are forgotten once a minute.
  */
 export function rateLimit({ name, nowMillis }: RateLimitOptions) {
   const windows = new Map<string, Window>();
+  const underWay = new Map<string, UnderWay>();
   let forgetAt = 0;
 
   function windowOf(key: string, now: number): Window {
@@ -68,8 +78,43 @@ export function rateLimit({ name, nowMillis }: RateLimitOptions) {
     };
   }
 
+  function underWayOf(key: string): UnderWay {
+    const mine = underWay.get(key) ?? { places: 0, waiting: [] };
+    underWay.set(key, mine);
+    return mine;
+  }
+
+  async function enter(key: string, perMinute: number): Promise<Spent> {
+    for (;;) {
+      const seen = count(key, perMinute, 0);
+      const mine = underWayOf(key);
+      if (seen.refusal !== undefined) {
+        wakeNext(key, mine);
+        return seen;
+      }
+      if (mine.places < perMinute - windowOf(key, nowMillis()).spent) {
+        mine.places += 1;
+        return seen;
+      }
+      await new Promise<void>((resolve) => mine.waiting.push(resolve));
+    }
+  }
+
+  function leave(key: string): void {
+    const mine = underWayOf(key);
+    mine.places -= 1;
+    wakeNext(key, mine);
+  }
+
+  /** Also behind a refusal: nobody else would wake those who wait when nothing is under way. */
+  function wakeNext(key: string, { places, waiting }: UnderWay): void {
+    waiting.shift()?.();
+    if (places === 0 && waiting.length === 0) underWay.delete(key);
+  }
+
   return {
     spend: (key: string, perMinute: number) => count(key, perMinute, 1),
-    look: (key: string, perMinute: number) => count(key, perMinute, 0),
+    enter,
+    leave,
   };
 }

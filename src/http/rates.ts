@@ -19,8 +19,11 @@ export interface Rates {
   countClient(rate: Rate, clientId: string, reply: FastifyReply): void;
   /** Counts a request of a caller with a token. Sets the headers. Problem `too_many_requests`. */
   count(rate: Rate, request: FastifyRequest, reply: FastifyReply): void;
-  /** Problem `too_many_requests` if the caller's share is spent. Counts nothing and sets no header. */
-  requireLeft(rate: Rate, request: FastifyRequest): void;
+  /**
+   * For what counts only when its outcome is known: waits while as many of the caller's are under way as the share has
+   * left. Counts nothing and sets no header; `note` counts. Problem `too_many_requests` if the share is spent.
+   */
+  whileLeft<Result>(rate: Rate, request: FastifyRequest, act: () => Promise<Result>): Promise<Result>;
   /** Counts without a refusal. */
   note(rate: Rate, request: FastifyRequest): void;
 }
@@ -67,10 +70,16 @@ export function ratesOf(services: Services, options: RateOptions): Rates {
       reply.headers(spent.headers);
       if (spent.refusal) refuse(rate, spent, request);
     },
-    requireLeft(rate, request) {
+    async whileLeft(rate, request, act) {
       const actor = actorOf(request);
-      const spent = limits[rate].look(keyOf(actor), shareOf(rate, actor));
+      const key = keyOf(actor);
+      const spent = await limits[rate].enter(key, shareOf(rate, actor));
       if (spent.refusal) refuse(rate, spent, request);
+      try {
+        return await act();
+      } finally {
+        limits[rate].leave(key);
+      }
     },
     note(rate, request) {
       const actor = actorOf(request);

@@ -323,7 +323,7 @@ function registerOperation(
             if (operation.rate !== undefined) rates.countClient(operation.rate, clientId, reply);
           },
           count: (rate) => rates.count(rate, request, reply),
-          requireLeft: (rate) => rates.requireLeft(rate, request),
+          whileLeft: (rate, act) => rates.whileLeft(rate, request, act),
           note: (rate) => rates.note(rate, request),
           log: request.log,
           header: (name) => request.headers[name]?.toString(),

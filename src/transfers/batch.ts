@@ -133,7 +133,7 @@ export class Batch {
   #initiate(order: Initiation, postingKey: bigint): Outcome {
     const { facts, book, counters } = this.#ground;
     const first = this.#seen(order.transferId, order.actor);
-    if (first !== undefined) return repeated(order, first);
+    if (first !== undefined && maySee(order.actor, first)) return repeated(order, first);
     if (!mayUseId(order, facts.settings.idPrefixes)) return reservedId;
     const judgement = judge(order, facts, book, counters);
     if ('malformed' in judgement) {
@@ -142,6 +142,8 @@ export class Batch {
     const transfer = toTransfer(order, postingKey, judgement, facts.at);
     // Uses up no id: else a member could take ids without an account.
     if (judgement.from === undefined) return { kind: 'new', transfer };
+    // Told only where a free id would have been used up: who leaves nothing asks about ids for nothing.
+    if (first !== undefined) return repeated(order, first);
     if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);
     this.#add({ ...transfer, origin: order.origin });
     return { kind: 'new', transfer };

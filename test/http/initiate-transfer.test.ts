@@ -176,17 +176,18 @@ describe('409', () => {
     );
   });
 
-  test('an id that somebody else has used: a bare 409, whether or not the order is the same', async () => {
+  test('an id that somebody else has used: a bare 409, and like a free one where the source is not the caller’s', async () => {
     assert.equal((await initiate(member, { id: 'taken-2', ...home, amount: 3 })).status, 201);
     const pebble = await memberOf(service, 'pebble.primary', 'pebble-blue-lantern-1');
-    for (const order of [
-      { id: 'taken-2', ...home, amount: 3 },
-      { id: 'taken-2', fromAccountId: 'a-1002-checking', toAccountId: 'a-1002-savings', amount: 1 },
-    ]) {
-      const answer = await initiate(pebble, order);
-      assert.equal(answer.status, 409);
-      assert.equal(answer.body.errors, undefined);
-      assert.equal(answer.body.transfer, undefined);
+    const own = { fromAccountId: 'a-1002-checking', toAccountId: 'a-1002-savings', amount: 1 };
+    const answer = await initiate(pebble, { id: 'taken-2', ...own });
+    assert.equal(answer.status, 409);
+    assert.equal(answer.body.errors, undefined);
+    assert.equal(answer.body.transfer, undefined);
+    for (const id of ['taken-2', 'never-taken']) {
+      const unseen = await initiate(pebble, { id, ...home, amount: 3 });
+      assert.equal(unseen.status, 422, id);
+      assert.equal(unseen.body.code, 'account_not_found', id);
     }
   });
 

@@ -142,3 +142,22 @@ test('a member who names ids of others is refused for the rest of the minute, be
   now = new Date(now.getTime() + 60_000);
   assert.equal((await demo.post(paths.transfers, { id: 'free-2', ...order })).status, 201);
 });
+
+test('orders that a member sends at the same moment meet no more ids of others than their share', async () => {
+  now = new Date(now.getTime() + 60_000);
+  const demo = await memberOf(service, 'demo.member', 'demo-member-password');
+  const named = Array.from({ length: 20 }, () => demo.post(paths.transfers, { id: 'payday-1', ...order }));
+  const statuses = (await Promise.all(named)).map(({ status }) => status).sort();
+  assert.deepEqual(statuses, [409, 409, ...Array.from({ length: 18 }, () => 429)]);
+});
+
+test('who leaves nothing does not learn whether an id is used', async () => {
+  now = new Date(now.getTime() + 60_000);
+  const demo = await memberOf(service, 'demo.member', 'demo-member-password');
+  for (const id of ['payday-1', 'nobodys-id']) {
+    const unseen = await demo.post(paths.transfers, { id, ...order, fromAccountId: 'a-1002-checking' });
+    assert.deepEqual([unseen.status, unseen.body.code], [422, 'account_not_found'], id);
+    const malformed = await demo.post(paths.transfers, { id, ...order, amount: 1.001 });
+    assert.deepEqual([malformed.status, malformed.body.code], [400, 'invalid_request'], id);
+  }
+});

@@ -109,6 +109,13 @@ test('a prefix of ids that a client holds is refused to other clients, to member
     assert.equal(refused.body.errors[0].pointer, '/id');
   }
   assert.equal((await payroll.post(paths.transfers, { id: 'payroll-2026-12-01', ...before })).status, 201);
+  // Neither does the refusal tell which ids of the prefix are used.
+  const stranger = await memberOf(service, 'pebble.primary', 'pebble-blue-lantern-1');
+  const own = { fromAccountId: 'a-1002-checking', toAccountId: 'a-1002-savings', amount: 1 };
+  for (const id of ['payroll-2026-12-01', 'payroll-2026-12-31']) {
+    const refused = await stranger.post(paths.transfers, { id, ...own });
+    assert.equal(refused.status, 400, refused.text);
+  }
   // What came before the prefix is repeated as ever.
   const again = await member.post(paths.transfers, { id: 'payroll-early', ...before });
   assert.equal(again.headers.get('idempotent-replayed'), 'true');

@@ -68,11 +68,13 @@ export const initiateTransfer = operation({
       input.count('dry-run');
       return answerDryRun(services, actor, order);
     }
+    const initiate = async () => {
+      const outcome = await services.initiateTransfer(actor, order, origin, condition);
+      if (outcome.kind === 'id_reused') tellConflict(services, input);
+      return answer(outcome);
+    };
     // A member who met many ids of others in this minute could go on and learn which ids exist.
-    if (actor.kind === 'member') input.requireLeft('id-conflict');
-    const outcome = await services.initiateTransfer(actor, order, origin, condition);
-    if (outcome.kind === 'id_reused') tellConflict(services, input);
-    return answer(outcome);
+    return actor.kind === 'member' ? input.whileLeft('id-conflict', initiate) : initiate();
   },
 });
 
