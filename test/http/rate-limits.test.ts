@@ -143,6 +143,27 @@ test('a member who names ids of others is refused for the rest of the minute, be
   assert.equal((await demo.post(paths.transfers, { id: 'free-2', ...order })).status, 201);
 });
 
+test('a declined order of a member counts as a dry run, and one that is repeated does not', async () => {
+  now = new Date(now.getTime() + 60_000);
+  const demo = await memberOf(service, 'demo.member', 'demo-member-password');
+  const unknown = { ...order, toAccountId: 'a-9999-checking' };
+  for (const id of ['declined-1', 'declined-1', 'declined-2']) {
+    assert.equal((await demo.post(paths.transfers, { id, ...unknown })).status, 422);
+  }
+  assertRefused(await demo.post(`${paths.transfers}/dry-run`, unknown), '"dry-run";q=2;w=60', 60);
+  const limited = await demo.post(paths.transfers, { id: 'declined-3', ...unknown });
+  assert.equal(limited.status, 429);
+  assert.equal(limited.headers.get('retry-after'), '60');
+  now = new Date(now.getTime() + 60_000);
+  const many = Array.from({ length: 20 }, (_, n) =>
+    demo.post(paths.transfers, { id: `at-once-${n}`, ...unknown }),
+  );
+  const statuses = (await Promise.all(many)).map(({ status }) => status).sort();
+  assert.deepEqual(statuses, [422, 422, ...Array.from({ length: 18 }, () => 429)]);
+  now = new Date(now.getTime() + 60_000);
+  assert.equal((await demo.post(paths.transfers, { id: 'declined-3', ...order })).status, 201);
+});
+
 test('orders that a member sends at the same moment meet no more ids of others than their share', async () => {
   now = new Date(now.getTime() + 60_000);
   const demo = await memberOf(service, 'demo.member', 'demo-member-password');
@@ -152,9 +173,9 @@ test('orders that a member sends at the same moment meet no more ids of others t
 });
 
 test('who leaves nothing does not learn whether an id is used', async () => {
-  now = new Date(now.getTime() + 60_000);
   const demo = await memberOf(service, 'demo.member', 'demo-member-password');
   for (const id of ['payday-1', 'nobodys-id']) {
+    now = new Date(now.getTime() + 60_000);
     const unseen = await demo.post(paths.transfers, { id, ...order, fromAccountId: 'a-1002-checking' });
     assert.deepEqual([unseen.status, unseen.body.code], [422, 'account_not_found'], id);
     const malformed = await demo.post(paths.transfers, { id, ...order, amount: 1.001 });

@@ -71,10 +71,13 @@ export const initiateTransfer = operation({
     const initiate = async () => {
       const outcome = await services.initiateTransfer(actor, order, origin, condition);
       if (outcome.kind === 'id_reused') tellConflict(services, input);
+      // A declined order moves nothing and tells which accounts there are: it counts as the dry run that it comes to.
+      if (outcome.kind === 'new' && outcome.transfer.status === 'FAILED') input.note('dry-run');
       return answer(outcome);
     };
+    if (actor.kind === 'client') return initiate();
     // A member who met many ids of others in this minute could go on and learn which ids exist.
-    return actor.kind === 'member' ? input.whileLeft('id-conflict', initiate) : initiate();
+    return input.whileLeft('id-conflict', () => input.whileLeft('dry-run', initiate));
   },
 });
 
