@@ -64,6 +64,8 @@ const database = 'sharedraft';
 const port = 5432;
 const startPatienceMillis = 30_000;
 const stopPatienceSeconds = 20;
+/** How long a running server may take to accept a connection or to respond to a question about itself. */
+const probeMillis = 5_000;
 /** A socket's path may have 107 bytes, on macOS 103, with its name in it. */
 const longestSocketFolder = 88;
 /** Folders of a server whose own place is closed to its user, when the service runs as root. */
@@ -262,7 +264,7 @@ async function ensureRunning(cluster: Cluster, options: EmbeddedOptions): Promis
 
 /** Proven by connecting and asking, never by a process number alone: numbers are reused. */
 async function isRunning(cluster: Cluster): Promise<boolean> {
-  const client = newClient(cluster, 'postgres');
+  const client = newClient(cluster, 'postgres', probeMillis);
   try {
     await client.connect();
     const { rows } = await client.query('show data_directory');
@@ -420,8 +422,14 @@ async function stopServer(cluster: Cluster): Promise<void> {
   if (code !== 0) throw new DatabaseStartError('The embedded PostgreSQL did not stop in time.');
 }
 
-function newClient(cluster: Cluster, name: string): pg.Client {
-  const client = new pg.Client({ ...connectionOf(cluster), database: name, connectionTimeoutMillis: 5_000 });
+/** Bounded in time: a server that is silent must not hold the lock, and with it each later start. */
+function newClient(cluster: Cluster, name: string, queryMillis = startPatienceMillis): pg.Client {
+  const client = new pg.Client({
+    ...connectionOf(cluster),
+    database: name,
+    connectionTimeoutMillis: probeMillis,
+    query_timeout: queryMillis,
+  });
   client.on('error', () => {});
   return client;
 }

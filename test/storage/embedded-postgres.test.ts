@@ -185,6 +185,25 @@ test('refuses a data folder that the server’s user can write', onlyRoot, async
   await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), /Every user can write/);
 });
 
+test('starts its server in the place of one that accepts connections and never responds', async () => {
+  await aStoppedServer();
+  const pretender = createServer((socket) => {
+    socket.on('error', () => {});
+    // AuthenticationOk and ReadyForQuery.
+    socket.once('data', () => socket.write(Buffer.from('5200000008000000005a0000000549', 'hex')));
+  });
+  await new Promise<void>((resolve) => {
+    pretender.listen(path.join(dataDir, 'socket', '.s.PGSQL.5432'), resolve);
+  });
+  try {
+    const postgres = await ownEmbeddedPostgres({ dataDir, log });
+    assert.equal(await ask(postgres.connection, 'show listen_addresses'), '');
+    await postgres.stop();
+  } finally {
+    pretender.close();
+  }
+});
+
 test('opens nothing in a data folder that is another user’s or lies below one', onlyRoot, async () => {
   const stranger = 65_533;
   const target = path.join(parent, 'made-by-root');
