@@ -32,6 +32,8 @@ test('names of the operating system fit the audit, whatever they hold', () => {
     { userInfo: () => ({ ...os.userInfo(), username: 'x'.repeat(300) }), hostname: () => '' },
   );
   assert.deepEqual([user.length, host, sudoUser], [128, '?', 'bob?ann']);
+  const disguised = systemOperator({ sudoUser: '\u{202e}nna\u{200b}\u{3164}' }, system);
+  assert.equal(disguised.sudoUser, 'nna', 'nothing invisible, and nothing that turns the line around');
 });
 
 test('a typed name is taken in a demo institution alone', () => {

@@ -32,7 +32,12 @@ function systemUser(system: System): string {
   }
 }
 
-/** As the audit's columns take it. */
+/** As the audit's columns take it. SUDO_USER is free text: a character that turns the line around would disguise the entry. */
 function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '?').slice(0, longestName) || '?';
+  return (
+    text
+      .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '?')
+      .replaceAll(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, '')
+      .slice(0, longestName) || '?'
+  );
 }
