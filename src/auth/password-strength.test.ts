@@ -27,6 +27,7 @@ const guessable: Readonly<Record<string, string>> = {
   'the institution’s name and a digit': 'LAKESIDE-credit-union-1',
   'the member’s e-mail address': 'Ada.Q@mail.example',
   'the member’s name and number': 'ada quillfeather 100042',
+  'a common password with zero-width spaces': [...'password'].join('\u{200b}'),
   'the longest of one character': 'x'.repeat(128),
 };
 

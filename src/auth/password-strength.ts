@@ -21,7 +21,7 @@ let idle: NodeJS.Timeout | undefined;
  * left of it without the `ownWords` of the member and the institution. Problem `overloaded` when too many wait.
  */
 export async function isGuessable(password: string, ownWords: readonly string[]): Promise<boolean> {
-  const folded = password.toLowerCase().slice(0, longestEstimated);
+  const folded = withoutInvisible(password).toLowerCase().slice(0, longestEstimated);
   const texts = [folded, withoutSeparators(withoutWords(folded, ownWords))];
   return (await turns.take('strength', () => estimate(texts))) < fewestGuessesLog10;
 }
@@ -34,6 +34,11 @@ function withoutWords(text: string, words: readonly string[]): string {
     .filter((word) => word.length >= shortestWord)
     .toSorted((one, other) => other.length - one.length)
     .reduce((left, word) => left.replaceAll(word, ''), text);
+}
+
+/** The estimate takes a common password with a zero-width space in it for an uncommon one. */
+function withoutInvisible(text: string): string {
+  return text.replace(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, '');
 }
 
 /** The same word again is a repetition, whichever characters stand between. */
