@@ -1696,6 +1696,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.check_token_epoch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  raise exception 'the tokens of user % have ended and cannot come back', old.user_key
+    using errcode = 'check_violation', constraint = 'users_token_epoch';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.check_transfer_transition()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2036,6 +2047,7 @@ CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE
 CREATE TRIGGER users_email_verified AFTER INSERT OR UPDATE OF verified_email, email_verified_by ON users FOR EACH ROW WHEN (new.verified_email IS NOT NULL) EXECUTE FUNCTION check_verified_email();
 CREATE TRIGGER users_ended_password BEFORE UPDATE OF failed_logins ON users FOR EACH ROW WHEN (old.failed_logins = 100 AND new.failed_logins < 100 AND NOT new.password_hash IS DISTINCT FROM old.password_hash) EXECUTE FUNCTION check_ended_password();
 CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
+CREATE TRIGGER users_token_epoch BEFORE UPDATE OF token_epoch ON users FOR EACH ROW WHEN (new.token_epoch < old.token_epoch) EXECUTE FUNCTION check_token_epoch();
 
 -- Row-level security
 

@@ -247,6 +247,11 @@ describe('wrong passwords in a row', () => {
     };
     await activateMember(auth(), actor, activation, ownOrigin(), async () => {});
     assert.equal(await login(username, activation.password), 'ok');
+    await assert.rejects(
+      service.db.superuser('update users set token_epoch = 0 where username = $1', [username]),
+      /tokens of user \d+ have ended/,
+      'no tokens from before come back',
+    );
   });
 });
 
