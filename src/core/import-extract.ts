@@ -90,11 +90,11 @@ export interface ImportReport {
   readonly plan: ImportPlan;
 }
 
-const rowsAtOnce = 2_000;
+const personsAtOnce = 2_000;
+/** Their accounts are locked for the time of a range, and transfers wait. More at once are no faster: the ledger looks each up in all. */
+const membersAtOnce = 250;
 /** Of tables that may be empty. */
 const firstRows = 200;
-/** Accounts that are adjusted are locked for the time of a range, and their transfers wait. */
-const membersAdjustedAtOnce = 250;
 const triesOfARange = 3;
 const waitMillis = 200;
 const clearedAtOnce = 20_000;
@@ -264,11 +264,11 @@ async function compare(
   const of = contents.persons + contents.members;
   let done = 0;
   let persons = noChange;
-  await forEachRange(session, institutionId, 'persons', rowsAtOnce, async (tx, range) => {
+  await forEachRange(session, institutionId, 'persons', personsAtOnce, async (tx, range) => {
     const change = await countPersonChanges(tx, institutionId, range);
     persons = sum(persons, change);
     if (change.added + change.changed > 0) ranges.persons.push(range);
-    done += rowsAtOnce;
+    done += personsAtOnce;
     await onRows(done, of);
   });
   let all: MemberChanges = {
@@ -280,8 +280,7 @@ async function compare(
     opened: 0,
     adjusted: 0,
   };
-  const size = figures.adjust ? membersAdjustedAtOnce : rowsAtOnce;
-  await forEachRange(session, institutionId, 'members', size, async (tx, range) => {
+  await forEachRange(session, institutionId, 'members', membersAtOnce, async (tx, range) => {
     const change = await countMemberChanges(tx, institutionId, range, figures);
     const counts = [change.members, change.memberPersons, change.accounts, change.holders, change.loans];
     const rows = counts.reduce((total, { added, changed, removed }) => total + added + changed + removed, 0);
@@ -295,7 +294,7 @@ async function compare(
       opened: all.opened + change.opened,
       adjusted: all.adjusted + change.adjusted,
     };
-    done += size;
+    done += membersAtOnce;
     await onRows(done, of);
   });
   return { persons, ...all, ranges };
@@ -357,11 +356,10 @@ async function carryOut(
   moved: { opened: number; adjusted: number },
   onRows: (done: number, of: number) => Promise<void> | void,
 ): Promise<void> {
-  const size = figures.adjust ? membersAdjustedAtOnce : rowsAtOnce;
   const of =
     ranges === undefined
       ? contents.persons + contents.members
-      : ranges.persons.length * rowsAtOnce + ranges.members.length * size;
+      : ranges.persons.length * personsAtOnce + ranges.members.length * membersAtOnce;
   let done = 0;
   const each = async (
     stage: 'persons' | 'members',
@@ -380,11 +378,11 @@ async function carryOut(
       await onRows(done, of);
     }
   };
-  await each('persons', rowsAtOnce, async (tx, range) => {
+  await each('persons', personsAtOnce, async (tx, range) => {
     await mergePersonRange(tx, institutionId, range);
     return { opened: 0, adjusted: 0 };
   });
-  await each('members', size, async (tx, range) => {
+  await each('members', membersAtOnce, async (tx, range) => {
     const newAccounts = await mergeMemberRange(tx, institutionId, range);
     const at = deps.clock();
     await openBalances(tx, [...newAccounts.values()], at);

@@ -158,7 +158,7 @@ const addLoans = sql(
      select a.account_key from accounts a
      where a.institution_id = $1 and a.account_id = s.account_id offset 0) a
    where ${members} and s.category = 'LOAN'
-     and not exists (select from loans l where l.institution_id = $1 and l.account_key = a.account_key)`,
+   on conflict do nothing`,
 );
 
 // Holders.
