@@ -39,6 +39,7 @@ export interface Config {
   readonly dryRunsPerMinute: number;
   readonly optionsPerMinute: number;
   readonly lookUpsPerMinute: number;
+  readonly contactChangesPerMinute: number;
   readonly idConflictsPerMinute: number;
   /** Passwords hashed at the same time, in each worker. */
   readonly hashingThreads: number;
@@ -190,6 +191,7 @@ export function loadConfig(environment: Environment): { readonly config: Config;
     dryRunsPerMinute: shareOf(integer('DRY_RUNS_PER_MINUTE', 300, 1, 999_999_999)),
     optionsPerMinute: shareOf(integer('TRANSFER_OPTIONS_PER_MINUTE', 300, 1, 999_999_999)),
     lookUpsPerMinute: shareOf(integer('LOOK_UPS_PER_MINUTE', 300, 1, 999_999_999)),
+    contactChangesPerMinute: shareOf(integer('CONTACT_CHANGES_PER_MINUTE', 10, 1, 999_999_999)),
     idConflictsPerMinute: shareOf(integer('ID_CONFLICTS_PER_MINUTE', 30, 1, 999_999_999)),
     hashingThreads: Math.max(
       1,

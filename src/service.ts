@@ -112,6 +112,7 @@ export async function startService(
         dryRunsPerMinute: config.dryRunsPerMinute,
         optionsPerMinute: config.optionsPerMinute,
         lookUpsPerMinute: config.lookUpsPerMinute,
+        contactChangesPerMinute: config.contactChangesPerMinute,
         idConflictsPerMinute: config.idConflictsPerMinute,
         nowMillis: () => stores.clock().getTime(),
         logLevel: config.logLevel,

@@ -1,7 +1,14 @@
 import { Problem } from '../problem.ts';
 
 /** What is counted: for each client, or for each user where the token is a member's. */
-export type Rate = 'token' | 'registration' | 'dry-run' | 'options' | 'look-up' | 'id-conflict';
+export type Rate =
+  | 'token'
+  | 'registration'
+  | 'dry-run'
+  | 'options'
+  | 'look-up'
+  | 'contact-change'
+  | 'id-conflict';
 
 export interface RateLimitOptions {
   readonly name: Rate;

@@ -10,6 +10,7 @@ export interface RateOptions {
   readonly dryRunsPerMinute?: number;
   readonly optionsPerMinute?: number;
   readonly lookUpsPerMinute?: number;
+  readonly contactChangesPerMinute?: number;
   readonly idConflictsPerMinute?: number;
   readonly nowMillis?: () => number;
 }
@@ -40,6 +41,7 @@ export function ratesOf(services: Services, options: RateOptions): Rates {
     'dry-run': options.dryRunsPerMinute ?? 300,
     options: options.optionsPerMinute ?? 300,
     'look-up': options.lookUpsPerMinute ?? 300,
+    'contact-change': options.contactChangesPerMinute ?? 10,
     'id-conflict': options.idConflictsPerMinute ?? 30,
   };
   const names = Object.keys(perMinute) as Rate[];

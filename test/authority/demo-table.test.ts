@@ -165,7 +165,8 @@ let service: TestService;
 const accountIds: string[] = [];
 const customerIds: string[] = [];
 before(async () => {
-  service = await startTestService();
+  // Each member tries the contact of every other.
+  service = await startTestService({ environment: { CONTACT_CHANGES_PER_MINUTE: '1000' } });
   const accounts = await service.db.superuser<{ account_id: string }>(
     'select distinct account_id from accounts where customer_key is not null order by 1',
   );

@@ -14,6 +14,7 @@ before(async () => {
       DRY_RUNS_PER_MINUTE: '2',
       TRANSFER_OPTIONS_PER_MINUTE: '2',
       LOOK_UPS_PER_MINUTE: '2',
+      CONTACT_CHANGES_PER_MINUTE: '2',
       ID_CONFLICTS_PER_MINUTE: '2',
     },
   });
@@ -115,6 +116,21 @@ test('a user has so many dry runs, options and look-ups a minute, through whiche
     'look-up u-demo-member 1',
     'options u-demo-member 1',
   ]);
+});
+
+test('a member has the institution send so many e-mail codes a minute, and no more', async () => {
+  now = new Date(now.getTime() + 60_000);
+  const demo = await memberOf(service, 'demo.member', 'demo-member-password');
+  const path = `${paths.customer('c-1001')}/contact-info`;
+  const somebody = { emailAddress: 'somebody@elsewhere.example' };
+  for (const left of [1, 0]) {
+    const changed = await demo.patch(path, somebody);
+    assert.equal(changed.status, 200, changed.text);
+    assert.equal(changed.headers.get('ratelimit'), `"contact-change";r=${left};t=60`);
+  }
+  assertRefused(await demo.patch(path, somebody), '"contact-change";q=2;w=60', 60);
+  const kind = 'member.email_confirmation_requested';
+  assert.equal((await service.db.superuser(`select from outbox where kind = '${kind}'`)).length, 2);
 });
 
 test('a member who names ids of others is refused for the rest of the minute, before anything is decided', async () => {

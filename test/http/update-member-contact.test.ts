@@ -12,7 +12,10 @@ let app: DemoCaller;
 let member: DemoCaller;
 let now = new Date('2026-03-02T12:00:00Z');
 before(async () => {
-  service = await startTestService({ clock: () => now });
+  service = await startTestService({
+    clock: () => now,
+    environment: { CONTACT_CHANGES_PER_MINUTE: '1000' },
+  });
   app = await clientOf(service);
   member = await memberOf(service, 'demo.member', 'demo-member-password');
 });

@@ -41,6 +41,8 @@ export const updateMemberContact = operation({
   },
   problems: ['not_found', 'insufficient_user_authentication', 'outcome_unknown'],
   problemSchemas: { 401: StepUpProblem },
+  // Each may have the institution write to an address that the member names.
+  rate: 'contact-change',
   async handle(services, { actor, params, body, origin }) {
     const profile = await services.updateContact(actor, params.customerId, body, origin);
     return { status: 200, body: presentProfile(profile) };
