@@ -36,7 +36,6 @@ export { listTransfers, type TransferFilter } from './list-transfers.ts';
 export { type Finding, reconcile } from './reconcile.ts';
 export {
   LimitKeyTaken,
-  type SavedRules,
   saveTransferRules,
   type TransferRules,
 } from './save-transfer-rules.ts';

@@ -22,7 +22,7 @@ export interface TransferRules {
 }
 
 /** Saved; or under dual control proposed, until another person does the same with the same rules. */
-export type SavedRules = { readonly kind: 'saved' } | Extract<Consent, { kind: 'proposed' }>;
+type SavedRules = { readonly kind: 'saved' } | Extract<Consent, { kind: 'proposed' }>;
 
 /**
  * Puts these rules in the place of those before. They hold for orders from then on, within a second in every process;

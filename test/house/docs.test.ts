@@ -20,6 +20,15 @@ test('what a page links to is there', () => {
   }
 });
 
+test('each decision has a number of its own, which its file and its heading share', () => {
+  const files = readdirSync(path.join(root, 'docs/adr')).sort();
+  assert.deepEqual(
+    files.map((file) => /^# (\d+)\. /.exec(read(`docs/adr/${file}`))?.[1]?.padStart(4, '0')),
+    files.map((_file, index) => String(index + 1).padStart(4, '0')),
+  );
+  for (const [index, file] of files.entries()) assert.equal(Number(file.slice(0, 4)), index + 1);
+});
+
 test('the page on security names code, tests, settings and commands that there are', async () => {
   const page = read('docs/security.md');
   const files = matches(page, /`((?:src|test|migrations)\/[\w./-]+)`/g);
