@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SprayBrake } from './spray-brake.ts';
+import { networkOf, SprayBrake } from './spray-brake.ts';
 
 function aBrake(pauseMillis = 2_000) {
   const waited: number[] = [];
@@ -22,7 +22,10 @@ function aBrake(pauseMillis = 2_000) {
     return waited.length > before;
   };
   const note = (times: number, outcome: 'failed' | 'succeeded', ...sources: string[]) => {
-    for (let time = 0; time < times; time += 1) brake.note(sources, outcome);
+    for (let time = 0; time < times; time += 1) {
+      if (outcome === 'failed') brake.failed(sources);
+      else brake.succeeded(sources, BigInt(time));
+    }
   };
   return { brake, waits, note, later: (by: number) => (millis += by) };
 }
@@ -49,6 +52,25 @@ test('slows a member’s address that sprays through a client whose other logins
   note(30, 'failed', 'app', 'another address');
   assert.equal(await waits('app', 'one address'), false);
   assert.equal(await waits('app', 'another address'), true);
+});
+
+test('slows a sprayer who signs in as a user of their own between guesses', async () => {
+  const { brake, waits, note } = aBrake();
+  for (let guess = 0; guess < 20; guess += 1) {
+    note(1, 'failed', 'app');
+    brake.succeeded(['app'], BigInt(guess % 2));
+  }
+  assert.equal(await waits('app'), true);
+});
+
+test('takes the addresses of an IPv6 /64 for one source, and no two IPv4 addresses', () => {
+  for (const address of ['2001:db8:0:7::1', '2001:DB8::7:ffff:0:0:9', '2001:0db8:0000:0007:1:2:3:4']) {
+    assert.equal(networkOf(address), '2001:db8:0:7', address);
+  }
+  assert.equal(networkOf('::1'), '0:0:0:0');
+  assert.notEqual(networkOf('2001:db8:0:8::1'), networkOf('2001:db8:0:7::1'));
+  assert.notEqual(networkOf('::ffff:203.0.113.7'), networkOf('::ffff:203.0.113.8'));
+  assert.equal(networkOf('203.0.113.7'), '203.0.113.7');
 });
 
 test('forgets failures by half every five minutes', async () => {

@@ -5,6 +5,7 @@ import type { AuthDeps } from '../deps.ts';
 import { countWrongPassword, pauseOf, whyNot } from '../failed-logins.ts';
 import { OAuthError, type RefusalFacts } from '../oauth-error.ts';
 import { admitLogin, selectLogin } from '../queries.ts';
+import { networkOf } from '../spray-brake.ts';
 import type { TokenRequest } from '../token-request.ts';
 import type { Bearer, Grant } from './grant.ts';
 
@@ -37,7 +38,9 @@ export const password: Grant = {
  */
 function sourcesOf({ institutionId, clientId }: AuthenticatedClient, { origin }: TokenRequest): string[] {
   const client = `client ${institutionId} ${clientId}`;
-  return origin.isForwarded ? [client, `address ${institutionId} ${origin.address}`] : [client];
+  return origin.isForwarded
+    ? [client, `address ${institutionId} ${networkOf(origin.address ?? '')}`]
+    : [client];
 }
 
 async function logIn(
@@ -74,14 +77,14 @@ async function logIn(
     });
     if (!admitted) throw wrongCredentials({ reason: 'changed_meanwhile', userId: user.userId });
     deps.loginPauses.succeeded(pausedFor);
-    deps.sprays.note(sources, 'succeeded');
+    deps.sprays.succeeded(sources, user.userKey);
     const { userId, userKey, tokenEpoch: userEpoch, customerIds } = user;
     const authTime = Math.floor(now.getTime() / 1000);
     return { use: 'member', userId, userKey, userEpoch, customerIds, authTime };
   }
 
   deps.loginPauses.failed(pausedFor);
-  deps.sprays.note(sources, 'failed');
+  deps.sprays.failed(sources);
   const counted = reason === 'wrong_password' ? user : undefined;
   await countWrongPassword(deps, { institutionId, clientId, origin: request.origin }, counted);
   throw wrongCredentials(
