@@ -1784,10 +1784,10 @@ begin
   ) then
     raise exception 'members: the core has another e-mail address' using errcode = 'SD040';
   end if;
-  if new.email_verified_by = 'CODE' and exists (
+  if exists (
     select from users o
     where o.institution_id = new.institution_id and o.verified_email_lower = new.verified_email_lower
-      and o.user_key <> new.user_key
+      and o.user_key <> new.user_key and 'CODE' in (o.email_verified_by, new.email_verified_by)
   ) then
     raise exception 'members: another user is found by this e-mail address' using errcode = 'SD041';
   end if;

@@ -172,10 +172,14 @@ const verifyByCore = sql(
   `update users u set verified_email = u.email, email_verified_by = 'CORE'
    from persons p
    where u.institution_id = $1 and u.user_key = $2 and p.institution_id = $1 and p.person_key = u.person_key
-     and not p.self_declared and lower(p.email collate "C") = lower(u.email collate "C")`,
+     and not p.self_declared and lower(p.email collate "C") = lower(u.email collate "C")
+     and not exists (
+       select from users o
+       where o.institution_id = $1 and o.verified_email_lower = lower(u.email) and o.email_verified_by = 'CODE'
+         and o.user_key <> $2)`,
 );
 
-/** Where the user's address is the core's, it counts as verified. False: the core has another, or none. */
+/** Where the user's address is the core's, it counts as verified. False: the core has another, or none, or another user confirmed it. */
 export async function verifyEmailByCore(
   tx: Queryable,
   institutionId: InstitutionId,

@@ -171,6 +171,24 @@ describe('an e-mail address', () => {
     assert.equal(await foundBy(core?.email ?? ''), 'u-olive-euro');
   });
 
+  test("that another member has confirmed meanwhile stays theirs, though it is the core's record of the first", async () => {
+    const hazel = await memberOf(service, 'hazel.signer', 'hazel-gold-lantern-4');
+    const core = 'hazel.mockingford@example.test';
+    assert.equal(await foundBy(core), 'u-hazel-signer');
+    await update(hazel, 'c-1003', { emailAddress: 'hazel.moved@example.test' });
+    assert.equal((await confirm(hazel, await codeFor('hazel.signer'))).status, 200);
+    const rowan = await memberOf(service, 'rowan.owner', 'rowan-bread-lantern-6');
+    await update(rowan, 'c-1006', { emailAddress: core });
+    assert.equal((await confirm(rowan, await codeFor('rowan.owner'))).status, 200);
+
+    assert.equal((await update(hazel, 'c-1003', { emailAddress: core })).status, 200);
+    assert.equal(await foundBy(core), 'u-rowan-owner');
+    assert.equal(await foundBy('hazel.moved@example.test'), 'u-hazel-signer');
+    assert.equal((await confirm(hazel, await codeFor('hazel.signer'))).body.code, 'email_taken');
+    const byCore = `update users set verified_email = '${core}', email_verified_by = 'CORE' where user_id = 'u-hazel-signer'`;
+    await assert.rejects(service.db.superuser(byCore), { code: 'SD041' });
+  });
+
   test('that a newcomer opened a membership with finds no one before its code is confirmed', async () => {
     const email = 'new.comer@example.test';
     const registered = await app.post(paths.register, { memberNumber: 'NEW-MAIL-1', email });
