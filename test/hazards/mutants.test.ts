@@ -101,8 +101,9 @@ const checks = {
     await using teller = await Teller.of(program, db);
     const order = { from: 'ada-savings', to: 'ada-checking', id: 'own', amount: '10.00' };
     assert.equal(await teller.order('ada', order), 'COMPLETED');
-    assert.equal(await teller.order('ben', order), 'id_reused');
+    assert.equal(await teller.order('ben', order), 'account_not_found');
     const asked = { from: 'ben-checking', to: 'ada-checking', id: 'own', amount: '10.00' };
+    assert.equal(await teller.order('ben', asked), 'id_reused');
     assert.equal(await teller.dryRun('ben', asked), 'COMPLETED');
     const unseen = { from: 'ada-savings', to: 'ben-checking', id: 'free', amount: '10.00' };
     assert.equal(await teller.order('ben', unseen), 'account_not_found');
@@ -675,8 +676,17 @@ const mutants: readonly Mutant[] = [
   {
     name: 'an id is not looked up',
     file: 'transfers/batch.ts',
-    instead: ['if (first !== undefined) return repeated(order, first);', ''],
+    instead: ['this.#seen(order.transferId, order.actor)', "this.#seen(order.transferId + '!', order.actor)"],
     caughtBy: 'an id means one order for ever',
+  },
+  {
+    name: 'an order that leaves nothing is told that its id is used',
+    file: 'transfers/batch.ts',
+    instead: [
+      'if (first !== undefined && maySee(order.actor, first)) return',
+      'if (first !== undefined) return',
+    ],
+    caughtBy: 'a stranger learns nothing of an id',
   },
   {
     name: 'another amount under a used id is taken for the same',
