@@ -155,13 +155,15 @@ export class SlowBank {
 
   initiate(actor: ModelActor, order: ModelOrder, now: Date): string {
     const first = this.lives.find((life) => life.id === order.id);
-    if (first !== undefined) return this.#again(actor, order, first);
+    if (first !== undefined && this.#sees(actor, first)) return this.#again(order, first);
 
     const source = this.#sourceSeenBy(actor, order.from);
     const destination = this.#destinationSeenBy(actor, order.to);
     const currency = order.currency ?? source?.currency ?? this.world.currency;
     const amount = inMinor(order.amount, currency);
     if (amount === null) return 'malformed';
+    // Told only where a free id would have been used up.
+    if (first !== undefined && source !== undefined) return 'id_reused';
 
     const type = source && destination && this.#typeOf(actor, source, destination);
     const life: Life = {
@@ -191,8 +193,7 @@ export class SlowBank {
     return `new ${told(life)}`;
   }
 
-  #again(actor: ModelActor, order: ModelOrder, first: Life): string {
-    if (!this.#sees(actor, first)) return 'id_reused';
+  #again(order: ModelOrder, first: Life): string {
     const differs: string[] = [];
     if (order.from !== first.from) differs.push('fromAccountId');
     if (order.to !== first.to) differs.push('toAccountId');
