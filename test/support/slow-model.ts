@@ -182,6 +182,8 @@ export class SlowBank {
       waits: null,
       reverses: null,
     };
+    // Only an order that would use up a free id is told that another has used it.
+    if (first !== undefined && source !== undefined) return 'id_reused';
     life.code = this.#whyNot(actor, order, life, source, destination, now);
     if (life.code === null) {
       life.waits = this.#whatItWaitsFor(life, now);
