@@ -14,6 +14,8 @@ const ownWords = [
 
 const guessable: Readonly<Record<string, string>> = {
   'one character repeated': '111111111111111',
+  'a sequence of repeated digits': '111111222222333',
+  'a common password, a year and a run of marks': 'Welcome2026!!!!!',
   'fifteen spaces': ' '.repeat(15),
   'a common password twice': 'passwordpassword',
   'a common password twice, with spaces': 'password password',

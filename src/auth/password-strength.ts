@@ -22,7 +22,7 @@ let idle: NodeJS.Timeout | undefined;
  */
 export async function isGuessable(password: string, ownWords: readonly string[]): Promise<boolean> {
   const folded = withoutInvisible(password).toLowerCase().slice(0, longestEstimated);
-  const texts = [folded, withoutSeparators(withoutWords(folded, ownWords))];
+  const texts = [folded, withoutFiller(withoutWords(folded, ownWords))];
   return (await turns.take('strength', () => estimate(texts))) < fewestGuessesLog10;
 }
 
@@ -41,9 +41,12 @@ function withoutInvisible(text: string): string {
   return text.replace(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, '');
 }
 
-/** The same word again is a repetition, whichever characters stand between. */
-function withoutSeparators(text: string): string {
-  return text.replace(/[\s._-]+/gu, '');
+/**
+ * The same word again is a repetition, whichever characters stand between. A character three times or more in a row counts
+ * once: "111222333" is no more than "123".
+ */
+function withoutFiller(text: string): string {
+  return text.replace(/[\s._-]+/gu, '').replace(/(.)\1{2,}/gu, '$1');
 }
 
 /** The thread starts with the first estimate and ends after a minute without one. */
