@@ -1,5 +1,5 @@
 /*
- * What an import costs, beside COPY of the same files:
+ * The cost of an import, beside COPY of the same files:
  *
  *   node bench/import.ts [MEMBERS ...]     100000 when left out
  *
