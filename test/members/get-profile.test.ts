@@ -199,7 +199,8 @@ describe('a member token', () => {
   test("somebody else's ids are to it as if they were not there, in the same words", async () => {
     const me = await aMember(db.database, institution);
     const other = await aMember(db.database, institution, {
-      user: { email: 'other@elsewhere.example.test', username: 'other.example' },
+      email: 'other@elsewhere.example.test',
+      user: { username: 'other.example' },
     });
     const ids: Record<UserIdType, string> = {
       CUSTOMER_ID: other.customerId,
