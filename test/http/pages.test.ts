@@ -22,7 +22,7 @@ describe('the page of a problem', () => {
       const { status, title, detail } = problemKinds[code];
       assert.ok(text.startsWith(`# ${title}\n\n\`${code}\`, status ${status}\n`), code);
       const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
-      assert.deepEqual(headings, ['When it happens', 'What to do', 'Example'], code);
+      assert.deepEqual(headings, ['Causes', 'Next step', 'Example'], code);
       const example = JSON.parse(/```json\n(.*?)```/s.exec(text)?.[1] ?? '');
       assert.equal(check(pointer('components', 'schemas', 'Problem'), example), true, code);
       assert.deepEqual(
