@@ -7,6 +7,7 @@ const steps = [
   ['format and lint', 'biome', ['check', '.']],
   ['types', 'tsc', []],
   ['dead code', 'knip', []],
+  ['words', process.execPath, ['scripts/words.mjs', '--check']],
   ['generated files', process.execPath, ['scripts/generate.ts', '--check']],
   ['tests', process.execPath, ['scripts/test.mjs']],
 ].filter(([name]) => name !== 'tests' || !process.argv.includes('--no-tests'));
