@@ -464,6 +464,7 @@ create table identity_providers (
   active boolean not null,
   generation bigint not null default nextval('provider_generations'::regclass),
   created_at timestamp with time zone not null,
+  tokens_ended_at timestamp with time zone,
   constraint identity_providers_institution_id_provider_id_fkey FOREIGN KEY (institution_id, provider_id) REFERENCES provider_directory(institution_id, provider_id),
   constraint identity_providers_keys_check CHECK (jsonb_typeof(keys) = 'array'::text AND jsonb_array_length(keys) >= 1 AND jsonb_array_length(keys) <= 20),
   constraint identity_providers_kind_check CHECK (kind = ANY (ARRAY['jwt'::text, 'saml'::text])),
@@ -1024,6 +1025,7 @@ create table users (
   verified_email text,
   email_verified_by text,
   verified_email_lower text generated always as (lower(verified_email)) stored,
+  tokens_ended_at timestamp with time zone,
   constraint users_check CHECK ((username IS NULL) = (password_hash IS NULL)),
   constraint users_email_check CHECK (email <> ''::text),
   constraint users_email_verified CHECK ((verified_email IS NULL) = (email_verified_by IS NULL)),
@@ -1862,6 +1864,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.end_provider_tokens()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.tokens_ended_at is not distinct from old.tokens_ended_at then
+    new.tokens_ended_at := clock_timestamp();
+  end if;
+  new.tokens_ended_at := greatest(old.tokens_ended_at, new.tokens_ended_at);
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.end_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2022,6 +2038,7 @@ CREATE CONSTRAINT TRIGGER control_totals_are_zero AFTER INSERT ON control_totals
 CREATE CONSTRAINT TRIGGER entries_released AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.kind = 'RELEASE'::text) EXECUTE FUNCTION check_release();
 CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
 CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
+CREATE TRIGGER identity_providers_tokens BEFORE UPDATE OF active, resource_tokens, tokens_ended_at ON identity_providers FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.resource_tokens IS DISTINCT FROM new.resource_tokens OR old.tokens_ended_at IS DISTINCT FROM new.tokens_ended_at) EXECUTE FUNCTION end_provider_tokens();
 CREATE TRIGGER institutions_clock_moved BEFORE UPDATE OF clock_ahead_seconds ON institutions FOR EACH ROW EXECUTE FUNCTION check_sandbox_clock();
 CREATE TRIGGER limit_counters_lowered BEFORE UPDATE ON limit_counters FOR EACH ROW WHEN (new.amount < old.amount OR new.transfers < old.transfers) EXECUTE FUNCTION check_counter_lowered();
 CREATE TRIGGER limit_uses_dropped AFTER DELETE ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use_dropped();
@@ -2046,6 +2063,7 @@ CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRAB
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_waits();
 CREATE TRIGGER users_email_verified AFTER INSERT OR UPDATE OF verified_email, email_verified_by ON users FOR EACH ROW WHEN (new.verified_email IS NOT NULL) EXECUTE FUNCTION check_verified_email();
 CREATE TRIGGER users_ended_password BEFORE UPDATE OF failed_logins ON users FOR EACH ROW WHEN (old.failed_logins = 100 AND new.failed_logins < 100 AND NOT new.password_hash IS DISTINCT FROM old.password_hash) EXECUTE FUNCTION check_ended_password();
+CREATE TRIGGER users_provider_tokens BEFORE UPDATE OF active, locked_by_operator, tokens_ended_at ON users FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.locked_by_operator IS DISTINCT FROM new.locked_by_operator OR old.tokens_ended_at IS DISTINCT FROM new.tokens_ended_at) EXECUTE FUNCTION end_provider_tokens();
 CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
 CREATE TRIGGER users_token_epoch BEFORE UPDATE OF token_epoch ON users FOR EACH ROW WHEN (new.token_epoch < old.token_epoch) EXECUTE FUNCTION check_token_epoch();
 
@@ -2115,7 +2133,7 @@ email_codes: delete, insert, select, update
 entries: insert, select
 event_epochs: insert, select
 holders: delete, insert, select, update
-identity_providers: delete, insert, select, update (active, generation, keys, resource_tokens, scopes, subject_from, token_type, user_id_type)
+identity_providers: delete, insert, select, update (active, generation, keys, resource_tokens, scopes, subject_from, token_type, tokens_ended_at, user_id_type)
 import_runs: delete, insert, select
 institutions: insert, select, update (clock_ahead_seconds, contact_change_max_age, enrollment, name, opening_deposit_minor, opening_deposits_per_day, openings_per_day, password_min_length, registration_birth_date, time_zone)
 limit_counters: insert, select, update (amount, max_amount, max_transfers, review_above, reviewed, transfers)
@@ -2149,4 +2167,4 @@ transfer_policies: delete, insert, select, update
 transfers: insert, select, update (failure_code, failure_detail, operator, settled_at, status)
 used_ids: insert, select
 user_phones: delete, insert, select, update
-users: insert, select, update (active, email, email_verified_by, failed_logins, locked_by_operator, locked_until, password_hash, token_epoch, username, verified_email)
+users: insert, select, update (active, email, email_verified_by, failed_logins, locked_by_operator, locked_until, password_hash, token_epoch, tokens_ended_at, username, verified_email)

@@ -55,6 +55,7 @@ export async function setStanding(
     await updateStanding(tx, institutionId, user.userKey, {
       active: change.active ?? null,
       lockedByOperator: change.lockedByOperator ?? null,
+      at: deps.clock(),
     });
     const { userId } = user;
     for (const action of actionsOf(change)) {

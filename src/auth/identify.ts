@@ -105,23 +105,24 @@ function nameOfClient({
 
 /**
  * Always a member, within the scopes that the provider may give; the user is looked up at each use, so that locking and
- * deactivating end it at once. Its client is the provider: the provider's own clients are none of ours.
+ * deactivating end it at once, for good: it must have been issued after the last change of the user's standing. Its client is the provider: the provider's own clients are none of ours.
  */
 async function identifyAsserted(
   deps: AuthDeps,
   token: string,
   admit: (client: string) => void,
 ): Promise<Caller> {
-  const { provider, subject, scopes, authTime } = await deps.resourceTokens.verify(token).catch((error) => {
+  const asserted = await deps.resourceTokens.verify(token).catch((error) => {
     throw error instanceof NotBelieved ? invalidToken(error) : error;
   });
+  const { provider, subject, scopes, issuedAtMillis, authTime } = asserted;
   const { institutionId, providerId, userIdType } = provider;
   const clientId = `provider:${providerId}`;
   admit(nameOfClient({ institutionId, clientId }));
   const user = await deps.database.read(institutionId, (db) =>
     findUser(db, institutionId, subject, userIdType),
   );
-  if (user?.mayAct !== true) throw invalidToken();
+  if (user?.mayAct !== true || issuedAtMillis <= (user.tokensEndedAt?.getTime() ?? 0)) throw invalidToken();
   const { userId, userKey, personKey } = user;
   return {
     actor: {

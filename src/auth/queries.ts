@@ -406,7 +406,9 @@ const setStanding = sql(
   `update users
    set active = coalesce($3, active), locked_by_operator = coalesce($4, locked_by_operator),
        failed_logins = case when $4 is false and failed_logins < ${mostFailures} then 0 else failed_logins end,
-       locked_until = case when $4 is false then null else locked_until end
+       locked_until = case when $4 is false then null else locked_until end,
+       tokens_ended_at = case when coalesce($3, active) <> active or coalesce($4, locked_by_operator) <> locked_by_operator
+                              then $5 else tokens_ended_at end
    where institution_id = $1 and user_key = $2`,
 );
 
@@ -415,9 +417,10 @@ export async function updateStanding(
   db: Queryable,
   institutionId: InstitutionId,
   userKey: bigint,
-  change: { readonly active: boolean | null; readonly lockedByOperator: boolean | null },
+  change: { readonly active: boolean | null; readonly lockedByOperator: boolean | null; readonly at: Date },
 ): Promise<void> {
-  await db.query(setStanding, [institutionId, userKey, change.active, change.lockedByOperator]);
+  const { active, lockedByOperator, at } = change;
+  await db.query(setStanding, [institutionId, userKey, active, lockedByOperator, at]);
 }
 
 const newLogin = sql(

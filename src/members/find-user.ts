@@ -11,6 +11,8 @@ export interface NamedUser {
   readonly mayAct: boolean;
   /** Stands in the user's tokens, and is raised to end them. */
   readonly tokenEpoch: number;
+  /** The last time that the user was locked, unlocked, deactivated or activated; null if never. */
+  readonly tokensEndedAt: Date | null;
   /** By member number. */
   readonly customerIds: readonly string[];
 }

@@ -94,7 +94,7 @@ function usersCalledBy(idType: UserIdType): JoinedRead<string, User[]> {
 
 const actors = `
   select u.user_key, u.user_id, u.person_key, u.active and not u.locked_by_operator as may_act,
-         u.token_epoch,
+         u.token_epoch, u.tokens_ended_at,
          array(select c.customer_id from customer_persons cp
                join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                where cp.institution_id = u.institution_id and cp.person_key = u.person_key
@@ -128,6 +128,7 @@ export async function selectActorsBy(
     person_key: bigint;
     may_act: boolean;
     token_epoch: number;
+    tokens_ended_at: Date | null;
     customer_ids: string[];
   }>(actorsBy[idType], [institutionId, id]);
   return rows.map((row) => ({
@@ -136,6 +137,7 @@ export async function selectActorsBy(
     personKey: row.person_key,
     mayAct: row.may_act,
     tokenEpoch: row.token_epoch,
+    tokensEndedAt: row.tokens_ended_at,
     customerIds: row.customer_ids,
   }));
 }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { changeProvider, readJwks, removeProvider } from '../../src/auth/index.ts';
+import {
+  addProvider,
+  changeProvider,
+  listProviders,
+  readJwks,
+  removeProvider,
+  setStanding,
+} from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { type Answer, memberOf, paths, send } from '../support/demo.ts';
 import { aProvider, institutionOf } from '../support/identity.ts';
@@ -88,6 +95,11 @@ const without = (name: string) => {
 
 function call(jwt: string, path: string = paths.accounts, at = service): Promise<Answer> {
   return send(at.address, 'GET', path, { headers: { authorization: `Bearer ${jwt}` } });
+}
+
+/** Past the second of the last ending. */
+function later(): void {
+  now = new Date(now.getTime() + 1_000);
 }
 
 async function eventually(status: number, ask: () => Promise<Answer>): Promise<void> {
@@ -259,6 +271,14 @@ describe('401 invalid_token', () => {
     ['a provider whose tokens are not accepted', () => token({ iss: 'https://assertions.example' })],
     ['somebody unknown', () => token({ sub: 'u-nobody' })],
     ['a member of another institution', () => token({ sub: 'u-demo-member-harbor' })],
+    [
+      'no iat, with another typ too',
+      () => {
+        const { iat: _, ...rest } = claims({ iss: 'https://old.example' });
+        return signJwt({ ...header, typ: 'JWT' }, rest, ec.privateKey);
+      },
+    ],
+    ['issued before its provider was registered', () => token({ iat: seconds() - 1 })],
     ['who is locked by an operator', () => token({ sub: 'u-heath-locked' })],
     ['who is inactive', () => token({ sub: 'u-moss-inactive' })],
     [
@@ -291,7 +311,7 @@ describe('401 invalid_token', () => {
 });
 
 describe('a token that was good a moment ago', () => {
-  test('dies when the provider is switched off, at every process, and does not come back but verified anew', async () => {
+  test('dies when the provider is switched off, at every process, and does not come back', async () => {
     const second = await startTestService({ beside: service, clock: () => now });
     try {
       const { institutionId } = await institutionOf(service, 'lakeside');
@@ -302,11 +322,16 @@ describe('a token that was good a moment ago', () => {
       await changeProvider(auth, institutionId, 'as', { active: false }, ownOrigin());
       await eventually(401, () => call(jwt));
       await eventually(401, () => call(jwt, paths.accounts, second));
+      later();
       await changeProvider(auth, institutionId, 'as', { active: true, keys: keys.slice(1) }, ownOrigin());
+      later();
       await eventually(200, () => call(token({}, { alg: 'RS256', kid: 'r' }, rsa.privateKey)));
       assert.equal((await call(jwt)).status, 401, 'its key was taken away meanwhile');
       await changeProvider(auth, institutionId, 'as', { keys }, ownOrigin());
-      await eventually(200, () => call(jwt));
+      const next = token();
+      await eventually(200, () => call(next));
+      assert.equal((await call(jwt)).status, 401, 'it was issued before the provider was switched off');
+      assert.equal((await call(jwt, paths.accounts, second)).status, 401);
     } finally {
       await second.close();
     }
@@ -319,10 +344,19 @@ describe('a token that was good a moment ago', () => {
     assert.equal((await call(jwt)).status, 200);
     await changeProvider(auth, institutionId, 'shared', { resourceTokens: false }, ownOrigin());
     await eventually(401, () => call(jwt));
+    later();
     await changeProvider(auth, institutionId, 'shared', { resourceTokens: true }, ownOrigin());
-    await eventually(200, () => call(jwt));
+    later();
+    const next = token({ iss: 'https://shared.example' });
+    await eventually(200, () => call(next));
+    assert.equal((await call(jwt)).status, 401, 'it was issued before');
+    const shared = (await listProviders(auth, institutionId)).find((one) => one.providerId === 'shared');
     await removeProvider(auth, institutionId, 'shared', ownOrigin());
-    await eventually(401, () => call(jwt));
+    await eventually(401, () => call(next));
+    later();
+    await addProvider(auth, institutionId, shared ?? assert.fail(), ownOrigin());
+    await eventually(200, () => call(token({ iss: 'https://shared.example' })));
+    assert.equal((await call(next)).status, 401, 'it was issued before the provider was registered again');
   });
 
   test('can do less at once, when the provider may give less', async () => {
@@ -332,6 +366,50 @@ describe('a token that was good a moment ago', () => {
     assert.equal((await call(jwt)).status, 200);
     await changeProvider(auth, institutionId, 'mail', { scopes: ['transfer:read'] }, ownOrigin());
     await eventually(403, () => call(jwt));
+  });
+
+  for (const change of ['lockedByOperator', 'active'] as const) {
+    test(`stays dead after its user was shut out and let in again (${change})`, async () => {
+      const { institutionId } = await institutionOf(service, 'lakeside');
+      const shut = (isShut: boolean) => {
+        const standing = change === 'active' ? { active: !isShut } : { lockedByOperator: isShut };
+        return setStanding(
+          service.service.stores.auth,
+          institutionId,
+          'u-cedar-owner',
+          standing,
+          ownOrigin(),
+        );
+      };
+      const jwt = token({ sub: 'u-cedar-owner' });
+      assert.equal((await call(jwt)).status, 200);
+      await shut(true);
+      assert.equal((await call(jwt)).status, 401);
+      later();
+      const issuedMeanwhile = token({ sub: 'u-cedar-owner' });
+      await shut(false);
+      assert.equal((await call(jwt)).status, 401, 'it was issued before the user was shut out');
+      assert.equal((await call(issuedMeanwhile)).status, 401, 'it was issued while the user was shut out');
+      later();
+      const next = token({ sub: 'u-cedar-owner' });
+      assert.equal((await call(next)).status, 200);
+      await shut(false);
+      assert.equal((await call(next)).status, 200, 'letting in a user who is not shut out ends nothing');
+    });
+  }
+
+  test('stays dead after any statement that locks and unlocks its user', async () => {
+    const jwt = token({ sub: 'u-linden-clerk' });
+    assert.equal((await call(jwt)).status, 200);
+    for (const locked of [true, false]) {
+      await service.db.superuser(
+        `update users set locked_by_operator = $1 where user_id = 'u-linden-clerk'`,
+        [locked],
+      );
+      assert.equal((await call(jwt)).status, 401, String(locked));
+    }
+    await service.db.superuser(`update users set tokens_ended_at = null where user_id = 'u-linden-clerk'`);
+    assert.equal((await call(jwt)).status, 401, 'the moment cannot be taken back');
   });
 
   test('dies with its user, at once', async () => {

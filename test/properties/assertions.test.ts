@@ -28,6 +28,7 @@ const provider: LiveProvider = {
   resourceTokens: false,
   tokenType: 'at+jwt',
   active: true,
+  tokensEndedAt: new Date(0),
   generation: 1,
   verificationKeys: [{ kid: undefined, alg: 'RS256', publicKey: rsa.publicKey }],
 };

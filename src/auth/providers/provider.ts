@@ -36,6 +36,8 @@ export interface NewProvider extends ProviderSettings {
 export interface Provider extends NewProvider {
   readonly institutionId: InstitutionId;
   readonly generation: number;
+  /** Its own access tokens are accepted if they were issued later: it was switched off or on, or registered, then. */
+  readonly tokensEndedAt: Date;
 }
 
 /** Why a provider cannot be registered as asked; one sentence for the operator. */

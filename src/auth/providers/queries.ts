@@ -60,11 +60,14 @@ interface Row {
   token_type: string;
   active: boolean;
   generation: bigint;
+  tokens_ended_at: Date;
 }
 
 const selection = `
   select p.provider_id, p.kind, d.issuer, d.audience, p.keys, p.subject_from, p.user_id_type, p.scopes,
-         p.resource_tokens, p.token_type, p.active, p.generation
+         p.resource_tokens, p.token_type, p.active, p.generation,
+         -- A token issued in the second of the registration is accepted: iat has whole seconds.
+         greatest(p.tokens_ended_at, date_trunc('second', p.created_at) - interval '1 millisecond') as tokens_ended_at
   from identity_providers p
   join provider_directory d on d.institution_id = p.institution_id and d.provider_id = p.provider_id
   where p.institution_id = $1`;
@@ -119,7 +122,9 @@ const change = sql(
    set keys = coalesce($3, keys), subject_from = coalesce($4, subject_from),
        user_id_type = coalesce($5, user_id_type), scopes = coalesce($6, scopes),
        resource_tokens = coalesce($7, resource_tokens), token_type = coalesce($8, token_type),
-       active = coalesce($9, active), generation = nextval('provider_generations')
+       active = coalesce($9, active), generation = nextval('provider_generations'),
+       tokens_ended_at = case when coalesce($9, active) <> active or coalesce($7, resource_tokens) <> resource_tokens
+                              then $10 else tokens_ended_at end
    where institution_id = $1 and provider_id = $2`,
 );
 
@@ -129,6 +134,7 @@ export async function updateProvider(
   institutionId: InstitutionId,
   providerId: string,
   settings: Partial<ProviderSettings>,
+  at: Date,
 ): Promise<boolean> {
   const { rowCount } = await tx.query(change, [
     institutionId,
@@ -140,6 +146,7 @@ export async function updateProvider(
     settings.resourceTokens ?? null,
     settings.tokenType ?? null,
     settings.active ?? null,
+    at,
   ]);
   return rowCount === 1;
 }
@@ -175,6 +182,7 @@ function toProvider(institutionId: InstitutionId, row: Row): Provider {
     tokenType: row.token_type,
     active: row.active,
     generation: Number(row.generation),
+    tokensEndedAt: row.tokens_ended_at,
   };
 }
 

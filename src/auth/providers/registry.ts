@@ -50,7 +50,8 @@ export async function changeProvider(
   checkScopes(settings);
   await deps.database.transaction(institutionId, async (tx) => {
     const before = await selectProvider(tx, providerId);
-    if (!(await updateProvider(tx, institutionId, providerId, settings))) throw unknownProvider();
+    if (!(await updateProvider(tx, institutionId, providerId, settings, deps.clock())))
+      throw unknownProvider();
     const after = await selectProvider(tx, providerId);
     await record(deps, tx, 'provider.changed', providerId, origin, whatChanged(before, after));
   });
@@ -90,7 +91,9 @@ function record(
 async function selectProvider(tx: Transaction, providerId: string) {
   const all = await selectProviders(tx, tx.institutionId);
   const found = all.find((provider) => provider.providerId === providerId);
-  return found && { ...found, keys: found.keys.map(({ kid }) => kid) };
+  if (found === undefined) return undefined;
+  const { tokensEndedAt: _, ...settings } = found;
+  return { ...settings, keys: found.keys.map(({ kid }) => kid) };
 }
 
 function unknownProvider(): ProviderRejected {

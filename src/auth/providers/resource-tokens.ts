@@ -12,6 +12,7 @@ export interface ResourceToken {
   readonly subject: string;
   /** Those it was given, as far as the provider may give them. */
   readonly scopes: readonly Scope[];
+  readonly issuedAtMillis: number;
   /** When the member proved there who they are, in seconds. */
   readonly authTime: number | undefined;
 }
@@ -27,6 +28,8 @@ interface Verified extends Omit<ResourceToken, 'provider'> {
 const furthestExpirySeconds = 86_400;
 /** RFC 9068 section 2.2. */
 const requiredClaims = ['sub', 'client_id', 'iat', 'jti'];
+/** Of another `typ`, whose profile may name the client in its own way or not at all. */
+const leastClaims = ['sub', 'iat'];
 
 /**
  * Verifies access tokens that registered providers issued (RFC 9068 section 4). Verified ones are remembered until they
@@ -48,9 +51,9 @@ export class ResourceTokens {
     const name = Remembered.nameOf(token);
     const remembered = this.#verified.get(name);
     if (remembered !== undefined && remembered.expiresAtMillis > now.getTime()) {
-      const { institutionId, providerId, generation, subject, scopes, authTime } = remembered;
+      const { institutionId, providerId, generation, ...token } = remembered;
       const provider = await this.#providers.find(institutionId, providerId);
-      if (provider?.generation === generation) return { provider, subject, scopes, authTime };
+      if (provider?.generation === generation) return { provider, ...token };
     }
 
     const { issuer, audiences } = peekJwt(token);
@@ -61,11 +64,14 @@ export class ResourceTokens {
     const type = provider.tokenType.toLowerCase();
     const payload = await verifyJwt(provider, token, {
       types: [type],
-      // Who sets another typ has tokens of another profile, which names the client in its own way or not at all.
-      requiredClaims: type === 'at+jwt' ? requiredClaims : ['sub'],
+      requiredClaims: type === 'at+jwt' ? requiredClaims : leastClaims,
       now,
       furthestExpirySeconds,
     });
+    const issuedAtMillis = Number(payload.iat) * 1000;
+    if (issuedAtMillis <= provider.tokensEndedAt.getTime()) {
+      throw new NotBelieved('It was issued before its provider was last registered or switched off or on.');
+    }
     const subject = textClaim(payload, provider.subjectFrom);
     // Without the claim it was given nothing (RFC 9068 section 2.2.3).
     const given = payload.scope === undefined ? [] : textClaim(payload, 'scope').split(' ').map(parseScope);
@@ -73,8 +79,8 @@ export class ResourceTokens {
     const { institutionId, providerId, generation } = provider;
     const expiresAtMillis = (payload.exp + clockSkewSeconds) * 1000;
     const authTime = authTimeOf(payload, now);
-    const verified = { institutionId, providerId, generation, subject, scopes, authTime, expiresAtMillis };
-    this.#verified.set(name, verified);
-    return { provider, subject, scopes, authTime };
+    const verified = { subject, scopes, issuedAtMillis, authTime, expiresAtMillis };
+    this.#verified.set(name, { institutionId, providerId, generation, ...verified });
+    return { provider, ...verified };
   }
 }
