@@ -22,6 +22,7 @@ const warnings: ReadonlySet<string> = new Set([
   'commits_wait_for_standby',
   'database_down',
   'event_epoch_began',
+  'large_objects_open',
   'stop_timed_out',
   'worker_ended',
 ]);

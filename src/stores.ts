@@ -33,6 +33,7 @@ import {
   type EmbeddedPostgres,
   embeddedLogin,
   letOwnerServe,
+  mayCreateLargeObjects,
   migrate,
   ownEmbeddedPostgres,
   type Queryable,
@@ -110,6 +111,7 @@ export async function openStores(
   try {
     await refuseUnfitLogin(database, config.allowServingAsDatabaseOwner);
     await refuseOtherSettings(database);
+    if (await mayCreateLargeObjects(database)) log('large_objects_open');
     if (applied.length > 0) await recordMigrations(database, applied, origin, clock());
     const institutions = await database.directory(listInstitutions);
     const sandboxClocks = new SandboxClocks();

@@ -126,6 +126,13 @@ const missingRights = `
       and not exists (select from aclexplode(d.datacl) a where a.grantee = r.oid and a.privilege_type = 'CONNECT')
     union all
     select 7, 'revoke create on schema public from public' where has_schema_privilege('public', 'public', 'create')
+    union all
+    -- Large objects are outside of tables, and so of row-level security. Only a superuser may revoke this.
+    select 8, format('revoke execute on function %s from public', p.oid::regprocedure)
+    from pg_proc p
+    where p.pronamespace = 'pg_catalog'::regnamespace and p.proname ~ '^lo(_|read|write)'
+      and has_function_privilege('public', p.oid, 'execute')
+      and (select rolsuper from pg_roles where rolname = current_user)
   ) missing
   group by step, statement order by step, statement`;
 

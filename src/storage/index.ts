@@ -44,6 +44,6 @@ export { letOwnerServe, migrate } from './migrate.ts';
 export { NestedUseError, refuseNestedUse } from './nested-use.ts';
 export { type Cell, rowsOf } from './rows.ts';
 export { dumpSchema } from './schema-dump.ts';
-export { refuseOtherSettings, refuseUnfitLogin } from './service-login.ts';
+export { mayCreateLargeObjects, refuseOtherSettings, refuseUnfitLogin } from './service-login.ts';
 export { refuseTransactionPooling } from './transaction-pooling.ts';
 export { refuseUnverifiedUrl } from './verified-tls.ts';

@@ -62,6 +62,17 @@ function unfitness(standing: Standing, ownerServes: boolean): string | undefined
   return undefined;
 }
 
+const largeObjects = sql(
+  'large_objects',
+  `select has_function_privilege(current_user, 'lo_create(oid)', 'execute') as "areOpen"`,
+);
+
+/** Whether the login could store data outside of all tables. An owner that is no superuser cannot revoke it. */
+export async function mayCreateLargeObjects(database: Database): Promise<boolean> {
+  const { rows } = await database.directory((db) => db.query<{ areOpen: boolean }>(largeObjects));
+  return rows[0]?.areOpen === true;
+}
+
 interface Setting {
   readonly name: string;
   readonly actual: string | null;

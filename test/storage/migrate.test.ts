@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config.ts';
 import {
   Database,
   DatabaseStartError,
+  mayCreateLargeObjects,
   migrate,
   refuseTransactionPooling,
   sql,
@@ -83,6 +84,28 @@ test('the service can make no temporary table, and nothing else in the schema', 
     const attempt = db.database.directory((q) => q.query(sql('', statement)));
     await assert.rejects(attempt, refusal, statement);
   }
+});
+
+test('the service cannot call any large-object function', async () => {
+  for (const statement of ['select lo_create(0)', 'select lo_creat(-1)', `select lo_from_bytea(0, 'x')`]) {
+    const attempt = db.database.directory((q) => q.query(sql('', statement)));
+    await assert.rejects(attempt, /permission denied for function/, statement);
+  }
+  const open = await db.superuser(
+    `select p.oid::regprocedure from pg_proc p
+     where p.proname ~ '^lo(_|read|write)' and has_function_privilege($1, p.oid, 'execute')`,
+    [serviceRole],
+  );
+  assert.deepEqual(open, []);
+  assert.equal(await mayCreateLargeObjects(db.database), false);
+});
+
+test('a service whose database leaves large objects open starts and logs a warning', async () => {
+  await using opened = await testDatabase();
+  await opened.superuser('grant execute on function lo_create(oid) to public');
+  const events: string[] = [];
+  await open({ DATABASE_URL: opened.url }, (event) => events.push(event));
+  assert.ok(events.includes('large_objects_open'), events.join());
 });
 
 test('every table but the global directory is bound to its institution', async () => {
@@ -203,9 +226,12 @@ async function asOwner(
 }
 
 /** As `serve` and the commands open the database, by settings. */
-async function open(environment: Readonly<Record<string, string>>): Promise<void> {
+async function open(
+  environment: Readonly<Record<string, string>>,
+  log: (event: string) => void = () => {},
+): Promise<void> {
   const { config, secrets } = loadConfig({ SECRET_KEY: testSecretKey, ...environment });
-  const stores = await openStores(config, secrets, 'borrow', () => {});
+  const stores = await openStores(config, secrets, 'borrow', log);
   await stores.close();
 }
 
