@@ -2,12 +2,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { loadConfig } from '../src/app/config.ts';
+import { openStores } from '../src/app/context.ts';
 import { createClient } from '../src/auth/index.ts';
-import { loadConfig } from '../src/config.ts';
 import { ownOrigin } from '../src/events/index.ts';
 import { saveInstitution } from '../src/institutions/index.ts';
 import { embeddedLogin, migrate, type SocketConnection } from '../src/storage/index.ts';
-import { openStores } from '../src/stores.ts';
 import { accountId, accountsPerMember, customerId, type People } from './job.ts';
 
 /** What a database is filled with. Each member has ten accounts with money, a user, and one counted daily limit. */

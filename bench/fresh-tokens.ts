@@ -14,9 +14,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/app/config.ts';
+import { openStores } from '../src/app/context.ts';
 import { findInstitutionByCode } from '../src/institutions/index.ts';
-import { openStores } from '../src/stores.ts';
 import { median } from './measure.ts';
 import { cpuSeconds } from './meters.ts';
 

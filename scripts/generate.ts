@@ -1,7 +1,7 @@
 // Writes what is generated and kept in the repository: schema.sql and openapi.json. With --check it writes nothing
 // and fails when they are not what they would be.
 import { readFile, writeFile } from 'node:fs/promises';
-import { generateOpenApi } from '../src/http/openapi.ts';
+import { generateOpenApi } from '../src/http/openapi/openapi.ts';
 import { dumpSchema } from '../src/storage/index.ts';
 import { asSuperuser, startCluster, templateName } from '../test/support/postgres.ts';
 

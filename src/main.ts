@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { ConfigError } from './app/config.ts';
+import { ServiceStartError } from './app/service.ts';
 import { ProviderRejected } from './auth/index.ts';
 import { CommandFailed } from './cli/command.ts';
 import { sharedraft } from './cli/program.ts';
-import { ConfigError } from './config.ts';
-import { ExtractRejected } from './core/index.ts';
-import { Problem } from './problem.ts';
-import { ServiceStartError } from './service.ts';
+import { ExtractRejected } from './core-system/index.ts';
+import { Problem } from './shared/problem.ts';
 import { DatabaseStartError } from './storage/index.ts';
 
 const program = sharedraft();

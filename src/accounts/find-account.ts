@@ -1,5 +1,5 @@
 import type { Actor } from '../institutions/index.ts';
-import { isPublicId } from '../public-id.ts';
+import { isPublicId } from '../shared/public-id.ts';
 import type { Queryable } from '../storage/index.ts';
 import type { Category } from './account-types.ts';
 import { selectAccountKey } from './queries.ts';

@@ -1,5 +1,5 @@
 import type { Actor } from '../institutions/index.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../shared/problem.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import { accountBalances } from './account.ts';
 import { findAccount } from './find-account.ts';

@@ -1,6 +1,6 @@
 import type { Actor } from '../institutions/index.ts';
-import { Problem } from '../problem.ts';
-import { isPublicId } from '../public-id.ts';
+import { Problem } from '../shared/problem.ts';
+import { isPublicId } from '../shared/public-id.ts';
 import type { Database } from '../storage/index.ts';
 import type { Account } from './account.ts';
 import { selectCustomerAccounts, selectHeldAccounts, selectHeldCustomerAccounts } from './queries.ts';

@@ -1,6 +1,6 @@
 import { type Actor, type Institution, instantsOf, type Period } from '../institutions/index.ts';
-import { type Page, type PageRequest, type Position, pageOf } from '../page.ts';
-import { Problem } from '../problem.ts';
+import { type Page, type PageRequest, type Position, pageOf } from '../shared/page.ts';
+import { Problem } from '../shared/problem.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
 import { asShown } from './account.ts';
 import { type FoundAccount, findAccount } from './find-account.ts';

@@ -1,16 +1,16 @@
 import type { AuditTrail } from '../events/index.ts';
 import type { BusinessTime } from '../institutions/index.ts';
 import type { Clock, Database } from '../storage/index.ts';
-import type { AccessTokens } from './access-tokens.ts';
-import type { ClientDirectory } from './client-directory.ts';
-import type { PasswordHasher } from './passwords.ts';
-import type { Pauses } from './pauses.ts';
+import type { ClientDirectory } from './clients/client-directory.ts';
+import type { PasswordHasher } from './credentials/passwords.ts';
+import type { SigningKeys } from './keys/signing-keys.ts';
+import type { Vault } from './keys/vault.ts';
 import type { Providers } from './providers/providers.ts';
 import type { ResourceTokens } from './providers/resource-tokens.ts';
-import type { SigningKeys } from './signing-keys.ts';
-import type { SprayBrake } from './spray-brake.ts';
-import type { Turns } from './turns.ts';
-import type { Vault } from './vault.ts';
+import type { Pauses } from './sign-in/pauses.ts';
+import type { SprayBrake } from './sign-in/spray-brake.ts';
+import type { Turns } from './sign-in/turns.ts';
+import type { AccessTokens } from './tokens/access-tokens.ts';
 
 export interface AuthDeps {
   readonly database: Database;

@@ -5,24 +5,21 @@
  * Invariants: secrets are kept only as hashes or sealed; what kind a token is stands in its own claim; whether its
  * bearer still may is read from the database at each request; no answer tells whether a user exists.
  */
-export { AccessTokens } from './access-tokens.ts';
-export { activateMember, issueActivation, reissueActivation } from './activation.ts';
-export { acknowledgeActivationCode, getActivationCode, type HandedOverCode } from './activation-handover.ts';
-export { auditedNameHash } from './audited-name.ts';
-export { changePassword } from './change-password.ts';
-export { ClientDirectory } from './client-directory.ts';
+
+export { auditedNameHash } from './clients/audited-name.ts';
+export { ClientDirectory } from './clients/client-directory.ts';
 export {
   type ClientKeyAlgorithm,
   clientKeyAlgorithms,
   readPublicKey,
-} from './client-keys.ts';
+} from './clients/client-keys.ts';
 export {
   type ClientChange,
   IdPrefixTakenError,
   type ListedClient,
   type RegistrationRefusals,
   registrationRefusals,
-} from './client-queries.ts';
+} from './clients/client-queries.ts';
 export {
   addClientKey,
   changeClient,
@@ -34,24 +31,28 @@ export {
   removeClientKey,
   retireSecrets,
   rotateSecret,
-} from './clients.ts';
-export { createLogin, setPassword, setStanding } from './credentials.ts';
-export type { AuthDeps } from './deps.ts';
+} from './clients/clients.ts';
+export { activateMember, issueActivation, reissueActivation } from './credentials/activation.ts';
+export {
+  acknowledgeActivationCode,
+  getActivationCode,
+  type HandedOverCode,
+} from './credentials/activation-handover.ts';
+export { changePassword } from './credentials/change-password.ts';
+export { createLogin, setPassword, setStanding } from './credentials/credentials.ts';
 export {
   acknowledgeEmailCode,
   confirmEmail,
   getEmailCode,
   issueEmailCode,
   reissueEmailCode,
-} from './email-codes.ts';
-export { type Caller, type Identified, identify, type Presumed } from './identify.ts';
-export { type Introspection, introspectToken } from './introspect-token.ts';
-export { issueToken, type TokenResponse } from './issue-token.ts';
+} from './credentials/email-codes.ts';
+export { PasswordHasher } from './credentials/passwords.ts';
+export { refusalFor } from './credentials/registration-refusals.ts';
+export type { AuthDeps } from './deps.ts';
 export { keepAuthHouse } from './keep-house.ts';
-export { type AuthorizationServerMetadata, authorizationServerMetadata } from './metadata.ts';
-export { OAuthError } from './oauth-error.ts';
-export { PasswordHasher } from './passwords.ts';
-export { Pauses } from './pauses.ts';
+export { jwksMaxAgeSeconds, type Rotation, SigningKeys } from './keys/signing-keys.ts';
+export { SealBroken, Vault } from './keys/vault.ts';
 export { type ProviderKey, readCertificates, readJwks } from './providers/keys.ts';
 export {
   type Provider,
@@ -63,11 +64,15 @@ export { Providers } from './providers/providers.ts';
 export { sweepSpentAssertions } from './providers/queries.ts';
 export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
 export { ResourceTokens } from './providers/resource-tokens.ts';
-export { refusalFor } from './registration-refusals.ts';
-export { revokeToken } from './revoke-token.ts';
-export { memberScopes, parseScope, type Scope, scopes } from './scopes.ts';
-export { jwksMaxAgeSeconds, type Rotation, SigningKeys } from './signing-keys.ts';
-export { SprayBrake } from './spray-brake.ts';
-export type { RawTokenRequest } from './token-request.ts';
-export { Turns } from './turns.ts';
-export { SealBroken, Vault } from './vault.ts';
+export { Pauses } from './sign-in/pauses.ts';
+export { SprayBrake } from './sign-in/spray-brake.ts';
+export { Turns } from './sign-in/turns.ts';
+export { AccessTokens } from './tokens/access-tokens.ts';
+export { type Caller, type Identified, identify, type Presumed } from './tokens/identify.ts';
+export { type Introspection, introspectToken } from './tokens/introspect-token.ts';
+export { issueToken, type TokenResponse } from './tokens/issue-token.ts';
+export { type AuthorizationServerMetadata, authorizationServerMetadata } from './tokens/metadata.ts';
+export { OAuthError } from './tokens/oauth-error.ts';
+export { revokeToken } from './tokens/revoke-token.ts';
+export { memberScopes, parseScope, type Scope, scopes } from './tokens/scopes.ts';
+export type { RawTokenRequest } from './tokens/token-request.ts';

@@ -1,8 +1,8 @@
 import type { InstitutionId } from '../storage/index.ts';
+import { forgetClientAssertions } from './clients/spent-client-assertions.ts';
 import type { AuthDeps } from './deps.ts';
 import { sweepSpentAssertions } from './providers/queries.ts';
-import { forgetEnded } from './refresh-queries.ts';
-import { forgetClientAssertions } from './spent-client-assertions.ts';
+import { forgetEnded } from './refresh/refresh-queries.ts';
 
 /** Now and then: forgets what has run out at an institution. Signing keys are rotated apart, by `SigningKeys.keep`. */
 export async function keepAuthHouse(

@@ -6,7 +6,7 @@ import {
   type Queryable,
   sql,
 } from '../storage/index.ts';
-import type { ClientKey } from './client-keys.ts';
+import type { ClientKey } from './clients/client-keys.ts';
 
 // ----- the global directory -----
 

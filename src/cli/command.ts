@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidArgumentError, Option } from 'commander';
+import { loadConfig, readEnvironment } from '../app/config.ts';
+import { openStores, type Stores } from '../app/context.ts';
+import { refuseOtherSecretKey } from '../app/service.ts';
 import { parseScope, type Scope, scopes } from '../auth/index.ts';
-import { loadConfig, readEnvironment } from '../config.ts';
 import type { CommandOrigin } from '../events/index.ts';
 import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
-import { isReadable } from '../readable-text.ts';
-import { refuseOtherSecretKey } from '../service.ts';
+import { isReadable } from '../shared/readable-text.ts';
 import { systemClock } from '../storage/index.ts';
-import { openStores, type Stores } from '../stores.ts';
 import { systemOperator } from './operator.ts';
 
 /** A command that could not do what was asked; one sentence for the person at the terminal. */

@@ -1,5 +1,11 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { type Change, type ImportPlan, ImportRefused, importExtract, parseMoment } from '../core/index.ts';
+import {
+  type Change,
+  type ImportPlan,
+  ImportRefused,
+  importExtract,
+  parseMoment,
+} from '../core-system/index.ts';
 import { CommandFailed, say, withStores } from './command.ts';
 import { progressTo } from './progress.ts';
 

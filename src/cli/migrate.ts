@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { loadConfig, readEnvironment } from '../config.ts';
-import { migrateDatabase } from '../stores.ts';
+import { loadConfig, readEnvironment } from '../app/config.ts';
+import { migrateDatabase } from '../app/context.ts';
 import { say } from './command.ts';
 
 export function migrateCommand(): Command {

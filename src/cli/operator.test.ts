@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import os from 'node:os';
 import { test } from 'node:test';
-import { loadConfig } from '../config.ts';
+import { loadConfig } from '../app/config.ts';
 import { actingAs, CommandFailed } from './command.ts';
 import { systemOperator } from './operator.ts';
 

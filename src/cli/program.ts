@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { programVersion } from '../http/index.ts';
+import { programVersion } from '../shared/program-version.ts';
 import { auditCommand } from './audit.ts';
 import { clientCommands } from './client.ts';
 import { demoCommands } from './demo.ts';

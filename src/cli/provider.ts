@@ -14,7 +14,7 @@ import {
   removeProvider,
 } from '../auth/index.ts';
 import { type UserIdType, userIdTypes } from '../members/index.ts';
-import { isPublicId } from '../public-id.ts';
+import { isPublicId } from '../shared/public-id.ts';
 import { CommandFailed, chooseInstitution, readScopes, say, withStores } from './command.ts';
 
 interface Settings {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type Institution, listInstitutions } from '../institutions/index.ts';
-import { reconcile } from '../transfers/index.ts';
+import { reconcile } from '../reconciliation/index.ts';
 import { chooseInstitution, say, withStores } from './command.ts';
 
 /** What is told to whatever runs it, beside 0, 1 and 2: the work was done, and something is off. */

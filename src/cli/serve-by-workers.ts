@@ -1,9 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config, Secrets } from '../config.ts';
-import { refusePublicDemo, type Service, type ServiceOptions, startService } from '../service.ts';
-import { openStores } from '../stores.ts';
+import type { Config, Secrets } from '../app/config.ts';
+import { openStores } from '../app/context.ts';
+import { refusePublicDemo, type Service, type ServiceOptions, startService } from '../app/service.ts';
 import { CommandFailed } from './command.ts';
 
 class WorkerEnded extends CommandFailed {}

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
+import { openDesk, type Stores } from '../app/context.ts';
+import { hasTransferRules, readTransferRules } from '../app/transfer-rules.ts';
 import { type CommandOrigin, nameOf } from '../events/index.ts';
 import type { Institution } from '../institutions/index.ts';
-import { isPublicId } from '../public-id.ts';
-import { openDesk, type Stores } from '../stores.ts';
-import { hasTransferRules, readTransferRules } from '../transfer-rules.ts';
+import { isPublicId } from '../shared/public-id.ts';
 import {
   formatMinor,
   LimitKeyTaken,

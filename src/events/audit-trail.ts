@@ -1,4 +1,4 @@
-import { Problem } from '../problem.ts';
+import { Problem } from '../shared/problem.ts';
 import type { Clock, Database, InstitutionId } from '../storage/index.ts';
 import { type AuditEntry, appendAuditEntries, type TimedAuditEntry } from './audit.ts';
 

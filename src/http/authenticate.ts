@@ -1,5 +1,5 @@
 import type { Caller, Identified, Scope } from '../auth/index.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../shared/problem.ts';
 import type { TokenKind } from './operation.ts';
 import type { Services } from './services.ts';
 

@@ -6,4 +6,3 @@
  */
 export { createServer, type ServerOptions } from './server.ts';
 export type { CommitDelay, Services } from './services.ts';
-export { programVersion } from './version.ts';

@@ -2,8 +2,8 @@ import type * as Type from 'typebox/type';
 import type { Presumed, Scope } from '../auth/index.ts';
 import type { Origin } from '../events/index.ts';
 import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
-import type { Problem, ProblemCode } from '../problem.ts';
-import type { Rate } from './rate-limit.ts';
+import type { Problem, ProblemCode } from '../shared/problem.ts';
+import type { Rate } from './limits/rate-limit.ts';
 import type { Services } from './services.ts';
 
 /** Whose token an operation takes, and whom its handler then sees. */

@@ -1,5 +1,5 @@
 import { OAuthError } from '../auth/index.ts';
-import { type InvalidPart, Problem, type ProblemCode } from '../problem.ts';
+import { type InvalidPart, Problem, type ProblemCode } from '../shared/problem.ts';
 
 export interface ProblemKind {
   readonly status: number;

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import { traceparentOf } from './transaction-id.ts';
+import { traceparentOf } from './request/transaction-id.ts';
 
 /** One line for each answer. The path's pattern, not the path: an e-mail address may stand in that. */
 export function logAnswers(app: FastifyInstance): void {

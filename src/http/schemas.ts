@@ -1,7 +1,7 @@
 import * as Type from 'typebox/type';
 import { transactionTypes } from '../accounts/index.ts';
 import { phoneTypes, userIdTypes, userRoles } from '../members/index.ts';
-import { publicId } from '../public-id.ts';
+import { publicId } from '../shared/public-id.ts';
 import { failureCodes, loanPaymentOptions, transferTypes } from '../transfers/index.ts';
 import { problemCodes } from './problems.ts';
 

@@ -9,20 +9,16 @@ import {
 } from 'fastify';
 import { stdTimeFunctions } from 'pino';
 import type { Caller, Identified } from '../auth/index.ts';
-import { describeError } from '../describe-error.ts';
-import { Problem } from '../problem.ts';
-import { requireAcceptable } from './accept.ts';
-import { plainAddress } from './address.ts';
-import { type Admission, admissionOf } from './admission.ts';
+import { describeError } from '../shared/describe-error.ts';
+import { Problem } from '../shared/problem.ts';
 import { authenticate, authorize } from './authenticate.ts';
-import { type BodyFacts, bodyParsers, noBodyFacts } from './body-parsers.ts';
-import { callerAddressReader } from './caller-address.ts';
-import { connectionsWith } from './connections.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
-import { readLeniently } from './lenient-body.ts';
+import { type Admission, admissionOf } from './limits/admission.ts';
+import { connectionsWith } from './limits/connections.ts';
+import { type RateOptions, type Rates, ratesOf } from './limits/rates.ts';
 import type { Answer, Operation, Page } from './operation.ts';
 import { operations } from './operations.ts';
-import { pages } from './pages.ts';
+import { pages } from './pages/pages.ts';
 import {
   asOAuthError,
   type ErrorAnswer,
@@ -31,13 +27,17 @@ import {
   problemAnswer,
   toProblem,
 } from './problems.ts';
-import { closedQuery, readScalars } from './query-parameters.ts';
-import { type RateOptions, type Rates, ratesOf } from './rates.ts';
+import { requireAcceptable } from './request/accept.ts';
+import { plainAddress } from './request/address.ts';
+import { type BodyFacts, bodyParsers, noBodyFacts } from './request/body-parsers.ts';
+import { callerAddressReader } from './request/caller-address.ts';
+import { readLeniently } from './request/lenient-body.ts';
+import { closedQuery, readScalars } from './request/query-parameters.ts';
+import { traceparentOf, transactionIdOf } from './request/transaction-id.ts';
+import { refuseInvalid } from './request/validation.ts';
 import { logAnswers, RequestLog } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { Services } from './services.ts';
-import { traceparentOf, transactionIdOf } from './transaction-id.ts';
-import { refuseInvalid } from './validation.ts';
 
 export interface ServerOptions extends RateOptions {
   /** Where callers see the service. */

@@ -8,10 +8,11 @@ import type {
   RawTokenRequest,
   TokenResponse,
 } from '../auth/index.ts';
-import type { FeedEvent, Origin } from '../events/index.ts';
+import type { Origin } from '../events/index.ts';
+import type { FeedEvent } from '../feed/index.ts';
 import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
-import type { Page, PageRequest } from '../page.ts';
+import type { Page, PageRequest } from '../shared/page.ts';
 import type {
   Decision,
   Outcome,

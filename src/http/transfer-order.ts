@@ -1,10 +1,10 @@
 import type * as Type from 'typebox/type';
 import type { Actor } from '../institutions/index.ts';
-import { Problem } from '../problem.ts';
-import { isReadable } from '../readable-text.ts';
+import { Problem } from '../shared/problem.ts';
+import { isReadable } from '../shared/readable-text.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 import { type DecimalAmount, parseDecimalAmount, type TransferOrder } from '../transfers/index.ts';
-import { uuidv7 } from '../uuid.ts';
-import { transferIdFromKey } from './idempotency-key.ts';
+import { transferIdFromKey } from './request/idempotency-key.ts';
 import { TransferOrder as TransferOrderSchema } from './schemas.ts';
 
 /** Request body of the operations that take an order, without its examples. */

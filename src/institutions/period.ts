@@ -1,4 +1,4 @@
-import { Problem } from '../problem.ts';
+import { Problem } from '../shared/problem.ts';
 import { addDays, instantOf, type LocalDate } from './time-zone.ts';
 
 /** A whole day where the institution is, or an instant. */

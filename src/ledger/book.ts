@@ -1,4 +1,4 @@
-import { AccountsBusy, type Transaction, type Write } from '../storage/index.ts';
+import type { Transaction, Write } from '../storage/index.ts';
 import {
   type Entry,
   type EntryKind,
@@ -9,6 +9,15 @@ import {
   selectFreeBalancesForUpdate,
 } from './queries.ts';
 import { type AccountState, type Bounds, type Change, move, unbounded } from './rules.ts';
+
+/** Thrown by a batch that did not want to wait: somebody else has these keys locked. */
+export class AccountsBusy extends Error {
+  readonly keys: readonly string[];
+  constructor(keys: readonly string[]) {
+    super(`${keys.length} of the batch's rows are locked by others`);
+    this.keys = keys;
+  }
+}
 
 /** One side of a posting: an account, what happens to it, and where it must stop. */
 export interface Side {

@@ -5,7 +5,7 @@
  * numbered per account without a gap and never change; a balance equals its newest entry; no new order takes an
  * account below its floor or above its ceiling.
  */
-export { Book, type Refusal, type Side } from './book.ts';
+export { AccountsBusy, Book, type Refusal, type Side } from './book.ts';
 export { type Check, check, ledgerChecks, named } from './check-queries.ts';
 export { currencyDecimals } from './currencies.ts';
 export {

@@ -1,5 +1,5 @@
 import type { Actor } from '../institutions/index.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../shared/problem.ts';
 import type { Database, Queryable } from '../storage/index.ts';
 import { isAlike } from './names.ts';
 import { type Membership, type Profile, toProfile, type User, type UserIdType } from './profile.ts';

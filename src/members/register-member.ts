@@ -1,10 +1,10 @@
-import { findMembership, MembershipExists, openMembership } from '../core/index.ts';
+import { findMembership, MembershipExists, openMembership } from '../core-system/index.ts';
 import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
 import { type BusinessTime, type ClientActor, findInstitution } from '../institutions/index.ts';
 import type { PostingKeys } from '../ledger/index.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../shared/problem.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 import { type Clock, type Database, isUniqueViolation, type Transaction } from '../storage/index.ts';
-import { uuidv7 } from '../uuid.ts';
 import { findAddressedUser } from './get-profile.ts';
 import { type ClaimedIdentity, pickPerson } from './pick-person.ts';
 import { type PhoneType, type Profile, toProfile } from './profile.ts';

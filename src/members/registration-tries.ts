@@ -1,4 +1,4 @@
-import { Problem } from '../problem.ts';
+import { Problem } from '../shared/problem.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
 import { deleteOldTries, insertTry, selectPause } from './registration-try-queries.ts';
 

@@ -1,6 +1,6 @@
 import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
 import { type Actor, type BusinessTime, findInstitution } from '../institutions/index.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../shared/problem.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import { findAddressedUser } from './get-profile.ts';
 import { isAlike } from './names.ts';

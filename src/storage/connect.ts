@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { DatabaseStartError } from './database-start-error.ts';
-import type { SocketConnection } from './embedded-postgres.ts';
+import type { SocketConnection } from './socket-connection.ts';
 import { clientOptions, WritableHost } from './writable-host.ts';
 
 /** A server that takes connections and does not respond would hold a start or a command for ever. */

@@ -1,8 +1,7 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
-import { within } from '../within.ts';
+import { within } from '../shared/within.ts';
 import type { CommitWatch } from './commit-watch.ts';
-import type { SocketConnection } from './embedded-postgres.ts';
 import {
   databaseLost,
   databaseUnavailable,
@@ -15,6 +14,7 @@ import {
 } from './errors.ts';
 import { type JoinedRead, JoinedReads } from './joined-reads.ts';
 import { requireNoHolding, whileHolding } from './nested-use.ts';
+import type { SocketConnection } from './socket-connection.ts';
 import { type Asked, type Prepared, StatementGroup } from './statement-group.ts';
 import { WritableHost } from './writable-host.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { Problem } from '../problem.ts';
+import { Problem } from '../shared/problem.ts';
 
 /** PostgreSQL's own codes for what this service reacts to (appendix A of its manual). */
 export const sqlState = {

@@ -25,12 +25,6 @@ export {
 export { embeddedLogin } from './database-roles.ts';
 export { DatabaseStartError } from './database-start-error.ts';
 export {
-  borrowEmbeddedPostgres,
-  type EmbeddedPostgres,
-  ownEmbeddedPostgres,
-  type SocketConnection,
-} from './embedded-postgres.ts';
-export {
   databaseUnavailable,
   isConnectionLoss,
   isUniqueViolation,
@@ -38,12 +32,19 @@ export {
   sqlState,
   sqlStateOf,
 } from './errors.ts';
-export { AccountsBusy, GroupCommit, type GroupCommitOptions } from './group-commit.ts';
-export { byPlace, type Condition, condition, type JoinedRead, type Placed } from './joined-reads.ts';
+export {
+  byPlace,
+  type Condition,
+  condition,
+  type JoinedRead,
+  type Placed,
+  readConditions,
+} from './joined-reads.ts';
 export { letOwnerServe, migrate } from './migrate.ts';
 export { NestedUseError, refuseNestedUse } from './nested-use.ts';
 export { type Cell, rowsOf } from './rows.ts';
 export { dumpSchema } from './schema-dump.ts';
 export { mayCreateLargeObjects, refuseOtherSettings, refuseUnfitLogin } from './service-login.ts';
+export type { SocketConnection } from './socket-connection.ts';
 export { refuseTransactionPooling } from './transaction-pooling.ts';
 export { refuseUnverifiedUrl } from './verified-tls.ts';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
+import { repositoryRoot } from '../shared/repository-root.ts';
 import { connect } from './connect.ts';
 import {
   createLogin,
@@ -12,9 +13,8 @@ import {
   rolesOf,
 } from './database-roles.ts';
 import { DatabaseStartError } from './database-start-error.ts';
-import type { SocketConnection } from './embedded-postgres.ts';
 import { sqlState, sqlStateOf } from './errors.ts';
-import { repositoryRoot } from './postgres-binaries.ts';
+import type { SocketConnection } from './socket-connection.ts';
 import { refuseTransactionPooling } from './transaction-pooling.ts';
 
 const migrationLock = 7_305_102;

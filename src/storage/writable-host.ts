@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { oneUrlPerHost } from '../database-urls.ts';
-import type { SocketConnection } from './embedded-postgres.ts';
+import { oneUrlPerHost } from '../shared/database-urls.ts';
+import type { SocketConnection } from './socket-connection.ts';
 
 const patienceMillis = 2_000;
 

@@ -1,10 +1,11 @@
 import type { CommandOrigin, Origin } from '../events/index.ts';
 import type { Actor } from '../institutions/index.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../shared/problem.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
-import { personOf } from './batch.ts';
-import { maySee } from './decide.ts';
-import { type Consent, consentOfTwo } from './dual-control.ts';
+import { personOf } from './desk/batch.ts';
+import { businessNow } from './desk/settle.ts';
+import type { TransferDesk } from './desk/transfer-desk.ts';
+import { type Consent, consentOfTwo } from './dual-control/dual-control.ts';
 import {
   firstPlace,
   type PendingPlace,
@@ -13,9 +14,8 @@ import {
   selectPendingPage,
 } from './pending-queries.ts';
 import { selectReversedKeys, selectTransfersById } from './queries.ts';
-import { businessNow } from './settle.ts';
-import type { Act, ActOutcome, Outcome, Transfer } from './transfer.ts';
-import type { TransferDesk } from './transfer-desk.ts';
+import { maySee } from './rules/decide.ts';
+import type { Act, ActOutcome, Outcome, Transfer } from './rules/transfer.ts';
 
 /**
  * Cancels a pending transfer: its hold is released and what it counted is given back. Cancelling it again answers the

@@ -1,5 +1,5 @@
 import type { AuditAction, AuditEntry } from '../events/index.ts';
-import type { ActOutcome, DeskOrder, Outcome, Transfer } from './transfer.ts';
+import type { ActOutcome, DeskOrder, Outcome, Transfer } from './rules/transfer.ts';
 
 type Change = Extract<DeskOrder, { kind: 'transition' | 'reverse' }>;
 

@@ -1,18 +1,24 @@
 import type { Actor } from '../institutions/index.ts';
 import { roomOut } from '../ledger/index.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../shared/problem.ts';
 import type { Database } from '../storage/index.ts';
-import { mayPayFrom, mayUseId, paysOut, visibleSource } from './authority.ts';
-import { repeated, reservedId, toTransfer } from './batch.ts';
-import { boundsOn, type Failure, failureOf, findWay, judge, maySee } from './decide.ts';
-import { least, type Use, usesOf } from './limits.ts';
-import { boundsOf } from './loans.ts';
-import { type PendingTerms, paymentOptionsOf, policyFor, termsForMember } from './policies.ts';
+import { repeated, reservedId, toTransfer } from './desk/batch.ts';
+import { look } from './desk/settle.ts';
+import type { TransferDesk } from './desk/transfer-desk.ts';
 import { selectHeldAccountIds, selectNeighbourAccountIds } from './queries.ts';
-import type { TransferSettings } from './settings.ts';
-import { look } from './settle.ts';
-import type { RepeatedOutcome, SubmittedOrder, Transfer, TransferOrder, TransferType } from './transfer.ts';
-import type { TransferDesk } from './transfer-desk.ts';
+import { mayPayFrom, mayUseId, paysOut, visibleSource } from './rules/authority.ts';
+import { boundsOn, type Failure, failureOf, findWay, judge, maySee } from './rules/decide.ts';
+import { least, type Use, usesOf } from './rules/limits.ts';
+import { boundsOf } from './rules/loans.ts';
+import { type PendingTerms, paymentOptionsOf, policyFor, termsForMember } from './rules/policies.ts';
+import type {
+  RepeatedOutcome,
+  SubmittedOrder,
+  Transfer,
+  TransferOrder,
+  TransferType,
+} from './rules/transfer.ts';
+import type { TransferSettings } from './settings/settings.ts';
 
 /** Why an order would fail or be held. */
 interface Reason {

@@ -1,9 +1,9 @@
 import type { Actor } from '../institutions/index.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../shared/problem.ts';
 import type { Database } from '../storage/index.ts';
-import { maySee } from './decide.ts';
 import { selectTransfersById } from './queries.ts';
-import type { Transfer } from './transfer.ts';
+import { maySee } from './rules/decide.ts';
+import type { Transfer } from './rules/transfer.ts';
 
 /** Problem `not_found` for one that does not exist and, alike, for one the caller may not see. */
 export async function getTransfer(database: Database, actor: Actor, transferId: string): Promise<Transfer> {

@@ -21,8 +21,15 @@ export {
   reviewTransfer,
   settleDue,
 } from './act-on-transfer.ts';
-export { derivedIdPrefix } from './authority.ts';
-export { listProposals } from './dual-control.ts';
+export { mostAheadMillis } from './desk/facts.ts';
+export {
+  deskSettings,
+  logAhead,
+  openTransferDesk,
+  type TransferDesk,
+  transferLanes,
+} from './desk/transfer-desk.ts';
+export { listProposals } from './dual-control/dual-control.ts';
 export { expireLimitCounters } from './expire-limit-counters.ts';
 export {
   type Decision,
@@ -33,13 +40,7 @@ export {
 export { getTransfer } from './get-transfer.ts';
 export { initiateTransfer } from './initiate-transfer.ts';
 export { listTransfers, type TransferFilter } from './list-transfers.ts';
-export { type Finding, reconcile } from './reconcile.ts';
-export {
-  LimitKeyTaken,
-  saveTransferRules,
-  type TransferRules,
-} from './save-transfer-rules.ts';
-export { rememberSettings } from './settings.ts';
+export { derivedIdPrefix } from './rules/authority.ts';
 export {
   type ExceededLimit,
   failureCodes,
@@ -50,11 +51,10 @@ export {
   type TransferStatus,
   type TransferType,
   transferTypes,
-} from './transfer.ts';
+} from './rules/transfer.ts';
 export {
-  deskSettings,
-  logAhead,
-  openTransferDesk,
-  type TransferDesk,
-  transferLanes,
-} from './transfer-desk.ts';
+  LimitKeyTaken,
+  saveTransferRules,
+  type TransferRules,
+} from './settings/save-transfer-rules.ts';
+export { rememberSettings } from './settings/settings.ts';

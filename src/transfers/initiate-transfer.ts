@@ -1,8 +1,8 @@
 import type { Origin } from '../events/index.ts';
 import type { Actor } from '../institutions/index.ts';
 import type { Condition } from '../storage/index.ts';
-import type { Outcome, TransferOrder } from './transfer.ts';
-import type { TransferDesk } from './transfer-desk.ts';
+import type { TransferDesk } from './desk/transfer-desk.ts';
+import type { Outcome, TransferOrder } from './rules/transfer.ts';
 
 /**
  * Initiates a transfer: once per id, for ever. Amounts are exact; who may order it is read from holder records. Where it

@@ -7,7 +7,7 @@ import {
   sql,
   type Write,
 } from '../storage/index.ts';
-import type { TransferType } from './transfer.ts';
+import type { TransferType } from './rules/transfer.ts';
 
 export interface LimitRow {
   readonly limitKey: number;

@@ -1,7 +1,7 @@
 import { type ListClass, listClasses } from '../ledger/index.ts';
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 import { gotItBack, reversalLinks } from './queries.ts';
-import type { FailureCode, Transfer, TransferStatus, TransferType } from './transfer.ts';
+import type { FailureCode, Transfer, TransferStatus, TransferType } from './rules/transfer.ts';
 
 /** Which transfers a list wants, as its statements take it. */
 export interface ListWanted {

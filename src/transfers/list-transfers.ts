@@ -1,6 +1,6 @@
 import { findAccount } from '../accounts/index.ts';
 import { type Actor, type Institution, instantsOf, type Period } from '../institutions/index.ts';
-import { type Page, type PageRequest, type Position, pageOf } from '../page.ts';
+import { type Page, type PageRequest, type Position, pageOf } from '../shared/page.ts';
 import type { Database, InstitutionId, Queryable } from '../storage/index.ts';
 import {
   classesOf,
@@ -11,7 +11,7 @@ import {
   selectTransfersOfMember,
   selectTransfersOfMemberAndAccount,
 } from './list-queries.ts';
-import type { Transfer, TransferStatus, TransferType } from './transfer.ts';
+import type { Transfer, TransferStatus, TransferType } from './rules/transfer.ts';
 
 /** What is left out (null) filters nothing. */
 export interface TransferFilter {

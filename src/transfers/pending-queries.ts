@@ -1,6 +1,6 @@
 import { nameOf, type Operator } from '../events/index.ts';
 import { counted, type InstitutionId, type Queryable, sql, type Write } from '../storage/index.ts';
-import type { PendingTerms } from './policies.ts';
+import type { PendingTerms } from './rules/policies.ts';
 
 /** A pending transfer's terms, and who has approved it. */
 export interface PendingRow extends PendingTerms {

@@ -1,7 +1,7 @@
 import type { Origin } from '../events/index.ts';
 import type { LoanPaymentOption } from '../ledger/index.ts';
 import { counted, type InstitutionId, type Queryable, rowsOf, sql, type Write } from '../storage/index.ts';
-import type { ExceededLimit, FailureCode, Transfer, TransferStatus, TransferType } from './transfer.ts';
+import type { ExceededLimit, FailureCode, Transfer, TransferStatus, TransferType } from './rules/transfer.ts';
 
 /** What must be known of an account to decide a transfer. The institution's own accounts are not among them. */
 export interface AccountFacts {

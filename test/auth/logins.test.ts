@@ -13,7 +13,7 @@ import {
 } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import type {
   Connection,
   Database,

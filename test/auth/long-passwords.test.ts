@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkNewPassword, PasswordHasher } from '../../src/auth/passwords.ts';
+import { checkNewPassword, PasswordHasher } from '../../src/auth/credentials/passwords.ts';
 
 /** Marks in the wrong order: each is moved past all before it, in time that grows with the square of their number. */
 const marks = `${'\u0301'.repeat(15_900)}${'\u0316'.repeat(15_900)}`;

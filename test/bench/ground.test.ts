@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { bareGround, byHand } from '../../bench/by-hand/index.ts';
 import { fill } from '../../bench/fill.ts';
-import { type Finding, reconcile } from '../../src/transfers/index.ts';
+import { type Finding, reconcile } from '../../src/reconciliation/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 /* What the bench stands on knows the tables by name, and is run by nobody but the bench: here it is, in small. */

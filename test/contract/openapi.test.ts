@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { generateOpenApi } from '../../src/http/openapi.ts';
+import { generateOpenApi } from '../../src/http/openapi/openapi.ts';
 import { problemKinds } from '../../src/http/problems.ts';
 import { openApiDocument, pointer, schemaChecker } from '../support/contract.ts';
 

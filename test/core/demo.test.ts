@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../../src/app/config.ts';
+import { openStores, type Stores } from '../../src/app/context.ts';
+import { loadDemoWhenEmpty } from '../../src/app/demo.ts';
 import type { PasswordHasher, Vault } from '../../src/auth/index.ts';
-import { loadConfig } from '../../src/config.ts';
-import { loadDemoWhenEmpty } from '../../src/demo.ts';
-import { openStores, type Stores } from '../../src/stores.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { dumpTables } from '../support/tables.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ExtractRejected, importExtract, openMembership } from '../../src/core/index.ts';
+import { ExtractRejected, importExtract, openMembership } from '../../src/core-system/index.ts';
 import { findInstitutionByCode, type Institution } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { sql } from '../../src/storage/index.ts';

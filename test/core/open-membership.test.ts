@@ -6,7 +6,7 @@ import {
   MembershipExists,
   openMembership,
   payDueOpening,
-} from '../../src/core/index.ts';
+} from '../../src/core-system/index.ts';
 import { findInstitutionByCode, type Institution } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { aFundingAccount, aMember, anAccount, anInstitution } from '../support/builders.ts';

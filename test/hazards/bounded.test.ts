@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
-import { openServiceLog } from '../../src/service-log.ts';
+import { openServiceLog } from '../../src/app/service-log.ts';
 import { cuttingProxy } from '../support/cutting-proxy.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { send } from '../support/demo.ts';

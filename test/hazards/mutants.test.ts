@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type * as Accounts from '../../src/accounts/account.ts';
-import type * as IdempotencyKey from '../../src/http/idempotency-key.ts';
-import type * as Json from '../../src/http/json.ts';
+import type * as IdempotencyKey from '../../src/http/request/idempotency-key.ts';
+import type * as Json from '../../src/http/request/json.ts';
 import type * as Calendar from '../../src/institutions/calendar.ts';
 import type { Actor } from '../../src/institutions/index.ts';
 import type * as Ledger from '../../src/ledger/index.ts';
 import type * as Storage from '../../src/storage/index.ts';
 import { Database } from '../../src/storage/index.ts';
+import type * as GroupCommits from '../../src/transfers/desk/group-commit.ts';
 import type * as LimitQueries from '../../src/transfers/limit-queries.ts';
 import { aCondition } from '../support/condition.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -499,7 +500,7 @@ const checks = {
   },
 
   'a poison order fails alone': async (program) => {
-    const { GroupCommit } = await program.load<typeof Storage>('storage/index.ts');
+    const { GroupCommit } = await program.load<typeof GroupCommits>('transfers/desk/group-commit.ts');
     const database = { transaction: (_: unknown, work: (tx: unknown) => unknown) => work({}) };
     const queue = new GroupCommit<string, string>({
       database: database as unknown as Storage.Database,
@@ -525,9 +526,9 @@ const checks = {
   },
 
   'a lost answer to a commit is never told as a failure': async (program) => {
-    const { GroupCommit } = await program.load<typeof Storage>('storage/index.ts');
+    const { GroupCommit } = await program.load<typeof GroupCommits>('transfers/desk/group-commit.ts');
     // Another copy's class of problems is known by its code alone; this one must be the program's own.
-    const { Problem } = await program.load<typeof import('../../src/problem.ts')>('problem.ts');
+    const { Problem } = await program.load<typeof import('../../src/shared/problem.ts')>('shared/problem.ts');
     let times = 0;
     const database = {
       transaction: async (_: unknown, work: (tx: unknown) => unknown) => {
@@ -577,7 +578,7 @@ const checks = {
   },
 
   'a number is read as it was written': async (program) => {
-    const { parseJson } = await program.load<typeof Json>('http/json.ts');
+    const { parseJson } = await program.load<typeof Json>('http/request/json.ts');
     const { numbers } = parseJson('{"amount": 9007199254740.93, "a": [1.10]}');
     assert.deepEqual(
       [...numbers],
@@ -591,7 +592,9 @@ const checks = {
   },
 
   'an idempotency key is one order of one caller': async (program) => {
-    const { transferIdFromKey } = await program.load<typeof IdempotencyKey>('http/idempotency-key.ts');
+    const { transferIdFromKey } = await program.load<typeof IdempotencyKey>(
+      'http/request/idempotency-key.ts',
+    );
     const client = (clientId: string, institutionId = 1) =>
       ({ kind: 'client', institutionId, clientId }) as unknown as Actor;
     const member = (userId: string) =>
@@ -645,13 +648,13 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'what is held is posted, and still held',
-    file: 'transfers/decide.ts',
+    file: 'transfers/rules/decide.ts',
     instead: ['change: { posted: -amountMinor, heldOut: -amountMinor }', 'change: { posted: -amountMinor }'],
     caughtBy: 'a pending transfer ends once, in time and as it should',
   },
   {
     name: 'the overdraft line is forgotten',
-    file: 'transfers/loans.ts',
+    file: 'transfers/rules/loans.ts',
     instead: ['floor: -account.overdraftLimit', 'floor: 0n'],
     caughtBy: 'an overdraft line may be spent to its end',
   },
@@ -666,7 +669,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'an id is forgotten on failure',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: [
       "    this.#add({ ...transfer, origin: order.origin });\n    return { kind: 'new', transfer };\n  }\n\n  #perform",
       "    if (judgement.failure === null) this.#add({ ...transfer, origin: order.origin });\n    return { kind: 'new', transfer };\n  }\n\n  #perform",
@@ -675,13 +678,13 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'an id is not looked up',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: ['this.#seen(order.transferId, order.actor)', "this.#seen(order.transferId + '!', order.actor)"],
     caughtBy: 'an id means one order for ever',
   },
   {
     name: 'an order that leaves nothing is told that its id is used',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: [
       'if (first !== undefined && maySee(order.actor, first)) return',
       'if (first !== undefined) return',
@@ -690,13 +693,13 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'another amount under a used id is taken for the same',
-    file: 'transfers/decide.ts',
+    file: 'transfers/rules/decide.ts',
     instead: ['amount: toMinor(order.amount, first.currencyCode) !== first.amountMinor', 'amount: false'],
     caughtBy: 'an id means one order for ever',
   },
   {
     name: 'a field left out differs from what it was resolved to',
-    file: 'transfers/decide.ts',
+    file: 'transfers/rules/decide.ts',
     instead: [
       'order.currencyCode !== null && order.currencyCode !== first.currencyCode',
       'order.currencyCode === first.currencyCode',
@@ -705,7 +708,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'who may not see a transfer is told how an order differs from it',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: ["if (!maySee(order.actor, first)) return { kind: 'id_reused', differs: null };", ''],
     caughtBy: 'a stranger learns nothing of an id',
   },
@@ -717,25 +720,25 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'an order whose source its caller may not see uses up the id',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: ["if (judgement.from === undefined) return { kind: 'new', transfer };", ''],
     caughtBy: 'a stranger learns nothing of an id',
   },
   {
     name: 'a failed transfer is seen by the holders of its source',
-    file: 'transfers/decide.ts',
+    file: 'transfers/rules/decide.ts',
     instead: ["(transfer.status !== 'FAILED' && transfer.sourceHeld)", 'transfer.sourceHeld'],
     caughtBy: 'a stranger learns nothing of an id',
   },
   {
     name: 'who sees an account pays from it',
-    file: 'transfers/authority.ts',
+    file: 'transfers/rules/authority.ts',
     instead: ['facts.holding(account.accountKey, actor.personKey)?.mayPay === true', 'true'],
     caughtBy: 'a holder record says who sees and who pays',
   },
   {
     name: 'any account of the institution is a source',
-    file: 'transfers/authority.ts',
+    file: 'transfers/rules/authority.ts',
     instead: [
       'return facts.holding(account.accountKey, actor.personKey) ? account : undefined;',
       'return account;',
@@ -744,13 +747,13 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a stranger pays into an IRA',
-    file: 'transfers/authority.ts',
+    file: 'transfers/rules/authority.ts',
     instead: ["other.diAccountType !== 'RETIREMENT_IRA' && ", ''],
     caughtBy: 'a holder record says who sees and who pays',
   },
   {
     name: 'a client token needs a holder record',
-    file: 'transfers/authority.ts',
+    file: 'transfers/rules/authority.ts',
     instead: [
       "if (account === undefined || actor.kind === 'client') return account;",
       "if (account === undefined) return account;\n  if (actor.kind === 'client') return undefined;",
@@ -759,7 +762,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'authority is read before the lock',
-    file: 'transfers/settle.ts',
+    file: 'transfers/desk/settle.ts',
     instead: [
       'patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),',
       'Book.look(tx, accountIds),',
@@ -768,7 +771,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a closed account takes money',
-    file: 'transfers/decide.ts',
+    file: 'transfers/rules/decide.ts',
     instead: [
       'if (from.closed || to.closed) {\n    return refused',
       'if (from.closed) {\n    return refused',
@@ -777,37 +780,37 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a certificate pays out',
-    file: 'transfers/authority.ts',
+    file: 'transfers/rules/authority.ts',
     instead: ['return payingTypes.has(diAccountType) && !excluded;', 'return !excluded;'],
     caughtBy: 'accounts give and take only what they may',
   },
   {
     name: 'a restriction of the core is overlooked',
-    file: 'transfers/authority.ts',
+    file: 'transfers/rules/authority.ts',
     instead: [" || transferRestriction === 'EXCLUDE_AS_FROM'", ''],
     caughtBy: 'accounts give and take only what they may',
   },
   {
     name: 'the currency of the destination is overlooked',
-    file: 'transfers/decide.ts',
+    file: 'transfers/rules/decide.ts',
     instead: ['from.currency !== currency || to.currency !== currency', 'from.currency !== currency'],
     caughtBy: 'accounts give and take only what they may',
   },
   {
     name: 'a stated type is believed',
-    file: 'transfers/decide.ts',
+    file: 'transfers/rules/decide.ts',
     instead: ['asked.transferType !== null && asked.transferType !== transferType', 'false'],
     caughtBy: 'a type is what the accounts make of it',
   },
   {
     name: 'a limit lets one cent more through',
-    file: 'transfers/limits.ts',
+    file: 'transfers/rules/limits.ts',
     instead: ['use.maxAmount > amount ? use.maxAmount - amount : 0n', 'use.maxAmount + 1n - amount'],
     caughtBy: 'a limit on the day is met to the cent',
   },
   {
     name: 'a limit is counted outside the transaction',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: ['updateCounters(institutionId, counters.changed())', 'updateCounters(institutionId, [])'],
     caughtBy: 'a limit on the day is met to the cent',
   },
@@ -819,7 +822,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a client token escapes the limits of the membership',
-    file: 'transfers/limits.ts',
+    file: 'transfers/rules/limits.ts',
     instead: [
       "if (subject === 'CUSTOMER') return from.customerKey;",
       "if (subject === 'CUSTOMER') return actor.kind === 'member' ? from.customerKey : null;",
@@ -828,7 +831,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'failed transfers use a limit up',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: [
       'if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);',
       'if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);\n    else for (const use of usesOf(facts.limits, { actor: order.actor, from: judgement.from as never, transferType: judgement.transferType as never, currency: judgement.currency, day: facts.day })) counters.count(use, judgement.amountMinor);',
@@ -837,13 +840,13 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a limit by number lets one more through',
-    file: 'transfers/limits.ts',
+    file: 'transfers/rules/limits.ts',
     instead: ['transfers >= use.maxCount', 'transfers > use.maxCount'],
     caughtBy: 'a limit on the number counts what did not fail',
   },
   {
     name: 'a month begins anew every day',
-    file: 'transfers/limits.ts',
+    file: 'transfers/rules/limits.ts',
     instead: ["return period === 'DAY' ? day :", 'return period !== undefined ? day :'],
     caughtBy: 'a limit holds by month and by the type of account',
   },
@@ -855,7 +858,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'what was counted first is written over',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: [
       'insertCounters(institutionId, counters.added())',
       'updateCounters(institutionId, counters.added())',
@@ -870,13 +873,13 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a cancelled transfer keeps what it counted',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: ['for (const use of mine) counters.giveBack(use, wasReviewed);', ''],
     caughtBy: 'pending ones count, and cancelled ones give back',
   },
   {
     name: 'a cancelled transfer keeps its hold',
-    file: 'transfers/decide.ts',
+    file: 'transfers/rules/decide.ts',
     instead: [
       'change: { heldOut: -amountMinor }, bounds: unbounded',
       'change: { heldOut: 0n }, bounds: unbounded',
@@ -885,25 +888,25 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'one person approves twice',
-    file: 'transfers/transition.ts',
+    file: 'transfers/rules/transition.ts',
     instead: ["if (before) return { to: 'nothing', why: 'approved_before' };", ''],
     caughtBy: 'a pending transfer ends once, in time and as it should',
   },
   {
     name: 'the second person is not waited for',
-    file: 'transfers/transition.ts',
+    file: 'transfers/rules/transition.ts',
     instead: ['approvedBy.length + 1 < terms.approvalsNeeded', 'approvedBy.length + 1 < 1'],
     caughtBy: 'a pending transfer ends once, in time and as it should',
   },
   {
     name: 'what should expire is posted',
-    file: 'transfers/transition.ts',
+    file: 'transfers/rules/transition.ts',
     instead: ["terms.whenDue === 'POST'", 'terms.whenDue !== undefined'],
     caughtBy: 'a pending transfer ends once, in time and as it should',
   },
   {
     name: 'a final transfer changes again',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: [
       "if (transfer.status !== 'PENDING' || terms === undefined) return unchanged('final');",
       "if (terms === undefined) return { kind: 'changed', transfer };",
@@ -912,19 +915,19 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'who may not pay cancels',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: ["if (!this.#mayCancel(asked.actor, transfer)) return unchanged('not_allowed');", ''],
     caughtBy: 'a pending transfer ends once, in time and as it should',
   },
   {
     name: 'a transfer is reversed twice',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: [' || this.#isReversed(original)', ''],
     caughtBy: 'a transfer is taken back once at most',
   },
   {
     name: 'a reversal takes what is not there',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: [
       'change: { posted: -amountMinor }, bounds: boundsOf(from) }',
       'change: { posted: -amountMinor }, bounds: { floor: null, ceiling: null } }',
@@ -933,7 +936,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a reversed payment leaves fees and interest paid',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: ['this.#loanPayments.push(changeDues(from, book, back));', ''],
     caughtBy: 'a payment on a loan pays fees, interest, principal',
   },
@@ -951,19 +954,19 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'more than the interest goes to interest',
-    file: 'transfers/loans.ts',
+    file: 'transfers/rules/loans.ts',
     instead: ["return option === 'INTEREST_ONLY' ? (account.loan?.interest ?? 0n) : null;", 'return null;'],
     caughtBy: 'a payment on a loan takes the way that was asked for',
   },
   {
     name: 'a way of paying that the institution does not offer',
-    file: 'transfers/decide.ts',
+    file: 'transfers/rules/decide.ts',
     instead: ['paymentOption !== null && !offered.includes(paymentOption)', 'false'],
     caughtBy: 'a payment on a loan takes the way that was asked for',
   },
   {
     name: 'whoever turns 50 later in the year must wait',
-    file: 'transfers/contributions.ts',
+    file: 'transfers/rules/contributions.ts',
     instead: ['year - Number(birthDate.slice(0, 4)) >= 50', 'year - Number(birthDate.slice(0, 4)) > 50'],
     caughtBy: 'a year’s contributions count together, for their owner and year',
   },
@@ -975,13 +978,13 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'contributions for the previous year are taken all year',
-    file: 'transfers/contributions.ts',
+    file: 'transfers/rules/contributions.ts',
     instead: ['? year - 1 : null;', '? year - 1 : year - 1;'],
     caughtBy: 'a year’s contributions count together, for their owner and year',
   },
   {
     name: 'a reversed contribution stays counted',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: [
       '        counters.giveBack(use, false);\n        this.#usesGivenBack.push(use);',
       '        this.#usesGivenBack.push(use);',
@@ -1017,7 +1020,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a dry run overlooks what was counted',
-    file: 'transfers/settle.ts',
+    file: 'transfers/desk/settle.ts',
     instead: [
       'return { book, counters: new Counters(counters, names), facts, existing: existing[0] };',
       'return { book, counters: new Counters([], names), facts, existing: existing[0] };',
@@ -1026,7 +1029,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a transfer that ends is told to nobody',
-    file: 'transfers/batch.ts',
+    file: 'transfers/desk/batch.ts',
     instead: ['this.#events.push(toEvent(transfer, book, true));', ''],
     caughtBy: 'each change is an event with the entries it made',
   },
@@ -1038,31 +1041,31 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a batch with a poison order fails as a whole',
-    file: 'storage/group-commit.ts',
+    file: 'transfers/desk/group-commit.ts',
     instead: ['} else if (left.length > 1) {', '} else if (left.length > 1_000) {'],
     caughtBy: 'a poison order fails alone',
   },
   {
     name: 'the queue has no end',
-    file: 'storage/group-commit.ts',
+    file: 'transfers/desk/group-commit.ts',
     instead: ['new FairShare(options.maxWaiting)', 'new FairShare(Number.MAX_SAFE_INTEGER)'],
     caughtBy: 'a poison order fails alone',
   },
   {
     name: 'a commit whose answer was lost is told as not written',
-    file: 'storage/group-commit.ts',
+    file: 'transfers/desk/group-commit.ts',
     instead: ['for (const waiter of left) waiter.unknown = !waiter.refused;', ''],
     caughtBy: 'a lost answer to a commit is never told as a failure',
   },
   {
     name: 'an order is decided with others of its batch, whatever became of its token',
-    file: 'transfers/settle.ts',
+    file: 'transfers/desk/settle.ts',
     instead: ['going[index] ? batch.take(', 'going ? batch.take('],
     caughtBy: 'who is refused moves nothing',
   },
   {
     name: 'an order is decided before its condition was read',
-    file: 'storage/group-commit.ts',
+    file: 'transfers/desk/group-commit.ts',
     instead: ['await readConditions(tx, tx.institutionId, conditions)', 'new Map<Condition, unknown>()'],
     caughtBy: 'nothing is decided before it is known who orders',
   },
@@ -1086,13 +1089,13 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a number loses how it was written',
-    file: 'http/json.ts',
+    file: 'http/request/json.ts',
     instead: ['if (Object.hasOwn(object, key)) this.#refuse', 'if (false) this.#refuse'],
     caughtBy: 'a number is read as it was written',
   },
   {
     name: 'a retry gets a new id',
-    file: 'http/idempotency-key.ts',
+    file: 'http/request/idempotency-key.ts',
     instead: [
       "const hash = createHash('sha256');",
       "const hash = createHash('sha256').update(String(performance.now()));",
@@ -1101,7 +1104,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a key is shared by all users of a client',
-    file: 'http/idempotency-key.ts',
+    file: 'http/request/idempotency-key.ts',
     instead: ["actor.kind === 'member' ? actor.userId : ''", "''"],
     caughtBy: 'an idempotency key is one order of one caller',
   },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Caller } from '../../src/auth/index.ts';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import { openApiDocument } from '../support/contract.ts';
 import { eventually } from '../support/processes.ts';
 import { sayRaw } from '../support/raw-http.ts';

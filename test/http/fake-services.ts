@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { authorizationServerMetadata, type Caller, type Identified } from '../../src/auth/index.ts';
 import { createServer, type ServerOptions, type Services } from '../../src/http/index.ts';
 import type { Actor } from '../../src/institutions/index.ts';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { Client } from '../support/client.ts';
 import { aCondition } from '../support/condition.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { runInNewContext } from 'node:vm';
-import { pages } from '../../src/http/pages.ts';
+import { pages } from '../../src/http/pages/pages.ts';
 import { problemCodes, problemKinds } from '../../src/http/problems.ts';
 import { openApiDocument, pointer, schemaChecker } from '../support/contract.ts';
 import { startEdge } from './fake-services.ts';

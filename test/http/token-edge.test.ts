@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { OAuthError, type RawTokenRequest } from '../../src/auth/index.ts';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import { startEdge } from './fake-services.ts';
 
 const path = '/auth/v2/token';

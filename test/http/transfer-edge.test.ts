@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import type { Outcome, Transfer, TransferOrder } from '../../src/transfers/index.ts';
 import { clientToken, memberToken, startEdge } from './fake-services.ts';
 

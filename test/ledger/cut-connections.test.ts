@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import { Database } from '../../src/storage/index.ts';
 import { initiateTransfer, openTransferDesk, rememberSettings } from '../../src/transfers/index.ts';
 import { cuttingProxy } from '../support/cutting-proxy.ts';

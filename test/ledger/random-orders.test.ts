@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { listInstitutions } from '../../src/institutions/index.ts';
-import { type Finding, reconcile } from '../../src/transfers/index.ts';
+import { type Finding, reconcile } from '../../src/reconciliation/index.ts';
 import { startTestService } from '../support/service.ts';
 
 const program = fileURLToPath(new URL('../support/random-orders.ts', import.meta.url));

@@ -5,7 +5,7 @@ import { ownOrigin } from '../../src/events/index.ts';
 import type { ClientActor, Institution, MemberActor } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { getProfile, type Profile, type Registration, registerMember } from '../../src/members/index.ts';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import { Database } from '../../src/storage/index.ts';
 import {
   aClient,

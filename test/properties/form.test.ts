@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseForm } from '../../src/http/form.ts';
-import { Problem } from '../../src/problem.ts';
+import { parseForm } from '../../src/http/request/form.ts';
+import { Problem } from '../../src/shared/problem.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 8 }),

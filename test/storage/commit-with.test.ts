@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import {
   counted,
   Database,

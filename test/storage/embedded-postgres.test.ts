@@ -19,13 +19,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import pg from 'pg';
-import {
-  borrowEmbeddedPostgres,
-  migrate,
-  ownEmbeddedPostgres,
-  type SocketConnection,
-} from '../../src/storage/index.ts';
-import { findServerUser, whyDemoOnly } from '../../src/storage/server-user.ts';
+import { borrowEmbeddedPostgres, ownEmbeddedPostgres } from '../../src/embedded-postgres/index.ts';
+import { findServerUser, whyDemoOnly } from '../../src/embedded-postgres/server-user.ts';
+import { migrate, type SocketConnection } from '../../src/storage/index.ts';
 
 let parent: string;
 let dataDir: string;

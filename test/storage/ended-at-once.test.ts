@@ -4,7 +4,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import { Database, type InstitutionId, sql } from '../../src/storage/index.ts';
 import { serverError, serverMessage } from '../support/server-messages.ts';
 

@@ -4,7 +4,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import { Database, type InstitutionId, sql, type Transaction } from '../../src/storage/index.ts';
 import { anInstitution } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

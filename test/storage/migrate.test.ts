@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/app/config.ts';
+import { migrateDatabase, openStores } from '../../src/app/context.ts';
 import {
   Database,
   DatabaseStartError,
@@ -11,7 +12,6 @@ import {
   refuseTransactionPooling,
   sql,
 } from '../../src/storage/index.ts';
-import { migrateDatabase, openStores } from '../../src/stores.ts';
 import { runCli } from '../support/cli.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { startPooler } from '../support/pooler.ts';

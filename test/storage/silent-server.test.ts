@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import { CommitWatch, Database, sql } from '../../src/storage/index.ts';
 import { aMember, anInstitution } from '../support/builders.ts';
 import { cuttingProxy } from '../support/cutting-proxy.ts';

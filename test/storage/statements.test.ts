@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { describeError } from '../../src/describe-error.ts';
 import { listClasses, transferTypes } from '../../src/ledger/index.ts';
-import { Problem } from '../../src/problem.ts';
+import { describeError } from '../../src/shared/describe-error.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import { declaredStatements, type Statement, sql } from '../../src/storage/index.ts';
 import { anInstitution } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

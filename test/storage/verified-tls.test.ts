@@ -5,9 +5,9 @@ import net from 'node:net';
 import { test } from 'node:test';
 import tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { ConfigError, loadConfig } from '../../src/config.ts';
+import { ConfigError, loadConfig } from '../../src/app/config.ts';
+import { openStores } from '../../src/app/context.ts';
 import { migrate, refuseUnverifiedUrl } from '../../src/storage/index.ts';
-import { openStores } from '../../src/stores.ts';
 import { testSecretKey } from '../support/secret-key.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url));

@@ -1,6 +1,6 @@
+import { openDesk } from '../../src/app/context.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import type { Clock, Database, InstitutionId } from '../../src/storage/index.ts';
-import { openDesk } from '../../src/stores.ts';
 import type { TransferDesk } from '../../src/transfers/index.ts';
 import type { TestService } from './service.ts';
 

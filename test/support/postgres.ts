@@ -2,12 +2,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import {
-  embeddedLogin,
-  migrate,
-  ownEmbeddedPostgres,
-  type SocketConnection,
-} from '../../src/storage/index.ts';
+import { ownEmbeddedPostgres } from '../../src/embedded-postgres/index.ts';
+import { embeddedLogin, migrate, type SocketConnection } from '../../src/storage/index.ts';
 
 /** A cluster for tests, with a migrated database to clone from. */
 export interface TestCluster {

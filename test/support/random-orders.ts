@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import { Database, embeddedLogin } from '../../src/storage/index.ts';
 import {
   initiateTransfer,

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { getBalances, listTransactions } from '../../src/accounts/index.ts';
-import { readEvents } from '../../src/events/index.ts';
+import { readEvents } from '../../src/feed/index.ts';
 import type { Actor } from '../../src/institutions/index.ts';
-import type { Position } from '../../src/page.ts';
+import type { Position } from '../../src/shared/page.ts';
 import type { Database, Queryable, Statement } from '../../src/storage/index.ts';
 import { listTransfers, type TransferFilter } from '../../src/transfers/index.ts';
 import type { TestDatabase } from './database.ts';

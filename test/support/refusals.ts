@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 
 /** Everything a caller is told by a refusal: two that differ in any of it can be told apart. */
 export interface Refusal {

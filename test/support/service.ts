@@ -1,7 +1,7 @@
-import { loadConfig } from '../../src/config.ts';
-import { loadDemoWhenEmpty } from '../../src/demo.ts';
-import { type Service, startService } from '../../src/service.ts';
-import type { Log } from '../../src/service-log.ts';
+import { loadConfig } from '../../src/app/config.ts';
+import { loadDemoWhenEmpty } from '../../src/app/demo.ts';
+import { type Service, startService } from '../../src/app/service.ts';
+import type { Log } from '../../src/app/service-log.ts';
 import type { Clock } from '../../src/storage/index.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { testSecretKey } from './secret-key.ts';

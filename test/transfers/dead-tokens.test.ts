@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type AuthDeps, identify, type Presumed, setStanding } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
-import { Problem } from '../../src/problem.ts';
+import { Problem } from '../../src/shared/problem.ts';
 import { initiateTransfer, type TransferOrder } from '../../src/transfers/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths, send } from '../support/demo.ts';
 import { deskOf } from '../support/desk.ts';

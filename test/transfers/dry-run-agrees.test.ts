@@ -3,22 +3,22 @@ import { after, before, test } from 'node:test';
 import { ownOrigin } from '../../src/events/index.ts';
 import type { Actor, ClientActor } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
+import { reconcile } from '../../src/reconciliation/index.ts';
 import { Database } from '../../src/storage/index.ts';
+import { deskSettings } from '../../src/transfers/desk/transfer-desk.ts';
 import {
   explainTransfer,
   initiateTransfer,
   listTransferOptions,
   type Outcome,
   openTransferDesk,
-  reconcile,
   reverseTransfer,
   settleDue,
   type TransferDesk,
   type TransferOrder,
   transferLanes,
 } from '../../src/transfers/index.ts';
-import { rememberSettings } from '../../src/transfers/settings.ts';
-import { deskSettings } from '../../src/transfers/transfer-desk.ts';
+import { rememberSettings } from '../../src/transfers/settings/settings.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { commandOf } from '../support/operator.ts';
 import { mulberry32, pick, type Random } from '../support/random.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Finding, reconcile } from '../../src/transfers/index.ts';
+import { type Finding, reconcile } from '../../src/reconciliation/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { theProgram } from '../support/mutant.ts';
 import { limit, policy, Teller } from '../support/teller.ts';

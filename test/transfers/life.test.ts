@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { keepHouse } from '../../src/app/service.ts';
 import { ownOrigin } from '../../src/events/index.ts';
-import { keepHouse } from '../../src/service.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
+import { clientOf as shareOf } from '../../src/transfers/desk/transfer-desk.ts';
 import {
   cancelTransfer,
   reverseTransfer,
@@ -10,7 +11,6 @@ import {
   settleDue,
   type TransferDesk,
 } from '../../src/transfers/index.ts';
-import { clientOf as shareOf } from '../../src/transfers/transfer-desk.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually, handClock, type TestDesk } from '../support/desk.ts';
 import { commandOf } from '../support/operator.ts';

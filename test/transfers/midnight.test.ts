@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ownOrigin } from '../../src/events/index.ts';
-import { reconcile, saveTransferRules } from '../../src/transfers/index.ts';
+import { reconcile } from '../../src/reconciliation/index.ts';
+import { saveTransferRules } from '../../src/transfers/index.ts';
 import { type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, type TestDesk } from '../support/desk.ts';
 import { startTestService, type TestService } from '../support/service.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
+import { type Finding, reconcile } from '../../src/reconciliation/index.ts';
 import type { InstitutionId, Queryable } from '../../src/storage/index.ts';
-import { type Finding, reconcile, reverseTransfer } from '../../src/transfers/index.ts';
+import { reverseTransfer } from '../../src/transfers/index.ts';
 import { runCli } from '../support/cli.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, handClock } from '../support/desk.ts';

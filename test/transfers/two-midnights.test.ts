@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ownOrigin } from '../../src/events/index.ts';
-import { type Finding, reconcile, saveTransferRules } from '../../src/transfers/index.ts';
+import { type Finding, reconcile } from '../../src/reconciliation/index.ts';
+import { saveTransferRules } from '../../src/transfers/index.ts';
 import { memberOf, paths } from '../support/demo.ts';
 import { deskOf, handClock } from '../support/desk.ts';
 import { startTestService } from '../support/service.ts';

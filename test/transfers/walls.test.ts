@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Statement } from '../../src/storage/index.ts';
-import { settle } from '../../src/transfers/settle.ts';
+import { settle } from '../../src/transfers/desk/settle.ts';
 import { clientOf, memberOf, paths } from '../support/demo.ts';
 import { deskOf, type TestDesk } from '../support/desk.ts';
 import { commandOf } from '../support/operator.ts';

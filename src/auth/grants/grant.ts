@@ -1,8 +1,8 @@
-import type { TokenSubject } from '../access-tokens.ts';
-import type { AuthenticatedClient } from '../client-authentication.ts';
+import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
-import type { Scope } from '../scopes.ts';
-import type { TokenRequest } from '../token-request.ts';
+import type { TokenSubject } from '../tokens/access-tokens.ts';
+import type { Scope } from '../tokens/scopes.ts';
+import type { TokenRequest } from '../tokens/token-request.ts';
 
 /** Whom a token is for: the client itself, or a user. */
 export type Bearer =

@@ -1,12 +1,12 @@
 import { appendAudit } from '../../events/index.ts';
-import { auditedNameHash } from '../audited-name.ts';
-import type { AuthenticatedClient } from '../client-authentication.ts';
+import { auditedNameHash } from '../clients/audited-name.ts';
+import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
-import { countWrongPassword, pauseOf, whyNot } from '../failed-logins.ts';
-import { OAuthError, type RefusalFacts } from '../oauth-error.ts';
 import { admitLogin, selectLogin } from '../queries.ts';
-import { networkOf } from '../spray-brake.ts';
-import type { TokenRequest } from '../token-request.ts';
+import { countWrongPassword, pauseOf, whyNot } from '../sign-in/failed-logins.ts';
+import { networkOf } from '../sign-in/spray-brake.ts';
+import { OAuthError, type RefusalFacts } from '../tokens/oauth-error.ts';
+import type { TokenRequest } from '../tokens/token-request.ts';
 import type { Bearer, Grant } from './grant.ts';
 
 /**

@@ -1,9 +1,14 @@
-import type { AuthenticatedClient } from '../client-authentication.ts';
-import { OAuthError, type RefusalFacts } from '../oauth-error.ts';
-import { endRefreshFamily, findRefreshFamily, renewRefreshFamily, standingOf } from '../refresh-families.ts';
-import type { RefreshFamilyRow } from '../refresh-queries.ts';
-import { nextRefreshToken } from '../refresh-token.ts';
-import { grantScopes, memberScopes, type Scope, scopesIn } from '../scopes.ts';
+import type { AuthenticatedClient } from '../clients/client-authentication.ts';
+import {
+  endRefreshFamily,
+  findRefreshFamily,
+  renewRefreshFamily,
+  standingOf,
+} from '../refresh/refresh-families.ts';
+import type { RefreshFamilyRow } from '../refresh/refresh-queries.ts';
+import { nextRefreshToken } from '../refresh/refresh-token.ts';
+import { OAuthError, type RefusalFacts } from '../tokens/oauth-error.ts';
+import { grantScopes, memberScopes, type Scope, scopesIn } from '../tokens/scopes.ts';
 import type { Grant } from './grant.ts';
 
 /** Of many at once one rotates; the others look again, and find what that one did. */

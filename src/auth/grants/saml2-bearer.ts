@@ -1,6 +1,6 @@
 import { type AssertionFormat, acceptAssertion } from '../providers/assertion.ts';
 import { decodeAssertion, peekSaml, verifySaml } from '../providers/saml.ts';
-import { tokenEndpointOf } from '../token-endpoint.ts';
+import { tokenEndpointOf } from '../tokens/token-endpoint.ts';
 import type { Grant } from './grant.ts';
 
 const samlAssertion: AssertionFormat = {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { findUser } from '../../members/index.ts';
-import type { AuthenticatedClient } from '../client-authentication.ts';
+import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { Bearer, Bounds } from '../grants/grant.ts';
-import { clockSkewMillis } from '../key-states.ts';
-import { OAuthError } from '../oauth-error.ts';
+import { clockSkewMillis } from '../keys/key-states.ts';
+import { OAuthError } from '../tokens/oauth-error.ts';
 import { clockSkewSeconds } from './jwt.ts';
 import { NotBelieved } from './not-believed.ts';
 import type { ProviderKind } from './provider.ts';

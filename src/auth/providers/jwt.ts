@@ -1,5 +1,5 @@
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { isCompactJwt } from '../compact-jwt.ts';
+import { isCompactJwt } from '../tokens/compact-jwt.ts';
 import { NotBelieved } from './not-believed.ts';
 import type { LiveProvider } from './providers.ts';
 

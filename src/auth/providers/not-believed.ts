@@ -1,4 +1,4 @@
-import type { RefusalFacts } from '../oauth-error.ts';
+import type { RefusalFacts } from '../tokens/oauth-error.ts';
 
 /** Why an assertion, or a provider's token, is not believed; one sentence that its bearer may read. */
 export class NotBelieved extends Error {

@@ -1,6 +1,6 @@
 import type { UserIdType } from '../../members/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
-import type { Scope } from '../scopes.ts';
+import type { Scope } from '../tokens/scopes.ts';
 import type { ProviderKey } from './keys.ts';
 
 export const providerKinds = ['jwt', 'saml'] as const;

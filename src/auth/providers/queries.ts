@@ -1,6 +1,6 @@
 import type { UserIdType } from '../../members/index.ts';
 import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
-import { parseScope } from '../scopes.ts';
+import { parseScope } from '../tokens/scopes.ts';
 import type { ProviderKey } from './keys.ts';
 import type { NewProvider, Provider, ProviderKind, ProviderSettings } from './provider.ts';
 

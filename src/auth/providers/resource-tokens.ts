@@ -1,6 +1,6 @@
 import type { Clock } from '../../storage/index.ts';
-import { Remembered } from '../remembered.ts';
-import { parseScope, type Scope } from '../scopes.ts';
+import { Remembered } from '../tokens/remembered.ts';
+import { parseScope, type Scope } from '../tokens/scopes.ts';
 import { authTimeOf, clockSkewSeconds, peekJwt, textClaim, verifyJwt } from './jwt.ts';
 import { NotBelieved } from './not-believed.ts';
 import type { LiveProvider, Providers } from './providers.ts';

@@ -1,0 +1,285 @@
+import {
+  AccessTokens,
+  type AuthDeps,
+  ClientDirectory,
+  PasswordHasher,
+  Pauses,
+  Providers,
+  ResourceTokens,
+  SigningKeys,
+  SprayBrake,
+  Turns,
+  Vault,
+} from '../auth/index.ts';
+import {
+  borrowEmbeddedPostgres,
+  type EmbeddedPostgres,
+  ownEmbeddedPostgres,
+} from '../embedded-postgres/index.ts';
+import { AuditTrail, appendAudit, type Origin, ownOrigin, wholeService } from '../events/index.ts';
+import { beginEpochAfterRestore, beginEpochsOfTimeline } from '../feed/index.ts';
+import { type BusinessTime, listInstitutions, SandboxClocks } from '../institutions/index.ts';
+import { PostingKeys } from '../ledger/index.ts';
+import {
+  type Clock,
+  CommitWatch,
+  Database,
+  DatabaseStartError,
+  embeddedLogin,
+  letOwnerServe,
+  mayCreateLargeObjects,
+  migrate,
+  type Queryable,
+  refuseOtherSettings,
+  refuseTransactionPooling,
+  refuseUnfitLogin,
+  refuseUnverifiedUrl,
+  type SocketConnection,
+  systemClock,
+} from '../storage/index.ts';
+import {
+  deskSettings,
+  logAhead,
+  openTransferDesk,
+  rememberSettings,
+  type TransferDesk,
+  transferLanes,
+} from '../transfers/index.ts';
+import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
+import type { Log } from './service-log.ts';
+
+const dayMillis = 24 * 60 * 60_000;
+
+/** As whom the service connects, and what its connections send at their start beside what all send. */
+interface ServiceConnection {
+  readonly connection: string | SocketConnection;
+  readonly sessionSettings: Readonly<Record<string, string>>;
+}
+
+/** What the service and the operator's commands both stand on: a migrated database and what reads and writes it. */
+export interface Stores extends ServiceConnection {
+  /** Why this database may keep no institution but a demo; undefined when any may be kept. */
+  readonly demoOnly: string | undefined;
+  readonly database: Database;
+  readonly commits: CommitWatch;
+  /** What each new connection begins with. */
+  readonly onConnect: (db: Queryable) => Promise<void>;
+  readonly clock: Clock;
+  readonly sandboxClocks: SandboxClocks;
+  readonly businessTime: BusinessTime;
+  readonly postingKeys: PostingKeys;
+  readonly auth: AuthDeps;
+  close(): Promise<void>;
+}
+
+/**
+ * `own`: the embedded database is started, kept running and stopped with us; `borrow`: it is used when it runs, and
+ * started only for the time of a command. DatabaseStartError, ConfigError.
+ */
+export async function openStores(
+  config: Config,
+  secrets: Secrets,
+  embedded: 'own' | 'borrow',
+  log: Log,
+  clock: Clock = systemClock,
+  origin: Origin = ownOrigin(),
+): Promise<Stores> {
+  const postgres = config.databaseUrl === undefined ? await startEmbedded(config, embedded, log) : undefined;
+  const { connection, sessionSettings, applied } = await prepareDatabase(config, postgres).catch(
+    async (error) => {
+      await postgres?.stop();
+      throw error;
+    },
+  );
+  const commits = new CommitWatch();
+  const onConnect = async (db: Queryable) => {
+    if (await beginEpochsOfTimeline(db, clock())) log('event_epoch_began');
+  };
+  const database = new Database({
+    connection,
+    commits,
+    onConnect,
+    maxConnections: config.databaseConnections,
+    settings: sessionSettings,
+    onIdleError: (error) => log('database_connection_lost', { error }),
+  });
+  try {
+    await refuseUnfitLogin(database, config.allowServingAsDatabaseOwner);
+    await refuseOtherSettings(database);
+    if (await mayCreateLargeObjects(database)) log('large_objects_open');
+    if (applied.length > 0) await recordMigrations(database, applied, origin, clock());
+    const institutions = await database.directory(listInstitutions);
+    const sandboxClocks = new SandboxClocks();
+    sandboxClocks.learn(institutions);
+    const { businessTime } = sandboxClocks;
+    for (const { institutionId, demo } of institutions) {
+      if (postgres?.demoOnly !== undefined && !demo) throw new DatabaseStartError(postgres.demoOnly);
+      if (await beginEpochAfterRestore(database, institutionId, clock))
+        log('event_epoch_began', { institutionId });
+    }
+    const vault = new Vault(await keyEncryptionKey(config, secrets));
+    const audit = new AuditTrail({
+      database,
+      clock,
+      onError: (error) => log('audit_not_written', { error }),
+    });
+    const providers = new Providers(database);
+    const keys = new SigningKeys(database, vault, clock, { rotationDays: config.signingKeyDays });
+    return {
+      connection,
+      sessionSettings,
+      demoOnly: postgres?.demoOnly,
+      database,
+      commits,
+      onConnect,
+      clock,
+      sandboxClocks,
+      businessTime,
+      postingKeys: new PostingKeys(database),
+      auth: {
+        database,
+        clock,
+        businessTime,
+        vault,
+        keys,
+        clientDirectory: new ClientDirectory(database),
+        issuer: config.publicUrl,
+        tokens: new AccessTokens({ keys, clock, issuer: config.publicUrl }),
+        providers,
+        resourceTokens: new ResourceTokens(providers, clock),
+        passwords: new PasswordHasher(config.hashingThreads),
+        audit,
+        // One more than are hashed: it is looked up meanwhile. One client alone has room for a storm of 500.
+        logins: new Turns(config.hashingThreads + 1, 1_024),
+        loginPauses: new Pauses({ clock, firstMillis: config.failedLoginPauseMillis }),
+        sprays: new SprayBrake({ clock, pauseMillis: 8 * config.failedLoginPauseMillis }),
+        clientPauses: new Pauses({ clock, firstMillis: config.failedLoginPauseMillis }),
+        accessTokenLifetimeSeconds: config.accessTokenLifetimeSeconds,
+        refreshTokens: {
+          lifetimeMillis: config.refreshTokenLifetimeDays * dayMillis,
+          idleMillis: config.refreshTokenIdleDays * dayMillis,
+        },
+      },
+      close: async () => {
+        await audit.close();
+        await database.close();
+        await postgres?.stop();
+      },
+    };
+  } catch (error) {
+    // Its connections would keep this process alive, and a borrowed server that nobody else uses.
+    await database.close();
+    await postgres?.stop();
+    throw error;
+  }
+}
+
+/**
+ * The desk that transfers are brought to, on connections for its batches alone, with the settings that keep their plans good
+ * on tables analysed while empty.
+ */
+export function openDesk(
+  {
+    connection,
+    sessionSettings,
+    database,
+    commits,
+    onConnect,
+    clock,
+    businessTime,
+    postingKeys,
+  }: Pick<
+    Stores,
+    | 'connection'
+    | 'sessionSettings'
+    | 'database'
+    | 'commits'
+    | 'onConnect'
+    | 'clock'
+    | 'businessTime'
+    | 'postingKeys'
+  >,
+  log: Log = () => {},
+): {
+  readonly desk: TransferDesk;
+  close(): Promise<void>;
+} {
+  const ledger = new Database({
+    connection,
+    maxConnections: transferLanes,
+    commits,
+    onConnect,
+    settings: { ...sessionSettings, ...deskSettings },
+  });
+  const desk = openTransferDesk(ledger, {
+    clock,
+    businessTime,
+    postingKeys,
+    settings: rememberSettings(database),
+    onAhead: logAhead(log),
+  });
+  return { desk, close: () => ledger.close() };
+}
+
+/** What opening the stores does first, alone: for an owner who does not serve. DatabaseStartError. */
+export async function migrateDatabase(config: Config): Promise<void> {
+  const postgres =
+    config.databaseUrl === undefined ? await startEmbedded(config, 'borrow', () => {}) : undefined;
+  try {
+    await migrateAsOwner(config, postgres);
+  } finally {
+    await postgres?.stop();
+  }
+}
+
+async function prepareDatabase(
+  config: Config,
+  postgres: EmbeddedPostgres | undefined,
+): Promise<ServiceConnection & { readonly applied: readonly string[] }> {
+  const { owner, applied } = await migrateAsOwner(config, postgres);
+  if (postgres !== undefined) {
+    return { connection: { ...postgres.connection, user: embeddedLogin }, sessionSettings: {}, applied };
+  }
+  const sessionSettings: Record<string, string> = config.allowServingAsDatabaseOwner
+    ? { role: await letOwnerServe(owner) }
+    : {};
+  const connection = config.databaseUrl as string;
+  // Migrating has asked this of the owner's.
+  if (connection !== owner) await refuseTransactionPooling(connection);
+  return { connection, sessionSettings, applied };
+}
+
+/** The first program to meet an older schema brings it up to date, whichever command it runs. */
+async function recordMigrations(
+  database: Database,
+  applied: readonly string[],
+  origin: Origin,
+  at: Date,
+): Promise<void> {
+  const entry = { action: 'schema.migrated', outcome: 'succeeded', origin, after: { applied } } as const;
+  await database.transaction(wholeService, (tx) => appendAudit(tx, wholeService, entry, at));
+}
+
+/** With the owner's login where there is one; its connection is closed afterwards. */
+async function migrateAsOwner(
+  config: Config,
+  postgres: EmbeddedPostgres | undefined,
+): Promise<{ readonly owner: string | SocketConnection; readonly applied: readonly string[] }> {
+  if (postgres !== undefined) {
+    const applied = await migrate(postgres.connection, { login: embeddedLogin });
+    return { owner: postgres.connection, applied };
+  }
+  const { databaseUrl = '', migrationDatabaseUrl } = config;
+  if (!config.allowUnverifiedDatabase) {
+    refuseUnverifiedUrl(databaseUrl, 'DATABASE_URL');
+    if (migrationDatabaseUrl !== undefined)
+      refuseUnverifiedUrl(migrationDatabaseUrl, 'MIGRATION_DATABASE_URL');
+  }
+  const owner = migrationDatabaseUrl ?? databaseUrl;
+  return { owner, applied: await migrate(owner) };
+}
+
+function startEmbedded(config: Config, embedded: 'own' | 'borrow', log: Log): Promise<EmbeddedPostgres> {
+  const start = embedded === 'own' ? ownEmbeddedPostgres : borrowEmbeddedPostgres;
+  return start({ dataDir: config.dataDir, log });
+}

@@ -1,0 +1,401 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  getAccount,
+  getBalances,
+  listAccounts,
+  listCustomerAccounts,
+  listTransactions,
+} from '../accounts/index.ts';
+import {
+  acknowledgeActivationCode,
+  acknowledgeEmailCode,
+  activateMember,
+  authorizationServerMetadata,
+  changePassword,
+  confirmEmail,
+  getActivationCode,
+  getEmailCode,
+  identify,
+  introspectToken,
+  issueActivation,
+  issueEmailCode,
+  issueToken,
+  keepAuthHouse,
+  refusalFor,
+  revokeToken,
+  SealBroken,
+} from '../auth/index.ts';
+import { payDueOpening } from '../core-system/index.ts';
+import {
+  type AuditTrail,
+  expireAudit,
+  type Origin,
+  wholeService,
+  wipeExpiredSecrets,
+} from '../events/index.ts';
+import { readEvents } from '../feed/index.ts';
+import { type CommitDelay, createServer, type Services } from '../http/index.ts';
+import { type Actor, type Institution, listInstitutions } from '../institutions/index.ts';
+import { forgetRegistrationTries, getProfile, registerMember, updateContact } from '../members/index.ts';
+import { Problem } from '../shared/problem.ts';
+import { within } from '../shared/within.ts';
+import { type Clock, type InstitutionId, waitsForStandbys } from '../storage/index.ts';
+import {
+  cancelTransfer,
+  expireLimitCounters,
+  explainTransfer,
+  getTransfer,
+  initiateTransfer,
+  listTransferOptions,
+  listTransfers,
+  settleDue,
+  type TransferDesk,
+} from '../transfers/index.ts';
+import type { Config, Secrets } from './config.ts';
+import { openDesk, openStores, type Stores } from './context.ts';
+import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
+
+export interface Service {
+  readonly stores: Stores;
+  /** Where it listens, e.g. http://127.0.0.1:8080 */
+  readonly address: string;
+  /**
+   * Reports that it is not ready for the configured delay, stops accepting, finishes requests in flight and closes the
+   * database. Every step is bounded, also when the database is silent. Idempotent.
+   */
+  close(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly log: Log;
+  /** Where requests are logged; left out, as `openServiceLog` has it. */
+  readonly logStream?: ServiceLog['stream'];
+  readonly clock?: Clock;
+  readonly beforeListening?: (stores: Stores) => Promise<void>;
+  /** `borrow`: another process of this service owns the embedded database. */
+  readonly embedded?: 'own' | 'borrow';
+}
+
+/** Thrown when the service must not be served as configured; one sentence for the person at the terminal. */
+export class ServiceStartError extends Error {
+  override readonly name = 'ServiceStartError';
+}
+
+const housekeepingMillis = 60_000;
+const sweepMillis = 500;
+/** Longer than a sweep takes while the database answers. */
+const leastSweepPatienceMillis = 2_000;
+/** Institutions swept at the same time; one that waits for locks takes one of these for up to eight seconds. */
+const mostSwept = 16;
+
+/** The composition root: the only place that builds everything and passes it on. */
+export async function startService(
+  config: Config,
+  secrets: Secrets,
+  options: ServiceOptions,
+): Promise<Service> {
+  const stores = await openStores(config, secrets, options.embedded ?? 'own', options.log, options.clock);
+  const { desk, close: closeDesk } = openDesk(stores, options.log);
+  try {
+    await refuseOtherSecretKey(stores);
+    await options.beforeListening?.(stores);
+    await refusePublicDemo(config, stores);
+    let stopping = false;
+    const server = await createServer(
+      servicesOf(stores, desk, () => stopping),
+      {
+        publicUrl: config.publicUrl,
+        corsOrigins: config.corsOrigins,
+        trustedProxies: config.trustedProxies,
+        tokensPerMinute: config.tokensPerMinute,
+        registrationsPerMinute: config.registrationsPerMinute,
+        dryRunsPerMinute: config.dryRunsPerMinute,
+        optionsPerMinute: config.optionsPerMinute,
+        lookUpsPerMinute: config.lookUpsPerMinute,
+        contactChangesPerMinute: config.contactChangesPerMinute,
+        idConflictsPerMinute: config.idConflictsPerMinute,
+        nowMillis: () => stores.clock().getTime(),
+        logLevel: config.logLevel,
+        requestTimeoutSeconds: config.requestTimeoutSeconds,
+        logStream: options.logStream ?? openServiceLog(config.logLevel).stream,
+      },
+    );
+    const address = await server.listen({ host: config.host, port: config.port }).catch((error) => {
+      throw cannotListen(config, error);
+    });
+    stores.commits.onChange = (isDelayed) => {
+      if (!isDelayed) options.log('commits_no_longer_wait');
+      else
+        commitDelay(stores).then(
+          (reason) => options.log(reason ?? 'commits_wait'),
+          () => {},
+        );
+    };
+    const housekeeping = setInterval(() => {
+      keepHouse(stores, config.auditRetentionDays, options.log).catch((error) =>
+        options.log('housekeeping_failed', { error }),
+      );
+    }, housekeepingMillis);
+
+    const sweeper = startSweeping(stores, desk, options.log);
+
+    let closing: Promise<void> | undefined;
+    const close = async () => {
+      stopping = true;
+      // A proxy in front sees `/readyz` and sends its requests elsewhere before the port closes.
+      await sleep(config.shutdownDelaySeconds * 1000);
+      clearInterval(housekeeping);
+      const swept = sweeper.stop();
+      const graceMillis = config.shutdownGraceSeconds * 1000;
+      const patience = setTimeout(() => server.server.closeAllConnections(), graceMillis);
+      await server.close();
+      clearTimeout(patience);
+      await within(Math.max(graceMillis, leastSweepPatienceMillis), swept);
+      await closeDesk();
+      await stores.close();
+    };
+    return {
+      stores,
+      address,
+      close: () => {
+        closing ??= close();
+        return closing;
+      },
+    };
+  } catch (error) {
+    await closeDesk();
+    await stores.close();
+    throw error;
+  }
+}
+
+function servicesOf(stores: Stores, desk: TransferDesk, isStopping: () => boolean): Services {
+  const { auth, clock, businessTime, database, postingKeys } = stores;
+  const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
+  const institution = async (institutionId: InstitutionId) =>
+    (await desk.deps.settings(institutionId)).institution;
+  const registration = {
+    database,
+    clock,
+    businessTime,
+    postingKeys,
+    issueActivation: issueActivation.bind(null, auth.vault),
+    issueEmailCode: issueEmailCode.bind(null, auth.vault),
+  };
+  return {
+    issueToken: (request) => issueToken(auth, request),
+    revokeToken: (request) => revokeToken(auth, request),
+    introspectToken: (request) => introspectToken(auth, request),
+    authorizationServer: authorizationServerMetadata(auth.issuer),
+    publishedKeys: () => auth.keys.published(),
+    identify: (token, admit) => identify(auth, token, admit),
+    registerMember: async (actor, member, origin) => {
+      const registering = registerMember(registration, actor, member, origin);
+      try {
+        return await noteRefusal(auth.audit, 'user.registered', actor, origin, registering);
+      } catch (error) {
+        throw error instanceof Problem ? await refusalFor(auth, actor, error) : error;
+      }
+    },
+    activateMember: async (actor, activation, origin) => {
+      const postingKey = await postingKeys.next();
+      const activating = activateMember(auth, actor, activation, origin, (tx, personKey, at) =>
+        payDueOpening(tx, personKey, postingKey, at),
+      );
+      const { userId } = await noteRefusal(auth.audit, 'user.activated', actor, origin, activating);
+      return getProfile(database, actor, userId, 'USER_ID', nowAt(actor));
+    },
+    changePassword: async (actor, change, origin) => {
+      const changing = changePassword(auth, actor, change, origin);
+      await noteRefusal(auth.audit, 'user.password_changed', actor, origin, changing);
+      return getProfile(database, actor, actor.userId, 'USER_ID', nowAt(actor));
+    },
+    getProfile: (actor, id, idType) => getProfile(database, actor, id, idType, nowAt(actor)),
+    updateContact: (actor, customerId, change, origin) =>
+      updateContact(registration, actor, customerId, change, origin),
+    confirmEmail: async (actor, emailCode, origin) => {
+      const confirming = confirmEmail(auth, actor, emailCode, origin);
+      const { userId } = await noteRefusal(auth.audit, 'user.email_confirmed', actor, origin, confirming);
+      return getProfile(database, actor, userId, 'USER_ID', nowAt(actor));
+    },
+    getAccount: (actor, accountId) => getAccount(database, actor, accountId),
+    listAccounts: (actor, customerId) => listAccounts(database, actor, customerId),
+    listCustomerAccounts: (actor, customerId) => listCustomerAccounts(database, actor, customerId),
+    listTransactions: (actor, accountId, filter, page) =>
+      listTransactions({ database, institution }, actor, accountId, filter, page),
+    getBalances: (actor, accountId, asOf) =>
+      getBalances({ database, clock: () => nowAt(actor) }, actor, accountId, asOf),
+    initiateTransfer: (actor, order, origin, condition) =>
+      initiateTransfer(desk, actor, order, origin, condition),
+    explainTransfer: (actor, order) => explainTransfer(desk, database, actor, order),
+    listTransferOptions: (actor, fromAccountId) => listTransferOptions(desk, database, actor, fromAccountId),
+    cancelTransfer: (actor, transferId, origin) => cancelTransfer(desk, database, actor, transferId, origin),
+    getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
+    listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, filter, page),
+    readEvents: ({ institutionId }, page) => readEvents(database, institutionId, page),
+    getActivationCode: (actor, eventId, origin) => getActivationCode(auth, actor, eventId, origin),
+    acknowledgeActivationCode: (actor, eventId, origin) =>
+      acknowledgeActivationCode(auth, actor, eventId, origin),
+    getEmailCode: (actor, eventId, origin) => getEmailCode(auth, actor, eventId, origin),
+    acknowledgeEmailCode: (actor, eventId, origin) => acknowledgeEmailCode(auth, actor, eventId, origin),
+    noteRate: (actor, reason, origin) => noteCaller(auth.audit, 'rate_limit', actor, reason, origin),
+    noteIdConflict: (actor, origin) =>
+      noteCaller(auth.audit, 'transfer.id_conflict', actor, 'transfer_id_reused', origin),
+    ready: async () => {
+      if (isStopping()) throw new Problem('shutting_down', 'The service is about to stop.');
+      await database.directory(listInstitutions);
+      return commitDelay(stores);
+    },
+  };
+}
+
+function noteCaller(
+  audit: AuditTrail,
+  action: 'rate_limit' | 'transfer.id_conflict',
+  actor: Actor,
+  reason: string,
+  origin: Origin,
+): void {
+  const { institutionId, clientId } = actor;
+  const userId = actor.kind === 'member' ? actor.userId : undefined;
+  audit.note(institutionId, { action, outcome: 'refused', reason, origin, clientId, userId });
+}
+
+/** Why commits wait; null if they do not. */
+async function commitDelay({ commits, database }: Stores): Promise<CommitDelay | null> {
+  if (!commits.isDelayed) return null;
+  return (await database.directory(waitsForStandbys)) ? 'commits_wait_for_standby' : 'commits_wait';
+}
+
+/** For the audit: who tries member numbers or activation codes is seen. */
+async function noteRefusal<T>(
+  audit: AuditTrail,
+  action: 'user.registered' | 'user.activated' | 'user.email_confirmed' | 'user.password_changed',
+  actor: Actor,
+  origin: Origin,
+  work: Promise<T>,
+): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Problem) {
+      const { institutionId, clientId } = actor;
+      const userId = actor.kind === 'member' ? actor.userId : undefined;
+      audit.note(institutionId, { action, outcome: 'refused', reason: error.code, origin, clientId, userId });
+    }
+    throw error;
+  }
+}
+
+/**
+ * Pending transfers whose time has come are settled by whichever process looks first. Each institution is swept by itself,
+ * one sweep after the other: one that fails, or waits for locks, holds up no other.
+ */
+function startSweeping(stores: Stores, desk: TransferDesk, log: Log): { stop(): Promise<void> } {
+  const { database } = stores;
+  const underWay = new Map<InstitutionId, Promise<void>>();
+  const begin = ({ institutionId, code }: Institution) => {
+    const swept = settleDue(desk, database, institutionId)
+      .catch((error) => log('sweep_failed', { institution: code, error }))
+      .then(() => {
+        underWay.delete(institutionId);
+      });
+    underWay.set(institutionId, swept);
+  };
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let looking = Promise.resolve();
+  const look = async () => {
+    try {
+      const institutions = await database.directory(listInstitutions);
+      stores.sandboxClocks.learn(institutions);
+      for (const institution of institutions) {
+        if (stopped) return;
+        if (underWay.has(institution.institutionId)) continue;
+        if (underWay.size >= mostSwept) await Promise.race(underWay.values());
+        begin(institution);
+      }
+    } catch (error) {
+      log('sweep_failed', { error });
+    }
+    if (!stopped) schedule();
+  };
+  const schedule = () => {
+    timer = setTimeout(() => {
+      looking = look();
+    }, sweepMillis);
+  };
+  schedule();
+  return {
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await looking;
+      await Promise.all(underWay.values());
+    },
+  };
+}
+
+/**
+ * Under another SECRET_KEY no token can be signed, and no client's secret is known: all of them would be told that they
+ * are wrong; and what a command seals or hashes under it, the service that runs could not open. ServiceStartError. What else
+ * may be the matter with the keys is told where a token is asked for.
+ */
+export async function refuseOtherSecretKey({ auth }: Stores): Promise<void> {
+  await auth.keys.signer().catch((error) => {
+    if (!(error instanceof SealBroken)) return;
+    throw new ServiceStartError(
+      'SECRET_KEY is not the one that this database was used with: its signing keys cannot be opened. Set the one before; if it is lost, see "Changing SECRET_KEY" in docs/security.md.',
+    );
+  });
+}
+
+/** The demo's credentials are printed in its README: it stays on this machine unless somebody insists. */
+export async function refusePublicDemo(config: Config, stores: Stores): Promise<void> {
+  if (config.allowDemoAnywhere) return;
+  const loopback = ['127.0.0.1', '::1', 'localhost'].includes(config.host);
+  if (loopback && config.databaseUrl === undefined) return;
+  const institutions = await stores.database.directory(listInstitutions);
+  if (institutions.some((institution) => institution.demo)) {
+    throw new ServiceStartError(
+      'The database holds the demo institution, whose credentials are public: it is not served on a public address or from an external database. Set ALLOW_DEMO_ANYWHERE=true if you mean it.',
+    );
+  }
+}
+
+/** Each task of each institution by itself: one that fails is logged and tried again the next time. */
+export async function keepHouse(stores: Stores, auditRetentionDays: number, log: Log): Promise<void> {
+  const { auth, clock, businessTime, database } = stores;
+  const attempt = async (institution: string | undefined, task: string, work: () => Promise<unknown>) => {
+    await work().catch((error) => log('housekeeping_failed', { institution, task, error }));
+  };
+  const keptFrom = new Date(clock().getTime() - auditRetentionDays * 24 * 60 * 60_000);
+  const trim = (institutionId: InstitutionId) =>
+    database.write(institutionId, (db) => expireAudit(db, keptFrom));
+  await attempt(undefined, 'signing_keys', () => auth.keys.keep());
+  await attempt(undefined, 'audit', () => trim(wholeService));
+  for (const { institutionId, code } of await database.directory(listInstitutions)) {
+    await attempt(code, 'tokens', () => keepAuthHouse(auth, institutionId));
+    await attempt(code, 'secrets', () =>
+      database.write(institutionId, (db) =>
+        wipeExpiredSecrets(db, institutionId, businessTime(institutionId, clock())),
+      ),
+    );
+    await attempt(code, 'registration_tries', () =>
+      forgetRegistrationTries(database, institutionId, clock()),
+    );
+    await attempt(code, 'audit', () => trim(institutionId));
+    await attempt(code, 'limit_counters', () =>
+      database.write(institutionId, (db) => expireLimitCounters(db, clock())),
+    );
+  }
+}
+
+function cannotListen(config: Config, error: NodeJS.ErrnoException): Error {
+  const where = `${config.host}:${config.port}`;
+  if (error.code === 'EADDRINUSE') {
+    return new ServiceStartError(`Something else listens on ${where} already. Set PORT to another port.`);
+  }
+  if (error.code === 'EACCES') return new ServiceStartError(`${where} may not be listened on by this user.`);
+  return new ServiceStartError(`Cannot listen on ${where}: ${error.message}`);
+}

@@ -1,0 +1,244 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type AuditAction,
+  type AuditEntry,
+  appendAudit,
+  type Origin,
+  whatChanged,
+} from '../../events/index.ts';
+import { Problem } from '../../shared/problem.ts';
+import type { InstitutionId, Transaction } from '../../storage/index.ts';
+import type { AuthDeps } from '../deps.ts';
+import { grants } from '../grants/index.ts';
+import type { Scope } from '../tokens/scopes.ts';
+import { clientSecretPurpose } from './client-authentication.ts';
+import type { ClientKey } from './client-keys.ts';
+import {
+  type ClientChange,
+  deleteClientKey,
+  deleteClientSecrets,
+  expireClientSecrets,
+  insertClient,
+  insertClientId,
+  insertClientKey,
+  insertClientSecret,
+  type ListedClient,
+  lockClient,
+  type RegistrationRefusals,
+  replaceIdPrefixes,
+  selectClientSecrets,
+  selectClients,
+  updateClient,
+} from './client-queries.ts';
+
+/** For people. */
+export const clientIdRule = '1 to 128 letters, digits or . _ ~ -';
+
+type ClientDeps = Pick<AuthDeps, 'database' | 'clock' | 'vault'>;
+
+/** What a client may be registered for. */
+export const grantTypes: readonly string[] = [...grants.keys()];
+
+export interface NewClient {
+  readonly institutionId: InstitutionId;
+  readonly clientId: string;
+  readonly name: string;
+  /** Left out: 256 random bits, unless there is a key. */
+  readonly secret?: string;
+  /** Authenticates with it instead of a secret. */
+  readonly key?: ClientKey;
+  readonly scopes: readonly Scope[];
+  readonly grants: readonly string[];
+  readonly tokenLifetimeSeconds?: number;
+  /** In CIDR notation; left out: it may call from anywhere. */
+  readonly networks?: readonly string[];
+  /** Left out: the client introspects its own tokens alone. */
+  readonly introspectsAll?: boolean;
+  /** How ids of transfers begin that are this client's alone; left out: none. */
+  readonly idPrefixes?: readonly string[];
+  /** Left out: UNIFORM. */
+  readonly registrationRefusals?: RegistrationRefusals;
+  /** Left out: its assertions name our issuer alone as their audience. */
+  readonly allowsTokenEndpointAudience?: boolean;
+}
+
+/**
+ * Whether it means itself in HTTP Basic, whether or not a library form-encodes it before (RFC 6749 section 2.3.1; many do
+ * not): unreserved characters of a URL. The database has the same rule.
+ */
+export function isClientId(text: string): boolean {
+  return /^[A-Za-z0-9._~-]{1,128}$/.test(text);
+}
+
+/**
+ * Returns the secret, which is kept only as a keyed hash; undefined when the client id is taken. Throws Problem
+ * `invalid_request` for an id that cannot be one, IdPrefixTakenError.
+ */
+export async function createClient(
+  deps: ClientDeps,
+  client: NewClient,
+  origin: Origin,
+): Promise<{ readonly secret: string | undefined } | undefined> {
+  const { institutionId, clientId, key } = client;
+  if (!isClientId(clientId)) throw new Problem('invalid_request', `A client id has ${clientIdRule}.`);
+  const secret = client.secret ?? (key === undefined ? newSecret() : undefined);
+  return deps.database.transaction(institutionId, async (tx) => {
+    if (!(await insertClientId(tx, clientId, institutionId))) return undefined;
+    const createdAt = deps.clock();
+    await insertClient(tx, institutionId, {
+      clientId,
+      name: client.name,
+      scopes: client.scopes,
+      grants: client.grants,
+      tokenLifetimeSeconds: client.tokenLifetimeSeconds ?? null,
+      networks: client.networks ?? null,
+      createdAt,
+      introspectsAll: client.introspectsAll ?? false,
+      registrationRefusals: client.registrationRefusals ?? 'UNIFORM',
+      allowsTokenEndpointAudience: client.allowsTokenEndpointAudience ?? false,
+    });
+    if (client.idPrefixes) await replaceIdPrefixes(tx, institutionId, clientId, client.idPrefixes);
+    if (secret !== undefined) await saveSecret(deps, tx, clientId, 1, secret);
+    if (key !== undefined) await insertClientKey(tx, institutionId, clientId, key, createdAt);
+    await record(deps, tx, 'client.created', clientId, origin, {
+      ...whatChanged(undefined, await selectClient(deps, tx, clientId)),
+    });
+    return { secret };
+  });
+}
+
+export function listClients(deps: ClientDeps, institutionId: InstitutionId): Promise<ListedClient[]> {
+  return deps.database.read(institutionId, (db) => selectClients(db, institutionId, deps.clock()));
+}
+
+/** False: there is no such client. Switching it off ends its tokens for good. Throws IdPrefixTakenError. */
+export function changeClient(
+  deps: ClientDeps,
+  institutionId: InstitutionId,
+  clientId: string,
+  change: ClientChange,
+  origin: Origin,
+): Promise<boolean> {
+  return deps.database.transaction(institutionId, async (tx) => {
+    if (!(await lockClient(tx, institutionId, clientId))) return false;
+    const before = await selectClient(deps, tx, clientId);
+    await updateClient(tx, institutionId, clientId, change);
+    if (change.idPrefixes) await replaceIdPrefixes(tx, institutionId, clientId, change.idPrefixes);
+    const after = await selectClient(deps, tx, clientId);
+    await record(deps, tx, 'client.changed', clientId, origin, whatChanged(before, after));
+    return true;
+  });
+}
+
+/**
+ * A second secret beside the one in use, which ends after `overlapMillis`. `two_already`: one of the two must be
+ * retired first.
+ */
+export function rotateSecret(
+  deps: ClientDeps,
+  institutionId: InstitutionId,
+  clientId: string,
+  overlapMillis: number,
+  origin: Origin,
+): Promise<{ readonly secret: string } | 'no_such_client' | 'two_already'> {
+  return deps.database.transaction(institutionId, async (tx) => {
+    if (!(await lockClient(tx, institutionId, clientId))) return 'no_such_client';
+    const now = deps.clock();
+    const all = await selectClientSecrets(tx, institutionId, clientId);
+    const over = all.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= now);
+    const valid = all.filter((one) => !over.includes(one));
+    if (valid.length > 1) return 'two_already';
+    await deleteClientSecrets(
+      tx,
+      institutionId,
+      clientId,
+      over.map(({ slot }) => slot),
+    );
+    await expireClientSecrets(tx, institutionId, clientId, new Date(now.getTime() + overlapMillis));
+    const secret = newSecret();
+    await saveSecret(deps, tx, clientId, valid[0]?.slot === 1 ? 2 : 1, secret);
+    await record(deps, tx, 'client.secret_added', clientId, origin);
+    return { secret };
+  });
+}
+
+/** Ends secrets at once: all but the newest, or all of them. Answers how many; undefined: there is no such client. */
+export function retireSecrets(
+  deps: ClientDeps,
+  institutionId: InstitutionId,
+  clientId: string,
+  which: 'older' | 'all',
+  origin: Origin,
+): Promise<number | undefined> {
+  return deps.database.transaction(institutionId, async (tx) => {
+    if (!(await lockClient(tx, institutionId, clientId))) return undefined;
+    const slots = (await selectClientSecrets(tx, institutionId, clientId)).map(({ slot }) => slot);
+    if (which === 'older') slots.pop();
+    await deleteClientSecrets(tx, institutionId, clientId, slots);
+    if (slots.length > 0) await record(deps, tx, 'client.secret_removed', clientId, origin);
+    return slots.length;
+  });
+}
+
+/** Registers a key that the client signs its assertions with. */
+export function addClientKey(
+  deps: ClientDeps,
+  institutionId: InstitutionId,
+  clientId: string,
+  key: ClientKey,
+  origin: Origin,
+): Promise<'added' | 'no_such_client' | 'kid_taken'> {
+  return deps.database.transaction(institutionId, async (tx) => {
+    if (!(await lockClient(tx, institutionId, clientId))) return 'no_such_client';
+    if (!(await insertClientKey(tx, institutionId, clientId, key, deps.clock()))) return 'kid_taken';
+    await record(deps, tx, 'client.key_added', clientId, origin, { subject: key.kid });
+    return 'added';
+  });
+}
+
+/** False: the client has no such key. */
+export function removeClientKey(
+  deps: ClientDeps,
+  institutionId: InstitutionId,
+  clientId: string,
+  kid: string,
+  origin: Origin,
+): Promise<boolean> {
+  return deps.database.transaction(institutionId, async (tx) => {
+    const removed = await deleteClientKey(tx, institutionId, clientId, kid);
+    if (removed) await record(deps, tx, 'client.key_removed', clientId, origin, { subject: kid });
+    return removed;
+  });
+}
+
+function record(
+  { clock }: ClientDeps,
+  tx: Transaction,
+  action: AuditAction,
+  clientId: string,
+  origin: Origin,
+  more: Pick<AuditEntry, 'subject' | 'before' | 'after'> = {},
+): Promise<void> {
+  const entry = { action, outcome: 'succeeded', clientId, origin, ...more } as const;
+  return appendAudit(tx, tx.institutionId, entry, clock());
+}
+
+async function selectClient({ clock }: ClientDeps, tx: Transaction, clientId: string) {
+  const all = await selectClients(tx, tx.institutionId, clock());
+  return all.find((client) => client.clientId === clientId);
+}
+
+function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+async function saveSecret(
+  { vault, clock }: ClientDeps,
+  tx: Transaction,
+  clientId: string,
+  slot: number,
+  secret: string,
+): Promise<void> {
+  const secretHash = vault.hash(clientSecretPurpose, secret);
+  await insertClientSecret(tx, tx.institutionId, clientId, { slot, secretHash, createdAt: clock() });
+}

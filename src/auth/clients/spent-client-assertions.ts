@@ -1,0 +1,33 @@
+import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+
+const spend = sql(
+  'auth_spend_client_assertion',
+  `insert into spent_client_assertions (institution_id, assertion_hash, expires_at) values ($1, $2, $3)
+   on conflict do nothing`,
+);
+
+/**
+ * Uses an assertion up, for all processes: false when it was used before. `hash`: 32 bytes, of the
+ * client's id and its own; it is remembered until `expiresAt`, when no process would believe it anyway.
+ */
+export async function spendClientAssertion(
+  db: Queryable,
+  institutionId: InstitutionId,
+  hash: Buffer,
+  expiresAt: Date,
+): Promise<boolean> {
+  return (await db.query(spend, [institutionId, hash, expiresAt])).rowCount === 1;
+}
+
+const forget = sql(
+  'auth_forget_spent_client_assertions',
+  'delete from spent_client_assertions where institution_id = $1 and expires_at <= $2',
+);
+
+export async function forgetClientAssertions(
+  db: Queryable,
+  institutionId: InstitutionId,
+  now: Date,
+): Promise<void> {
+  await db.query(forget, [institutionId, now]);
+}

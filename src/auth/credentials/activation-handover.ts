@@ -1,0 +1,43 @@
+import type { Origin } from '../../events/index.ts';
+import type { ClientActor } from '../../institutions/index.ts';
+import type { AuthDeps } from '../deps.ts';
+import { activationPurpose, findActivation } from './activation.ts';
+import { acknowledgeCode, type CodeKind, handOverCode } from './code-handover.ts';
+
+export interface HandedOverCode {
+  readonly activationCode: string;
+  readonly userId: string;
+  readonly expiresAt: Date;
+}
+
+const activationCode: CodeKind = {
+  event: 'member.registered',
+  purpose: activationPurpose,
+  readAs: 'user.activation_code_read',
+  deliveredAs: 'user.activation_code_delivered',
+  userOf: async (deps, institutionId, code) => {
+    const found = await findActivation(deps, institutionId, code);
+    return found?.matches ? found.activation : undefined;
+  },
+};
+
+/** The activation code of a registration. Problem `not_found`. */
+export async function getActivationCode(
+  deps: AuthDeps,
+  actor: ClientActor,
+  eventId: string,
+  origin: Origin,
+): Promise<HandedOverCode> {
+  const { code, ...rest } = await handOverCode(deps, activationCode, actor, eventId, origin);
+  return { activationCode: code, ...rest };
+}
+
+/** The institution has it. Problem `not_found`. */
+export function acknowledgeActivationCode(
+  deps: AuthDeps,
+  actor: ClientActor,
+  eventId: string,
+  origin: Origin,
+): Promise<void> {
+  return acknowledgeCode(deps, activationCode, actor, eventId, origin);
+}

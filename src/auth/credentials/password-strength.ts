@@ -1,0 +1,85 @@
+import { Worker } from 'node:worker_threads';
+import { Problem } from '../../shared/problem.ts';
+import { Turns } from '../sign-in/turns.ts';
+
+/** Below 10^8 guesses a password is "somewhat guessable" to zxcvbn: a slow hash alone does not protect it. */
+const fewestGuessesLog10 = 8;
+/** The estimate's time grows faster than the text; what stands behind this adds to a password, and never takes from it. */
+const longestEstimated = 72;
+const shortestWord = 3;
+const mostWaiting = 64;
+const patienceMillis = 5_000;
+const idleMillis = 60_000;
+
+/** One estimate at a time: the thread is shared by all of the process. */
+const turns = new Turns(1, mostWaiting);
+let worker: Worker | undefined;
+let idle: NodeJS.Timeout | undefined;
+
+/**
+ * Whether the password can be guessed: by repetition, sequence, keyboard row or a common password, or because little is
+ * left of it without the `ownWords` of the member and the institution. Problem `overloaded` when too many wait.
+ */
+export async function isGuessable(password: string, ownWords: readonly string[]): Promise<boolean> {
+  const folded = withoutInvisible(password).toLowerCase().slice(0, longestEstimated);
+  const texts = [folded, withoutFiller(withoutWords(folded, ownWords))];
+  return (await turns.take('strength', () => estimate(texts))) < fewestGuessesLog10;
+}
+
+/** The longest first, so that "lakeside.example" leaves nothing where "lakeside" would leave ".example". */
+function withoutWords(text: string, words: readonly string[]): string {
+  return words
+    .flatMap((word) => [word, ...word.split(/[^\p{L}\p{N}]+/u)])
+    .map((word) => word.toLowerCase())
+    .filter((word) => word.length >= shortestWord)
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((left, word) => left.replaceAll(word, ''), text);
+}
+
+/** The estimate takes a common password with a zero-width space in it for an uncommon one. */
+function withoutInvisible(text: string): string {
+  return text.replace(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, '');
+}
+
+/**
+ * The same word again is a repetition, whichever characters stand between. A character three times or more in a row counts
+ * once: "111222333" is no more than "123".
+ */
+function withoutFiller(text: string): string {
+  return text.replace(/[\s._-]+/gu, '').replace(/(.)\1{2,}/gu, '$1');
+}
+
+/** The thread starts with the first estimate and ends after a minute without one. */
+function estimate(texts: readonly string[]): Promise<number> {
+  clearTimeout(idle);
+  worker ??= startWorker();
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const asked = worker;
+  const giveUp = (cause?: unknown) => {
+    void asked.terminate();
+    worker = undefined;
+    reject(
+      new Problem('overloaded', 'The password could not be checked in time. Nothing was written.', { cause }),
+    );
+  };
+  const patience = setTimeout(giveUp, patienceMillis);
+  asked.once('message', resolve).once('error', giveUp);
+  asked.ref();
+  asked.postMessage({ texts });
+  return promise.finally(() => {
+    clearTimeout(patience);
+    asked
+      .removeAllListeners('message')
+      .removeAllListeners('error')
+      .on('error', () => {});
+    asked.unref();
+    idle = setTimeout(() => {
+      void worker?.terminate();
+      worker = undefined;
+    }, idleMillis).unref();
+  });
+}
+
+function startWorker(): Worker {
+  return new Worker(new URL('./password-strength-worker.ts', import.meta.url));
+}

@@ -1,0 +1,26 @@
+import { Problem } from '../../shared/problem.ts';
+
+const username = /^[A-Za-z0-9._@+-]{6,64}$/;
+
+/**
+ * What the spellings of one username have in common. In ASCII alone, as the look-up compares: to `toLowerCase` the
+ * Kelvin sign is a k, and who it is must not depend on who folds.
+ */
+export function foldUsername(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+/** Problem `username_rejected`. */
+export function checkNewUsername(name: string, memberNumbers: readonly string[]): void {
+  if (!username.test(name)) {
+    throw rejected('A username has 6 to 64 letters, digits or characters of . _ @ + -');
+  }
+  if (/^[0-9]+$/.test(name)) throw rejected('A username is not only digits.');
+  if (memberNumbers.some((number) => number.toLowerCase() === name.toLowerCase())) {
+    throw rejected('A username is not the member number.');
+  }
+}
+
+function rejected(detail: string): Problem {
+  return new Problem('username_rejected', detail, { errors: [{ pointer: '/username', detail }] });
+}

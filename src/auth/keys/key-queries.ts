@@ -1,0 +1,75 @@
+import { type Queryable, sql } from '../../storage/index.ts';
+import type { KeyTimes } from './key-states.ts';
+
+/** Signing keys stand in the global directory: they are no institution's own. */
+export interface SigningKeyRow extends KeyTimes {
+  readonly kid: string;
+  readonly publicJwk: object;
+  /** Null: wiped. */
+  readonly sealedPrivateKey: Uint8Array | null;
+  readonly createdAt: Date;
+}
+
+const all = sql(
+  'auth_signing_keys',
+  `select kid, public_jwk, sealed_private_key, generation, signs_from, created_at from signing_keys
+   order by generation`,
+);
+
+/** Oldest first. */
+export async function selectSigningKeys(db: Queryable): Promise<SigningKeyRow[]> {
+  const { rows } = await db.query<{
+    kid: string;
+    public_jwk: object;
+    sealed_private_key: Buffer | null;
+    generation: number;
+    signs_from: Date;
+    created_at: Date;
+  }>(all);
+  return rows.map((row) => ({
+    kid: row.kid,
+    publicJwk: row.public_jwk,
+    sealedPrivateKey: row.sealed_private_key,
+    generation: row.generation,
+    signsFrom: row.signs_from,
+    createdAt: row.created_at,
+  }));
+}
+
+const newKey = sql(
+  'auth_insert_signing_key',
+  `insert into signing_keys (kid, algorithm, public_jwk, sealed_private_key, generation, signs_from, created_at)
+   values ($1, 'ES256', $2, $3, $4, $5, $6)
+   on conflict (generation) do nothing`,
+);
+
+/** False when another process made that generation first. */
+export async function insertSigningKey(
+  db: Queryable,
+  key: SigningKeyRow & { readonly sealedPrivateKey: Uint8Array },
+): Promise<boolean> {
+  const { rowCount } = await db.query(newKey, [
+    key.kid,
+    key.publicJwk,
+    Buffer.from(key.sealedPrivateKey),
+    key.generation,
+    key.signsFrom,
+    key.createdAt,
+  ]);
+  return rowCount === 1;
+}
+
+const wipe = sql(
+  'auth_wipe_signing_keys',
+  'update signing_keys set sealed_private_key = null where kid = any($1) and sealed_private_key is not null',
+);
+
+export async function wipePrivateKeys(db: Queryable, kids: readonly string[]): Promise<void> {
+  await db.query(wipe, [kids]);
+}
+
+const remove = sql('auth_delete_signing_keys', 'delete from signing_keys where kid = any($1)');
+
+export async function deleteSigningKeys(db: Queryable, kids: readonly string[]): Promise<void> {
+  await db.query(remove, [kids]);
+}

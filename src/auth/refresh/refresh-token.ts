@@ -1,0 +1,52 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Vault } from '../keys/vault.ts';
+
+/** One refresh token: the family it belongs to, and the how-manieth of it. */
+export interface RefreshToken {
+  readonly text: string;
+  readonly familyId: string;
+  /** From 0. */
+  readonly generation: number;
+}
+
+const secretBytes = 32;
+const markBytes = 16;
+const bodyBytes = 16 + 4 + secretBytes;
+
+/** The first of a family. */
+export function firstRefreshToken(vault: Vault, familyId: string): RefreshToken {
+  return write(vault, familyId, 0, randomBytes(secretBytes));
+}
+
+/** The one after this: always the same, and to be had only from this one and the vault. */
+export function nextRefreshToken(vault: Vault, token: RefreshToken): RefreshToken {
+  return write(vault, token.familyId, token.generation + 1, vault.hash('refresh token after', token.text));
+}
+
+/** What the database keeps of one. */
+export function refreshTokenHash(vault: Vault, token: RefreshToken): Buffer {
+  return vault.hash('refresh token', token.text);
+}
+
+/** Undefined for what we never made: each carries a mark that only the vault can. */
+export function readRefreshToken(vault: Vault, text: string): RefreshToken | undefined {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.length !== bodyBytes + markBytes || bytes.toString('base64url') !== text) return undefined;
+  const body = bytes.subarray(0, bodyBytes);
+  if (!timingSafeEqual(bytes.subarray(bodyBytes), markOf(vault, body))) return undefined;
+  const hex = body.toString('hex', 0, 16);
+  const familyId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return { text, familyId, generation: body.readUInt32BE(16) };
+}
+
+function write(vault: Vault, familyId: string, generation: number, secret: Buffer): RefreshToken {
+  const number = Buffer.alloc(4);
+  number.writeUInt32BE(generation);
+  const body = Buffer.concat([Buffer.from(familyId.replaceAll('-', ''), 'hex'), number, secret]);
+  const text = Buffer.concat([body, markOf(vault, body)]).toString('base64url');
+  return { text, familyId, generation };
+}
+
+function markOf(vault: Vault, body: Buffer): Buffer {
+  return vault.hash('refresh token mark', body.toString('base64url')).subarray(0, markBytes);
+}

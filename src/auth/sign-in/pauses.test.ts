@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Problem } from '../../shared/problem.ts';
+import { Pauses } from './pauses.ts';
+
+const minute = 60_000;
+
+function watched(options: { readonly mostWaiting?: number; readonly mostKeys?: number } = {}) {
+  const slept: number[] = [];
+  let now = 0;
+  const held: (() => void)[] = [];
+  let holding = false;
+  const pauses = new Pauses({
+    clock: () => new Date(now),
+    firstMillis: 250,
+    sleep: (millis) => {
+      slept.push(millis);
+      return holding ? new Promise<void>((resolve) => held.push(resolve)) : Promise.resolve();
+    },
+    ...options,
+  });
+  return {
+    pauses,
+    slept,
+    pass: (millis: number) => {
+      now += millis;
+    },
+    hold: () => {
+      holding = true;
+      return held;
+    },
+  };
+}
+
+test('each failure doubles the pause, up to two seconds; without one there is none', async () => {
+  const { pauses, slept } = watched();
+  for (let n = 0; n < 7; n += 1) {
+    await pauses.wait('a');
+    pauses.failed('a');
+  }
+  assert.deepEqual(slept, [250, 500, 1_000, 2_000, 2_000, 2_000]);
+  await pauses.wait('b');
+  assert.equal(slept.length, 6);
+});
+
+test('a success, or a quarter of an hour, ends it', async () => {
+  const { pauses, slept, pass } = watched();
+  pauses.failed('a');
+  pauses.failed('a');
+  pauses.succeeded('a');
+  await pauses.wait('a');
+  assert.deepEqual(slept, []);
+  pauses.failed('a');
+  pass(15 * minute - 1);
+  await pauses.wait('a');
+  pauses.failed('a');
+  pass(15 * minute);
+  await pauses.wait('a');
+  pauses.failed('a');
+  await pauses.wait('a');
+  assert.deepEqual(slept, [250, 250]);
+});
+
+test('only so many wait, and who has no pause is let through all the same', async () => {
+  const { pauses, hold } = watched({ mostWaiting: 2 });
+  const held = hold();
+  pauses.failed('a');
+  const waiting = [pauses.wait('a'), pauses.wait('a')];
+  await assert.rejects(
+    pauses.wait('a'),
+    (error) => error instanceof Problem && error.code === 'overloaded' && error.retryAfterSeconds === 2,
+  );
+  await pauses.wait('b');
+  for (const go of held) go();
+  await Promise.all(waiting);
+  const again = pauses.wait('a');
+  for (const go of held) go();
+  await again;
+});
+
+test('who asks for many pauses leaves room for who asks for one', async () => {
+  const { pauses, hold } = watched({ mostWaiting: 6 });
+  const held = hold();
+  for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) pauses.failed(key);
+  const waits = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => pauses.wait(key, 'flood').catch(() => 'refused'));
+  const late = pauses.wait('g', 'late');
+  for (const go of held) go();
+  await late;
+  assert.deepEqual((await Promise.all(waits)).map(Boolean), [false, false, false, false, false, true]);
+});
+
+test('of too many keys the ones longest without a failure are forgotten', async () => {
+  const { pauses, slept } = watched({ mostKeys: 3 });
+  for (const key of ['a', 'b', 'c', 'a', 'd']) pauses.failed(key);
+  await pauses.wait('b');
+  assert.deepEqual(slept, []);
+  for (const key of ['a', 'c', 'd']) await pauses.wait(key);
+  assert.deepEqual(slept, [500, 250, 250]);
+});

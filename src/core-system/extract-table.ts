@@ -1,0 +1,196 @@
+import path from 'node:path';
+import { currencyDecimals, formatMinor } from '../ledger/index.ts';
+import { CsvError, readCsv } from '../shared/csv.ts';
+import { isReadable } from '../shared/readable-text.ts';
+
+/** What is wrong with one value of an extract. Never the value itself: it may be what must not be written down. */
+export function misfit(file: string, line: number, column: string, expected: string): string {
+  return `${file}:${line}: ${column}: expected ${expected}`;
+}
+
+/** Takes what is wrong with an extract, a sentence each. */
+export interface ErrorList {
+  push(error: string): unknown;
+}
+
+/** One line of a file, which knows where it stands when something is wrong with it. */
+export class Row {
+  readonly line: number;
+  readonly #file: string;
+  readonly #places: ReadonlyMap<string, number>;
+  #values: readonly string[];
+  readonly #errors: ErrorList;
+
+  constructor(
+    file: string,
+    line: number,
+    places: ReadonlyMap<string, number>,
+    values: readonly string[],
+    errors: ErrorList,
+  ) {
+    this.line = line;
+    this.#file = file;
+    this.#places = places;
+    this.#values = values;
+    this.#errors = errors;
+    if (values.some((value) => /[^ -~]/.test(value))) this.#refuseUnreadable();
+  }
+
+  #refuseUnreadable(): void {
+    for (const [column, place] of this.#places) {
+      const value = this.#values[place] ?? '';
+      if (/\p{Cc}/u.test(value)) this.fail(column, 'text without control characters');
+      else if (!isReadable(value)) this.fail(column, 'text without bidirectional or invisible characters');
+    }
+    // The database's text cannot hold it.
+    this.#values = this.#values.map((value) => value.replaceAll('\0', ''));
+  }
+
+  fail(column: string, expected: string): void {
+    this.#errors.push(misfit(this.#file, this.line, column, expected));
+  }
+
+  /** Whether the file has the column at all: where it may be missing, nothing is said by it. */
+  has(column: string): boolean {
+    return this.#places.has(column);
+  }
+
+  text(column: string): string {
+    const place = this.#places.get(column);
+    return place === undefined ? '' : (this.#values[place]?.trim() ?? '');
+  }
+
+  match(column: string, pattern: RegExp, expected: string): string {
+    const text = this.text(column);
+    if (!pattern.test(text)) this.fail(column, expected);
+    return text;
+  }
+
+  /** Null when empty. */
+  optional(column: string, fits: (text: string) => boolean, expected: string): string | null {
+    const text = this.text(column);
+    if (text === '') return null;
+    if (!fits(text)) this.fail(column, expected);
+    return text;
+  }
+
+  oneOf(column: string, choices: readonly string[]): string {
+    const text = this.text(column);
+    if (!choices.includes(text)) this.fail(column, choices.join(' or '));
+    return text;
+  }
+
+  yes(column: string): boolean {
+    return this.oneOf(column, ['yes', 'no']) === 'yes';
+  }
+
+  currency(column: string): string {
+    const currency = this.text(column);
+    if (currencyDecimals(currency) === undefined) this.fail(column, 'an ISO 4217 code like USD');
+    return currency;
+  }
+
+  /** Major units with at most the currency's decimals and 13 digits before them, possibly negative; empty is zero. */
+  amount(column: string, currency: string): bigint {
+    const text = this.text(column);
+    const decimals = currencyDecimals(currency);
+    // A currency that does not exist has been complained of by itself.
+    if (text === '' || decimals === undefined) return 0n;
+    const [, sign, integer, fraction = ''] = /^(-?)([0-9]{1,13})(?:\.([0-9]+))?$/.exec(text) ?? [];
+    if (integer === undefined || fraction.length > decimals) {
+      this.fail(column, `an amount like ${formatMinor(123_456n, currency)}`);
+      return 0n;
+    }
+    const minor = BigInt(integer + fraction.padEnd(decimals, '0'));
+    return sign === '-' ? -minor : minor;
+  }
+
+  amountFromZero(column: string, currency: string): bigint {
+    const minor = this.amount(column, currency);
+    if (minor < 0n) this.fail(column, 'no negative amount');
+    return minor;
+  }
+}
+
+export interface TableShape {
+  readonly file: string;
+  readonly columns: readonly string[];
+  readonly optional?: readonly string[];
+}
+
+/**
+ * The rows of a CSV file (RFC 4180) in UTF-8 with exactly these columns, in any order, and the `optional` ones where it
+ * has them; some thousands at a time. Errors of its values are added to `errors`. `broken` takes what makes it no such table:
+ * errors in its values, and in what refers to it, would then only hide the one that matters.
+ */
+export async function* readRows(
+  folder: string,
+  { file, columns, optional = [] }: TableShape,
+  errors: ErrorList,
+  broken: ErrorList = errors,
+): AsyncGenerator<Row[]> {
+  let header: string[] | undefined;
+  let places = new Map<string, number>();
+  const fail = (line: number, expected: string) => {
+    broken.push(`${file}:${line}: expected ${expected}`);
+  };
+  const readHeader = (names: readonly string[]) => {
+    header = names.map((name) => name.trim());
+    places = new Map(header.map((name, place) => [name, place]));
+    const all = [...columns, ...optional];
+    for (const column of all) {
+      const times = header.filter((name) => name === column).length;
+      const fits = times === 1 || (times === 0 && optional.includes(column));
+      if (!fits) fail(1, `one column ${column}, found ${times}`);
+    }
+    if (header.some((name) => !all.includes(name))) fail(1, `no columns but ${all.join(', ')}`);
+  };
+  try {
+    for await (const records of readCsv(path.join(folder, file))) {
+      const rows: Row[] = [];
+      for (const { line, values } of records) {
+        if (header === undefined) {
+          readHeader(values);
+          continue;
+        }
+        if (values.length !== header.length) {
+          fail(line, `${header.length} values, found ${values.length}`);
+        }
+        rows.push(new Row(file, line, places, values, errors));
+      }
+      yield rows;
+    }
+    if (header === undefined) readHeader([]);
+  } catch (error) {
+    if (error instanceof CsvError) fail(error.line, error.expected);
+    else if (isFileError(error)) fail(1, `a file that can be read (${error.code})`);
+    else throw error;
+  }
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && (error as NodeJS.ErrnoException).syscall !== undefined;
+}
+
+/** All rows of a file that is small. */
+export async function readTable(
+  folder: string,
+  file: string,
+  columns: readonly string[],
+  errors: ErrorList,
+  optional: readonly string[] = [],
+): Promise<Row[]> {
+  const all: Row[] = [];
+  for await (const rows of readRows(folder, { file, columns, optional }, errors)) all.push(...rows);
+  return all;
+}
+
+/** Adds an error for each row that repeats the key of an earlier one. */
+export function expectUnique(rows: readonly Row[], ...columns: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const row of rows) {
+    const key = columns.map((column) => row.text(column)).join('\0');
+    if (seen.has(key)) row.fail(columns.join(', '), 'what no line above has');
+    seen.add(key);
+  }
+}

@@ -1,0 +1,110 @@
+import { appendEvents } from '../events/index.ts';
+import {
+  addDays,
+  findInstitution,
+  type Institution,
+  instantsOf,
+  type LocalDate,
+  localDate,
+} from '../institutions/index.ts';
+import { Book } from '../ledger/index.ts';
+import { Problem } from '../shared/problem.ts';
+import { sqlStateOf, type Transaction } from '../storage/index.ts';
+import { internalAccountId } from './internal-accounts.ts';
+import {
+  insertOpening,
+  type OpeningRow,
+  selectDueOpening,
+  selectOpeningCounter,
+  setOpeningDeposited,
+} from './opening-queries.ts';
+
+/** Of the trigger that counts openings and deposits (migrations/0035). */
+const capState = 'SD042';
+
+/**
+ * Records a membership that was opened on the spot. The demo pays its deposit at once, any other institution when the
+ * member activates their login: registering alone then moves no money.
+ *
+ * Problem `too_many_requests`: the institution's caps of the day are reached.
+ */
+export async function recordOpening(
+  tx: Transaction,
+  institution: Institution,
+  opening: Pick<OpeningRow, 'customerKey' | 'personKey' | 'accountId'>,
+  postingKey: bigint,
+  at: Date,
+): Promise<void> {
+  const { openingDepositMinor: deposit, policies } = institution;
+  const today = localDate(at, institution.timeZone);
+  const { openings } = await selectOpeningCounter(tx, tx.institutionId, today);
+  if (openings >= policies.openingsPerDay) throw noMoreToday(institution, today, at);
+  await refusedOverCaps(institution, today, at, () =>
+    insertOpening(tx, tx.institutionId, { ...opening, openedOn: today, deposit }),
+  );
+  if (institution.demo) await payDueOpening(tx, opening.personKey, postingKey, at);
+}
+
+/**
+ * Pays the opening deposit that is due to the person, if one is. Once: the row is locked by the update that marks it paid.
+ *
+ * Problem `too_many_requests`: the funding account has paid its share of the day. Nothing is written then.
+ */
+export async function payDueOpening(
+  tx: Transaction,
+  personKey: bigint,
+  postingKey: bigint,
+  at: Date,
+): Promise<void> {
+  const { institutionId } = tx;
+  const due = await selectDueOpening(tx, institutionId, personKey);
+  if (due === undefined) return;
+  const institution = await findInstitution(tx, institutionId);
+  if (institution === undefined) throw new Error('core: an opening of an institution that does not exist');
+  const today = localDate(at, institution.timeZone);
+  const { deposited } = await selectOpeningCounter(tx, institutionId, today);
+  const most = institution.policies.openingDepositsPerDayMinor;
+  if (deposited + due.deposit > most) throw noMoreToday(institution, today, at);
+  const paid = await refusedOverCaps(institution, today, at, () =>
+    setOpeningDeposited(tx, institutionId, personKey, today),
+  );
+  if (!paid) return;
+
+  const { accountId, deposit } = due;
+  const funding = internalAccountId('FUNDING', institution.currency);
+  const book = await Book.lock(tx, [funding, accountId]);
+  book.record({
+    kind: 'OPENING',
+    postingKey,
+    debitAccountId: funding,
+    creditAccountId: accountId,
+    amountMinor: deposit,
+  });
+  const { accountKey, seq } = book.require(accountId);
+  const when = await book.write(at);
+  const event = { kind: 'account.balance_opened', subjectKey: accountKey, toKey: accountKey, toSeq: seq };
+  await appendEvents(tx, institutionId, [event], when);
+}
+
+/** The database counts too: of several at once it refuses those beyond the cap. */
+async function refusedOverCaps<T>(
+  institution: Institution,
+  today: LocalDate,
+  at: Date,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw sqlStateOf(error) === capState ? noMoreToday(institution, today, at, error) : error;
+  }
+}
+
+function noMoreToday({ timeZone }: Institution, today: LocalDate, at: Date, cause?: unknown): Problem {
+  const { start: tomorrow } = instantsOf({ from: { day: addDays(today, 1) }, to: null }, timeZone);
+  const millis = (tomorrow?.getTime() ?? at.getTime()) - at.getTime();
+  return new Problem('too_many_requests', 'The institution opens no more memberships today.', {
+    retryAfterSeconds: Math.max(1, Math.ceil(millis / 1000)),
+    cause,
+  });
+}

@@ -1,0 +1,171 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { InstitutionSettings } from '../institutions/index.ts';
+import { blockBytes } from '../shared/csv.ts';
+import type { InstitutionId, Session } from '../storage/index.ts';
+import { ErrorsByKind } from './errors-by-kind.ts';
+import {
+  accountShape,
+  ExtractRejected,
+  holderShape,
+  institutionShape,
+  memberPersonShape,
+  memberShape,
+  personShape,
+  readAccount,
+  readAsOf,
+  readHolder,
+  readInstitution,
+  readMember,
+  readMemberPerson,
+  readPerson,
+} from './extract.ts';
+import { misfit, type Row, readRows, type TableShape } from './extract-table.ts';
+import {
+  accountStage,
+  addToStage,
+  holderStage,
+  memberPersonStage,
+  memberStage,
+  personStage,
+  type Stage,
+} from './stage-queries.ts';
+
+/** What institution.csv says, sound or not. */
+export interface Heading {
+  /** Empty when the file has none. */
+  readonly code: string;
+  readonly settings: InstitutionSettings | undefined;
+  /** Undefined: the extract does not say of which moment its balances are. */
+  readonly asOf: Date | undefined;
+}
+
+/** What has been read into the stage. */
+export interface StageContents {
+  readonly persons: number;
+  readonly members: number;
+  readonly memberPersons: number;
+  readonly accounts: number;
+  readonly holders: number;
+  /** Accounts with a figure other than zero. */
+  readonly figures: number;
+  readonly currencies: ReadonlySet<string>;
+}
+
+const extractFiles = [
+  institutionShape,
+  personShape,
+  memberShape,
+  memberPersonShape,
+  accountShape,
+  holderShape,
+].map(({ file }) => file);
+
+/** What is wrong with an extract, gathered while it is read. */
+export class Complaints {
+  /** Files that cannot be read as tables. */
+  readonly broken = new ErrorsByKind();
+  readonly values = new ErrorsByKind();
+  /** Some key stands twice; references to it would be complained of beside. */
+  repeated = false;
+
+  /** Throws ExtractRejected. What refers to a file that cannot be read would only hide the error that matters. */
+  refuse(): void {
+    const errors = this.broken.isEmpty ? this.values : this.broken;
+    if (!errors.isEmpty) throw new ExtractRejected(errors.list(extractFiles));
+  }
+}
+
+export async function readHeading(folder: string, complaints: Complaints): Promise<Heading> {
+  const { file } = institutionShape;
+  const { broken, values } = complaints;
+  const rows: Row[] = [];
+  for await (const some of readRows(folder, institutionShape, values, broken)) rows.push(...some);
+  if (broken.isEmpty && rows.length !== 1) values.push(`${file}:1: expected exactly one institution`);
+  const [row] = rows;
+  if (row === undefined || !broken.isEmpty) return { code: '', settings: undefined, asOf: undefined };
+  const settings = readInstitution(row);
+  return { code: settings.code.slice(0, 100), settings, asOf: readAsOf(row) };
+}
+
+export type OnBlock = (done: number, of: number) => Promise<void> | void;
+
+/**
+ * Reads the files of an extract into the stage, some thousands of lines at a time, and adds each value that is wrong and each
+ * key that repeats to `complaints`. Memory does not grow with the files.
+ */
+export async function stageExtract(
+  session: Session,
+  institutionId: InstitutionId,
+  folder: string,
+  complaints: Complaints,
+  onBlock: OnBlock,
+): Promise<StageContents> {
+  const currencies = new Set<string>();
+  let figures = 0;
+  const blocks = await countBlocks(folder);
+  let done = 0;
+
+  const stageFile = async <Item>(
+    shape: TableShape,
+    stage: Stage<Item>,
+    read: (row: Row) => Item,
+  ): Promise<number> => {
+    let count = 0;
+    let adding = Promise.resolve();
+    for await (const rows of readRows(folder, shape, complaints.values, complaints.broken)) {
+      const staged = rows.map((row) => ({ line: row.line, item: read(row) }));
+      count += staged.length;
+      // The next block is read while the database adds this one.
+      await adding;
+      adding = add(stage, staged, shape.file);
+      adding.catch(() => {});
+      done += 1;
+      await onBlock(Math.min(done, blocks), blocks);
+    }
+    await adding;
+    return count;
+  };
+  const add = async <Item>(
+    stage: Stage<Item>,
+    staged: readonly { line: number; item: Item }[],
+    file: string,
+  ) => {
+    if (staged.length === 0) return;
+    const repeated = await session.transaction(institutionId, (tx) =>
+      addToStage(tx, institutionId, stage, staged),
+    );
+    for (const { line, columns } of repeated) {
+      complaints.repeated = true;
+      complaints.values.push(misfit(file, line, columns, 'what no line above has'));
+    }
+  };
+
+  return {
+    persons: await stageFile(personShape, personStage, readPerson),
+    members: await stageFile(memberShape, memberStage, readMember),
+    memberPersons: await stageFile(memberPersonShape, memberPersonStage, readMemberPerson),
+    accounts: await stageFile(accountShape, accountStage, (row) => {
+      const account = readAccount(row);
+      currencies.add(account.currency);
+      if (account.posted !== 0n) figures += 1;
+      return account;
+    }),
+    holders: await stageFile(holderShape, holderStage, readHolder),
+    figures,
+    currencies,
+  };
+}
+
+/** A file that is not there is complained of by its reader. */
+async function countBlocks(folder: string): Promise<number> {
+  const sizes = await Promise.all(
+    extractFiles.slice(1).map((file) =>
+      stat(path.join(folder, file)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + Math.ceil(size / blockBytes), 0);
+}

@@ -1,0 +1,147 @@
+import type { Position } from '../shared/page.ts';
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+
+export interface FeedRow {
+  readonly epoch: number;
+  readonly xid: bigint;
+  readonly eventKey: bigint;
+  readonly kind: string;
+  readonly at: Date;
+  readonly userId: string | null;
+  readonly fromAccount: string | null;
+  readonly fromSeq: bigint | null;
+  readonly toAccount: string | null;
+  readonly toSeq: bigint | null;
+  readonly data: object | null;
+  /** As it stands. */
+  readonly transfer: {
+    readonly id: string;
+    readonly transferType: string | null;
+    readonly fromAccountId: string;
+    readonly toAccountId: string;
+    /** As text: a JSON number would be read through a float. */
+    readonly amountMinor: string;
+    readonly currencyCode: string;
+    readonly status: string;
+    readonly createdAt: string;
+    readonly failureCode: string | null;
+    readonly memo: string | null;
+  } | null;
+}
+
+// What may not be shown yet is the end of what was read, in this order.
+// What an event is about is looked up by key, a probe a row; an account of the institution itself is shown to nobody.
+const feed = sql(
+  'events_feed',
+  `select ($2::bigint, $3::xid8) >= (now.epoch, now.first_unused)
+            or exists (select from event_epochs e
+                       where e.institution_id = $1 and e.epoch = $2::bigint + 1 and $3::xid8 > e.last_before) as "isAhead",
+          o.epoch, o.xid::text as xid, o.event_key as "eventKey", o.kind, o.recorded_at as at, u.user_id as "userId",
+          f.account_id as "fromAccount", o.from_seq as "fromSeq", t.account_id as "toAccount", o.to_seq as "toSeq",
+          o.data, r.transfer
+   from (
+     select coalesce(max(e.epoch), 0) as epoch, pg_snapshot_xmin(pg_current_snapshot()) as first_running,
+            pg_snapshot_xmax(pg_current_snapshot()) as first_unused
+     from event_epochs e where e.institution_id = $1
+   ) now
+   left join lateral (
+     select o.epoch, o.xid, o.event_key, o.kind, o.subject_key, o.from_key, o.from_seq, o.to_key, o.to_seq, o.data,
+            o.recorded_at
+     from outbox o
+     where o.institution_id = $1 and (o.epoch, o.xid, o.event_key) > ($2::bigint, $3::xid8, $4::bigint)
+     order by o.epoch, o.xid, o.event_key limit $5
+   ) o on (o.epoch, o.xid) < (now.epoch, now.first_running)
+   left join lateral (
+     select t.user_key, json_build_object(
+              'id', t.transfer_id, 'transferType', t.transfer_type, 'fromAccountId', t.from_account_id,
+              'toAccountId', t.to_account_id, 'amountMinor', t.amount::text, 'currencyCode', t.currency,
+              'status', t.status, 'createdAt', t.created_at, 'failureCode', t.failure_code, 'memo', t.memo) as transfer
+     from transfers t
+     where t.institution_id = $1 and t.transfer_key = o.subject_key and o.kind like 'transfer.%'
+     offset 0
+   ) r on true
+   left join lateral (
+     select u.user_id from users u
+     where u.institution_id = $1
+       and u.user_key = case when o.kind like 'member.%' then o.subject_key else r.user_key end
+     offset 0
+   ) u on true
+   left join lateral (
+     select a.account_id from accounts a
+     where a.institution_id = $1 and a.account_key = o.from_key and a.purpose is null offset 0
+   ) f on true
+   left join lateral (
+     select a.account_id from accounts a
+     where a.institution_id = $1 and a.account_key = o.to_key and a.purpose is null offset 0
+   ) t on true
+   order by o.epoch, o.xid, o.event_key`,
+);
+
+/** `isAhead`: the position is of a transaction that has not been yet, or was undone. */
+export async function selectFeed(
+  db: Queryable,
+  institutionId: InstitutionId,
+  after: Position,
+  limit: number,
+): Promise<{ readonly isAhead: boolean; readonly rows: FeedRow[] }> {
+  const [epoch, xid, key] = after;
+  const { rows } = await db.query<
+    Omit<FeedRow, 'xid' | 'eventKey'> & {
+      readonly isAhead: boolean;
+      readonly xid: string;
+      /** Null in the one row that there is when there are no events. */
+      readonly eventKey: bigint | null;
+    }
+  >(feed, [institutionId, epoch, String(xid), key, limit]);
+  return {
+    isAhead: rows[0]?.isAhead === true,
+    rows: rows.flatMap((row) =>
+      row.eventKey === null ? [] : [{ ...row, xid: BigInt(row.xid), eventKey: row.eventKey }],
+    ),
+  };
+}
+
+const beginEpoch = sql(
+  'events_begin_epoch',
+  `insert into event_epochs (institution_id, epoch, started_at, last_before)
+   select $1, newest.epoch + 1, $2, newest.xid
+   from (select o.epoch, o.xid from outbox o where o.institution_id = $1
+         order by o.epoch desc, o.xid desc, o.event_key desc limit 1) newest
+   where newest.xid >= pg_snapshot_xmax(pg_current_snapshot())
+     and newest.epoch = coalesce((select max(e.epoch) from event_epochs e where e.institution_id = $1), 0)
+   on conflict do nothing`,
+);
+
+/** Answers 1 when an epoch began. */
+export async function insertEpochAfterRestore(
+  db: Queryable,
+  institutionId: InstitutionId,
+  at: Date,
+): Promise<number> {
+  return (await db.query(beginEpoch, [institutionId, at])).rowCount;
+}
+
+const beginEpochsOfTimeline = sql(
+  'events_begin_epochs_of_timeline',
+  'select begin_epochs_of_timeline($1) as begun',
+);
+
+export async function insertEpochsOfTimeline(db: Queryable, at: Date): Promise<boolean> {
+  return (await db.query<{ begun: boolean }>(beginEpochsOfTimeline, [at])).rows[0]?.begun === true;
+}
+
+const beginEpochNow = sql('events_begin_epoch_now', 'select begin_event_epoch($1)');
+
+export async function insertEpoch(db: Queryable, at: Date): Promise<void> {
+  await db.query(beginEpochNow, [at]);
+}
+
+const newestEpoch = sql(
+  'events_newest_epoch',
+  'select coalesce(max(epoch), 0) as epoch from event_epochs where institution_id = $1',
+);
+
+export async function selectEpoch(db: Queryable, institutionId: InstitutionId): Promise<number> {
+  const { rows } = await db.query<{ epoch: number }>(newestEpoch, [institutionId]);
+  return rows[0]?.epoch ?? 0;
+}

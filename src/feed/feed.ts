@@ -1,0 +1,162 @@
+import { appendAudit, eventIdOf, type Origin } from '../events/index.ts';
+import type { Page, PageRequest } from '../shared/page.ts';
+import { Problem } from '../shared/problem.ts';
+import {
+  type Clock,
+  type Database,
+  type InstitutionId,
+  type Queryable,
+  sqlState,
+  sqlStateOf,
+} from '../storage/index.ts';
+import {
+  type FeedRow,
+  insertEpoch,
+  insertEpochAfterRestore,
+  insertEpochsOfTimeline,
+  selectEpoch,
+  selectFeed,
+} from './feed-queries.ts';
+
+/** Something that happened, as the institution is told. Never with the secret that may go with it. */
+export interface FeedEvent {
+  /** Different for each event, for ever. */
+  readonly eventId: string;
+  readonly kind: string;
+  readonly at: Date;
+  /** Whom it is about; of a transfer, the member who ordered it. */
+  readonly userId: string | null;
+  /** As the event left it. */
+  readonly transfer: FeedTransfer | null;
+  /** The accounts that it changed and the number of the change on each: an account's are 1, 2, 3 …, each once. */
+  readonly accounts: readonly { readonly accountId: string; readonly sequence: bigint }[];
+  readonly data: object | null;
+}
+
+interface FeedTransfer {
+  readonly id: string;
+  readonly transferType: string | undefined;
+  readonly fromAccountId: string;
+  readonly toAccountId: string;
+  readonly amountMinor: bigint;
+  readonly currencyCode: string;
+  readonly status: string;
+  readonly createdAt: Date;
+  readonly failureCode: string | undefined;
+  readonly memo: string | null;
+}
+
+/**
+ * The institution's events after the position, oldest first. The order is that of their transactions and not quite that of
+ * time; an event is not shown before each transaction numbered below its own has ended, so that none is ever skipped.
+ * There is always a next position: the same again where nothing is new. It is epoch, transaction and key.
+ *
+ * Problem `invalid_request`: the position is ahead of the database, which has been put back to an earlier state.
+ */
+export async function readEvents(
+  database: Database,
+  institutionId: InstitutionId,
+  { limit, after }: PageRequest,
+): Promise<Page<FeedEvent>> {
+  const position = after ?? [0n, 0n, 0n];
+  const { isAhead, rows } = await database.read(institutionId, (db) =>
+    selectFeed(db, institutionId, position, limit),
+  );
+  if (isAhead) {
+    throw new Problem('invalid_request', 'The service has been put back to a state before this position.', {
+      errors: [{ pointer: 'after', detail: 'Is ahead of the feed: read it again from its beginning.' }],
+    });
+  }
+  const last = rows.at(-1);
+  return {
+    items: rows.map(toFeedEvent),
+    next: last === undefined ? position : [BigInt(last.epoch), last.xid, last.eventKey],
+  };
+}
+
+/**
+ * Begins a new epoch where the newest event carries a transaction number that the cluster has not given out yet: the data
+ * came from another. To be called before anything is written; does nothing when called again.
+ */
+export async function beginEpochAfterRestore(
+  database: Database,
+  institutionId: InstitutionId,
+  clock: Clock,
+): Promise<boolean> {
+  const begun = await database.read(institutionId, (db) =>
+    insertEpochAfterRestore(db, institutionId, clock()),
+  );
+  return begun > 0;
+}
+
+/**
+ * Begins a new epoch for every institution if the server has another timeline than the one that events were written on: it
+ * was promoted, or recovered to an earlier moment. To be called with each new connection, before it writes. Returns whether
+ * epochs began. Fails on a standby, as if the server could not be reached.
+ *
+ * A login without rights in the database is let through: it is refused elsewhere, with a sentence.
+ */
+export async function beginEpochsOfTimeline(db: Queryable, at: Date): Promise<boolean> {
+  return insertEpochsOfTimeline(db, at).catch((error) => {
+    if (sqlStateOf(error) === sqlState.insufficientPrivilege) return false;
+    throw error;
+  });
+}
+
+/**
+ * Begins a new epoch, since the operator says that the database was put back to an earlier state. From then on a position in
+ * what was undone is refused, for ever, and no event has the id of one that was undone. Waits for whoever is writing events.
+ */
+export async function beginEpoch(
+  database: Database,
+  institutionId: InstitutionId,
+  clock: Clock,
+  origin: Origin,
+): Promise<void> {
+  await database.transaction(institutionId, async (tx) => {
+    const before = await selectEpoch(tx, institutionId);
+    await insertEpoch(tx, clock());
+    const after = await selectEpoch(tx, institutionId);
+    const change = { before: { epoch: before }, after: { epoch: after } };
+    const entry = { action: 'events.epoch_begun', outcome: 'succeeded', origin, ...change } as const;
+    await appendAudit(tx, institutionId, entry, clock());
+  });
+}
+
+/** What a change of a transfer left it as; other kinds leave it as it stands. */
+const statusAfter: Readonly<Record<string, string>> = {
+  'transfer.pending': 'PENDING',
+  'transfer.completed': 'COMPLETED',
+  'transfer.failed': 'FAILED',
+};
+
+function toFeedEvent(row: FeedRow): FeedEvent {
+  const accounts = [
+    { accountId: row.fromAccount, sequence: row.fromSeq },
+    { accountId: row.toAccount, sequence: row.toSeq },
+  ];
+  return {
+    eventId: eventIdOf(row),
+    kind: row.kind,
+    at: row.at,
+    userId: row.userId,
+    transfer: toTransfer(row),
+    accounts: accounts.flatMap(({ accountId, sequence }) =>
+      accountId === null || sequence === null ? [] : [{ accountId, sequence }],
+    ),
+    data: row.data,
+  };
+}
+
+function toTransfer({ kind, transfer }: FeedRow): FeedTransfer | null {
+  if (transfer === null) return null;
+  const status = statusAfter[kind] ?? transfer.status;
+  return {
+    ...transfer,
+    transferType: transfer.transferType ?? undefined,
+    amountMinor: BigInt(transfer.amountMinor),
+    status,
+    createdAt: new Date(transfer.createdAt),
+    failureCode: status === 'FAILED' ? (transfer.failureCode ?? undefined) : undefined,
+  };
+}

@@ -1,0 +1,106 @@
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../../institutions/index.ts';
+import type { Services } from '../services.ts';
+import { type Rate, rateLimit, type Spent } from './rate-limit.ts';
+
+/** Requests a minute, in this process: of a client for the first two, of a user for the others. */
+export interface RateOptions {
+  readonly tokensPerMinute?: number;
+  readonly registrationsPerMinute?: number;
+  readonly dryRunsPerMinute?: number;
+  readonly optionsPerMinute?: number;
+  readonly lookUpsPerMinute?: number;
+  readonly contactChangesPerMinute?: number;
+  readonly idConflictsPerMinute?: number;
+  readonly nowMillis?: () => number;
+}
+
+export interface Rates {
+  /** Counts a request of a client that has proven its secret or key. Sets the headers. Problem `too_many_requests`. */
+  countClient(rate: Rate, clientId: string, reply: FastifyReply): void;
+  /** Counts a request of a caller with a token. Sets the headers. Problem `too_many_requests`. */
+  count(rate: Rate, request: FastifyRequest, reply: FastifyReply): void;
+  /**
+   * For what counts only when its outcome is known: waits while as many of the caller's are under way as the share has
+   * left. Counts nothing and sets no header; `note` counts. Problem `too_many_requests` if the share is spent.
+   */
+  whileLeft<Result>(rate: Rate, request: FastifyRequest, act: () => Promise<Result>): Promise<Result>;
+  /** Counts without a refusal. */
+  note(rate: Rate, request: FastifyRequest): void;
+}
+
+/** A client token acts for the institution and sees all of it: its share stops a runaway only. */
+const ofClientTokens = 600_000;
+
+/** Every rate of the service, each counted for itself. A burst that is refused goes to the log once a minute, and to the audit. */
+export function ratesOf(services: Services, options: RateOptions): Rates {
+  const nowMillis = options.nowMillis ?? Date.now;
+  const perMinute: Readonly<Record<Rate, number>> = {
+    token: options.tokensPerMinute ?? 600_000,
+    registration: options.registrationsPerMinute ?? 60_000,
+    'dry-run': options.dryRunsPerMinute ?? 300,
+    options: options.optionsPerMinute ?? 300,
+    'look-up': options.lookUpsPerMinute ?? 300,
+    'contact-change': options.contactChangesPerMinute ?? 10,
+    'id-conflict': options.idConflictsPerMinute ?? 30,
+  };
+  const names = Object.keys(perMinute) as Rate[];
+  const limits = Object.fromEntries(names.map((name) => [name, rateLimit({ name, nowMillis })])) as Record<
+    Rate,
+    ReturnType<typeof rateLimit>
+  >;
+
+  const shareOf = (rate: Rate, actor: Actor) =>
+    actor.kind === 'client' && rate !== 'registration' ? ofClientTokens : perMinute[rate];
+
+  const refuse = (rate: Rate, { isFirstRefusal, refusal }: Spent, request: FastifyRequest) => {
+    const { caller, callerAddress, id } = request;
+    if (caller !== null) services.noteRate(caller.actor, rate, { transactionId: id, address: callerAddress });
+    if (isFirstRefusal) tell(request.log, rate, caller?.actor);
+    throw refusal;
+  };
+
+  return {
+    countClient(rate, clientId, reply) {
+      const spent = limits[rate].spend(clientId, perMinute[rate]);
+      reply.headers(spent.headers);
+      if (spent.refusal) refuse(rate, spent, reply.request);
+    },
+    count(rate, request, reply) {
+      const actor = actorOf(request);
+      const spent = limits[rate].spend(keyOf(actor), shareOf(rate, actor));
+      reply.headers(spent.headers);
+      if (spent.refusal) refuse(rate, spent, request);
+    },
+    async whileLeft(rate, request, act) {
+      const actor = actorOf(request);
+      const key = keyOf(actor);
+      const spent = await limits[rate].enter(key, shareOf(rate, actor));
+      if (spent.refusal) refuse(rate, spent, request);
+      try {
+        return await act();
+      } finally {
+        limits[rate].leave(key);
+      }
+    },
+    note(rate, request) {
+      const actor = actorOf(request);
+      limits[rate].spend(keyOf(actor), shareOf(rate, actor));
+    },
+  };
+}
+
+function actorOf({ caller }: FastifyRequest): Actor {
+  if (caller === null) throw new Error('http: a rate is counted before the caller is known');
+  return caller.actor;
+}
+
+/** A user has one share, through whichever clients. A client id is unique in the service and holds no space. */
+function keyOf(actor: Actor): string {
+  return actor.kind === 'client' ? actor.clientId : `${actor.institutionId} ${actor.userId}`;
+}
+
+function tell(log: FastifyBaseLogger, rate: Rate, actor: Actor | undefined): void {
+  const userId = actor?.kind === 'member' ? actor.userId : undefined;
+  log.warn({ rate, clientId: actor?.clientId, userId }, 'rate limit reached');
+}

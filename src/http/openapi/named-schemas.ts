@@ -1,0 +1,32 @@
+import { TokenReference } from '../oauth.ts';
+import { CodeDelivery } from '../routes/members/acknowledge-activation-code.ts';
+import { MemberActivation } from '../routes/members/activate-member.ts';
+import { PasswordChange } from '../routes/members/change-password.ts';
+import { EmailConfirmation } from '../routes/members/confirm-email.ts';
+import { MemberRegistration } from '../routes/members/register-member.ts';
+import { ContactChange } from '../routes/members/update-member-contact.ts';
+import { ServiceVersion } from '../routes/service/version.ts';
+import { AuthorizationServerMetadata } from '../routes/tokens/authorization-server.ts';
+import { TokenIntrospection } from '../routes/tokens/introspect-token.ts';
+import { TokenRequest, TokenResponse } from '../routes/tokens/issue-token.ts';
+import { Jwk, JwkSet } from '../routes/tokens/jwks.ts';
+import { namedSchemas as shared } from '../schemas.ts';
+
+/** Every object of the contract by its name in openapi.json, which generated clients use for its type. */
+export const namedSchemas = {
+  TokenRequest,
+  TokenResponse,
+  TokenReference,
+  TokenIntrospection,
+  AuthorizationServerMetadata,
+  JwkSet,
+  Jwk,
+  MemberRegistration,
+  MemberActivation,
+  PasswordChange,
+  ContactChange,
+  EmailConfirmation,
+  CodeDelivery,
+  ServiceVersion,
+  ...shared,
+} as const;

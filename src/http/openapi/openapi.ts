@@ -1,0 +1,349 @@
+import { STATUS_CODES } from 'node:http';
+import type * as Type from 'typebox/type';
+import type { scopes } from '../../auth/index.ts';
+import type { ProblemCode } from '../../shared/problem.ts';
+import { programVersion } from '../../shared/program-version.ts';
+import type { AnswerDescription, Operation } from '../operation.ts';
+import { operations } from '../operations.ts';
+import { readProblemPage } from '../pages/problem-pages.ts';
+import { problemCodes, problemKinds } from '../problems.ts';
+import { ProblemDocument } from '../schemas.ts';
+import { parameterExamples } from './examples.ts';
+import { namedSchemas } from './named-schemas.ts';
+
+/**
+ * The contract, OpenAPI 3.1, from the same operations that the server registers. Needs no database. `server` is where
+ * it is served, without a slash at the end: the demo's address in the repository's copy; empty for the reference page,
+ * which calls the address that it was read from.
+ */
+export async function generateOpenApi(server = 'http://127.0.0.1:8080'): Promise<object> {
+  const tokenUrl = `${server}/auth/v2/token`;
+  const paths = pathsOf(operations);
+  const inPaths = JSON.stringify(paths);
+  const shown = problemCodes.filter((code) => inPaths.includes(`"#/components/examples/${code}"`));
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Sharedraft',
+      version: programVersion,
+      summary: 'Digital banking for the members of a financial institution.',
+      description: introduction,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: server || '/' }],
+    tags: [
+      { name: 'Token', description: 'OAuth 2.0 access tokens.' },
+      { name: 'Members', description: 'Registering a member, their profile, their contact.' },
+      { name: 'Accounts', description: 'What members hold and owe.' },
+      { name: 'Transfers', description: 'Money between two accounts.' },
+      { name: 'Events', description: 'What happened, for the institution’s own systems.' },
+      { name: 'Service', description: 'For whoever runs it.' },
+    ],
+    paths,
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(namedSchemas).map(([name, schema]) => [name, copySchema(schema, { named: false })]),
+      ),
+      examples: Object.fromEntries(
+        shown.map((code) => [
+          code,
+          { summary: problemKinds[code].title, value: readProblemPage(code).example },
+        ]),
+      ),
+      headers: Object.fromEntries(
+        headersInTwoForms().filter(([name]) => inPaths.includes(`"#/components/headers/${name}"`)),
+      ),
+      securitySchemes: {
+        oauth2: {
+          type: 'oauth2',
+          description: 'A token for the client itself, or for one member.',
+          flows: {
+            clientCredentials: { tokenUrl, scopes: scopeTexts },
+            password: { tokenUrl, refreshUrl: tokenUrl, scopes: scopeTexts },
+          },
+        },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            'A token that you have already: of this service, or of an identity provider that the institution registered for it (RFC 9068).',
+        },
+      },
+    },
+  };
+}
+
+const introduction = `A digital banking interface for the members of a financial institution: access tokens, registration, profiles and contact, accounts, transfers.
+
+**Tokens.** A *client token* (\`client_credentials\`) acts for the institution within its scopes, a *member token* (\`password\`) for one user. What a caller may not see does not exist: it is answered as a missing thing is.
+
+**Money.** Amounts are JSON numbers in major units. They are read and written exactly, never through a float.
+
+**Lists** are bare arrays, a page at a time. The response header \`Link\` (RFC 8288) has the next page's URL as \`<…>; rel="next"\`; a list without it has ended. The feed of events always has one.
+
+**Requests have names.** Send \`transactionId\` or \`X-Request-Id\`, 1 to 128 visible ASCII characters, with any request; it is logged and comes back as the response header \`transactionId\`. If you send neither, the service makes a UUID.
+
+**Errors** are [problem documents](/problems) (RFC 9457); \`code\` is for programs. The token operation answers 400 and 401 as RFC 6749 says. Beside what each operation lists, any request may meet 400 \`invalid_request\` where it is not HTTP/1.1, 404 \`path_not_found\`, 405 \`method_not_allowed\`, 408 \`request_timeout\` and 431 \`headers_too_large\`.`;
+
+const scopeTexts: Readonly<Record<(typeof scopes)[number], string>> = {
+  'account:read': 'Accounts and balances',
+  'institution-users:read': 'Profiles',
+  'institution-users:write': 'Register, activate, change contact',
+  'transfer:read': 'Read transfers',
+  'transfer:write': 'Initiate transfers',
+  'events:read': 'Events',
+  offline_access: 'A refresh token beside a member’s',
+};
+
+function pathsOf(listed: readonly Operation[]): Record<string, object> {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of listed) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: describe(operation),
+    };
+  }
+  return paths;
+}
+
+function describe(operation: Operation): object {
+  const { operationId, tag, summary, description, token, scope, body } = operation;
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description: scope === undefined ? description : `${description}\n\nScope: \`${scope}\`.`,
+    security: token === 'none' ? [] : [{ oauth2: scope === undefined ? [] : [scope] }, { bearer: [] }],
+    parameters: [
+      ...parametersOf(operation.params, 'path'),
+      ...parametersOf(operation.query, 'query', operation.undocumentedQuery),
+      ...Object.entries(operation.headers ?? {}).map(([name, text]) => ({
+        name,
+        in: 'header',
+        description: text,
+        schema: { type: 'string' },
+      })),
+    ],
+    ...(body && {
+      requestBody: {
+        required: body.optional !== true,
+        content: Object.fromEntries(
+          body.mediaTypes.map((type) => [type, { schema: copySchema(body.schema), examples: body.examples }]),
+        ),
+      },
+    }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(operation.answers).map(([status, answer]) => [
+          status,
+          describeAnswer(answer, status, operation),
+        ]),
+      ),
+      ...describeProblems(operation),
+    },
+  };
+}
+
+function parametersOf(
+  schema: Type.TObject | undefined,
+  place: 'path' | 'query',
+  undocumented: readonly string[] = [],
+): object[] {
+  const shown = Object.entries(schema?.properties ?? {}).filter(([name]) => !undocumented.includes(name));
+  return shown.map(([name, property]) => {
+    const description = descriptionOf(property);
+    const { description: _, ...rest } = copySchema(property) as Record<string, unknown>;
+    const required = schema?.required?.includes(name) === true;
+    return {
+      name,
+      in: place,
+      ...(required && { required }),
+      ...(description !== undefined && { description }),
+      schema: rest,
+      ...(required && name in parameterExamples && { example: parameterExamples[name] }),
+    };
+  });
+}
+
+const commonHeaders = {
+  transactionId: {
+    description: 'The name of this request: the caller’s own, else a UUID.',
+    schema: { type: 'string' },
+  },
+  RateLimit: {
+    description:
+      'What is left of the share, and for how many seconds (draft-ietf-httpapi-ratelimit-headers). Counted once the client has proven who it is.',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Policy': {
+    description: 'The share of each client, or of each user with a member’s token.',
+    schema: { type: 'string' },
+  },
+  'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
+  'WWW-Authenticate': { description: 'RFC 6750, section 3.', schema: { type: 'string' } },
+} as const;
+type CommonHeader = keyof typeof commonHeaders;
+
+/** What an answer always has, and under a name of its own what it may have. */
+function headersInTwoForms(): [string, object][] {
+  return Object.entries(commonHeaders).flatMap(([name, { description, schema }]) => [
+    [name, { description, required: true, schema }],
+    [`${name}.optional`, { description, schema }],
+  ]);
+}
+
+function refer(names: readonly CommonHeader[], always = true): Record<string, object> {
+  return Object.fromEntries(
+    names.map((name) => [name, { $ref: `#/components/headers/${name}${always ? '' : '.optional'}` }]),
+  );
+}
+
+function ownHeaders(headers: AnswerDescription['headers'] = {}): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, header]) => [
+      name,
+      typeof header === 'string'
+        ? { description: header, required: true, schema: { type: 'string' } }
+        : { description: header.description, schema: { type: 'string' } },
+    ]),
+  );
+}
+
+/** Refused before the caller was counted. A token that was seen before is counted before it is found to be revoked. */
+const uncounted: readonly number[] = [403, 408];
+
+function rateHeaders({ rate, token }: Operation, status: number): Record<string, object> {
+  if (rate === undefined || uncounted.includes(status) || (status === 401 && token === 'none')) return {};
+  return refer(['RateLimit', 'RateLimit-Policy'], status < 300 || status === 429);
+}
+
+function describeAnswer(
+  { description, headers, schema, examples }: AnswerDescription,
+  status: string,
+  operation: Operation,
+): object {
+  return {
+    description,
+    headers: {
+      ...ownHeaders(headers),
+      ...rateHeaders(operation, Number(status)),
+      ...refer(['transactionId']),
+    },
+    content: { 'application/json': { schema: copySchema(schema), examples } },
+  };
+}
+
+const challenging: readonly ProblemCode[] = [
+  'missing_token',
+  'invalid_token',
+  'insufficient_scope',
+  'insufficient_user_authentication',
+];
+
+/** Whether its answer says in `WWW-Authenticate` with what token to come (see authenticate.ts). */
+function challenges(code: ProblemCode): boolean {
+  return challenging.includes(code);
+}
+
+/** What an operation may answer because of what kind of operation it is. */
+function commonProblems({ token, body, rate }: Operation): ProblemCode[] {
+  const codes: ProblemCode[] = ['not_acceptable', 'internal_error', 'overloaded'];
+  if (token !== 'none') {
+    codes.push(
+      'invalid_request',
+      'missing_token',
+      'invalid_token',
+      'insufficient_scope',
+      'database_unavailable',
+    );
+  }
+  if (rate !== undefined) codes.push('too_many_requests');
+  if (token === 'client') codes.push('client_token_required');
+  if (token === 'member') codes.push('member_token_required');
+  if (body !== undefined) {
+    codes.push(
+      'malformed_json',
+      'invalid_request',
+      'request_timeout',
+      'body_too_large',
+      'unsupported_media_type',
+    );
+  }
+  return codes;
+}
+
+function describeProblems(operation: Operation): Record<string, object> {
+  const own = operation.problems ?? [];
+  const codes = [...new Set([...commonProblems(operation), ...own])];
+  const byStatus = Map.groupBy(codes, (code) => problemKinds[code].status);
+  return Object.fromEntries(
+    [...byStatus]
+      // The token operation says these in the words of RFC 6749.
+      .filter(([status]) => !(operation.oauth && (status === 400 || status === 401)))
+      .map(([status, together]) => [
+        status,
+        {
+          description: `${STATUS_CODES[status]}: ${together.map((code) => `[\`${code}\`](/problems/${code})`).join(', ')}.`,
+          'x-problem-codes': together,
+          headers: {
+            ...ownHeaders(operation.problemHeaders?.[status]),
+            ...(together.some(challenges) && refer(['WWW-Authenticate'], together.every(challenges))),
+            ...rateHeaders(operation, status),
+            ...((status === 429 || status === 503) && refer(['Retry-After'])),
+            ...refer(['transactionId']),
+          },
+          content: {
+            'application/problem+json': {
+              schema: copySchema(operation.problemSchemas?.[status] ?? ProblemDocument),
+              examples: Object.fromEntries(
+                together.map((code) => [code, exampleOf(code, operation.problemSchemas?.[status])]),
+              ),
+            },
+          },
+        },
+      ]),
+  );
+}
+
+/** As the code's page shows it; without what only other operations add to it. */
+function exampleOf(code: ProblemCode, schema: Type.TObject = ProblemDocument): object {
+  const example = Object.entries(readProblemPage(code).example);
+  const said = example.filter(([member]) => member in schema.properties);
+  if (said.length === example.length) return { $ref: `#/components/examples/${code}` };
+  return { summary: problemKinds[code].title, value: Object.fromEntries(said) };
+}
+
+const namesOfShapes = new Map(
+  Object.entries(namedSchemas).map(([name, schema]) => [
+    shapeOf(schema),
+    { name, description: descriptionOf(schema) },
+  ]),
+);
+
+function descriptionOf(schema: object): string | undefined {
+  return 'description' in schema ? String(schema.description) : undefined;
+}
+
+/** What it takes, whatever is said of it. */
+function shapeOf(schema: object): string {
+  return JSON.stringify({ ...schema, description: undefined });
+}
+
+/**
+ * As plain JSON, with a reference wherever a named shape stands, and beside it what is said of it only there;
+ * `named: false` writes the outermost out.
+ */
+function copySchema(schema: unknown, { named = true } = {}): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => copySchema(part));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const known = named ? namesOfShapes.get(shapeOf(schema)) : undefined;
+  if (known === undefined) {
+    return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, copySchema(part)]));
+  }
+  const description = descriptionOf(schema);
+  return {
+    $ref: `#/components/schemas/${known.name}`,
+    ...(description !== known.description && { description }),
+  };
+}

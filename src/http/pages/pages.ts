@@ -1,0 +1,18 @@
+import type { Page } from '../operation.ts';
+import { docsOpenapiJsonPage, openapiJsonPage } from '../routes/service/openapi-json.ts';
+import { docsPage, docsScript } from './docs.ts';
+import { faviconPage } from './favicon.ts';
+import { problemPage, problemsPage } from './problem-page.ts';
+import { rootPage } from './root.ts';
+
+/** What is there to look at beside the operations. */
+export const pages: readonly Page[] = [
+  rootPage,
+  faviconPage,
+  docsPage,
+  docsScript,
+  docsOpenapiJsonPage,
+  openapiJsonPage,
+  problemsPage,
+  problemPage,
+];

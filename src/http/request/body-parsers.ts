@@ -1,0 +1,47 @@
+import type { FastifyRequest } from 'fastify';
+import { Problem } from '../../shared/problem.ts';
+import type { MediaType } from '../operation.ts';
+import { unsupportedMediaType } from '../problems.ts';
+import { parseForm } from './form.ts';
+import { parseJson } from './json.ts';
+
+/** What a body said beside its value; null where there was no body. */
+export interface BodyFacts {
+  /** Source texts of its numbers by JSON pointer. */
+  readonly numbers: ReadonlyMap<string, string>;
+  /** Names that a form gave more than once. */
+  readonly repeated: readonly string[];
+}
+
+export const noBodyFacts: BodyFacts = { numbers: new Map(), repeated: [] };
+
+/** By media type: the body's value; its facts are left on the request. */
+export const bodyParsers: Readonly<
+  Record<MediaType, (request: FastifyRequest, body: Buffer) => Promise<unknown>>
+> = {
+  'application/json': async (request, body) => {
+    const { value, numbers } = parseJson(decode(request, body));
+    request.bodyFacts = { numbers, repeated: [] };
+    return value;
+  },
+  'application/x-www-form-urlencoded': async (request, body) => {
+    const { value, repeated } = parseForm(decode(request, body));
+    request.bodyFacts = { numbers: new Map(), repeated };
+    return value;
+  },
+};
+
+/** UTF-8 and nothing else (RFC 8259, section 8.1); a byte order mark stays, for the parser to refuse. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decode({ headers }: FastifyRequest, body: Buffer): string {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (!/^utf-?8$/i.test(charset)) throw unsupportedMediaType('The body must be in UTF-8.');
+  if (encoding.toLowerCase() !== 'identity') throw unsupportedMediaType('The body must not be compressed.');
+  try {
+    return utf8.decode(body);
+  } catch (cause) {
+    throw new Problem('malformed_json', 'The body is not UTF-8.', { cause });
+  }
+}

@@ -1,0 +1,54 @@
+import * as Type from 'typebox/type';
+import { isLocalDate, type Moment, type Period } from '../../institutions/index.ts';
+import { Problem } from '../../shared/problem.ts';
+
+export const periodParameters = {
+  from: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description:
+        'From this on: a day of the institution’s calendar (2026-11-20), or a date-time (2026-11-20T15:04:05Z).',
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Until this, inclusive: a day or a date-time, likewise.' }),
+  ),
+} as const;
+
+/** Problem `invalid_request` naming the parameter that is neither a day nor a date-time. */
+export function readPeriod(query: { readonly from?: string; readonly to?: string }): Period {
+  const read = (name: 'from' | 'to') => {
+    const text = query[name];
+    return text === undefined ? null : readMoment(name, text);
+  };
+  return { from: read('from'), to: read('to') };
+}
+
+function readMoment(name: string, text: string): Moment {
+  return isDay(text) ? { day: text } : { at: readInstant(name, text, 'a day like 2026-11-20, or ') };
+}
+
+// RFC 3339, section 5.6. A plus sign that was not escaped comes as a space.
+const dateTime =
+  /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+\- ]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/** Cut to milliseconds, the finest that time is kept in. `orElse`: what else the parameter may be, for who is refused. */
+export function readInstant(name: string, text: string, orElse = ''): Date {
+  const [, day] = dateTime.exec(text) ?? [];
+  if (day === undefined || !isDay(day)) {
+    throw new Problem('invalid_request', 'A part of the request is not valid.', {
+      errors: [
+        {
+          pointer: name,
+          detail: `Must be ${orElse}a date-time like 2026-11-20T15:04:05Z (RFC 3339), from 1900 to 2999.`,
+        },
+      ],
+    });
+  }
+  return new Date(text.toUpperCase().replace(' ', '+'));
+}
+
+/** Of a year that has anything to do with an account here. */
+function isDay(text: string): boolean {
+  return isLocalDate(text) && text >= '1900' && text < '3000';
+}

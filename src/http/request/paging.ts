@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import * as Type from 'typebox/type';
+import type { Actor } from '../../institutions/index.ts';
+import type { Page, PageRequest, Position } from '../../shared/page.ts';
+import { Problem } from '../../shared/problem.ts';
+import type { Answer } from '../operation.ts';
+
+/**
+ * Lists come in pages: a bare array, and in `Link` where the next page is (RFC 8288). The position in it is opaque text,
+ * bound to the list, its filters and the caller's institution: under others it would mean another place.
+ */
+export const pageParameters = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 200, description: 'At most so many on a page; 50 when left out.' }),
+  ),
+  after: Type.Optional(
+    Type.String({
+      maxLength: 128,
+      description: 'Where the page before ended: from its `Link`, with the same filters.',
+    }),
+  ),
+} as const;
+
+export const nextLink = {
+  Link: {
+    description: '`<…>; rel="next"` where the next page is; missing on the last page.',
+    optional: true,
+  },
+} as const;
+
+const defaultLimit = 50;
+const digestBytes = 9;
+const wordBytes = 8;
+/** The last millisecond of a Date; keys stay far below. Only a forger comes beyond. */
+const mostWord = 8_640_000_000_000_000n;
+
+/** What a list was asked: where, by whom, and with which parameters. */
+export interface Asked {
+  readonly actor: Actor;
+  /** As callers see it, without its query. */
+  readonly url: string;
+  readonly query: Readonly<Record<string, string | number | undefined>>;
+}
+
+/** Problem `invalid_request` for a position that this list did not give out. `words` is how many numbers one has. */
+export function readPage(asked: Asked, words: number): PageRequest {
+  const { limit, after } = asked.query;
+  return {
+    limit: typeof limit === 'number' ? limit : defaultLimit,
+    after: typeof after === 'string' ? decode(after, asked, words) : null,
+  };
+}
+
+export function answerPage<Item>(asked: Asked, page: Page<Item>, present: (item: Item) => object): Answer {
+  const next = page.next && linkTo(asked, page.next);
+  return { status: 200, headers: { ...(next && { link: next }) }, body: page.items.map(present) };
+}
+
+function linkTo(asked: Asked, position: Position): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(asked.query)) {
+    if (value !== undefined && name !== 'after') parameters.set(name, String(value));
+  }
+  parameters.set('after', encode(position, asked));
+  return `<${asked.url}?${parameters}>; rel="next"`;
+}
+
+function encode(position: Position, asked: Asked): string {
+  const words = Buffer.alloc(position.length * wordBytes);
+  for (const [place, word] of position.entries()) words.writeBigUInt64BE(word, place * wordBytes);
+  return Buffer.concat([digest(asked), words]).toString('base64url');
+}
+
+function decode(text: string, asked: Asked, words: number): Position {
+  const bytes = Buffer.from(text, 'base64url');
+  const ours =
+    bytes.length === digestBytes + words * wordBytes &&
+    bytes.toString('base64url') === text &&
+    bytes.subarray(0, digestBytes).equals(digest(asked));
+  const position = ours
+    ? Array.from({ length: words }, (_, place) => bytes.readBigUInt64BE(digestBytes + place * wordBytes))
+    : [];
+  if (!ours || position.some((word) => word > mostWord)) {
+    throw new Problem('invalid_request', 'The position is not one of this list.', {
+      errors: [{ pointer: 'after', detail: 'Must be from the Link of a page with the same filters.' }],
+    });
+  }
+  return position;
+}
+
+/** Not the caller and not the limit: a position only says where, and who asks sees there what they may see. */
+function digest({ actor, url, query }: Asked): Buffer {
+  const { limit: _, after: __, ...filters } = query;
+  const names = Object.keys(filters).sort();
+  const bound = [actor.institutionId, new URL(url).pathname, names.map((name) => [name, filters[name]])];
+  return createHash('sha256').update(JSON.stringify(bound)).digest().subarray(0, digestBytes);
+}

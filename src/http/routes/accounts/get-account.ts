@@ -1,0 +1,29 @@
+import * as Type from 'typebox/type';
+import { accountExample } from '../../openapi/examples.ts';
+import { operation } from '../../operation.ts';
+import { presentAccount } from '../../presenters.ts';
+import { Account, line } from '../../schemas.ts';
+
+export const getAccount = operation({
+  operationId: 'getAccount',
+  method: 'GET',
+  path: '/digitalbanking/db-accounts/v1/accounts/{accountId}',
+  tag: 'Accounts',
+  summary: 'Get account',
+  description:
+    'One account: identity, type, category, balances, status. A member token sees the accounts whose holder record names its user, a client token those of every member of its institution.',
+  token: 'any',
+  scope: 'account:read',
+  params: Type.Object({ accountId: line(64, { description: 'Unique identifier of the account.' }) }),
+  answers: {
+    200: {
+      description: 'The account.',
+      schema: Account,
+      examples: { checking: { value: accountExample } },
+    },
+  },
+  problems: ['not_found'],
+  async handle(services, { actor, params }) {
+    return { status: 200, body: presentAccount(await services.getAccount(actor, params.accountId)) };
+  },
+});

@@ -1,0 +1,30 @@
+import * as Type from 'typebox/type';
+import { accountExample, loanExample } from '../../openapi/examples.ts';
+import { operation } from '../../operation.ts';
+import { presentAccount } from '../../presenters.ts';
+import { Account, line } from '../../schemas.ts';
+
+export const getMemberAccounts = operation({
+  operationId: 'getMemberAccounts',
+  method: 'GET',
+  path: '/digitalbanking/ux-users/v1/customers/{customerId}/accounts',
+  tag: 'Accounts',
+  summary: 'Get member accounts',
+  description:
+    'The accounts of one membership: to a client token all of them, to a member token those whose holder record names its user.',
+  token: 'any',
+  scope: 'account:read',
+  params: Type.Object({ customerId: line(64, { description: 'The customer ID of the member.' }) }),
+  answers: {
+    200: {
+      description: 'The accounts.',
+      schema: Type.Array(Account),
+      examples: { two: { value: [accountExample, loanExample] } },
+    },
+  },
+  problems: ['not_found'],
+  async handle(services, { actor, params }) {
+    const accounts = await services.listCustomerAccounts(actor, params.customerId);
+    return { status: 200, body: accounts.map(presentAccount) };
+  },
+});

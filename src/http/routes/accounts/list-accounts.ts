@@ -1,0 +1,32 @@
+import * as Type from 'typebox/type';
+import { accountExample, loanExample } from '../../openapi/examples.ts';
+import { operation } from '../../operation.ts';
+import { presentAccount } from '../../presenters.ts';
+import { Account, line } from '../../schemas.ts';
+
+export const listAccounts = operation({
+  operationId: 'listAccounts',
+  method: 'GET',
+  path: '/digitalbanking/db-accounts/v1/accounts',
+  tag: 'Accounts',
+  summary: 'List accounts',
+  description:
+    'The accounts of a member, in all memberships or in the one that `customerId` names. A client token must name whose.',
+  token: 'any',
+  scope: 'account:read',
+  query: Type.Object({
+    customerId: Type.Optional(line(64, { description: 'Whose accounts. Required with a client token.' })),
+  }),
+  answers: {
+    200: {
+      description: 'The accounts.',
+      schema: Type.Array(Account),
+      examples: { two: { value: [accountExample, loanExample] } },
+    },
+  },
+  problems: ['not_found'],
+  async handle(services, { actor, query }) {
+    const accounts = await services.listAccounts(actor, query.customerId);
+    return { status: 200, body: accounts.map(presentAccount) };
+  },
+});

@@ -1,0 +1,69 @@
+import * as Type from 'typebox/type';
+import { operation } from '../../operation.ts';
+
+const url = (description: string) => Type.String({ format: 'uri', description });
+const names = (description: string) => Type.Array(Type.String(), { description });
+
+export const AuthorizationServerMetadata = Type.Object({
+  issuer: url('Issuer and audience of every token.'),
+  token_endpoint: url('The token operation.'),
+  revocation_endpoint: url('Ends a token before its time.'),
+  introspection_endpoint: url('Tells what a token is worth.'),
+  jwks_uri: url('The public keys that verify tokens.'),
+  scopes_supported: names('Every scope there is; a client is registered for some of them.'),
+  response_types_supported: names('Empty: there is no authorization endpoint.'),
+  subject_types_supported: names('`public`: `sub` is the same to every client.'),
+  id_token_signing_alg_values_supported: names('Empty: no ID tokens are issued.'),
+  grant_types_supported: names('Every grant there is; a client is registered for some of them.'),
+  token_endpoint_auth_methods_supported: names('How a client may authenticate.'),
+  token_endpoint_auth_signing_alg_values_supported: names('For `private_key_jwt`.'),
+  revocation_endpoint_auth_methods_supported: names('As for tokens.'),
+  revocation_endpoint_auth_signing_alg_values_supported: names('As for tokens.'),
+  introspection_endpoint_auth_methods_supported: names('As for tokens.'),
+  introspection_endpoint_auth_signing_alg_values_supported: names('As for tokens.'),
+  service_documentation: url('For people.'),
+});
+
+export const authorizationServer = operation({
+  operationId: 'authorizationServer',
+  method: 'GET',
+  path: '/.well-known/oauth-authorization-server',
+  tag: 'Token',
+  summary: 'Authorization server metadata',
+  description: 'What a standard OAuth client needs to know of this service (RFC 8414).',
+  token: 'none',
+  answers: {
+    200: {
+      description: 'The metadata.',
+      headers: { 'Cache-Control': 'How long it may be kept.' },
+      schema: AuthorizationServerMetadata,
+      examples: {
+        metadata: {
+          value: {
+            issuer: 'https://bank.example',
+            token_endpoint: 'https://bank.example/auth/v2/token',
+            revocation_endpoint: 'https://bank.example/auth/v2/revoke',
+            introspection_endpoint: 'https://bank.example/auth/v2/introspect',
+            jwks_uri: 'https://bank.example/auth/v2/jwks',
+            scopes_supported: ['account:read', 'transfer:write'],
+            response_types_supported: [],
+            subject_types_supported: ['public'],
+            id_token_signing_alg_values_supported: [],
+            grant_types_supported: ['client_credentials', 'password'],
+            token_endpoint_auth_methods_supported: ['client_secret_basic', 'private_key_jwt'],
+            token_endpoint_auth_signing_alg_values_supported: ['ES256', 'PS256'],
+            revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'private_key_jwt'],
+            revocation_endpoint_auth_signing_alg_values_supported: ['ES256', 'PS256'],
+            introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'private_key_jwt'],
+            introspection_endpoint_auth_signing_alg_values_supported: ['ES256', 'PS256'],
+            service_documentation: 'https://bank.example/docs',
+          },
+        },
+      },
+    },
+  },
+  async handle(services) {
+    const headers = { 'cache-control': 'public, max-age=300' };
+    return { status: 200, headers, body: services.authorizationServer };
+  },
+});

@@ -1,0 +1,88 @@
+import * as Type from 'typebox/type';
+import {
+  oauthMediaTypes,
+  parameter,
+  refusal,
+  TokenReference,
+  tokenRequestOf,
+  unknownClient,
+} from '../../oauth.ts';
+import { operation } from '../../operation.ts';
+import { OAuthErrorDocument } from '../../schemas.ts';
+
+const seconds = (description: string) => Type.Optional(Type.Integer({ description }));
+
+export const TokenIntrospection = Type.Object({
+  active: Type.Boolean({ description: 'Without it nothing else is said.' }),
+  scope: parameter('Separated by spaces.'),
+  client_id: parameter('The client it was issued to.'),
+  token_type: parameter('`Bearer`, of an access token.'),
+  exp: seconds('When it ends; a refresh token, when it stays unused. Seconds since 1970.'),
+  iat: seconds('When it was issued; a refresh token, when its login began. Seconds since 1970.'),
+  sub: parameter('The user of a member’s token, else the client.'),
+  aud: parameter('Our issuer.'),
+  iss: parameter('Our issuer.'),
+  jti: parameter('Of an access token.'),
+  institution_id: Type.Optional(Type.Integer()),
+  token_use: parameter('`client` or `member`.'),
+});
+
+export const introspectToken = operation({
+  operationId: 'introspectToken',
+  method: 'POST',
+  path: '/auth/v2/introspect',
+  tag: 'Token',
+  summary: 'Introspect a token',
+  description:
+    'What a token is worth this moment (RFC 7662). A client learns about the tokens that were issued to it and, when an operator gave it the right, about every token of its institution; any other token is reported as inactive.',
+  token: 'none',
+  oauth: true,
+  body: {
+    schema: TokenReference,
+    mediaTypes: oauthMediaTypes,
+    examples: {
+      introspect: {
+        value: {
+          token: 'eyJhbGciOiJFUzI1NiJ9.e30.invented',
+          client_id: 'demo-app',
+          client_secret: 'demo-app-secret',
+        },
+      },
+    },
+  },
+  answers: {
+    200: {
+      description: 'What it is worth.',
+      schema: TokenIntrospection,
+      examples: {
+        active: {
+          value: {
+            active: true,
+            scope: 'account:read',
+            client_id: 'demo-app',
+            token_type: 'Bearer',
+            exp: 1_764_003_600,
+            iat: 1_764_001_800,
+            sub: 'u-demo-member',
+            aud: 'https://bank.example',
+            iss: 'https://bank.example',
+            jti: '5f0c3f0e-6b0a-4c34-9d2c-7b6f1a2d3e4f',
+            institution_id: 1,
+            token_use: 'member',
+          },
+        },
+        inactive: { value: { active: false } },
+      },
+    },
+    400: {
+      description: 'Refused, as RFC 7662 section 2.3 says.',
+      schema: OAuthErrorDocument,
+      examples: { invalid_request: refusal('invalid_request', 'token is missing.') },
+    },
+    401: unknownClient,
+  },
+  problems: ['database_unavailable'],
+  async handle(services, input) {
+    return { status: 200, body: await services.introspectToken(tokenRequestOf(input)) };
+  },
+});

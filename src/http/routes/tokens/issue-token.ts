@@ -1,0 +1,130 @@
+import * as Type from 'typebox/type';
+import { grantTypes } from '../../../auth/index.ts';
+import {
+  clientParameters,
+  oauthMediaTypes,
+  parameter,
+  refusal,
+  tokenRequestOf,
+  unknownClient,
+} from '../../oauth.ts';
+import { operation } from '../../operation.ts';
+import { OAuthErrorDocument } from '../../schemas.ts';
+
+/** Only documents: what is wrong with a token request is for auth to say, in the words of RFC 6749. */
+export const TokenRequest = Type.Object({
+  grant_type: Type.String({ description: `One of ${grantTypes.map((name) => `\`${name}\``).join(', ')}.` }),
+  ...clientParameters,
+  scope: parameter(
+    'What is asked for, separated by spaces; left out, all that the client is registered for but `offline_access`. With `refresh_token`: some of what the login has; left out, all of it.',
+  ),
+  username: parameter('Needed with `password`.'),
+  password: parameter('Needed with `password`.'),
+  assertion: parameter(
+    'Needed with the two grants of assertions: the JWT (RFC 7523), or the SAML 2.0 assertion in base64url (RFC 7522), by which a registered identity provider says who the member is.',
+  ),
+  refresh_token: parameter('Needed with `refresh_token`.'),
+});
+
+export const TokenResponse = Type.Object({
+  access_token: Type.String({ description: 'Bearer token to send with every later request.' }),
+  token_type: Type.String({ description: '`Bearer`.' }),
+  expires_in: Type.Integer({ description: 'Lifetime in seconds.' }),
+  scope: Type.String({ description: 'What was granted, separated by spaces.' }),
+  refresh_token: Type.Optional(
+    Type.String({
+      description:
+        'Good for one refresh. Only for a member, only where `offline_access` was asked for and the client may.',
+    }),
+  ),
+});
+
+export const issueToken = operation({
+  operationId: 'issueToken',
+  method: 'POST',
+  path: '/auth/v2/token',
+  tag: 'Token',
+  summary: 'Member token',
+  description:
+    'Issues an access token (RFC 6749): for the client itself with `client_credentials`, for one member with `password`, or with an assertion of an identity provider that the institution registered, and again for the same member with `refresh_token`. Takes JSON, and the form encoding that OAuth libraries send. Unknown parameters are ignored, empty ones count as left out, a repeated one is refused.',
+  token: 'none',
+  oauth: true,
+  rate: 'token',
+  body: {
+    schema: TokenRequest,
+    mediaTypes: oauthMediaTypes,
+    examples: {
+      client_credentials: {
+        summary: 'A token for the client',
+        value: {
+          grant_type: 'client_credentials',
+          client_id: 'demo-app',
+          client_secret: 'demo-app-secret',
+          scope: 'institution-users:write transfer:write',
+        },
+      },
+      password: {
+        summary: 'A token for a member',
+        value: {
+          grant_type: 'password',
+          client_id: 'demo-app',
+          client_secret: 'demo-app-secret',
+          username: 'demo.member',
+          password: 'demo-member-password',
+        },
+      },
+      assertion: {
+        summary: 'A token for a member whom an identity provider has logged in (RFC 7523)',
+        value: {
+          grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+          client_id: 'demo-app',
+          client_secret: 'demo-app-secret',
+          assertion: 'eyJhbGciOiJFUzI1NiJ9.e30.invented',
+        },
+      },
+      refresh_token: {
+        summary: 'A login renewed',
+        value: {
+          grant_type: 'refresh_token',
+          client_id: 'demo-app',
+          client_secret: 'demo-app-secret',
+          refresh_token: 'invented-refresh-token',
+        },
+      },
+    },
+  },
+  answers: {
+    200: {
+      description: 'Token issued.',
+      schema: TokenResponse,
+      examples: {
+        issued: {
+          value: {
+            access_token: 'eyJhbGciOiJFUzI1NiJ9.e30.invented',
+            token_type: 'Bearer',
+            expires_in: 1800,
+            scope: 'account:read transfer:write',
+          },
+        },
+      },
+    },
+    400: {
+      description: 'Refused, as RFC 6749 section 5.2 says.',
+      schema: OAuthErrorDocument,
+      examples: {
+        invalid_request: refusal('invalid_request', 'grant_type is missing.'),
+        invalid_grant: refusal('invalid_grant', 'The username or the password is wrong.'),
+        unauthorized_client: refusal('unauthorized_client', 'The client may not use this grant.'),
+        unsupported_grant_type: refusal('unsupported_grant_type', 'There is no such grant.'),
+        invalid_scope: refusal('invalid_scope', 'The scope is malformed.'),
+      },
+    },
+    401: unknownClient,
+  },
+  problems: ['database_unavailable'],
+  async handle(services, input) {
+    const { countFor } = input;
+    const token = await services.issueToken({ ...tokenRequestOf(input), countFor });
+    return { status: 200, headers: { pragma: 'no-cache' }, body: token };
+  },
+});

@@ -1,0 +1,11 @@
+import type { Operation } from '../../operation.ts';
+import { authorizationServer } from './authorization-server.ts';
+
+export const openidConfiguration: Operation = {
+  ...authorizationServer,
+  operationId: 'openidConfiguration',
+  path: '/.well-known/openid-configuration',
+  summary: 'Authorization server metadata, at the path of OpenID Connect',
+  description:
+    'The same document as `authorizationServer`. Spring, Nimbus, Authlib and go-oidc look for it here first. This service is no OpenID provider: it issues no ID tokens and has no authorization endpoint.',
+};

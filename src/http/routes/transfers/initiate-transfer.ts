@@ -1,0 +1,134 @@
+import * as Type from 'typebox/type';
+import { Problem } from '../../../shared/problem.ts';
+import { failureCodes, type Outcome, type Transfer } from '../../../transfers/index.ts';
+import { orderExample, pendingTransferExample, transferExample } from '../../openapi/examples.ts';
+import { type Answer, type Input, operation } from '../../operation.ts';
+import { presentLimit, presentTransfer } from '../../presenters.ts';
+import { DeclinedTransferProblem, OutcomeUnknownProblem, Transfer as TransferSchema } from '../../schemas.ts';
+import type { Services } from '../../services.ts';
+import { idempotencyKeyHeader, idReused, invalidOrder, orderBody, readOrder } from '../../transfer-order.ts';
+import { answerDryRun } from './dry-run-transfer.ts';
+import { getTransfer } from './get-transfer.ts';
+
+export const initiateTransfer = operation({
+  operationId: 'initiateTransfer',
+  method: 'POST',
+  path: '/digitalbanking/db-transfers/v1/transfers',
+  tag: 'Transfers',
+  summary: 'Initiate transfer',
+  description:
+    '`id` is the idempotency key, for ever: repeating the same order with it moves the money once and answers the transfer as it stands, with 200 and `Idempotent-Replayed: true`, or with the same 422 where it was declined. Another order under a used id is refused with 409. 400, 401, 403, 413, 415, 429 and 5xx use up no id; a 503 means that nothing was or will be written, a 504 that nobody knows yet. A decline is an outcome: it is kept as FAILED, and `code` says why, the first that applies of the codes listed at 422 in their order.',
+  token: 'any',
+  scope: 'transfer:write',
+  query: Type.Object({
+    // An earlier spelling of `dryRunTransfer` (ADR 0017).
+    dryRun: Type.Optional(Type.Boolean()),
+  }),
+  undocumentedQuery: ['dryRun'],
+  headers: idempotencyKeyHeader,
+  body: {
+    ...orderBody,
+    examples: {
+      full: { value: orderExample },
+      least: {
+        summary: 'Type, currency and id left to the service',
+        value: { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 105.25 },
+      },
+    },
+  },
+  answers: {
+    200: {
+      description: 'The same order came before: the transfer as it stands.',
+      headers: { 'Idempotent-Replayed': '`true`.' },
+      schema: TransferSchema,
+      examples: { replayed: { value: transferExample } },
+    },
+    201: {
+      description: 'Transfer initiated: COMPLETED, or PENDING while the money is held.',
+      headers: { Location: 'Where the transfer can be read.' },
+      schema: TransferSchema,
+      examples: { completed: { value: transferExample }, pending: { value: pendingTransferExample } },
+    },
+  },
+  problems: ['transfer_id_reused', ...failureCodes, 'outcome_unknown', 'too_many_requests'],
+  problemHeaders: {
+    422: {
+      'Idempotent-Replayed': {
+        description: '`true` where the same order came before, and was declined then.',
+        optional: true,
+      },
+    },
+  },
+  problemSchemas: { 422: DeclinedTransferProblem, 504: OutcomeUnknownProblem },
+  presumes: true,
+  async handle(services, input) {
+    const { actor, origin, condition, query } = input;
+    const order = readOrder(input);
+    if (query.dryRun === true) {
+      input.count('dry-run');
+      return answerDryRun(services, actor, order);
+    }
+    const initiate = async () => {
+      const outcome = await services.initiateTransfer(actor, order, origin, condition);
+      if (outcome.kind === 'id_reused') tellConflict(services, input);
+      // A declined order moves nothing and tells which accounts there are: it counts as the dry run that it comes to.
+      if (outcome.kind === 'new' && outcome.transfer.status === 'FAILED') input.note('dry-run');
+      return answer(outcome);
+    };
+    if (actor.kind === 'client') return initiate();
+    // A member who met many ids of others in this minute could go on and learn which ids exist.
+    return input.whileLeft('id-conflict', () => input.whileLeft('dry-run', initiate));
+  },
+});
+
+/** To the log and the audit, and against the user's share. Without the id: it may be a secret of its owner's. */
+function tellConflict(
+  services: Services,
+  {
+    actor,
+    origin,
+    log,
+    note,
+  }: Pick<Input<unknown, unknown, unknown, 'any'>, 'actor' | 'origin' | 'log' | 'note'>,
+): void {
+  note('id-conflict');
+  services.noteIdConflict(actor, origin);
+  const userId = actor.kind === 'member' ? actor.userId : undefined;
+  log.warn({ clientId: actor.clientId, userId }, 'a transfer id of another order was named');
+}
+
+function answer(outcome: Outcome): Answer {
+  switch (outcome.kind) {
+    case 'malformed':
+      throw invalidOrder(outcome.pointer, outcome.detail);
+    case 'id_reused':
+      throw idReused(outcome.differs);
+    case 'new':
+      return outcome.transfer.status === 'FAILED'
+        ? declined(outcome.transfer)
+        : {
+            status: 201,
+            headers: { location: getTransfer.path.replace('{id}', outcome.transfer.id) },
+            body: presentTransfer(outcome.transfer),
+          };
+    case 'replayed': {
+      const answered =
+        outcome.transfer.status === 'FAILED'
+          ? declined(outcome.transfer)
+          : { status: 200, body: presentTransfer(outcome.transfer) };
+      return { ...answered, headers: { 'idempotent-replayed': 'true' } };
+    }
+  }
+}
+
+/** An outcome like any other, only told as a problem. */
+function declined(transfer: Transfer): Answer {
+  const { failureCode, failureDetail } = transfer;
+  if (failureCode === undefined) throw new Error('http: a failed transfer without a reason');
+  const limit = transfer.exceededLimit;
+  const members = {
+    transfer: presentTransfer(transfer),
+    ...(limit && { limit: presentLimit(limit, transfer.currencyCode) }),
+  };
+  return { problem: new Problem(failureCode, failureDetail ?? 'The transfer was declined.', { members }) };
+}

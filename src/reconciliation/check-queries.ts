@@ -1,0 +1,570 @@
+import { type Check, check, countingClassCodes, named, pendingCodesBelow } from '../ledger/index.ts';
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { mostAheadMillis } from '../transfers/index.ts';
+
+const inAccounts = (alias: string, column = 'account_key') =>
+  `${alias}.institution_id = $1 and ${alias}.${column} > $2 and ${alias}.${column} <= $3`;
+const inTransfers = (alias: string) =>
+  `${alias}.institution_id = $1 and ${alias}.transfer_key > $2 and ${alias}.transfer_key <= $3`;
+
+/** PENDING and COMPLETED, by the number under which lists have them, so that an index leads to a period's. */
+const counting = `t.list_class = any (${countingClassCodes})
+             and t.created_at >= p.starts and t.created_at < p.ends`;
+
+/** Of what kind a posting's entries are when a transfer ordered it. */
+const ordered = `('TRANSFER', 'HOLD', 'RELEASE')`;
+
+/** The transfer with this key, if any. */
+const transferOf = (key: string) => `
+  left join lateral (
+    select t.* from transfers t where t.institution_id = $1 and t.transfer_key = ${key} offset 0) t on true`;
+
+const holdCheck = (name: string, column: 'held_out' | 'held_in', side: 'from_key' | 'to_key') =>
+  check(
+    'accounts',
+    name,
+    `select max(account_id) as row,
+            format('${column} is %s, its pending transfers add up to %s', sum(held), sum(amount)) as detail
+     from (
+       select b.account_key, b.account_id, b.${column} as held, 0 as amount from balances b where ${inAccounts('b')}
+       union all
+       select t.${side}, null, 0, t.amount from transfers t
+       where ${inAccounts('t', side)} and t.list_class < ${pendingCodesBelow} and t.status = 'PENDING'
+     ) x
+     group by account_key having max(account_id) is not null and sum(held) <> sum(amount)`,
+  );
+
+/** An account's entries are dated no earlier than what it has seen: also a hold, by either of its two accounts. */
+export const transferChecks: readonly Check[] = [
+  holdCheck('hold-out', 'held_out', 'from_key'),
+  holdCheck('hold-in', 'held_in', 'to_key'),
+  check(
+    'accounts',
+    'entry-transfer',
+    `select format('%s, entry %s', b.account_id, e.seq) as row,
+            case when t.transfer_key is null then 'belongs to no transfer'
+                 else format('of kind %s and %s, at %s, does not fit transfer %s, %s of %s', e.kind, e.amount,
+                             e.recorded_at, t.transfer_id, t.status, t.amount) end as detail
+     from entries e
+     ${named('e')}
+     ${transferOf('e.posting_key')}
+     where ${inAccounts('e')} and e.kind in ${ordered}
+       and not coalesce(
+         case e.kind when 'TRANSFER' then t.status = 'COMPLETED' when 'RELEASE' then t.status = 'FAILED' else true end
+         and case e.account_key when t.from_key then e.amount = case e.kind when 'TRANSFER' then -t.amount else 0 end
+                                when t.to_key then e.amount = case e.kind when 'TRANSFER' then t.amount else 0 end
+             end
+         and case when e.kind <> 'HOLD' then e.recorded_at = t.settled_at
+                  else e.recorded_at = t.created_at or e.recorded_at > t.created_at and exists (
+                    select from entries h
+                    join entries p on p.institution_id = $1 and p.account_key = h.account_key and p.seq = h.seq - 1
+                      and p.recorded_at = e.recorded_at
+                    where h.institution_id = $1 and h.account_key in (t.from_key, t.to_key)
+                      and h.posting_key = e.posting_key and h.kind = 'HOLD') end, false)`,
+  ),
+  check(
+    'accounts',
+    'entry-held',
+    `select format('%s, entry %s', b.account_id, e.seq) as row,
+            format('of kind %s changes what is held by %s out and %s in', e.kind, e.held_out, e.held_in) as detail
+     from (
+       select e.*, e.seq - lag(e.seq, 1, 0::bigint) over w as step,
+              e.held_out_after - lag(e.held_out_after, 1, 0::bigint) over w as held_out,
+              e.held_in_after - lag(e.held_in_after, 1, 0::bigint) over w as held_in
+       from entries e
+       where ${inAccounts('e')}
+       window w as (partition by e.account_key order by e.seq)
+     ) e
+     ${named('e')}
+     ${transferOf(`e.posting_key and e.kind in ${ordered}`)}
+     where e.step = 1
+       and case when e.account_key = t.from_key then e.held_in <> 0 else e.held_out <> 0 end
+        or e.step = 1
+       and case when e.account_key = t.from_key then e.held_out when e.account_key = t.to_key then e.held_in
+                else e.held_in end
+           <> all (case e.kind when 'HOLD' then array[t.amount] when 'RELEASE' then array[-t.amount]
+                               when 'TRANSFER' then array[0, -t.amount] else array[0::bigint] end)`,
+  ),
+  check(
+    'accounts',
+    'transfer-entries',
+    `select transfer_id as row,
+            format('is %s, and its %s has %s entries of it posted, %s held, %s released', status, side, posted, held,
+                   released) as detail
+     from (
+       select max(transfer_id) as transfer_id, max(status) as status, max(side) as side,
+              count(*) filter (where kind = 'TRANSFER') as posted, count(*) filter (where kind = 'HOLD') as held,
+              count(*) filter (where kind = 'RELEASE') as released
+       from (
+         select t.from_key as account_key, t.transfer_key, t.transfer_id, t.status, 'source' as side, null as kind
+         from transfers t where ${inAccounts('t', 'from_key')}
+         union all
+         select t.to_key, t.transfer_key, t.transfer_id, t.status, 'destination', null
+         from transfers t where ${inAccounts('t', 'to_key')}
+         union all
+         select e.account_key, e.posting_key, null, null, null, e.kind
+         from entries e where ${inAccounts('e')} and e.kind in ${ordered}
+       ) x
+       group by account_key, transfer_key
+     ) x
+     where transfer_id is not null and not case status
+       when 'COMPLETED' then posted = 1 and held <= 1 and released = 0
+       when 'PENDING' then posted = 0 and held = 1 and released = 0
+       else posted = 0 and held = released
+     end`,
+  ),
+  check(
+    'accounts',
+    'loan-payment',
+    `select format('%s, entry %s', b.account_id, coalesce(p.seq, e.seq)) as row,
+            case when p.seq is null then 'is a payment whose parts are not kept'
+                 when e.seq is null then 'has parts of a payment and is none'
+                 else format('moves %s, and its parts add up to %s', e.amount,
+                             p.to_fees + p.to_interest + p.to_principal) end as detail
+     from (select p.* from loan_payments p where ${inAccounts('p')}) p
+     full join (
+       select e.account_key, e.seq, e.amount from entries e
+       cross join lateral (
+         select from loans l where l.institution_id = $1 and l.account_key = e.account_key offset 0) l
+       where ${inAccounts('e')} and e.kind = 'TRANSFER'
+     ) e using (account_key, seq)
+     cross join lateral (
+       select b.account_id from balances b
+       where b.institution_id = $1 and b.account_key = coalesce(p.account_key, e.account_key) offset 0) b
+     where e.amount is distinct from p.to_fees + p.to_interest + p.to_principal`,
+  ),
+  check(
+    'accounts',
+    'loan-dues',
+    `select b.account_id as row,
+            format('owes %s, less than its interest of %s and fees of %s', -b.posted, l.accrued_interest,
+                   l.fees_due) as detail
+     from loans l
+     cross join lateral (
+       select b.* from balances b where b.institution_id = $1 and b.account_key = l.account_key offset 0) b
+     where ${inAccounts('l')} and l.accrued_interest + l.fees_due > greatest(-b.posted, 0)`,
+  ),
+  check(
+    'transfers',
+    'transfer-id',
+    `select t.transfer_id as row,
+            case when i.transfer_key is null then 'its id is not noted as used'
+                 else 'its id is noted as used by another transfer' end as detail
+     from transfers t
+     left join lateral (
+       select i.transfer_key from used_ids i
+       where i.institution_id = $1 and i.transfer_id = t.transfer_id offset 0) i on true
+     where ${inTransfers('t')} and i.transfer_key is distinct from t.transfer_key`,
+  ),
+  check(
+    'transfers',
+    'transfer-accounts',
+    `select t.transfer_id as row, format('its %s is not the account that it names', s.side) as detail
+     from transfers t
+     cross join lateral (values ('source', t.from_key, t.from_account_id), ('destination', t.to_key, t.to_account_id))
+       as s (side, account_key, account_id)
+     left join lateral (
+       select a.account_id, a.currency from accounts a
+       where a.institution_id = $1 and a.account_key = s.account_key offset 0) a on true
+     where ${inTransfers('t')} and s.account_key is not null
+       and (a.account_id is distinct from s.account_id or (t.status <> 'FAILED' and a.currency <> t.currency))`,
+  ),
+  check(
+    'transfers',
+    'pending-terms',
+    `select coalesce(t.transfer_id, format('transfer key %s', p.transfer_key)) as row,
+            case when p.transfer_key is null then 'is PENDING and waits for nothing'
+                 else format('waits, and is %s', coalesce(t.status, 'no transfer')) end as detail
+     from (select t.* from transfers t where ${inTransfers('t')}) t
+     full join (select p.* from pending_transfers p where ${inTransfers('p')}) p using (transfer_key)
+     where (t.status is not distinct from 'PENDING') <> (p.transfer_key is not null)`,
+  ),
+  check(
+    'transfers',
+    'reversal',
+    `select t.transfer_id as row, 'does not take back what it says it does' as detail
+     from transfers t
+     left join lateral (
+       select o.* from transfers o
+       where o.institution_id = $1 and o.transfer_key = t.reverses_key offset 0) o on true
+     where ${inTransfers('t')} and t.reverses_key is not null
+       and (o.status, o.amount, o.currency, o.from_key, o.to_key)
+           is distinct from ('COMPLETED', t.amount, t.currency, t.to_key, t.from_key)`,
+  ),
+  check(
+    'transfers',
+    'limit-use',
+    `select format('%s, limit %s', coalesce(t.transfer_id, format('transfer key %s', u.transfer_key)), u.limit_key)
+              as row,
+            format('counted %s', u.amount) as detail
+     from limit_uses u
+     ${transferOf('u.transfer_key')}
+     left join lateral (
+       select true as found from limit_counters c
+       where c.institution_id = $1 and c.limit_key = u.limit_key and c.subject_key = u.subject_key
+         and c.period_start = u.period_start offset 0) c on true
+     where ${inTransfers('u')}
+       and (u.amount is distinct from t.amount or c.found is null
+            or not (t.status = 'PENDING' or (u.limit_key = 0 and t.status = 'COMPLETED')))`,
+  ),
+  check(
+    'transfers',
+    'contribution-use',
+    `select t.transfer_id as row, 'is a contribution that counts for no year' as detail
+     from transfers t
+     left join lateral (
+       select true as found from limit_uses u
+       where u.institution_id = $1 and u.transfer_key = t.transfer_key and u.limit_key = 0 offset 0) u on true
+     left join lateral (
+       select true as found from transfers r
+       where r.institution_id = $1 and r.reverses_key = t.transfer_key and r.reverses_key is not null
+         and r.status <> 'FAILED' offset 0) r on true
+     where ${inTransfers('t')} and t.transfer_type = 'IRA_CONTRIBUTION' and t.status <> 'FAILED'
+       and t.currency = 'USD' and t.reverses_key is null and u.found is null and r.found is null`,
+  ),
+  check(
+    'ids',
+    'used-id',
+    `select i.transfer_id as row, 'is noted as used by a transfer that has another id, or is not there' as detail
+     from used_ids i
+     ${transferOf('i.transfer_key')}
+     where i.institution_id = $1 and i.transfer_id > $2::text and i.transfer_id <= $3::text
+       and t.transfer_id is distinct from i.transfer_id`,
+  ),
+  check(
+    'counters',
+    'limit-counter',
+    `with contributed as materialized (
+       select u.subject_key, u.period_start, sum(u.amount) as amount, count(*) as transfers
+       from limit_uses u where u.institution_id = $1 and u.limit_key = 0
+       group by u.subject_key, u.period_start
+     ), counted as (
+       -- Counters of a limit that has been taken away say nothing any more.
+       select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, l.subject, t.amount as sum,
+              t.transfers as count, t.newest
+       from limit_counters c
+       join institutions i on i.institution_id = c.institution_id
+       join transfer_limits l on l.institution_id = c.institution_id and l.limit_key = c.limit_key
+         and num_nonnulls(l.max_amount, l.max_count, l.review_above) > 0
+       -- About: where clocks are set back to midnight there are two, and which of them is meant is not said. The day decides.
+       cross join lateral (values (
+         c.period_start::timestamp at time zone i.time_zone - interval '2 hours',
+         (c.period_start + case l.period when 'DAY' then interval '1 day' else interval '1 month' end)
+           at time zone i.time_zone + interval '2 hours')) as p (starts, ends)
+       cross join lateral (
+         select coalesce(sum(t.amount), 0) as amount, count(*) as transfers,
+                coalesce(sum(t.amount) filter (where t.place <= c.transfers), 0) as newest
+         from (
+           select t.amount, row_number() over (order by t.created_at desc, t.transfer_key desc) as place
+           from (
+             select t.* from transfers t
+             where l.subject = 'USER' and t.institution_id = $1 and t.user_key = c.subject_key and ${counting}
+             union all
+             select t.* from transfers t
+             where l.subject = 'ACCOUNT' and t.institution_id = $1 and t.from_key = c.subject_key and ${counting}
+             union all
+             select t.* from accounts a
+             cross join lateral (
+               select t.* from transfers t
+               where t.institution_id = $1 and t.from_key = a.account_key and ${counting} offset 0) t
+             where l.subject = 'CUSTOMER' and a.institution_id = $1 and a.customer_key = c.subject_key
+           ) t
+           cross join lateral (
+             select a.di_account_type from accounts a
+             where a.institution_id = $1 and a.account_key = t.from_key offset 0) a
+           where t.reverses_key is null and t.currency = l.currency
+             and date_trunc(l.period, t.created_at at time zone i.time_zone)::date = c.period_start
+             and (l.transfer_type is null or l.transfer_type = t.transfer_type)
+             and (l.source_type is null or l.source_type = a.di_account_type)
+         ) t
+       ) t
+       where c.institution_id = $1 and c.limit_key > 0
+         and (c.limit_key, c.subject_key, c.period_start) > ($2, $3, $4::date)
+         and (c.limit_key, c.subject_key, c.period_start) <= ($5, $6, $7::date)
+       union all
+       -- A year's contributions to IRAs, each kept beside its transfer for as long as it can be taken back.
+       select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, 'PERSON', coalesce(u.amount, 0),
+              coalesce(u.transfers, 0), null
+       from limit_counters c
+       left join contributed u using (subject_key, period_start)
+       where c.institution_id = $1 and c.limit_key = 0
+         and (c.limit_key, c.subject_key, c.period_start) > ($2, $3, $4::date)
+         and (c.limit_key, c.subject_key, c.period_start) <= ($5, $6, $7::date)
+     )
+     select format('limit %s of %s %s from %s', limit_key, lower(subject), subject_key, period_start) as row,
+            format('counts %s in %s transfers; there are %s in %s', amount, transfers, sum, count) as detail
+     from counted n where (amount, transfers::bigint) is distinct from (sum, count)
+       -- A limit counts from when it was laid down: in its first period, as many of the newest as it says, and no others.
+       and not (transfers <= count and amount is not distinct from newest and not exists (
+         select from limit_counters c
+         where c.institution_id = $1 and c.limit_key = n.limit_key and c.period_start < n.period_start))`,
+  ),
+  check(
+    'events',
+    'event-entry',
+    `select format('event %s', o.event_key) as row,
+            format('%s of %s does not fit entry %s', o.kind, coalesce(t.transfer_id, 'no transfer'), s.seq) as detail
+     from outbox o
+     cross join lateral (values (o.from_key, o.from_seq), (o.to_key, o.to_seq)) as s (account_key, seq)
+     ${transferOf('o.subject_key')}
+     left join lateral (
+       select e.posting_key, e.kind from entries e
+       where e.institution_id = $1 and e.account_key = s.account_key and e.seq = s.seq offset 0) e on true
+     where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and o.kind like 'transfer.%'
+       and s.seq is not null
+       and (e.posting_key, e.kind) is distinct from (o.subject_key, case o.kind
+             when 'transfer.pending' then 'HOLD' when 'transfer.completed' then 'TRANSFER' else 'RELEASE' end)`,
+  ),
+  check(
+    'events',
+    'event-transfer',
+    `select format('event %s', o.event_key) as row,
+            format('%s is told of %s', o.kind, coalesce(t.transfer_id || ', which is ' || t.status, 'no transfer'))
+              as detail
+     from outbox o
+     ${transferOf('o.subject_key')}
+     where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and o.kind like 'transfer.%'
+       and not coalesce(case o.kind when 'transfer.completed' then t.status = 'COMPLETED'
+                                    when 'transfer.failed' then t.status = 'FAILED' else true end
+                        and t.transfer_key is not null, false)`,
+  ),
+];
+
+/** Where the next chunk of a walk ends: null at the end. Accounts by the number of their entries, others by rows. */
+export const bounds = {
+  accounts: sql(
+    'check_next_accounts',
+    `select max(account_key)::text as bound, count(*) as rows from (
+       select k.account_key, row_number() over w as place, sum(1 + coalesce(b.seq, 0)) over w as weight
+       from (
+         select account_key from accounts where institution_id = $1 and account_key > $2
+         union select account_key from balances where institution_id = $1 and account_key > $2
+         order by account_key limit $3
+       ) k
+       left join balances b on b.institution_id = $1 and b.account_key = k.account_key
+       window w as (order by k.account_key)
+     ) k where place = 1 or weight <= $3`,
+  ),
+  transfers: sql(
+    'check_next_transfers',
+    `select max(transfer_key)::text as bound, count(*) as rows from (
+       select transfer_key from transfers where institution_id = $1 and transfer_key > $2
+       order by transfer_key limit $3) k`,
+  ),
+  ids: sql(
+    'check_next_ids',
+    `select max(transfer_id) as bound, count(*) as rows from (
+       select transfer_id from used_ids where institution_id = $1 and transfer_id > $2::text
+       order by transfer_id limit $3) k`,
+  ),
+  events: sql(
+    'check_next_events',
+    `select max(event_key)::text as bound, count(*) as rows from (
+       select event_key from outbox where institution_id = $1 and event_key > $2
+       order by event_key limit $3) k`,
+  ),
+} as const;
+
+const counterBound = sql(
+  'check_next_counters',
+  `select limit_key, subject_key, period_start, count from (
+     select limit_key, subject_key, period_start, count(*) over () as count,
+            row_number() over (order by limit_key, subject_key, period_start) as place
+     from (
+       select limit_key, subject_key, period_start from limit_counters
+       where institution_id = $1 and (limit_key, subject_key, period_start) > ($2, $3, $4::date)
+       order by limit_key, subject_key, period_start limit $5) c
+   ) c where place = count`,
+);
+
+export type CounterKey = readonly [limitKey: number, subjectKey: bigint, periodStart: string];
+
+export async function selectCounterBound(
+  db: Queryable,
+  institutionId: InstitutionId,
+  after: CounterKey,
+  most: number,
+): Promise<{ readonly bound: CounterKey; readonly rows: number } | undefined> {
+  const { rows } = await db.query<{
+    limit_key: number;
+    subject_key: bigint;
+    period_start: string;
+    count: bigint;
+  }>(counterBound, [institutionId, ...after, most]);
+  const row = rows[0];
+  return row && { bound: [row.limit_key, row.subject_key, row.period_start], rows: Number(row.count) };
+}
+
+// In the period in which a limit was laid down there may be transfers of before; and what is over binds nothing any more.
+const uncounted = sql(
+  'check_uncounted',
+  `with limits as materialized (
+     select l.*, p.binding from transfer_limits l
+     join institutions i on i.institution_id = $1
+     cross join lateral (
+       select date_trunc(l.period, $4::timestamptz at time zone i.time_zone)::date as binding) p
+     where l.institution_id = $1 and num_nonnulls(l.max_amount, l.max_count, l.review_above) > 0
+       and exists (select from limit_counters c where c.institution_id = $1 and c.limit_key = l.limit_key
+                     and c.period_start < p.binding)
+   )
+   select format('limit %s of %s %s from %s', limit_key, lower(subject), subject_key, period_start) as row,
+          format('has no counter; there are %s in %s transfers', sum(amount), count(*)) as detail
+   from (
+     select l.limit_key, l.subject, s.subject_key, s.period_start, t.amount
+     from transfers t
+     join institutions i on i.institution_id = $1
+     cross join lateral (
+       select a.customer_key, a.di_account_type from accounts a
+       where a.institution_id = $1 and a.account_key = t.from_key offset 0) a
+     join limits l on l.currency = t.currency and (l.transfer_type is null or l.transfer_type = t.transfer_type)
+       and (l.source_type is null or l.source_type = a.di_account_type)
+     cross join lateral (
+       select case l.subject when 'USER' then t.user_key when 'ACCOUNT' then t.from_key else a.customer_key end
+                as subject_key,
+              date_trunc(l.period, t.created_at at time zone i.time_zone)::date as period_start) s
+     left join lateral (
+       select true as found from limit_counters c
+       where c.institution_id = $1 and c.limit_key = l.limit_key and c.subject_key = s.subject_key
+         and c.period_start = s.period_start offset 0) c on true
+     where ${inTransfers('t')} and t.status <> 'FAILED' and t.reverses_key is null
+       and t.created_at > $4::timestamptz - interval '32 days'
+       and s.subject_key is not null and s.period_start = l.binding and c.found is null
+   ) x
+   group by limit_key, subject, subject_key, period_start`,
+);
+
+/** Counters that transfers of the key range ask for, of a period that `at` lies in, and that are not there. */
+export async function selectUncounted(
+  db: Queryable,
+  institutionId: InstitutionId,
+  after: string,
+  upTo: string,
+  at: Date,
+): Promise<{ row: string; detail: string }[]> {
+  return (await db.query<{ row: string; detail: string }>(uncounted, [institutionId, after, upTo, at])).rows;
+}
+
+const ahead = sql(
+  'check_ahead_of_clock',
+  `select b.account_id as row,
+          format('has seen %s, which is %s seconds ahead of the clock', b.last_at,
+                 extract(epoch from b.last_at - $4::timestamptz)::bigint) as detail
+   from balances b
+   where ${inAccounts('b')} and b.last_at > $4::timestamptz + $5::integer * interval '1 millisecond'`,
+);
+
+/** Accounts of the key range that a process with a clock ahead has written: their entries are dated by it until then. */
+export async function selectAhead(
+  db: Queryable,
+  institutionId: InstitutionId,
+  after: string,
+  upTo: string,
+  at: Date,
+): Promise<{ row: string; detail: string }[]> {
+  const values = [institutionId, after, upTo, at, mostAheadMillis];
+  return (await db.query<{ row: string; detail: string }>(ahead, values)).rows;
+}
+
+const toldEntries = sql(
+  'check_told_entries',
+  `select b.account_key, b.account_id, b.seq,
+          (select count(*) from entries e where e.institution_id = $1 and e.account_key = b.account_key
+             and e.kind in ${ordered}) as entries,
+          (select coalesce(sum(e.seq), 0)::text from entries e where e.institution_id = $1
+             and e.account_key = b.account_key and e.kind in ${ordered}) as sum,
+          (select coalesce(sum(e.amount::numeric * hashint8extended(e.posting_key, 0)), 0)::text from entries e
+             where e.institution_id = $1 and e.account_key = b.account_key and e.kind not in ${ordered}) as weight
+   from balances b where ${inAccounts('b')}`,
+);
+
+/**
+ * Per account of the range, as it stands: how many entries an event must tell of, and the sum of their numbers; and what
+ * no transfer ordered, each amount times a number made of its posting, which comes to 0 over both sides of each.
+ */
+export async function selectToldEntries(
+  db: Queryable,
+  institutionId: InstitutionId,
+  after: string,
+  upTo: string,
+) {
+  const { rows } = await db.query<{
+    account_key: bigint;
+    account_id: string;
+    seq: bigint;
+    entries: bigint;
+    sum: string;
+    weight: string;
+  }>(toldEntries, [institutionId, after, upTo]);
+  return rows.map((row) => ({
+    accountKey: row.account_key,
+    accountId: row.account_id,
+    seq: row.seq,
+    entries: row.entries,
+    sum: BigInt(row.sum),
+    weight: BigInt(row.weight),
+  }));
+}
+
+/** So many rows are named where one mistake may have made any number of them; one more says that there are more. */
+export const namedOfOneKind = 100;
+
+const oneSided = sql(
+  'check_one_sided_postings',
+  `select e.posting_key, sum(e.amount)::text as sum from entries e
+   where e.institution_id = $1 and e.kind not in ${ordered}
+   group by e.posting_key having sum(e.amount) <> 0
+   order by e.posting_key limit ${namedOfOneKind + 1}`,
+);
+
+/** Openings and adjustments that do not sum to zero. Reads every entry: for when something is known to be off. */
+export async function selectOneSidedPostings(
+  db: Queryable,
+  institutionId: InstitutionId,
+): Promise<{ posting_key: bigint; sum: string }[]> {
+  return (await db.query<{ posting_key: bigint; sum: string }>(oneSided, [institutionId])).rows;
+}
+
+const toldIn = sql(
+  'check_told_in_events',
+  `select s.account_key, s.seq
+   from outbox o
+   cross join lateral (values (o.from_key, o.from_seq), (o.to_key, o.to_seq)) as s (account_key, seq)
+   where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and o.kind like 'transfer.%'
+     and s.seq is not null`,
+);
+
+/** The entries of orders that the range's events tell of: openings and adjustments are told of too, and not expected. */
+export async function selectToldInEvents(
+  db: Queryable,
+  institutionId: InstitutionId,
+  after: string,
+  upTo: string,
+): Promise<{ account_key: bigint; seq: bigint }[]> {
+  return (await db.query<{ account_key: bigint; seq: bigint }>(toldIn, [institutionId, after, upTo])).rows;
+}
+
+const untold = sql(
+  'check_untold_entries',
+  `select seq, sum(events)::bigint as events
+   from (
+     select o.from_seq as seq, 1 as events, false as expected from outbox o
+     where o.institution_id = $1 and o.from_key = $2
+     union all
+     select o.to_seq, 1, false from outbox o where o.institution_id = $1 and o.to_key = $2
+     union all
+     select e.seq, 0, true from entries e
+     where e.institution_id = $1 and e.account_key = $2 and e.seq <= $3 and e.kind in ${ordered}
+   ) x
+   group by seq having bool_or(expected) and sum(events) <> 1
+   order by seq limit ${namedOfOneKind + 1}`,
+);
+
+/** The account's entries up to one that no event tells of, or several do. */
+export async function selectUntoldEntries(
+  db: Queryable,
+  institutionId: InstitutionId,
+  accountKey: bigint,
+  upTo: bigint,
+): Promise<{ seq: bigint; events: bigint }[]> {
+  return (await db.query<{ seq: bigint; events: bigint }>(untold, [institutionId, accountKey, upTo])).rows;
+}

@@ -1,0 +1,466 @@
+import {
+  type AuditEntry,
+  auditToAppend,
+  eventsToAppend,
+  type NewEvent,
+  nameOf,
+  namesOf,
+  type Operator,
+} from '../../events/index.ts';
+import type { Actor } from '../../institutions/index.ts';
+import { type Book, unbounded } from '../../ledger/index.ts';
+import type { InstitutionId, Write } from '../../storage/index.ts';
+import { type Approvals, auditOf } from '../audit-of.ts';
+import {
+  deleteLimitUses,
+  insertCounters,
+  insertLimitUses,
+  type LimitUse,
+  updateCounters,
+} from '../limit-queries.ts';
+import { insertLoanPayments, type LoanPayment } from '../loan-queries.ts';
+import {
+  type Approval,
+  insertApprovals,
+  insertPending,
+  type PendingRow,
+  updatePending,
+} from '../pending-queries.ts';
+import {
+  finishTransfers,
+  insertTransfers,
+  type OrderedTransferRow,
+  type SeenTransferRow,
+  type TransferRow,
+} from '../queries.ts';
+import { mayReceive, mayUseId, paysOut } from '../rules/authority.ts';
+import {
+  apply,
+  changeDues,
+  differences,
+  type Judgement,
+  judge,
+  maySee,
+  postHeld,
+  releaseHeld,
+} from '../rules/decide.ts';
+import { Counters, contributionKey } from '../rules/limits.ts';
+import { boundsOf } from '../rules/loans.ts';
+import type { PendingTerms } from '../rules/policies.ts';
+import type {
+  ActOutcome,
+  DeskOrder,
+  Outcome,
+  RepeatedOutcome,
+  SubmittedOrder,
+  TransferStatus,
+  Unchanged,
+} from '../rules/transfer.ts';
+import { actInTime, transitionOf } from '../rules/transition.ts';
+import type { Facts } from './facts.ts';
+
+/** What a batch stands on, locked and read by settle.ts. */
+export interface Ground {
+  readonly book: Book;
+  readonly counters: Counters;
+  readonly facts: Facts;
+  /** By the clock, whatever the business time of the institution. */
+  readonly auditedAt: Date;
+  /** The transfers that have the ids asked for, each as whoever asks may see it. */
+  readonly existing: readonly (SeenTransferRow & { readonly personKey: bigint | null })[];
+  readonly pending: readonly PendingRow[];
+  readonly uses: readonly LimitUse[];
+  readonly paymentsOf: ReadonlyMap<string, LoanPayment>;
+  readonly reversedKeys: ReadonlySet<bigint>;
+}
+
+type Initiation = Extract<DeskOrder, { kind: 'initiate' }>;
+type TransitionOrder = Extract<DeskOrder, { kind: 'transition' }>;
+type Reversal = Extract<DeskOrder, { kind: 'reverse' }>;
+
+/** What the orders of one transaction do, one after the other, until it is all written at once. */
+export class Batch {
+  readonly #ground: Ground;
+  /** As this batch leaves them, by id. */
+  readonly #transfers: Map<string, TransferRow>;
+  readonly #pending: Map<bigint, PendingRow>;
+  readonly #added: OrderedTransferRow[] = [];
+  readonly #finished: TransferRow[] = [];
+  readonly #held: (PendingTerms & { readonly transferKey: bigint })[] = [];
+  readonly #postponed = new Map<bigint, PendingRow>();
+  readonly #approvals: Approval[] = [];
+  readonly #loanPayments: LoanPayment[] = [];
+  /** By the id of the transfer that paid; those of this batch too, since it may reverse them. */
+  readonly #paymentsOf: Map<string, LoanPayment>;
+  readonly #usesAdded: LimitUse[] = [];
+  readonly #usesGivenBack: LimitUse[] = [];
+  readonly #events: NewEvent[] = [];
+  readonly #audit: AuditEntry[] = [];
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+    this.#transfers = new Map(ground.existing.map((row) => [row.id, row]));
+    this.#pending = new Map(ground.pending.map((row) => [row.transferKey, row]));
+    this.#paymentsOf = new Map(ground.paymentsOf);
+  }
+
+  take(order: DeskOrder, postingKey: bigint): Outcome | ActOutcome {
+    switch (order.kind) {
+      case 'initiate':
+        return this.#initiate(order, postingKey);
+      case 'transition':
+        return this.#audited(order, () => this.#change(order));
+      case 'reverse':
+        return this.#audited(order, () => this.#reverse(order, postingKey));
+    }
+  }
+
+  #audited<Told extends Outcome | ActOutcome>(order: TransitionOrder | Reversal, act: () => Told): Told {
+    const before = this.#approvedBy(order.transferId);
+    const outcome = act();
+    const after = this.#approvedBy(order.transferId);
+    const approvals: Approvals | undefined = before && after && { before, after };
+    const entry = auditOf(order, outcome, approvals);
+    if (entry !== undefined) this.#audit.push(entry);
+    return outcome;
+  }
+
+  #approvedBy(transferId: string): PendingRow['approvedBy'] | undefined {
+    const transfer = this.#transfers.get(transferId);
+    return transfer && this.#pending.get(transfer.transferKey)?.approvedBy;
+  }
+
+  #initiate(order: Initiation, postingKey: bigint): Outcome {
+    const { facts, book, counters } = this.#ground;
+    const first = this.#seen(order.transferId, order.actor);
+    if (first !== undefined && maySee(order.actor, first)) return repeated(order, first);
+    if (!mayUseId(order, facts.settings.idPrefixes)) return reservedId;
+    const judgement = judge(order, facts, book, counters);
+    if ('malformed' in judgement) {
+      return { kind: 'malformed', pointer: judgement.pointer, detail: judgement.detail };
+    }
+    const transfer = toTransfer(order, postingKey, judgement, facts.at);
+    // Uses up no id: else a member could take ids without an account.
+    if (judgement.from === undefined) return { kind: 'new', transfer };
+    // Told only where a free id would have been used up: who leaves nothing asks about ids for nothing.
+    if (first !== undefined) return repeated(order, first);
+    if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);
+    this.#add({ ...transfer, origin: order.origin });
+    return { kind: 'new', transfer };
+  }
+
+  #perform(transfer: TransferRow, judgement: Judgement, postingKey: bigint): void {
+    const { book, counters } = this.#ground;
+    const { pending, uses, amountMinor } = judgement;
+    const payment = apply(judgement, postingKey, book, counters);
+    if (payment !== null) this.#pay(transfer, payment);
+    if (pending !== null) this.#held.push({ transferKey: postingKey, ...pending });
+    for (const use of uses) {
+      const mayBeGivenBack = pending !== null || use.limitKey === contributionKey;
+      if (!mayBeGivenBack || !Counters.counts(use)) continue;
+      const { limitKey, subjectKey, periodStart } = use;
+      this.#usesAdded.push({
+        transferKey: transfer.transferKey,
+        limitKey,
+        subjectKey,
+        periodStart,
+        amount: amountMinor,
+      });
+    }
+  }
+
+  #pay(transfer: TransferRow, payment: LoanPayment): void {
+    this.#loanPayments.push(payment);
+    this.#paymentsOf.set(transfer.id, payment);
+  }
+
+  #change(order: TransitionOrder): ActOutcome {
+    const { facts } = this.#ground;
+    const { act: asked } = order;
+    const transfer = this.#seen(order.transferId, asked.kind === 'cancel' ? asked.actor : null);
+    if (transfer === undefined) return { kind: 'unknown' };
+    const unchanged = (why: Unchanged): ActOutcome => ({ kind: 'unchanged', why, transfer });
+    if (asked.kind === 'cancel') {
+      if (!maySee(asked.actor, transfer)) return { kind: 'unknown' };
+      if (!this.#mayCancel(asked.actor, transfer)) return unchanged('not_allowed');
+    }
+    const terms = this.#pending.get(transfer.transferKey);
+    if (transfer.status !== 'PENDING' || terms === undefined) return unchanged('final');
+
+    // What the clock does not post waits for a person, who is never too late.
+    const isForPersons = terms.isOrdererShutOut && terms.whenDue === 'POST';
+    const act = isForPersons ? asked : actInTime(asked, terms, facts.at);
+    const operator = act.kind === 'approve' || act.kind === 'decline' ? nameOf(act.origin.operator) : null;
+    const transition = transitionOf(act, terms, terms.approvedBy, facts.at);
+    if (transition.to === 'nothing') return unchanged(transition.why);
+    if (isForPersons && transition.to === 'posted' && act.kind === 'due')
+      return unchanged('orderer_shut_out');
+    if (act.kind === 'approve') this.#approve(terms, act.origin.operator);
+    if (transition.to === 'pending') {
+      this.#wait({ ...terms, ...transition.terms });
+      return unchanged('waits');
+    }
+    const failure = transition.to === 'failed' ? transition.failure : this.#stoppedMeanwhile(transfer);
+    const finished: TransferRow = {
+      ...transfer,
+      status: failure === null ? 'COMPLETED' : 'FAILED',
+      failureCode: failure?.code,
+      failureDetail: failure?.detail,
+      operator,
+    };
+    this.#finish(finished);
+    return { kind: 'changed', transfer: finished };
+  }
+
+  /** Who ordered it, and who may pay from its source; a client acts for its institution. */
+  #mayCancel(actor: Actor, transfer: TransferRow): boolean {
+    if (actor.kind === 'client' || transfer.userKey === actor.userKey) return true;
+    const { fromKey } = transfer;
+    return fromKey !== null && this.#ground.facts.holding(fromKey, actor.personKey)?.mayPay === true;
+  }
+
+  /** An account that the core closed, or restricted, while money waited for it takes and gives none. */
+  #stoppedMeanwhile({ fromAccountId, toAccountId }: TransferRow) {
+    const { facts } = this.#ground;
+    const [from, to] = [facts.account(fromAccountId), facts.account(toAccountId)];
+    if (from?.closed !== false || to?.closed !== false) {
+      const detail = 'An account was closed while the transfer was pending.';
+      return { code: 'account_closed', detail } as const;
+    }
+    if (paysOut(from) && mayReceive(to)) return null;
+    const detail = 'An account was restricted while the transfer was pending.';
+    return { code: 'account_restricted', detail } as const;
+  }
+
+  #approve(terms: PendingRow, operator: Operator): void {
+    this.#approvals.push({ transferKey: terms.transferKey, operator });
+    const approvedBy = [...terms.approvedBy, namesOf(operator)];
+    this.#pending.set(terms.transferKey, { ...terms, approvedBy });
+  }
+
+  #wait(terms: PendingRow): void {
+    const { approvedBy } = this.#pending.get(terms.transferKey) ?? terms;
+    const now = { ...terms, approvedBy };
+    this.#pending.set(terms.transferKey, now);
+    this.#postponed.set(terms.transferKey, now);
+  }
+
+  #finish(transfer: TransferRow): void {
+    const { book, facts, counters, uses } = this.#ground;
+    const { transferKey, amountMinor, fromAccountId, toAccountId } = transfer;
+    const mine = uses.filter((use) => use.transferKey === transferKey);
+    if (transfer.status === 'COMPLETED') {
+      const from = facts.account(fromAccountId);
+      const to = facts.account(toAccountId);
+      if (from === undefined || to === undefined)
+        throw new Error('transfers: a pending one without accounts');
+      const payment = postHeld(transfer, from, to, transferKey, book);
+      if (payment !== null) this.#pay(transfer, payment);
+      // It has counted for good; a contribution can still be reversed.
+      this.#usesGivenBack.push(...mine.filter((use) => use.limitKey !== contributionKey));
+    } else {
+      releaseHeld(amountMinor, fromAccountId, toAccountId, transferKey, book);
+      const wasReviewed = this.#pending.get(transferKey)?.heldFor === 'REVIEW';
+      for (const use of mine) counters.giveBack(use, wasReviewed);
+      this.#usesGivenBack.push(...mine);
+    }
+    this.#finished.push(transfer);
+    this.#postponed.delete(transferKey);
+    this.#transfers.set(transfer.id, transfer);
+    this.#events.push(toEvent(transfer, book, true));
+  }
+
+  /**
+   * Takes a completed transfer back, by a new one in the other direction. It is an order of the institution: no limits
+   * and no review, but whoever was paid must still have the money. Once at most.
+   */
+  #reverse(order: Reversal, postingKey: bigint): Outcome | ActOutcome {
+    const { facts, book, counters, uses } = this.#ground;
+    const original = this.#transfers.get(order.originalId);
+    if (original === undefined) return { kind: 'unknown' };
+    const used = this.#transfers.get(order.transferId);
+    if (used !== undefined) {
+      return used.reversesKey === original.transferKey
+        ? { kind: 'replayed', transfer: used }
+        : { kind: 'id_reused', differs: null };
+    }
+    if (original.status !== 'COMPLETED' || original.reversesKey !== null || this.#isReversed(original)) {
+      return { kind: 'unchanged', why: 'not_reversible', transfer: original };
+    }
+    const from = facts.account(original.toAccountId);
+    const to = facts.account(original.fromAccountId);
+    if (from === undefined || to === undefined)
+      throw new Error('transfers: a completed one without accounts');
+
+    const { amountMinor } = original;
+    const refusal =
+      from.closed || to.closed
+        ? ({ code: 'account_closed', detail: 'An account of the transfer is closed.' } as const)
+        : book.apply(
+              postingKey,
+              'TRANSFER',
+              { accountId: from.accountId, change: { posted: -amountMinor }, bounds: boundsOf(from) },
+              { accountId: to.accountId, change: { posted: amountMinor }, bounds: unbounded },
+            ) === null
+          ? null
+          : ({ code: 'insufficient_funds', detail: 'Whoever was paid has less available now.' } as const);
+    const transfer: OrderedTransferRow = {
+      ...original,
+      transferKey: postingKey,
+      id: order.transferId,
+      fromAccountId: from.accountId,
+      toAccountId: to.accountId,
+      fromKey: from.accountKey,
+      toKey: to.accountKey,
+      status: refusal === null ? 'COMPLETED' : 'FAILED',
+      failureCode: refusal?.code,
+      failureDetail: refusal?.detail,
+      createdAt: facts.at,
+      memo: null,
+      exceededLimit: null,
+      reversesKey: original.transferKey,
+      clientId: null,
+      userKey: null,
+      operator: nameOf(order.origin.operator),
+      origin: order.origin,
+    };
+    if (refusal === null) {
+      const payment = this.#paymentsOf.get(original.id);
+      if (payment !== undefined && from.loan !== null) {
+        const { toFees, toInterest, toPrincipal, toDue } = payment;
+        const back = { toFees: -toFees, toInterest: -toInterest, toPrincipal: -toPrincipal, toDue: -toDue };
+        this.#loanPayments.push(changeDues(from, book, back));
+      }
+      for (const use of uses) {
+        if (use.transferKey !== original.transferKey || use.limitKey !== contributionKey) continue;
+        counters.giveBack(use, false);
+        this.#usesGivenBack.push(use);
+      }
+    }
+    const { id: reverses } = original;
+    this.#add(transfer, { reverses, operator: transfer.operator });
+    return { kind: 'new', transfer: { ...transfer, reverses } };
+  }
+
+  #isReversed(original: TransferRow): boolean {
+    const here = this.#added.some(
+      (row) => row.reversesKey === original.transferKey && row.status !== 'FAILED',
+    );
+    return here || this.#ground.reversedKeys.has(original.transferKey);
+  }
+
+  #add(transfer: OrderedTransferRow, data?: object): void {
+    this.#added.push(transfer);
+    this.#transfers.set(transfer.id, transfer);
+    const event = toEvent(transfer, this.#ground.book, false);
+    this.#events.push(data === undefined ? event : { ...event, data });
+  }
+
+  /** The transfer that has the id, from before or from earlier in this batch, as the caller may see it. */
+  #seen(transferId: string, actor: Actor | null): SeenTransferRow | undefined {
+    const transfer = this.#transfers.get(transferId);
+    if (transfer === undefined) return undefined;
+    const personKey = actor === null ? null : personOf(actor);
+    const { fromKey, toKey, reversesKey } = transfer;
+    // Read for its own source account, which an order under a used id need not name.
+    const before = this.#ground.existing.find((row) => row.id === transferId && row.personKey === personKey);
+    const sources = reversesKey === null ? [fromKey] : [fromKey, toKey];
+    const holds = sources.some(
+      (key) => key !== null && personKey !== null && this.#ground.facts.holding(key, personKey),
+    );
+    return { ...transfer, sourceHeld: before?.sourceHeld ?? holds };
+  }
+
+  /** What the orders taken so far write, in this order: what a trigger looks for stands before the row that it is looked for from. */
+  writes(institutionId: InstitutionId): readonly Write[] {
+    const { book, counters, facts } = this.#ground;
+    const { at } = facts;
+    const recordedLater = book.recordedLater(at);
+    return [
+      ...book.writes(at),
+      ...insertTransfers(institutionId, this.#added, at, recordedLater),
+      ...insertPending(institutionId, this.#held),
+      ...insertApprovals(institutionId, this.#approvals, at),
+      ...updatePending(institutionId, [...this.#postponed.values()]),
+      ...finishTransfers(institutionId, this.#finished, at, recordedLater),
+      ...insertLoanPayments(institutionId, this.#loanPayments),
+      ...insertCounters(institutionId, counters.added()),
+      ...updateCounters(institutionId, counters.changed()),
+      ...insertLimitUses(institutionId, this.#usesAdded),
+      ...deleteLimitUses(institutionId, this.#usesGivenBack),
+      ...eventsToAppend(institutionId, this.#events, at),
+      ...auditToAppend(
+        institutionId,
+        this.#audit.map((entry) => ({ ...entry, at: this.#ground.auditedAt, times: 1 })),
+      ),
+    ];
+  }
+}
+
+/** The outcome of an order whose id is used. */
+export function repeated(order: SubmittedOrder, first: SeenTransferRow): RepeatedOutcome {
+  if (!maySee(order.actor, first)) return { kind: 'id_reused', differs: null };
+  const differs = differences(order, first);
+  return differs.length > 0 ? { kind: 'id_reused', differs } : { kind: 'replayed', transfer: first };
+}
+
+export const reservedId = {
+  kind: 'malformed',
+  pointer: '/id',
+  detail: 'Ids that begin so are reserved.',
+} as const satisfies Outcome;
+
+/** An order as the transfer that it becomes by a judgement. */
+export function toTransfer(
+  order: SubmittedOrder,
+  transferKey: bigint,
+  judgement: Judgement,
+  at: Date,
+): TransferRow {
+  const { failure, pending } = judgement;
+  const status: TransferStatus = failure !== null ? 'FAILED' : pending !== null ? 'PENDING' : 'COMPLETED';
+  return {
+    transferKey,
+    id: order.transferId,
+    transferType: judgement.transferType,
+    fromAccountId: order.fromAccountId,
+    toAccountId: order.toAccountId,
+    fromKey: judgement.from?.accountKey ?? null,
+    toKey: judgement.to?.accountKey ?? null,
+    amountMinor: judgement.amountMinor,
+    currencyCode: judgement.currency,
+    status,
+    failureCode: failure?.code,
+    failureDetail: failure?.detail,
+    clientId: order.actor.clientId,
+    userKey: order.actor.kind === 'member' ? order.actor.userKey : null,
+    createdAt: at,
+    paymentOption: judgement.paymentOption,
+    previousYearContribution: judgement.previousYearContribution,
+    memo: order.memo,
+    exceededLimit: failure?.limit ?? null,
+    reversesKey: null,
+    operator: null,
+  };
+}
+
+/** Numbered by the entries it made, so that a reader of one account's events sees no gap. */
+function toEvent(transfer: TransferRow, book: Book, wasPending: boolean): NewEvent {
+  const { transferKey: subjectKey, status } = transfer;
+  if (status === 'FAILED' && !wasPending) return { kind: 'transfer.failed', subjectKey };
+  const from = book.require(transfer.fromAccountId);
+  const to = book.require(transfer.toAccountId);
+  return {
+    kind: `transfer.${status.toLowerCase()}`,
+    subjectKey,
+    fromKey: from.accountKey,
+    fromSeq: from.seq,
+    toKey: to.accountKey,
+    toSeq: to.seq,
+  };
+}
+
+/** The person behind a member's token; null for a client. */
+export function personOf(actor: Actor | undefined): bigint | null {
+  return actor?.kind === 'member' ? actor.personKey : null;
+}

@@ -1,0 +1,382 @@
+import { AccountsBusy } from '../../ledger/index.ts';
+import { FairShare, inTurns } from '../../shared/fair-share.ts';
+import { Problem } from '../../shared/problem.ts';
+import {
+  type Condition,
+  type Database,
+  type InstitutionId,
+  outcomeUnknown,
+  readConditions,
+  sqlState,
+  sqlStateOf,
+  type Transaction,
+} from '../../storage/index.ts';
+
+export interface GroupCommitOptions<Order, Outcome> {
+  readonly database: Database;
+  /** How many batches may be under way at once: connections in use. */
+  readonly lanes: number;
+  readonly maxBatch: number;
+  /** Orders unanswered beyond this, or beyond their caller's share of it, are refused at once: Problem `overloaded`. */
+  readonly maxWaiting: number;
+  /** How long an order may wait for its answer before it is given up. */
+  readonly deadlineMillis: number;
+  /** What an order locks or must be alone with: two batches under way never share a key. */
+  readonly keysOf: (order: Order) => readonly string[];
+  /** Whose order it is: batches take the callers' orders in turns, so that a flood of one's holds up nobody else's. */
+  readonly callerOf: (order: Order) => string;
+  /**
+   * The work of a batch, in one transaction: an outcome per order, in order. With `patient` false it must throw
+   * AccountsBusy instead of waiting for locks. It may be run again, so it must be idempotent by key.
+   *
+   * Before it does what could not be taken back it must ask `confirmed`, which reads in `tx`, and do only those orders
+   * that this says may be done; the others have no outcome.
+   */
+  readonly run: (
+    tx: Transaction,
+    orders: readonly Order[],
+    patient: boolean,
+    confirmed: () => Promise<readonly boolean[]>,
+  ) => Promise<readonly (Outcome | undefined)[]>;
+  /** Members of the problem when an order's outcome cannot be known. */
+  readonly membersWhenUnknown: (order: Order) => Record<string, unknown>;
+}
+
+interface Waiter<Order, Outcome> {
+  readonly order: Order;
+  readonly keys: readonly string[];
+  readonly caller: string;
+  readonly deadline: number;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+  /** What must hold for it to be done; until that was read it may be brought as far as it can be taken back. */
+  readonly condition: Condition | undefined;
+  /** Its condition does not hold, and whoever waits has heard it. */
+  refused: boolean;
+  /** A commit that carried this order was sent and its answer lost. */
+  unknown: boolean;
+  /** Found locked by a stranger: tried again apart from the others, without waiting for locks. */
+  cautious: boolean;
+  notBefore: number;
+}
+
+interface Batch<Order, Outcome> {
+  readonly waiters: readonly Waiter<Order, Outcome>[];
+  readonly keys: ReadonlySet<string>;
+  readonly begunAt: number;
+}
+
+/** No Set of what comes and goes: it leaves old tables behind, and in them what went (ADR 11). */
+interface Queue<Order, Outcome> {
+  waiting: Waiter<Order, Outcome>[];
+  underWay: Batch<Order, Outcome>[];
+}
+
+const rerunAtOnce: ReadonlySet<string> = new Set([sqlState.uniqueViolation, sqlState.deadlockDetected]);
+const maxReruns = 3;
+const busyPauseMillis = 100;
+const tickMillis = 50;
+
+/** Thrown into a batch none of whose orders may be done: it is rolled back. */
+class NothingConfirmed extends Error {}
+
+/**
+ * Orders that arrive while a commit is under way share the next one: one caller alone pays one commit, a hundred
+ * share one. Each institution has its queue, and the lanes go round them.
+ *
+ * What goes wrong stays with whom it concerns: a batch that lost a race is run again; a poison order is found by
+ * halving and fails alone; orders on an account that a stranger has locked wait apart from the others; a lost
+ * answer to a commit is resolved by running the same orders again, whose ids tell what had happened.
+ *
+ * An order may come before it is known whether it may be done, with the condition for that. Its batch reads the conditions
+ * behind its locks, and leaves out whose does not hold.
+ *
+ * Rejections: Problem `overloaded` and `database_unavailable` (nothing was or will be written), `outcome_unknown`,
+ * `internal_error` (nothing was written).
+ */
+export class GroupCommit<Order, Outcome> {
+  readonly #options: GroupCommitOptions<Order, Outcome>;
+  readonly #queues = new Map<InstitutionId, Queue<Order, Outcome>>();
+  readonly #places: FairShare;
+  #waitingCount = 0;
+  #freeLanes: number;
+  #pumpScheduled = false;
+  #ticker: NodeJS.Timeout | undefined;
+
+  constructor(options: GroupCommitOptions<Order, Outcome>) {
+    this.#options = options;
+    this.#places = new FairShare(options.maxWaiting);
+    this.#freeLanes = options.lanes;
+  }
+
+  /** Where a condition is given, the order is done only if it holds, and else rejected with what refuses it. */
+  submit(institutionId: InstitutionId, order: Order, condition?: Condition): Promise<Outcome> {
+    const caller = `${institutionId} ${this.#options.callerOf(order)}`;
+    if (!this.#places.take(caller)) return Promise.reject(overloaded());
+    const answered = new Promise<Outcome>((resolve, reject) => {
+      const waiter: Waiter<Order, Outcome> = {
+        order,
+        keys: this.#options.keysOf(order),
+        caller,
+        deadline: performance.now() + this.#options.deadlineMillis,
+        resolve,
+        reject,
+        condition,
+        refused: false,
+        unknown: false,
+        cautious: false,
+        notBefore: 0,
+      };
+      this.#enqueue(institutionId, waiter);
+    });
+    return answered.finally(() => this.#places.free(caller));
+  }
+
+  #enqueue(institutionId: InstitutionId, waiter: Waiter<Order, Outcome>): void {
+    let queue = this.#queues.get(institutionId);
+    if (queue === undefined) {
+      queue = { waiting: [], underWay: [] };
+      this.#queues.set(institutionId, queue);
+    }
+    queue.waiting.push(waiter);
+    this.#waitingCount += 1;
+    this.#schedulePump();
+  }
+
+  /** After the events of this turn, so that orders that arrived together go together. */
+  #schedulePump(): void {
+    if (this.#pumpScheduled) return;
+    this.#pumpScheduled = true;
+    setImmediate(() => {
+      this.#pumpScheduled = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    this.#expire();
+    while (this.#freeLanes > 0) {
+      const next = this.#nextBatch();
+      if (next === undefined) break;
+      this.#freeLanes -= 1;
+      this.#settle(next.institutionId, next.queue, next.batch).finally(() => {
+        this.#freeLanes += 1;
+        this.#schedulePump();
+      });
+    }
+    // Orders that pause, and deadlines of those that wait, need somebody to look at them.
+    if (this.#waitingCount > 0) this.#ticker ??= setInterval(() => this.#schedulePump(), tickMillis);
+    else if (this.#ticker !== undefined) {
+      clearInterval(this.#ticker);
+      this.#ticker = undefined;
+    }
+  }
+
+  #nextBatch() {
+    for (const [institutionId, queue] of this.#queues) {
+      if (!worthALane(queue)) continue;
+      const batch = this.#takeBatch(queue);
+      if (batch === undefined) continue;
+      // To the end of the round: the next lane serves another institution first.
+      this.#queues.delete(institutionId);
+      this.#queues.set(institutionId, queue);
+      return { institutionId, queue, batch };
+    }
+    return undefined;
+  }
+
+  #takeBatch(queue: Queue<Order, Outcome>): Batch<Order, Outcome> | undefined {
+    const now = performance.now();
+    const taken: Waiter<Order, Outcome>[] = [];
+    // Keys of those passed over: who came later must not overtake them on the same account.
+    const reserved = new Set<string>();
+    for (const waiter of inTurns(queue.waiting, ({ caller }) => caller)) {
+      if (taken.length === this.#options.maxBatch) break;
+      const first = taken[0];
+      const blocked =
+        waiter.notBefore > now ||
+        (first !== undefined && first.cautious !== waiter.cautious) ||
+        waiter.keys.some((key) => reserved.has(key) || queue.underWay.some(({ keys }) => keys.has(key)));
+      if (blocked) for (const key of waiter.keys) reserved.add(key);
+      else taken.push(waiter);
+    }
+    if (taken.length === 0) return undefined;
+    const gone = new Set(taken);
+    queue.waiting = queue.waiting.filter((waiter) => !gone.has(waiter));
+    this.#waitingCount -= taken.length;
+    const keys = new Set(taken.flatMap((waiter) => waiter.keys));
+    const batch = { waiters: taken, keys, begunAt: now };
+    queue.underWay.push(batch);
+    return batch;
+  }
+
+  #expire(): void {
+    const now = performance.now();
+    for (const queue of this.#queues.values()) {
+      const [late, left] = partition(queue.waiting, (waiter) => waiter.deadline <= now);
+      queue.waiting = left;
+      this.#waitingCount -= late.length;
+      for (const waiter of late) waiter.reject(this.#givenUp(waiter));
+    }
+  }
+
+  #givenUp(waiter: Waiter<Order, Outcome>, cause?: unknown): Problem {
+    return waiter.unknown
+      ? outcomeUnknown(cause, this.#options.membersWhenUnknown(waiter.order))
+      : overloaded(cause);
+  }
+
+  async #settle(
+    institutionId: InstitutionId,
+    queue: Queue<Order, Outcome>,
+    batch: Batch<Order, Outcome>,
+  ): Promise<void> {
+    const postponed: Waiter<Order, Outcome>[] = [];
+    try {
+      await this.#attempt(institutionId, batch.waiters, postponed);
+    } catch (error) {
+      // A defect of this queue itself; nobody may be left waiting for ever.
+      for (const waiter of batch.waiters) waiter.reject(this.#failed(waiter, error));
+    }
+    queue.underWay.splice(queue.underWay.indexOf(batch), 1);
+    for (const waiter of postponed) if (!waiter.refused) this.#enqueue(institutionId, waiter);
+  }
+
+  async #attempt(
+    institutionId: InstitutionId,
+    waiters: readonly Waiter<Order, Outcome>[],
+    postponed: Waiter<Order, Outcome>[],
+  ): Promise<void> {
+    let patient = waiters[0]?.cautious !== true;
+    let left = waiters;
+    for (let reruns = 0; left.length > 0; left = left.filter(({ refused }) => !refused)) {
+      const batch = left;
+      const orders = batch.map((waiter) => waiter.order);
+      try {
+        const outcomes = await this.#options.database.transaction(institutionId, (tx) =>
+          this.#options.run(tx, orders, patient, () => whoMayBeDone(tx, batch)),
+        );
+        for (const [index, waiter] of batch.entries()) {
+          if (!waiter.refused) waiter.resolve(outcomes[index] as Outcome);
+        }
+        return;
+      } catch (error) {
+        const state = sqlStateOf(causeOf(error));
+        if (error instanceof NothingConfirmed) return;
+        if (error instanceof AccountsBusy) {
+          const busy = new Set(error.keys);
+          const [held, free] = partition(left, (waiter) => waiter.keys.some((key) => busy.has(key)));
+          for (const waiter of held) {
+            waiter.cautious = true;
+            waiter.notBefore = performance.now() + busyPauseMillis;
+            postponed.push(waiter);
+          }
+          left = free;
+          patient = free[0]?.cautious !== true;
+        } else if (state === sqlState.lockNotAvailable && patient && reruns < maxReruns) {
+          // A stranger holds a lock. Find out which account without waiting for it again.
+          patient = false;
+          reruns += 1;
+        } else if (state !== undefined && rerunAtOnce.has(state) && reruns < maxReruns) {
+          reruns += 1;
+        } else if (error instanceof Problem && error.code === 'outcome_unknown') {
+          for (const waiter of left) waiter.unknown = !waiter.refused;
+          left = this.#dropExpired(left, error);
+          await pause(tickMillis);
+        } else if (error instanceof Problem && error.code === 'database_unavailable') {
+          // Nothing of this attempt was written, but the one before it may have been.
+          reruns += 1;
+          const [unknown, fresh] = partition(left, (waiter) => waiter.unknown);
+          if (reruns > maxReruns) for (const waiter of fresh) waiter.reject(error);
+          left = this.#dropExpired(reruns > maxReruns ? unknown : left, error);
+          await pause(tickMillis);
+        } else if (left.length > 1) {
+          const middle = left.length >> 1;
+          await this.#attempt(institutionId, left.slice(0, middle), postponed);
+          await this.#attempt(institutionId, left.slice(middle), postponed);
+          return;
+        } else {
+          for (const waiter of left) waiter.reject(this.#failed(waiter, error));
+          return;
+        }
+      }
+    }
+  }
+
+  #dropExpired(
+    waiters: readonly Waiter<Order, Outcome>[],
+    cause: unknown,
+  ): readonly Waiter<Order, Outcome>[] {
+    const now = performance.now();
+    const [late, inTime] = partition(waiters, (waiter) => waiter.deadline <= now);
+    for (const waiter of late) waiter.reject(this.#givenUp(waiter, cause));
+    return inTime;
+  }
+
+  #failed(waiter: Waiter<Order, Outcome>, error: unknown): unknown {
+    const state = sqlStateOf(causeOf(error));
+    if (waiter.unknown) return outcomeUnknown(error, this.#options.membersWhenUnknown(waiter.order));
+    if (error instanceof Problem) return error;
+    if (state !== undefined && (rerunAtOnce.has(state) || state === sqlState.lockNotAvailable)) {
+      return overloaded(error);
+    }
+    return new Problem('internal_error', 'The service failed on this order. Nothing was written.', {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * A batch costs as much as five to eight orders whatever is in it (ADR 12): beside another go only as many as are worth
+ * that, and not few beside many. The others wait for a commit that will come soon, unless it is held up.
+ */
+function worthALane<Order, Outcome>({ waiting, underWay }: Queue<Order, Outcome>): boolean {
+  const newest = underWay.at(-1);
+  if (newest === undefined || performance.now() - newest.begunAt > tickMillis) return true;
+  const orders = underWay.reduce((sum, { waiters }) => sum + waiters.length, 0);
+  return waiting.length >= Math.max(fewestBeside, orders / 2);
+}
+
+const fewestBeside = 16;
+
+/** Of each. What may have been done already is not asked again: running it tells what had happened. */
+async function whoMayBeDone(
+  tx: Transaction,
+  waiters: readonly Waiter<unknown, never>[],
+): Promise<readonly boolean[]> {
+  const asked = waiters.filter(({ refused, unknown }) => !refused && !unknown);
+  const conditions = asked.flatMap(({ condition }) => condition ?? []);
+  const refusals = await readConditions(tx, tx.institutionId, conditions);
+  // Given up meanwhile: the next run asks by itself, and may find otherwise.
+  if (tx.over) return [];
+  for (const waiter of asked) {
+    if (waiter.condition === undefined || !refusals.has(waiter.condition)) continue;
+    waiter.refused = true;
+    waiter.reject(refusals.get(waiter.condition));
+  }
+  if (waiters.every(({ refused }) => refused)) throw new NothingConfirmed();
+  return waiters.map(({ refused }) => !refused);
+}
+
+/** The database tells its callers of a lock that was not to be had as a Problem; here its code matters. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Problem && error.code === 'overloaded' ? error.cause : error;
+}
+
+function overloaded(cause?: unknown): Problem {
+  return new Problem('overloaded', 'The service has more to do than it can. Nothing was written.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}
+
+function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {
+  const yes: T[] = [];
+  const no: T[] = [];
+  for (const item of items) (test(item) ? yes : no).push(item);
+  return [yes, no];
+}
+
+function pause(millis: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, millis));
+}

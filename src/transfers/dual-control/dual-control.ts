@@ -1,0 +1,87 @@
+import {
+  type AuditAction,
+  appendAudit,
+  type CommandOrigin,
+  nameOf,
+  namesOf,
+  shareAPerson,
+} from '../../events/index.ts';
+import type { Database, InstitutionId, Transaction } from '../../storage/index.ts';
+import {
+  confirmProposal,
+  insertProposal,
+  type Proposal,
+  type ProposalKind,
+  selectDualControl,
+  selectOpenProposals,
+  selectProposalsForUpdate,
+} from './proposal-queries.ts';
+
+/** Whether an act may go on. */
+export type Consent =
+  /** `proposedBy`: the first of two persons; undefined where one is enough. */
+  | { readonly kind: 'agreed'; readonly proposedBy: readonly string[] | undefined }
+  /** Nothing is done yet: another system user must run the same command before it expires. */
+  | { readonly kind: 'proposed'; readonly expiresAt: Date };
+
+const lifetimeMillis = 72 * 60 * 60_000;
+
+const actions = {
+  REVERSAL: { proposed: 'transfer.reversal_proposed', confirmed: 'transfer.reversal_confirmed' },
+  RULES: { proposed: 'transfer.rules_proposed', confirmed: 'transfer.rules_confirmed' },
+} as const satisfies Record<ProposalKind, Record<'proposed' | 'confirmed', AuditAction>>;
+
+/**
+ * Dual control, in the caller's transaction: is on where a policy of the institution names a second approval. The first
+ * person's act becomes a proposal, and the same act by another system user confirms it. The caller commits either way.
+ *
+ * A reversal that two persons agreed on may be tried again by either of them until the proposal expires. Rules are changed
+ * in the very transaction that confirms them; the database refuses both otherwise.
+ */
+export async function consentOfTwo(
+  tx: Transaction,
+  about: { readonly kind: ProposalKind; readonly subject: string },
+  origin: CommandOrigin,
+  at: Date,
+): Promise<Consent> {
+  const { institutionId } = tx;
+  if (!(await selectDualControl(tx, institutionId))) return { kind: 'agreed', proposedBy: undefined };
+  const names = namesOf(origin.operator);
+  const mine = (persons: readonly string[]) => shareAPerson(persons, names);
+  const proposals = await selectProposalsForUpdate(tx, institutionId, about, at);
+  const record = (step: 'proposed' | 'confirmed', after: object) => {
+    const entry = { action: actions[about.kind][step], outcome: 'succeeded', origin, after } as const;
+    return appendAudit(tx, institutionId, { ...entry, subject: about.subject }, at);
+  };
+
+  // One of the two by the very name that stands in the proposal, as the database has it.
+  const agreed = proposals.find(
+    ({ proposedBy: [first = ''], confirmedBy }) =>
+      confirmedBy !== null && shareAPerson([first, ...confirmedBy.slice(0, 1)], [nameOf(origin.operator)]),
+  );
+  if (about.kind === 'REVERSAL' && agreed) return { kind: 'agreed', proposedBy: agreed.proposedBy };
+
+  const open = proposals.filter(({ confirmedBy }) => confirmedBy === null);
+  const others = open.find(({ proposedBy }) => !mine(proposedBy));
+  if (others !== undefined) {
+    const { proposalKey, proposedBy } = others;
+    await confirmProposal(tx, institutionId, proposalKey, origin.operator, at);
+    await record('confirmed', { proposedBy });
+    return { kind: 'agreed', proposedBy };
+  }
+  const [own] = open;
+  if (own !== undefined) return { kind: 'proposed', expiresAt: own.expiresAt };
+  const expiresAt = new Date(at.getTime() + lifetimeMillis);
+  await insertProposal(tx, institutionId, { ...about, by: origin.operator, proposedAt: at, expiresAt });
+  await record('proposed', { expiresAt });
+  return { kind: 'proposed', expiresAt };
+}
+
+/** What waits for a second person, the oldest first. */
+export function listProposals(
+  database: Database,
+  institutionId: InstitutionId,
+  now: Date,
+): Promise<Proposal[]> {
+  return database.read(institutionId, (db) => selectOpenProposals(db, institutionId, now));
+}

@@ -1,0 +1,336 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClientActor, MemberActor } from '../../institutions/index.ts';
+import { Book } from '../../ledger/index.ts';
+import type { InstitutionId } from '../../storage/index.ts';
+import type { Facts } from '../desk/facts.ts';
+import type { LimitRow } from '../limit-queries.ts';
+import type { LoanPayment } from '../loan-queries.ts';
+import type { AccountFacts } from '../queries.ts';
+import { apply, type Judgement, judge } from './decide.ts';
+import { Counters } from './limits.ts';
+import { type FailureCode, failureCodes, type SubmittedOrder } from './transfer.ts';
+
+/* A member pays 100.00 from checking on a loan of their own, and nothing speaks against it; then rules are broken. */
+
+/** The parts of a world; a case says only what of them is not as in `untroubled`. */
+interface World {
+  readonly order: SubmittedOrder;
+  readonly source: AccountFacts;
+  readonly destination: AccountFacts;
+  /** What the member's holder record on the source says; null without one. */
+  readonly holding: { readonly mayPay: boolean } | null;
+  readonly posted: { readonly source: bigint; readonly destination: bigint };
+  /** The one limit there is, and what its counter has seen today. */
+  readonly limit: LimitRow;
+  readonly counted: { readonly amount: bigint; readonly transfers: number };
+  /** What the owner of an IRA has contributed for the year. */
+  readonly contributed: { readonly amount: bigint };
+}
+type Change = { readonly [Part in keyof World]?: Partial<World[Part]> | null };
+
+const institutionId = 1 as InstitutionId;
+const member: MemberActor = {
+  kind: 'member',
+  institutionId,
+  clientId: 'app',
+  userId: 'ada',
+  userKey: 7n,
+  personKey: 70n,
+};
+const client: ClientActor = { kind: 'client', institutionId, clientId: 'app' };
+
+const source: AccountFacts = {
+  accountKey: 1n,
+  accountId: 'checking',
+  customerKey: 5n,
+  diAccountType: 'CHECKING',
+  category: 'DEPOSIT',
+  currency: 'USD',
+  closed: false,
+  overdraftLimit: 0n,
+  transferRestriction: null,
+  loan: null,
+  owner: null,
+};
+const at = new Date('2026-03-02T17:00:00Z');
+const untroubled: World = {
+  order: {
+    transferId: 'order-1',
+    fromAccountId: 'checking',
+    toAccountId: 'loan',
+    amount: { digits: 100n, decimals: 0 },
+    currencyCode: null,
+    transferType: null,
+    paymentOption: null,
+    previousYearContribution: null,
+    memo: null,
+    actor: member,
+  },
+  source,
+  destination: {
+    ...source,
+    accountKey: 2n,
+    accountId: 'loan',
+    diAccountType: 'AUTOMOBILE_LOAN',
+    category: 'LOAN',
+    loan: { fees: 10_00n, interest: 20_00n, amountDue: 50_00n },
+  },
+  holding: { mayPay: true },
+  posted: { source: 500_00n, destination: -900_00n },
+  limit: {
+    limitKey: 1,
+    subject: 'USER',
+    period: 'DAY',
+    transferType: null,
+    sourceType: null,
+    currency: 'USD',
+    maxPerTransfer: 1_000_00n,
+    maxAmount: 1_000_00n,
+    maxCount: 10,
+    reviewAbove: null,
+  },
+  counted: { amount: 0n, transfers: 0 },
+  contributed: { amount: 0n },
+};
+
+/** The untroubled world with these changes in it, the later over the earlier. */
+function changed(...changes: readonly Change[]): World {
+  // Cloned: deciding a payment takes it off what is due on the loan.
+  const parts = Object.entries(untroubled).map(([part, value]) => {
+    const given = changes.flatMap((change) => (part in change ? [change[part as keyof World]] : []));
+    return [part, given.includes(null) ? null : structuredClone(Object.assign({}, value, ...given))];
+  });
+  return Object.fromEntries(parts);
+}
+
+/**
+ * The judgement, what is posted on source and destination once it is applied, and how many counters have changed.
+ */
+async function decided(world: World): Promise<{
+  decision: Judgement & { readonly loanPayment: LoanPayment | null };
+  after: readonly [source: bigint, destination: bigint, counters: number];
+}> {
+  const accounts = [world.source, world.destination];
+  const balances = accounts.map((account) => ({
+    account_key: account.accountKey,
+    account_id: account.accountId,
+    currency: account.currency,
+    posted: account === world.source ? world.posted.source : world.posted.destination,
+    held_out: 0n,
+    held_in: 0n,
+    seq: 1n,
+    last_at: new Date(0),
+  }));
+  const answer = async () => ({ rows: balances as never[], rowCount: balances.length, command: 'SELECT' });
+  const book = await Book.lock({ institutionId, over: false, query: answer, commitWith: async () => {} }, []);
+  const facts: Facts = {
+    settings: {
+      institution: {
+        institutionId,
+        code: 'fictional',
+        name: 'Fictional Credit Union',
+        currency: 'USD',
+        timeZone: 'America/New_York',
+        enrollment: 'closed',
+        openingDepositMinor: 0n,
+        passwordMinLength: 15,
+        demo: false,
+        clockAheadSeconds: 0n,
+        policies: {
+          contactChangeMaxAgeSeconds: 0,
+          registrationBirthDate: false,
+          openingsPerDay: 1_000,
+          openingDepositsPerDayMinor: 100_000_000n,
+        },
+      },
+      policies: [],
+      calendar: { timeZone: 'America/New_York', opensAt: '00:00', exceptions: new Map() },
+      contributionLimits: [],
+      recentLimits: [],
+      idPrefixes: [],
+    },
+    at,
+    day: '2026-03-02',
+    limits: [world.limit],
+    account: (accountId) => accounts.find((account) => account.accountId === accountId),
+    holding: (accountKey) => (accountKey === 1n ? (world.holding ?? undefined) : { mayPay: true }),
+    usersOf: () => new Set([member.personKey]),
+  };
+  const { limitKey, subject } = world.limit;
+  const subjectKey = subject === 'USER' ? member.userKey : world.source.customerKey;
+  const unlimited = { maxAmount: null, maxTransfers: null, reviewed: 0n, reviewAbove: null };
+  const locked = [
+    { limitKey, subjectKey, periodStart: '2026-03-02', ...world.counted, ...unlimited },
+    {
+      limitKey: 0,
+      subjectKey: 70n,
+      periodStart: '2026-01-01',
+      transfers: 1,
+      ...world.contributed,
+      ...unlimited,
+    },
+  ];
+  const counters = new Counters(locked, locked);
+  const judgement = judge(world.order, facts, book, counters);
+  assert.ok(!('malformed' in judgement), 'well formed');
+  const loanPayment = judgement.failure === null ? apply(judgement, 900n, book, counters) : null;
+  const decision = { ...judgement, loanPayment };
+  const posted = (accountId: string) => book.require(accountId).posted;
+  return {
+    decision,
+    after: [posted(world.source.accountId), posted(world.destination.accountId), counters.changed().length],
+  };
+}
+
+/** In order of precedence, a way to break each rule that lets those below it be broken as well. */
+const rules: readonly (readonly [FailureCode, Change])[] = [
+  ['account_not_found', { holding: null }],
+  ['same_account', { order: { toAccountId: 'checking' } }],
+  ['account_closed', { source: { closed: true } }],
+  ['account_restricted', { holding: { mayPay: false } }],
+  ['currency_mismatch', { order: { currencyCode: 'EUR' }, limit: { currency: 'EUR' } }],
+  ['transfer_type_mismatch', { order: { transferType: 'INTRA_FI' } }],
+  ['limit_exceeded', { limit: { maxPerTransfer: 99_99n } }],
+  ['exceeds_payoff', { posted: { destination: -99_99n } }],
+  [
+    'exceeds_contribution_limit',
+    {
+      destination: {
+        diAccountType: 'RETIREMENT_IRA',
+        category: 'DEPOSIT',
+        loan: null,
+        owner: { personKey: 70n, birthDate: '1990-05-05' },
+      },
+      contributed: { amount: 7_400_01n },
+    },
+  ],
+  ['insufficient_funds', { posted: { source: 99_99n } }],
+];
+
+/** These end what was pending, and refuse no order. */
+const ends: readonly FailureCode[] = ['transfer_cancelled', 'transfer_declined', 'transfer_expired'];
+
+test('each failure code has its row here, in order of precedence', () => {
+  assert.deepEqual(
+    rules.map(([code]) => code),
+    failureCodes.filter((code) => !ends.includes(code)),
+  );
+});
+
+for (const [index, [code]] of rules.entries()) {
+  test(`${code} is told before all that stand below it`, async () => {
+    // A destination is a loan or an IRA, so that only one of these two can be broken at a time.
+    const below = rules
+      .slice(index)
+      .filter(([other]) => code !== 'exceeds_payoff' || other !== 'exceeds_contribution_limit');
+    const world = changed(...below.map(([, change]) => change));
+    const { decision, after } = await decided(world);
+    assert.equal(decision.failure?.code, code);
+    assert.equal(decision.loanPayment, null);
+    assert.deepEqual(after, [world.posted.source, world.posted.destination, 0], 'nothing moved or counted');
+  });
+}
+
+test('with no rule broken the money moves, is split on the loan, and is counted', async () => {
+  const { decision, after } = await decided(changed());
+  assert.equal(decision.failure, null);
+  assert.equal(decision.transferType, 'LOAN_PAYMENT');
+  assert.equal(decision.amountMinor, 100_00n);
+  assert.deepEqual(decision.loanPayment, {
+    accountKey: 2n,
+    seq: 2n,
+    toFees: 10_00n,
+    toInterest: 20_00n,
+    toPrincipal: 70_00n,
+    toDue: 50_00n,
+    meetsDue: true,
+  });
+  assert.deepEqual(after, [400_00n, -800_00n, 1]);
+});
+
+const euros = { source: { currency: 'EUR' }, destination: { currency: 'EUR' } };
+const savings = {
+  destination: { diAccountType: 'SAVINGS', category: 'DEPOSIT', loan: null },
+  posted: { destination: 0n },
+};
+const card = { diAccountType: 'CREDIT_CARD_LOAN', category: 'CREDIT', loan: null };
+
+/** The other ways in which a rule is broken, each alone, and what is just on the right side of it. */
+const ways: readonly (readonly [way: string, Change, outcome: FailureCode | 'COMPLETED'])[] = [
+  ['a source that is not there', { order: { fromAccountId: 'x' } }, 'account_not_found'],
+  ['a destination that is not there', { order: { toAccountId: 'x' } }, 'account_not_found'],
+  ['a client token needs no holder record', { order: { actor: client }, holding: null }, 'COMPLETED'],
+  ['nor one that lets it pay', { order: { actor: client }, holding: { mayPay: false } }, 'COMPLETED'],
+  ['a closed destination', { destination: { closed: true } }, 'account_closed'],
+  ['a certificate pays nobody out', { source: { diAccountType: 'CERTIFICATE' } }, 'account_restricted'],
+  [
+    'nor for a client token',
+    { order: { actor: client }, source: { diAccountType: 'CERTIFICATE' } },
+    'account_restricted',
+  ],
+  ['money market pays out', { source: { diAccountType: 'MONEY_MARKET' } }, 'COMPLETED'],
+  ['savings pays out', { source: { diAccountType: 'SAVINGS' } }, 'COMPLETED'],
+  ['a destination in another currency', { destination: { currency: 'EUR' } }, 'currency_mismatch'],
+  [
+    'accounts in another currency than the order',
+    { ...euros, order: { currencyCode: 'USD' } },
+    'currency_mismatch',
+  ],
+  ["the accounts' currency, not stated", euros, 'COMPLETED'],
+  ["the accounts' currency, stated", { ...euros, order: { currencyCode: 'EUR' } }, 'COMPLETED'],
+  ['the right type, stated', { order: { transferType: 'LOAN_PAYMENT' } }, 'COMPLETED'],
+  ['another type, stated', { ...savings, order: { transferType: 'LOAN_PAYMENT' } }, 'transfer_type_mismatch'],
+  ['as much as a transfer may have', { limit: { maxPerTransfer: 100_00n } }, 'COMPLETED'],
+  ['the last cent of the day', { counted: { amount: 900_00n } }, 'COMPLETED'],
+  ['one cent more', { counted: { amount: 900_01n } }, 'limit_exceeded'],
+  ['the last transfer of the day', { counted: { transfers: 9 } }, 'COMPLETED'],
+  ['one transfer more', { counted: { transfers: 10 } }, 'limit_exceeded'],
+  [
+    "a user's limit does not bind a client token",
+    { order: { actor: client }, counted: { transfers: 10 } },
+    'COMPLETED',
+  ],
+  [
+    "the membership's does",
+    { order: { actor: client }, limit: { subject: 'CUSTOMER' }, counted: { transfers: 10 } },
+    'limit_exceeded',
+  ],
+  [
+    "the membership's binds its members",
+    { limit: { subject: 'CUSTOMER' }, counted: { transfers: 10 } },
+    'limit_exceeded',
+  ],
+  [
+    'the limit of another type',
+    { limit: { transferType: 'STANDARD' }, counted: { transfers: 10 } },
+    'COMPLETED',
+  ],
+  [
+    'the limit of this type',
+    { limit: { transferType: 'LOAN_PAYMENT' }, counted: { transfers: 10 } },
+    'limit_exceeded',
+  ],
+  ['the limit of another currency', { limit: { currency: 'EUR' }, counted: { transfers: 10 } }, 'COMPLETED'],
+  ['the whole payoff', { posted: { destination: -100_00n } }, 'COMPLETED'],
+  [
+    'one cent more than a card owes',
+    { destination: card, posted: { destination: -99_99n } },
+    'exceeds_payoff',
+  ],
+  ['any amount into savings', savings, 'COMPLETED'],
+  ['the last cent', { posted: { source: 100_00n } }, 'COMPLETED'],
+  [
+    'the last cent of an overdraft line',
+    { source: { overdraftLimit: 60_00n }, posted: { source: 40_00n } },
+    'COMPLETED',
+  ],
+  ['one cent more', { source: { overdraftLimit: 60_00n }, posted: { source: 39_99n } }, 'insufficient_funds'],
+];
+
+for (const [way, change, outcome] of ways) {
+  test(`${way}: ${outcome}`, async () => {
+    const { decision } = await decided(changed(change));
+    assert.equal(decision.failure?.code ?? 'COMPLETED', outcome);
+  });
+}

@@ -1,0 +1,56 @@
+import {
+  type AccountState,
+  allotLoanPayment,
+  type Bounds,
+  type LoanPaymentOption,
+  type LoanPaymentParts,
+  unbounded,
+} from '../../ledger/index.ts';
+import type { AccountFacts, LoanDues } from '../queries.ts';
+
+/** A deposit stops at its overdraft line, a debt at zero: its balance is minus the payoff. */
+export function boundsOf(account: AccountFacts, option: LoanPaymentOption = 'DEFAULT'): Bounds {
+  if (account.category !== 'LOAN' && account.category !== 'CREDIT') {
+    return { ...unbounded, floor: -account.overdraftLimit };
+  }
+  // Principal alone can be paid only until what is left is interest and fees.
+  const kept = option === 'PRINCIPAL_ONLY' && account.loan ? account.loan.interest + account.loan.fees : 0n;
+  return { ...unbounded, ceiling: -kept };
+}
+
+/** The most that the option itself lets a payment be; null: no more than the account's bounds do. */
+export function optionRoom(account: AccountFacts, option: LoanPaymentOption): bigint | null {
+  return option === 'INTEREST_ONLY' ? (account.loan?.interest ?? 0n) : null;
+}
+
+/**
+ * How a payment that was accepted is split at the moment it posts. While it was pending others may have paid the part it
+ * was meant for, or the core may have lowered the debt: then it goes the usual way, and what is too much to principal.
+ */
+export function splitPayment(
+  amountMinor: bigint,
+  option: LoanPaymentOption,
+  dues: LoanDues,
+  before: AccountState,
+): LoanPaymentParts {
+  const principal = -before.posted - dues.interest - dues.fees;
+  const owed = {
+    principalMinor: principal > 0n ? principal : 0n,
+    interestMinor: dues.interest,
+    feesMinor: dues.fees,
+    amountDueMinor: dues.amountDue,
+  };
+  for (const way of [option, 'DEFAULT'] as const) {
+    const parts = allotLoanPayment(amountMinor, way, owed);
+    if (!('refused' in parts)) return parts;
+  }
+  const toFeesMinor = dues.fees < amountMinor ? dues.fees : amountMinor;
+  const rest = amountMinor - toFeesMinor;
+  const toInterestMinor = dues.interest < rest ? dues.interest : rest;
+  return {
+    toFeesMinor,
+    toInterestMinor,
+    toPrincipalMinor: rest - toInterestMinor,
+    toAmountDueMinor: dues.amountDue < amountMinor ? dues.amountDue : amountMinor,
+  };
+}

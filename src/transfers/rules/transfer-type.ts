@@ -1,0 +1,28 @@
+import type { Actor } from '../../institutions/index.ts';
+import type { Facts } from '../desk/facts.ts';
+import type { AccountFacts } from '../queries.ts';
+import type { TransferType } from './transfer.ts';
+
+/** What kind of transfer these two accounts make: the destination speaks first. */
+export function deriveTransferType(
+  actor: Actor,
+  from: AccountFacts,
+  to: AccountFacts,
+  facts: Facts,
+): TransferType {
+  if (to.diAccountType === 'RETIREMENT_IRA') return 'IRA_CONTRIBUTION';
+  if (to.category === 'LOAN' || to.category === 'CREDIT') return 'LOAN_PAYMENT';
+  if (from.customerKey === to.customerKey) return 'STANDARD';
+  return isCrossMember(actor, from.customerKey, to.customerKey, facts) ? 'CROSS_MEMBER' : 'INTRA_FI';
+}
+
+/**
+ * One user belongs to both memberships. To a member that user is the member: that somebody else belongs to both is
+ * none of their business.
+ */
+function isCrossMember(actor: Actor, fromCustomer: bigint, toCustomer: bigint, facts: Facts): boolean {
+  const fromUsers = facts.usersOf(fromCustomer);
+  const toUsers = facts.usersOf(toCustomer);
+  if (actor.kind === 'member') return fromUsers.has(actor.personKey) && toUsers.has(actor.personKey);
+  return !fromUsers.isDisjointFrom(toUsers);
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { commandOf } from '../../../test/support/operator.ts';
+import type { PendingTerms } from './policies.ts';
+import type { Act } from './transfer.ts';
+import { actInTime, transitionOf } from './transition.ts';
+
+const end = new Date('2026-03-04T16:00:00Z');
+const justBefore = new Date(end.getTime() - 1);
+const later = new Date('2026-03-05T06:00:00Z');
+const expires: PendingTerms = {
+  heldFor: 'REVIEW',
+  dueAt: end,
+  whenDue: 'EXPIRE',
+  approvalsNeeded: 1,
+  notBefore: null,
+};
+const posts: PendingTerms = { ...expires, whenDue: 'POST' };
+const byTwo: PendingTerms = { ...expires, approvalsNeeded: 2 };
+const opensLater: PendingTerms = { ...expires, notBefore: later };
+const cutOff: PendingTerms = {
+  heldFor: 'CUT_OFF',
+  dueAt: end,
+  whenDue: 'POST',
+  approvalsNeeded: 0,
+  notBefore: end,
+};
+
+const approve: Act = { kind: 'approve', origin: commandOf('Ann') };
+const decline: Act = { kind: 'decline', origin: commandOf('Ann') };
+const due: Act = { kind: 'due' };
+const cancel = { kind: 'cancel' } as Act;
+
+const table: readonly (readonly [
+  what: string,
+  Act,
+  PendingTerms,
+  approvedBy: string[],
+  Date,
+  becomes: string,
+])[] = [
+  ['approved in time', approve, expires, [], justBefore, 'posted'],
+  ['approved at the end of the review', approve, expires, [], end, 'transfer_expired'],
+  ['approved long after it', approve, expires, [], later, 'transfer_expired'],
+  ['approved at the end, where it posts by itself', approve, posts, [], end, 'posted'],
+  ['one of two, in time', approve, byTwo, [], justBefore, 'pending until the end'],
+  ['one of two, at the end', approve, byTwo, [], end, 'transfer_expired'],
+  ['two of two, in time', approve, byTwo, ['Bob'], justBefore, 'posted'],
+  ['two of two, at the end', approve, byTwo, ['Bob'], end, 'transfer_expired'],
+  ['the same person twice, in time', approve, byTwo, [' ann '], justBefore, 'approved_before'],
+  ['the same person twice, at the end', approve, byTwo, ['Ann'], end, 'transfer_expired'],
+  ['approved before its processing time', approve, opensLater, [], justBefore, 'pending until later'],
+  ['approved at the end, before its processing time', approve, opensLater, [], end, 'transfer_expired'],
+  ['nothing to approve', approve, cutOff, [], justBefore, 'waits'],
+  ['declined', decline, expires, [], justBefore, 'transfer_declined'],
+  ['declined at the end, before anybody came to end it', decline, expires, [], end, 'transfer_declined'],
+  ['declined at the end, before it posted by itself', decline, posts, [], later, 'transfer_declined'],
+  ['cancelled', cancel, posts, [], justBefore, 'transfer_cancelled'],
+  ['cancelled at the end, before it posted by itself', cancel, posts, [], end, 'transfer_cancelled'],
+  ['cancelled on its business day, before it posted', cancel, cutOff, [], later, 'transfer_cancelled'],
+  ['a moment too early', due, expires, [], justBefore, 'not_due'],
+  ['not reviewed', due, expires, [], end, 'transfer_expired'],
+  ['not reviewed, where it posts by itself', due, posts, [], end, 'posted'],
+  ['its business day has come', due, cutOff, [], end, 'posted'],
+];
+
+for (const [what, act, terms, approvedBy, at, becomes] of table) {
+  test(`${what}: ${becomes}`, () => {
+    const transition = transitionOf(
+      actInTime(act, terms, at),
+      terms,
+      [...approvedBy].map((name) => [name]),
+      at,
+    );
+    const told = {
+      posted: () => 'posted',
+      failed: () => 'failure' in transition && transition.failure.code,
+      pending: () =>
+        'terms' in transition && `pending until ${transition.terms.dueAt === later ? 'later' : 'the end'}`,
+      nothing: () => 'why' in transition && transition.why,
+    }[transition.to]();
+    assert.equal(told, becomes);
+  });
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { appendAudit, type CommandOrigin, type Origin } from '../../events/index.ts';
+import { type BusinessDay, replaceBusinessDays, selectBusinessDays } from '../../institutions/index.ts';
+import type { Clock, Database, InstitutionId, Transaction } from '../../storage/index.ts';
+import { type Consent, consentOfTwo } from '../dual-control/dual-control.ts';
+import { type LimitRow, replaceLimits, selectLimits } from '../limit-queries.ts';
+import type { ContributionLimit } from '../rules/contributions.ts';
+import {
+  type Policy,
+  replaceContributionLimits,
+  replacePolicies,
+  selectContributionLimits,
+  selectPolicies,
+} from './setting-queries.ts';
+
+/** All that an institution lays down about transfers. Amounts are minor units. */
+export interface TransferRules {
+  readonly policies: readonly Policy[];
+  readonly limits: readonly LimitRow[];
+  readonly businessDays: readonly BusinessDay[];
+  readonly contributionLimits: readonly ContributionLimit[];
+}
+
+/** Saved; or under dual control proposed, until another person does the same with the same rules. */
+type SavedRules = { readonly kind: 'saved' } | Extract<Consent, { kind: 'proposed' }>;
+
+/**
+ * Puts these rules in the place of those before. They hold for orders from then on, within a second in every process;
+ * what is pending keeps the terms that it was held under. A limit keeps what it has counted while it keeps its key; so
+ * under a key that was ever used nothing else may be counted: LimitKeyTaken, and nothing is saved.
+ */
+export async function saveTransferRules(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  institutionId: InstitutionId,
+  rules: TransferRules,
+  origin: CommandOrigin | Origin,
+): Promise<SavedRules> {
+  const at = clock();
+  const subject = fingerprintOf(rules);
+  return database.transaction(institutionId, async (tx) => {
+    const before = await selectRules(tx);
+    const consent = isCommand(origin) && (await consentOfTwo(tx, { kind: 'RULES', subject }, origin, at));
+    if (consent && consent.kind === 'proposed') return consent;
+    const [taken] = await replaceLimits(tx, institutionId, rules.limits);
+    if (taken !== undefined) throw new LimitKeyTaken(taken);
+    await replaceBusinessDays(tx, institutionId, rules.businessDays);
+    await replaceContributionLimits(tx, institutionId, rules.contributionLimits);
+    // Last: they say whether the database asks for a second person.
+    await replacePolicies(tx, institutionId, rules.policies);
+    const change = changeOf(before, await selectRules(tx));
+    const entry = { action: 'transfer.rules_changed', outcome: 'succeeded', subject, origin } as const;
+    await appendAudit(tx, institutionId, { ...entry, ...change }, at);
+    return { kind: 'saved' };
+  });
+}
+
+/** The service itself lays down its demo's rules, in a database without any; the database refuses it any others. */
+function isCommand(origin: CommandOrigin | Origin): origin is CommandOrigin {
+  return origin.operator !== undefined;
+}
+
+async function selectRules(tx: Transaction): Promise<TransferRules> {
+  const { institutionId } = tx;
+  const [policies, limits, businessDays, contributionLimits] = await Promise.all([
+    selectPolicies(tx, institutionId),
+    selectLimits(tx, institutionId),
+    selectBusinessDays(tx, institutionId),
+    selectContributionLimits(tx, institutionId),
+  ]);
+  return { policies, limits, businessDays, contributionLimits };
+}
+
+/** Of each kind the rows that went and the rows that came. */
+function changeOf(before: TransferRules, after: TransferRules) {
+  const only = (rules: TransferRules, others: TransferRules) =>
+    Object.fromEntries(
+      (Object.keys(rules) as (keyof TransferRules)[]).flatMap((kind) => {
+        const known = new Set(others[kind].map(asText));
+        const rows = rules[kind].filter((row) => !known.has(asText(row)));
+        return rows.length === 0 ? [] : [[kind, rows] as const];
+      }),
+    );
+  return { before: only(before, after), after: only(after, before) };
+}
+
+/** The same rules have the same one, in whatever order their files name them. */
+function fingerprintOf(rules: TransferRules): string {
+  const kinds = ['policies', 'limits', 'businessDays', 'contributionLimits'] as const;
+  const rows = kinds.map((kind) => rules[kind].map(asText).sort());
+  return createHash('sha256').update(JSON.stringify(rows)).digest('hex');
+}
+
+function asText(row: object): string {
+  return JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+/** What was counted for a user must not stand for a membership that happens to have the same key, nor a day's for a month. */
+export class LimitKeyTaken extends Error {
+  override readonly name = 'LimitKeyTaken';
+  constructor(limitKey: number) {
+    super(
+      `limit_key ${limitKey} has counted something else until now: give the limit a number that was never used. Nothing was saved.`,
+    );
+  }
+}

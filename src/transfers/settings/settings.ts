@@ -1,0 +1,78 @@
+import {
+  type BusinessCalendar,
+  findInstitution,
+  type Institution,
+  selectBusinessDays,
+} from '../../institutions/index.ts';
+import type { Database, InstitutionId } from '../../storage/index.ts';
+import { type LimitRow, selectLimits } from '../limit-queries.ts';
+import type { ContributionLimit } from '../rules/contributions.ts';
+import {
+  type IdPrefix,
+  type Policy,
+  selectContributionLimits,
+  selectIdPrefixes,
+  selectPolicies,
+} from './setting-queries.ts';
+
+/** What an institution laid down and rarely changes. */
+export interface TransferSettings {
+  readonly institution: Institution;
+  readonly policies: readonly Policy[];
+  readonly calendar: BusinessCalendar;
+  /** The institution's own, where they differ from the published ones. */
+  readonly contributionLimits: readonly ContributionLimit[];
+  /** As they were a moment ago: they tell which counters to lock. What binds an order is read behind the locks. */
+  readonly recentLimits: readonly LimitRow[];
+  /** A new one holds within a second; the database refuses it at once. */
+  readonly idPrefixes: readonly IdPrefix[];
+}
+
+export type ReadSettings = (institutionId: InstitutionId) => Promise<TransferSettings>;
+
+const ageMillis = 1_000;
+
+/** Reads them once a second at most: a change holds in every process within that time. */
+export function rememberSettings(database: Database): ReadSettings {
+  const remembered = new Map<
+    InstitutionId,
+    { readonly settings: Promise<TransferSettings>; readonly at: number }
+  >();
+  return (institutionId) => {
+    const known = remembered.get(institutionId);
+    if (known !== undefined && performance.now() - known.at < ageMillis) return known.settings;
+    const settings = readSettings(database, institutionId);
+    remembered.set(institutionId, { settings, at: performance.now() });
+    // What could not be read is not remembered.
+    settings.catch(() => remembered.delete(institutionId));
+    return settings;
+  };
+}
+
+async function readSettings(database: Database, institutionId: InstitutionId): Promise<TransferSettings> {
+  const [institution, [policies, days, contributionLimits, recentLimits, idPrefixes]] = await Promise.all([
+    database.directory((db) => findInstitution(db, institutionId)),
+    database.read(institutionId, (db) =>
+      Promise.all([
+        selectPolicies(db, institutionId),
+        selectBusinessDays(db, institutionId),
+        selectContributionLimits(db, institutionId),
+        selectLimits(db, institutionId),
+        selectIdPrefixes(db, institutionId),
+      ]),
+    ),
+  ]);
+  if (institution === undefined) throw new Error('an order for an institution that does not exist');
+  return {
+    institution,
+    policies,
+    calendar: {
+      timeZone: institution.timeZone,
+      opensAt: '00:00',
+      exceptions: new Map(days.map(({ day, open }) => [day, open ? 'OPEN' : 'CLOSED'])),
+    },
+    contributionLimits,
+    recentLimits,
+    idPrefixes,
+  };
+}
