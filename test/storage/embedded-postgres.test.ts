@@ -323,7 +323,7 @@ test('a database whose server is killed is brought back by its owner, with all t
 
 test('a database that outlived its killed owner is found and taken over', async () => {
   const program = `
-    import { ownEmbeddedPostgres } from ${JSON.stringify(new URL('../../src/storage/index.ts', import.meta.url).href)};
+    import { ownEmbeddedPostgres } from ${JSON.stringify(new URL('../../src/embedded-postgres/index.ts', import.meta.url).href)};
     await ownEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, log: () => {} });
     console.log('ready');
     setInterval(() => {}, 1000);`;
