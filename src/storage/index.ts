@@ -11,11 +11,9 @@ export {
   Connection,
   counted,
   Database,
-  type DatabaseOptions,
   declaredStatements,
   type InstitutionId,
   type Queryable,
-  type Result,
   type Session,
   type Statement,
   sql,
@@ -26,7 +24,6 @@ export { embeddedLogin } from './database-roles.ts';
 export { DatabaseStartError } from './database-start-error.ts';
 export {
   databaseUnavailable,
-  isConnectionLoss,
   isUniqueViolation,
   outcomeUnknown,
   sqlState,
