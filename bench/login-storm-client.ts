@@ -31,7 +31,7 @@ const bodies = storm.logins.map((who) =>
 );
 process.on('message', (told) => {
   const done = typeof told === 'number' ? hashFor(told) : send(storm.url);
-  done.then((weathered) => process.send?.(weathered));
+  void done.then((weathered) => process.send?.(weathered));
 });
 
 /** As the service does it, one after another. */

@@ -158,7 +158,7 @@ async function eachAtItsTime(read: () => Promise<void>, over: AbortSignal): Prom
 /** Each read that was sent before `until`. */
 async function reads(authorization: string, load: Load, until: Promise<unknown>): Promise<Read[]> {
   const over = new AbortController();
-  until.then(() => over.abort());
+  void until.then(() => over.abort());
   const started = performance.now();
   const all: Read[] = [];
   await load(async () => {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const steps = [
   ['format and lint', 'biome', ['check', '.']],
+  ['promises', 'oxlint', ['--type-aware']],
   ['types', 'tsc', []],
   ['dead code', 'knip', []],
   ['words', process.execPath, ['scripts/words.mjs', '--check']],

@@ -31,6 +31,12 @@ const lock = path.join(root, '.sharedraft-setup.lock');
 const patienceMillis = 10 * 60 * 1000;
 const development = process.argv.includes('--development');
 
+const [major] = process.versions.node.split('.');
+if (Number(major) < 20) {
+  process.stderr.write(`Node ${process.versions.node} is too old: install Node 20 or newer.\n`);
+  process.exit(1);
+}
+
 // Without a lockfile this is no checkout, and the packages are the installer's business.
 if (existsSync(lockfile) && !isInstalled()) {
   if (!development && holdsProductionPackages()) linkNode(packages);
@@ -106,6 +112,8 @@ function install() {
       'ci',
       all ? '--include=dev' : '--omit=dev',
       '--ignore-scripts',
+      // The machine's Node only installs; the Node of the packages meets their engines.
+      '--engine-strict=false',
       '--no-audit',
       '--no-fund',
       '--loglevel=error',

@@ -31,7 +31,7 @@ export async function serveByWorkers(
   const workers = new Set<Worker>();
   let stopping = false;
   let asked = false;
-  stopAsked.then(() => {
+  void stopAsked.then(() => {
     asked = true;
   });
 
@@ -90,7 +90,7 @@ export async function serveByWorkers(
     // Alone, so that what keeps all from starting is said once.
     const first = await start();
     const others = await Promise.all(Array.from({ length: config.workers - 1 }, start));
-    for (const { worker } of [first, ...others]) keepAlive(worker);
+    for (const { worker } of [first, ...others]) void keepAlive(worker);
     let closing: Promise<void> | undefined;
     return {
       stores,

@@ -94,7 +94,7 @@ export class AuditTrail {
   #begin(institutionId: InstitutionId, entry: AuditEntry): void {
     this.#kinds.set(kindOf(institutionId, entry), { institutionId, last: entry, again: 0 });
     this.#enqueue(institutionId, entry, 1);
-    this.#write();
+    void this.#write();
   }
 
   #enqueue(institutionId: InstitutionId, entry: AuditEntry, times: number): void {

@@ -285,7 +285,7 @@ export class Connection implements Queryable {
 
   /** The same behind these writes, in one group: behind a statement that fails it is not run. */
   commitWith(writes: readonly Write[]): Promise<void> {
-    for (const { statement, values } of writes) this.query(statement, values);
+    for (const { statement, values } of writes) void this.query(statement, values);
     return quiet(this.commit());
   }
 

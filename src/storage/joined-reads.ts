@@ -111,7 +111,7 @@ export class JoinedReads {
     while (queue.waiting.length > 0 && queue.underWay < mostUnderWay) {
       const together = queue.waiting.splice(0, mostTogether);
       queue.underWay += 1;
-      this.#answer(kind, institutionId, together).finally(() => {
+      void this.#answer(kind, institutionId, together).finally(() => {
         queue.underWay -= 1;
         this.#send(kind, institutionId, queue);
       });

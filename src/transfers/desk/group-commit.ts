@@ -159,7 +159,7 @@ export class GroupCommit<Order, Outcome> {
       const next = this.#nextBatch();
       if (next === undefined) break;
       this.#freeLanes -= 1;
-      this.#settle(next.institutionId, next.queue, next.batch).finally(() => {
+      void this.#settle(next.institutionId, next.queue, next.batch).finally(() => {
         this.#freeLanes += 1;
         this.#schedulePump();
       });
