@@ -30,6 +30,14 @@ const guessable: Readonly<Record<string, string>> = {
   'the member’s e-mail address': 'Ada.Q@mail.example',
   'the member’s name and number': 'ada quillfeather 100042',
   'a common password with zero-width spaces': [...'password'].join('\u{200b}'),
+  'a well-known phrase': 'thequickbrownfox',
+  'a well-known phrase with capitals, spaces and a year': 'The Quick Brown Fox 2026!',
+  'days of the week': 'mondaytuesdaywednesday',
+  'numbers in words': 'one-two-three-four-five',
+  'the product’s name twice': 'sharedraftsharedraft',
+  'the product’s name and a year': 'Sharedraft-2026-Sharedraft',
+  'a season twice with a year between': 'Summer2026Summer',
+  'a season and a year, twice': 'summer2026-summer2026',
   'the longest of one character': 'x'.repeat(128),
 };
 
@@ -45,6 +53,9 @@ for (const password of [
   'lakeside river stone lamp',
   'kX7#pQ2!vR9$mT4@',
   'fünf grüne Laternen',
+  'quick foxes read brown books',
+  'one lantern, two rivers, three doors',
+  'the lake behind the lake house',
 ]) {
   test(`accepts "${password}"`, async () => assert.equal(await isGuessable(password, ownWords), false));
 }

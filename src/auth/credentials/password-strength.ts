@@ -1,12 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import { Problem } from '../../shared/problem.ts';
 import { Turns } from '../sign-in/turns.ts';
+import { wellKnownPhrases } from './well-known-phrases.ts';
 
 /** Below 10^8 guesses a password is "somewhat guessable" to zxcvbn: a slow hash alone does not protect it. */
 const fewestGuessesLog10 = 8;
 /** The estimate's time grows faster than the text; what stands behind this adds to a password, and never takes from it. */
 const longestEstimated = 72;
 const shortestWord = 3;
+const shortestPhrase = 8;
+const productName = 'sharedraft';
 const mostWaiting = 64;
 const patienceMillis = 5_000;
 const idleMillis = 60_000;
@@ -17,12 +20,13 @@ let worker: Worker | undefined;
 let idle: NodeJS.Timeout | undefined;
 
 /**
- * Whether the password can be guessed: by repetition, sequence, keyboard row or a common password, or because little is
- * left of it without the `ownWords` of the member and the institution. Problem `overloaded` when too many wait.
+ * Whether the password can be guessed: it is a repetition, a sequence, a keyboard row or a common password; or little is left of it
+ * without well-known phrases, the product's name and the `ownWords` of the member and the institution. Problem `overloaded` when too many wait.
  */
 export async function isGuessable(password: string, ownWords: readonly string[]): Promise<boolean> {
   const folded = withoutInvisible(password).toLowerCase().slice(0, longestEstimated);
-  const texts = [folded, withoutFiller(withoutWords(folded, ownWords))];
+  const letters = withoutFiller(withoutWords(folded, [...ownWords, productName]));
+  const texts = [folded, withoutRepeats(withoutPhrases(letters))];
   return (await turns.take('strength', () => estimate(texts))) < fewestGuessesLog10;
 }
 
@@ -47,6 +51,21 @@ function withoutInvisible(text: string): string {
  */
 function withoutFiller(text: string): string {
   return text.replace(/[\s._-]+/gu, '').replace(/(.)\1{2,}/gu, '$1');
+}
+
+function withoutPhrases(text: string): string {
+  for (let start = 0; start <= text.length - shortestPhrase; start += 1) {
+    let end = start;
+    while (end < text.length && wellKnownPhrases.includes(text.slice(start, end + 1))) end += 1;
+    if (end - start >= shortestPhrase) return text.slice(0, start) + withoutPhrases(text.slice(end));
+  }
+  return text;
+}
+
+/** "summer2026summer" is no more than "summer2026". */
+function withoutRepeats(text: string): string {
+  const left = text.replace(/(.{4,})(.*?)\1/gu, '$1$2');
+  return left === text ? text : withoutRepeats(left);
 }
 
 /** The thread starts with the first estimate and ends after a minute without one. */

@@ -3,7 +3,7 @@ import { Problem, type ProblemCode } from '../../shared/problem.ts';
 import { selectRegistrationRefusals } from '../clients/client-queries.ts';
 import type { AuthDeps } from '../deps.ts';
 
-/** The refusals that tell whether a member number, an e-mail address or a login exists. */
+/** These refusals always reveal whether a member number, an e-mail address or a login exists. */
 const telling: readonly ProblemCode[] = [
   'member_not_found',
   'identity_mismatch',
@@ -19,7 +19,7 @@ export async function refusalFor(
   { institutionId, clientId }: ClientActor,
   refusal: Problem,
 ): Promise<Problem> {
-  if (!telling.includes(refusal.code)) return refusal;
+  if (!telling.includes(refusal.code) && !refusal.revealsMembership) return refusal;
   const setting = await deps.database.read(institutionId, (db) =>
     selectRegistrationRefusals(db, institutionId, clientId),
   );
