@@ -11,5 +11,5 @@ export { importExtract } from './import-extract.ts';
 export { type ImportPlan, ImportRefused } from './import-plan.ts';
 export type { Change } from './merge-queries.ts';
 export { MembershipExists, openMembership } from './open-membership.ts';
-export { payDueOpening } from './openings.ts';
+export { openingsUsedUp, payDueOpening } from './openings.ts';
 export { findMembership, type MembershipPerson } from './queries.ts';

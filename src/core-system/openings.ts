@@ -23,6 +23,22 @@ import {
 const capState = 'SD042';
 
 /**
+ * Problem `too_many_requests` if the institution opens no more memberships today. Registering asks for known member numbers too:
+ * else the time of a refusal would reveal whether the number is known (ADR 28).
+ */
+export async function openingsUsedUp(
+  tx: Transaction,
+  institution: Institution,
+  at: Date,
+): Promise<Problem | undefined> {
+  const { demo, openingDepositMinor: deposit, policies } = institution;
+  const today = localDate(at, institution.timeZone);
+  const { openings, deposited } = await selectOpeningCounter(tx, tx.institutionId, today);
+  const isPaidOut = demo && deposited + deposit > policies.openingDepositsPerDayMinor;
+  return openings >= policies.openingsPerDay || isPaidOut ? noMoreToday(institution, today, at) : undefined;
+}
+
+/**
  * Records a membership that was opened on the spot. The demo pays its deposit at once, any other institution when the
  * member activates their login: registering alone then moves no money.
  *
@@ -35,10 +51,8 @@ export async function recordOpening(
   postingKey: bigint,
   at: Date,
 ): Promise<void> {
-  const { openingDepositMinor: deposit, policies } = institution;
+  const { openingDepositMinor: deposit } = institution;
   const today = localDate(at, institution.timeZone);
-  const { openings } = await selectOpeningCounter(tx, tx.institutionId, today);
-  if (openings >= policies.openingsPerDay) throw noMoreToday(institution, today, at);
   await refusedOverCaps(institution, today, at, () =>
     insertOpening(tx, tx.institutionId, { ...opening, openedOn: today, deposit }),
   );
@@ -105,6 +119,7 @@ function noMoreToday({ timeZone }: Institution, today: LocalDate, at: Date, caus
   const millis = (tomorrow?.getTime() ?? at.getTime()) - at.getTime();
   return new Problem('too_many_requests', 'The institution opens no more memberships today.', {
     retryAfterSeconds: Math.max(1, Math.ceil(millis / 1000)),
+    revealsMembership: true,
     cause,
   });
 }

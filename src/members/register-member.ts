@@ -1,4 +1,4 @@
-import { findMembership, MembershipExists, openMembership } from '../core-system/index.ts';
+import { findMembership, MembershipExists, openingsUsedUp, openMembership } from '../core-system/index.ts';
 import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
 import { type BusinessTime, type ClientActor, findInstitution } from '../institutions/index.ts';
 import type { PostingKeys } from '../ledger/index.ts';
@@ -87,10 +87,11 @@ export async function registerMember(
 
   async function findPerson(tx: Transaction) {
     const known = await findMembership(tx, institutionId, registration.memberNumber);
+    const isOpen = institution?.enrollment === 'open';
+    const usedUp = isOpen ? await openingsUsedUp(tx, institution, at) : undefined;
     if (known === undefined) {
-      if (institution?.enrollment !== 'open') {
-        throw new Problem('member_not_found', 'The core knows no such member number.');
-      }
+      if (!isOpen) throw new Problem('member_not_found', 'The core knows no such member number.');
+      if (usedUp !== undefined) throw usedUp;
       return openMembership(tx, institution, registration, openingKey, at);
     }
     const birthDateNeeded = institution?.policies.registrationBirthDate === true;

@@ -71,6 +71,8 @@ export interface ProblemOptions {
   readonly errors?: readonly InvalidPart[];
   /** Seconds after which trying again makes sense; becomes `Retry-After`. */
   readonly retryAfterSeconds?: number;
+  /** The refusal reveals whether a member number is known; not every client may learn that. */
+  readonly revealsMembership?: boolean;
   /** Further members of the document, for the codes whose pages name them. */
   readonly members?: Readonly<Record<string, unknown>>;
 }
@@ -83,6 +85,7 @@ export class Problem extends Error {
   readonly errors: readonly InvalidPart[];
   readonly retryAfterSeconds: number | undefined;
   readonly members: Readonly<Record<string, unknown>>;
+  readonly revealsMembership: boolean;
 
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
     super(`${code}: ${detail}`, { cause: options.cause });
@@ -91,5 +94,6 @@ export class Problem extends Error {
     this.errors = options.errors ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.members = options.members ?? {};
+    this.revealsMembership = options.revealsMembership ?? false;
   }
 }

@@ -78,6 +78,27 @@ describe('uniform refusals', () => {
     );
   });
 
+  test('are alike for a known and an unknown number when the institution opens no more memberships today', async () => {
+    const client = await clientOf(service, backend);
+    await service.db.superuser("update institutions set openings_per_day = 0 where code = 'lakeside'");
+    const newcomer = { memberNumber: 'UNKNOWN-9', email: 'other@example.test' };
+    assert.equal((await client.post(paths.register, newcomer)).body.code, 'too_many_requests');
+    await setRefusals('UNIFORM');
+    const answers = await Promise.all(
+      [...refused.map(([, registration]) => registration), newcomer].map((registration) =>
+        client.post(paths.register, registration),
+      ),
+    );
+    await setRefusals('DISTINCT');
+    await service.db.superuser("update institutions set openings_per_day = 1000 where code = 'lakeside'");
+    assert.deepEqual(answers.map(bodyOf), Array(answers.length).fill(bodyOf(answers[0] ?? assert.fail())));
+    assert.partialDeepStrictEqual(answers[0], { status: 422, body: { code: 'registration_refused' } });
+    const headers = answers.map((answer) =>
+      [...answer.headers.keys()].filter((name) => name === 'retry-after'),
+    );
+    assert.deepEqual(headers.flat(), []);
+  });
+
   test('are what a new client gets unless it is created otherwise', async () => {
     const { institutionId } = await institutionOf(service, 'lakeside');
     const client = {
