@@ -99,7 +99,7 @@ function reverse(): Command {
             }
             return say(`${outcome.transfer.id} is COMPLETED and takes ${originalId} back.`);
           case 'proposed':
-            return say(proposed(`Taking ${originalId} back`, origin, outcome.expiresAt));
+            return say(proposed(`Taking ${originalId} back`, outcome));
           case 'unchanged':
             throw new CommandFailed(
               `Only a completed transfer that is no reversal, and has none, can be reversed: ${tell(outcome.transfer)}.`,
@@ -113,9 +113,12 @@ function reverse(): Command {
     );
 }
 
-function proposed(act: string, { operator }: CommandOrigin, expiresAt: Date): string {
+function proposed(
+  act: string,
+  { proposedBy, expiresAt }: { readonly proposedBy: string; readonly expiresAt: Date },
+): string {
   return (
-    `${act} is proposed by ${nameOf(operator)}, and nothing is done yet. ` +
+    `${act} is proposed by ${proposedBy}, and nothing is done yet. ` +
     `Another system user must run the same command before ${expiresAt.toISOString()}.`
   );
 }
@@ -151,7 +154,7 @@ function rules(): Command {
           throw error instanceof LimitKeyTaken ? new CommandFailed(error.message) : error;
         });
         if (saved.kind === 'proposed') {
-          return say(proposed(`${name}: the change of its rules`, origin, saved.expiresAt));
+          return say(proposed(`${name}: the change of its rules`, saved));
         }
         say(
           `${name}: ${read.policies.length} policies, ${read.limits.length} limits, ${read.businessDays.length} business days, ` +

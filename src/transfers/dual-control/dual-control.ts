@@ -22,7 +22,7 @@ export type Consent =
   /** `proposedBy`: the first of two persons; undefined where one is enough. */
   | { readonly kind: 'agreed'; readonly proposedBy: readonly string[] | undefined }
   /** Nothing is done yet: another system user must run the same command before it expires. */
-  | { readonly kind: 'proposed'; readonly expiresAt: Date };
+  | { readonly kind: 'proposed'; readonly proposedBy: string; readonly expiresAt: Date };
 
 const lifetimeMillis = 72 * 60 * 60_000;
 
@@ -70,11 +70,15 @@ export async function consentOfTwo(
     return { kind: 'agreed', proposedBy };
   }
   const [own] = open;
-  if (own !== undefined) return { kind: 'proposed', expiresAt: own.expiresAt };
+  if (own !== undefined) {
+    const { expiresAt, proposedBy } = own;
+    await record('proposed', { expiresAt, proposedBy });
+    return { kind: 'proposed', proposedBy: proposedBy[0] ?? '', expiresAt };
+  }
   const expiresAt = new Date(at.getTime() + lifetimeMillis);
   await insertProposal(tx, institutionId, { ...about, by: origin.operator, proposedAt: at, expiresAt });
   await record('proposed', { expiresAt });
-  return { kind: 'proposed', expiresAt };
+  return { kind: 'proposed', proposedBy: nameOf(origin.operator), expiresAt };
 }
 
 /** What waits for a second person, the oldest first. */
