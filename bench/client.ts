@@ -1,6 +1,6 @@
 /*
- * The client, a process of its own: sends what main.ts tells it to and measures what comes back. undici, one
- * connection a client and no pipelining, as apps behind a load balancer would come.
+ * The client process: it sends the requests of a job and measures the responses. Each undici client has one
+ * connection without pipelining, as apps behind a load balancer do.
  */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,19 +25,19 @@ const wanted: Readonly<Record<Job['traffic'], number>> = {
   page: 200,
   token: 200,
 };
-/** What could not be sent for this long after it was due is given up. */
+/** A request that could not be sent this long after its due time is dropped. */
 const patienceMillis = 1_000;
 const run = `${Date.now().toString(36)}-${process.pid}`;
 let requests = 0;
 
 process.on('message', ({ run: job }: ToClient) => {
   perform(job).then(
-    (ended) => tell({ ended }),
-    (error: Error) => tell({ failed: error.stack ?? error.message }),
+    (ended) => report({ ended }),
+    (error: Error) => report({ failed: error.stack ?? error.message }),
   );
 });
 
-function tell(message: FromClient): void {
+function report(message: FromClient): void {
   process.send?.(message);
 }
 
@@ -51,7 +51,7 @@ async function perform(job: Job): Promise<JobResult> {
       ? closedLoop(job, connections, next, count, over.signal)
       : openLoop(job, connections, next, count, over.signal);
   await sleep(job.warmupSeconds * 1000);
-  tell({ began: true });
+  report({ began: true });
   count.start();
   await sleep(job.seconds * 1000);
   const result = count.stop();
@@ -61,7 +61,7 @@ async function perform(job: Job): Promise<JobResult> {
   return { ...result, allStatuses: count.all() };
 }
 
-/** Each connection sends when it has its answer. */
+/** Each connection sends its next request when a response arrives. */
 async function closedLoop(
   job: Job,
   connections: readonly Client[],
@@ -73,7 +73,7 @@ async function closedLoop(
     connections.map(async (connection) => {
       while (!over.aborted) {
         const retryAfterSeconds = await send(connection, next(), count, performance.now());
-        // As told, and a little apart, so that those sent away together do not come back together.
+        // A random addition, so that requests refused together do not return together.
         if (job.honourRetryAfter && retryAfterSeconds > 0 && !over.aborted) {
           await sleep(retryAfterSeconds * 1000 * (1 + Math.random() / 4), undefined, { signal: over }).catch(
             () => {},
@@ -84,7 +84,7 @@ async function closedLoop(
   );
 }
 
-/** Due one after another at a constant rate, sent by whichever connection is free. */
+/** Requests are due at a constant rate; any free connection sends the next one. */
 async function openLoop(
   { perSecond = 1 }: Job,
   connections: readonly Client[],
@@ -117,12 +117,12 @@ async function openLoop(
   await Promise.all(underWay);
 }
 
-/** Resolves with the answer's Retry-After, 0 without one. */
+/** Resolves with the response's Retry-After in seconds, or 0. */
 function send(connection: Client, request: Request, count: Count, since: number): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   let status = 0;
   let retryAfterSeconds = 0;
-  let surprise = '';
+  let unexpected = '';
   connection.dispatch(request, {
     onRequestStart() {},
     onResponseStart(_controller, statusCode, headers) {
@@ -130,10 +130,10 @@ function send(connection: Client, request: Request, count: Count, since: number)
       retryAfterSeconds = Number(headers['retry-after'] ?? 0);
     },
     onResponseData(_controller, chunk) {
-      if (!count.expects(status)) surprise += chunk.toString();
+      if (!count.expects(status)) unexpected += chunk.toString();
     },
     onResponseEnd() {
-      count.add(status, performance.now() - since, surprise);
+      count.add(status, performance.now() - since, unexpected);
       resolve(retryAfterSeconds);
     },
     onResponseError(_controller, error) {
@@ -152,7 +152,7 @@ class Count {
   readonly #refused = createHistogram();
   #measuring = false;
   #startedAt = 0;
-  #surprise: string | null = null;
+  #unexpected: string | null = null;
   unsent = 0;
 
   constructor(wantedStatus: number) {
@@ -163,9 +163,9 @@ class Count {
     return status === this.#wanted || status === 503;
   }
 
-  add(status: number, millis: number, surprise: string): void {
+  add(status: number, millis: number, unexpected: string): void {
     this.#all.set(status, (this.#all.get(status) ?? 0) + 1);
-    if (!this.expects(status)) this.#surprise ??= `${status} ${surprise}`;
+    if (!this.expects(status)) this.#unexpected ??= `${status} ${unexpected}`;
     if (!this.#measuring) return;
     this.#measured.set(status, (this.#measured.get(status) ?? 0) + 1);
     const micros = Math.max(1, Math.round(millis * 1000));
@@ -196,7 +196,7 @@ class Count {
       refusedMillis:
         refused.count > 0 ? { p50: percentile(refused, 50), p99: percentile(refused, 99) } : null,
       unsent: this.unsent,
-      surprise: this.#surprise,
+      unexpected: this.#unexpected,
     };
   }
 
@@ -205,11 +205,11 @@ class Count {
   }
 }
 
-/** One request after another, each on an account picked anew. */
+/** Returns a function that makes the next request, on a newly picked account. */
 function requestsOf(job: Job): () => Request {
   if (job.traffic === 'token') return tokenRequests(job);
   const { people } = job;
-  if (people === null) throw new Error('whose requests?');
+  if (people === null) throw new Error(`the traffic ${job.traffic} needs members`);
   const bearers = people.tokens.map((token) => ['authorization', `Bearer ${token}`]);
   const bearerOf = (member: number) =>
     job.as === 'flood'
@@ -280,7 +280,7 @@ function tokenRequests({ credentials }: Job): () => Request {
 
 function pickSource({ sources = 'uniform' }: Job, count: number): () => number {
   if (sources === 'hot') return () => 0;
-  // Each member comes once before one comes again: what a process remembers of tokens is full when the first run is over.
+  // Each member comes once before any comes again, so the first run fills the cache of verified tokens.
   let first = 0;
   if (sources === 'uniform') {
     return () => {
@@ -290,7 +290,7 @@ function pickSource({ sources = 'uniform' }: Job, count: number): () => number {
       return from < count ? from + picked : picked;
     };
   }
-  // Zipf: the k-th most used is used k^-1.1 times as often as the first; which that is, is shuffled over all.
+  // Zipf: the k-th most used account is used k^-1.1 times as often as the first. The ranks are spread over all accounts.
   const shares = Float64Array.from({ length: count }, (_, rank) => (rank + 1) ** -1.1);
   let sum = 0;
   const upTo = shares.map((share) => {

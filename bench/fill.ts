@@ -10,10 +10,10 @@ import { saveInstitution } from '../src/institutions/index.ts';
 import { embeddedLogin, migrate, type SocketConnection } from '../src/storage/index.ts';
 import { accountId, accountsPerMember, customerId, type People } from './job.ts';
 
-/** What a database is filled with. Each member has ten accounts with money, a user, and one counted daily limit. */
+/** Contents of a database. Each member has ten accounts with money, a user, and one counted daily limit. */
 export interface Filling {
   readonly members: number;
-  /** Transfers that each account has had before; each is one of two accounts'. */
+  /** Earlier transfers of each account; each transfer belongs to two accounts. */
   readonly historyPerAccount: number;
 }
 
@@ -22,7 +22,7 @@ export const clientCredentials = {
   clientSecret: 'bench-app-secret-of-no-use-elsewhere',
 };
 const floodClientId = 'bench-flood';
-/** Members signed in: what one process remembers of verified tokens has room for them. */
+/** Members with a token: one process's cache of verified tokens holds them all. */
 const signedIn = 10_000;
 const openingMinor = 100_000_000;
 const keysFrom = 1_000;
@@ -32,20 +32,20 @@ export function urlOf({ host, user, database }: SocketConnection): string {
   return `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
 }
 
-/** As whom the bench's own process and the service it starts speak to the database. */
+/** Settings of the bench's own process and of the service that it starts. */
 export function environmentOf(connection: SocketConnection): Record<string, string> {
   return {
     DATABASE_URL: urlOf({ ...connection, user: embeddedLogin }),
     SECRET_KEY: '5c'.repeat(32),
     PUBLIC_URL: 'http://bench.example',
-    // A member of the bench asks for a thousand real ones.
+    // One member of the bench sends the requests of a thousand real ones.
     DRY_RUNS_PER_MINUTE: '999999999',
     LOOK_UPS_PER_MINUTE: '999999999',
     CONTACT_CHANGES_PER_MINUTE: '999999999',
   };
 }
 
-/** Migrates the empty database with its owner's login, fills it, and answers who may ask for what. */
+/** Migrates the empty database with its owner's login, fills it, and returns the bearers. */
 export async function fill(connection: SocketConnection, filling: Filling): Promise<People> {
   await migrate(connection, { login: embeddedLogin });
   const { config, secrets } = loadConfig(environmentOf(connection));
@@ -115,7 +115,7 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
   }
 }
 
-/** By COPY, in key order, past triggers and policies: what they would check holds by construction. */
+/** By COPY, in key order, without triggers and policies: the rows are consistent by construction. */
 async function copyEverything(
   connection: SocketConnection,
   institution: number,
@@ -127,7 +127,7 @@ async function copyEverything(
   const funding = keysFrom;
   const perRound = accounts / 2;
   const transfers = perRound * historyPerAccount;
-  /** Openings first, then the transfers round by round: in each, every account meets its neighbour once. */
+  /** Openings first, then the transfers in rounds: in each round every account has one transfer with its neighbor. */
   const openingKey = (account: number) => 1 + account;
   const transferKey = (round: number, account: number) => 1 + accounts + round * perRound + (account >> 1);
   const pays = (round: number, account: number) => (account + round) % 2 === 0;

@@ -1,12 +1,12 @@
 /*
- * The cost of an import, beside COPY of the same files:
+ * The cost of an import, relative to COPY of the same files:
  *
- *   node bench/import.ts [MEMBERS ...]     100000 when left out
+ *   node bench/import.ts [MEMBERS ...]     default 100000
  *
- * Generates an extract of invented members, seeded. COPY brings its files into plain, logged tables with their natural
- * primary keys and no other constraint or index, in one process. The import runs as the command does, in a process of its
- * own, on the same server: into an empty database; the same files again; with one person in a hundred renamed.
- * Peak memory is the importing process's largest resident set, from /proc; the log is what the server wrote ahead (WAL).
+ * Generates an extract of invented members, seeded. COPY loads its files into plain, logged tables with their natural
+ * primary keys and no other constraint or index, in one process. The import is the command, in a process of its own, on the
+ * same server: into an empty database; the same files again; with one person in a hundred renamed. Peak memory is the
+ * importing process's largest resident set, from /proc; the log is the server's write-ahead log (WAL).
  */
 import { spawn } from 'node:child_process';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -31,7 +31,7 @@ interface Person {
   readonly renamed: boolean;
 }
 
-/** One file: its header, its lines of one member, and the columns and key of the plain table it is copied into. */
+/** One file: its header, the lines of one member, and the columns and key of its plain table. */
 interface File {
   readonly name: string;
   readonly header: string;
@@ -175,9 +175,9 @@ async function importInto(stage: Stage, connection: SocketConnection, folder: st
     env: { PATH: process.env.PATH, ...environmentOf(connection) },
     stdio: ['ignore', 'inherit', 'pipe'],
   });
-  let said = '';
+  let errors = '';
   child.stderr.on('data', (data) => {
-    said = `${said}${data}`.slice(-4_000);
+    errors = `${errors}${data}`.slice(-4_000);
   });
   let peakKilobytes = 0;
   const meter = setInterval(async () => {
@@ -187,7 +187,7 @@ async function importInto(stage: Stage, connection: SocketConnection, folder: st
   const code = await new Promise((resolve) => child.once('close', resolve));
   clearInterval(meter);
   const seconds = (performance.now() - started) / 1_000;
-  if (code !== 0) throw new Error(`the import failed:\n${said}`);
+  if (code !== 0) throw new Error(`the import failed:\n${errors}`);
   const [log] = await stage.sql<{ bytes: string }>(
     'postgres',
     `select pg_wal_lsn_diff(pg_current_wal_lsn(), '${before}')::text as bytes`,
@@ -196,7 +196,7 @@ async function importInto(stage: Stage, connection: SocketConnection, folder: st
 }
 
 const sizes = process.argv.slice(2).map(Number);
-await using stage = await Stage.open((what) => console.log(what));
+await using stage = await Stage.open((text) => console.log(text));
 for (const members of sizes.length > 0 ? sizes : [100_000]) {
   const folder = path.join(stage.folder, `extract-${members}`);
   const rows = await generate(folder, members);
@@ -207,10 +207,10 @@ for (const members of sizes.length > 0 ? sizes : [100_000]) {
   const connection = await stage.emptyDatabase(`bank_${members}`);
   await migrate(connection, { login: embeddedLogin });
   const steps = { first: folder, unchanged: folder, 'one in 100': `${folder}-renamed` };
-  for (const [what, from] of Object.entries(steps)) {
+  for (const [name, from] of Object.entries(steps)) {
     const { seconds, peakMegabytes, logMegabytes } = await importInto(stage, connection, from);
     console.log(
-      `${what.padEnd(16)} ${seconds.toFixed(1).padStart(8)} s, ${(seconds / plain).toFixed(1).padStart(5)} × COPY, ` +
+      `${name.padEnd(16)} ${seconds.toFixed(1).padStart(8)} s, ${(seconds / plain).toFixed(1).padStart(5)} × COPY, ` +
         `${peakMegabytes.toFixed(0).padStart(6)} MB resident at most, ${logMegabytes.toFixed(1).padStart(8)} MB of log`,
     );
   }

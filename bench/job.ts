@@ -1,4 +1,4 @@
-/** What the client process is told to send, and what it tells of it. */
+/** Messages between the bench and its client process: the job, and its result. */
 
 export type Traffic = 'transfers' | 'dry-run' | 'account' | 'profile' | 'page' | 'token';
 
@@ -8,26 +8,26 @@ export interface Job {
   readonly connections: number;
   readonly warmupSeconds: number;
   readonly seconds: number;
-  /** Sent at this constant rate, whatever comes back; left out, each connection sends when it has its answer. */
+  /** A constant rate, independent of responses. Without it each connection sends when its response arrives. */
   readonly perSecond?: number;
-  /** After a 503 the connection waits as long as it was told to. */
+  /** After a 503 the connection waits for the Retry-After. */
   readonly honourRetryAfter?: boolean;
-  /** Which accounts pay: each alike (default), by Zipf's law with exponent 1.1, or the first alone. */
+  /** Source accounts: all equally often (default), by Zipf's law with exponent 1.1, or only the first. */
   readonly sources?: 'uniform' | 'zipf' | 'hot';
   /** The client's id and secret, for `token`. */
   readonly credentials?: { readonly clientId: string; readonly clientSecret: string };
-  /** Whose tokens are sent (default `members`). */
+  /** Bearers of the tokens (default `members`). */
   readonly as?: 'members' | 'flood';
-  /** Where members' tokens and the number of accounts stand; null with `token`. */
+  /** The members' tokens and the number of accounts; null for the traffic `token`. */
   readonly people: People | null;
 }
 
-/** Bearers and their accounts: `tokens[i]` is of member `i * step`, whose accounts are the ten from ten times that. */
+/** Bearers and their accounts: `tokens[i]` belongs to member `m = i * step`, with the accounts `10 m` to `10 m + 9`. */
 export interface People {
   readonly tokens: readonly string[];
   readonly step: number;
   readonly accounts: number;
-  /** A client's token, for the one who floods. */
+  /** The token of the client that floods. */
   readonly floodToken: string;
 }
 
@@ -42,20 +42,20 @@ export function customerId(member: number): string {
 }
 
 export interface JobResult {
-  /** Answers of the wanted status a second, in the measured time. */
+  /** Responses of the wanted status per second, in the measured time. */
   readonly perSecond: number;
-  /** By status, in the measured time. */
+  /** Responses by status, in the measured time. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** By status from the first to the last request, warming up included. */
+  /** Responses by status, including the warm-up. */
   readonly allStatuses: Readonly<Record<string, number>>;
-  /** Of the wanted answers; with a constant rate counted from when each request was due. */
+  /** Of the wanted responses; with a constant rate, from the due time of each request. */
   readonly millis: { readonly p50: number; readonly p99: number; readonly most: number };
-  /** The same of those sent away with 503, where there were any. */
+  /** Of the 503 responses; null if there were none. */
   readonly refusedMillis: { readonly p50: number; readonly p99: number } | null;
-  /** With a constant rate: due, but every connection was busy until they were too old to matter. */
+  /** With a constant rate: requests dropped because no connection was free in time. */
   readonly unsent: number;
-  /** What an answer with a status nobody foresaw said. */
-  readonly surprise: string | null;
+  /** Status and text of the first response with an unexpected status. */
+  readonly unexpected: string | null;
 }
 
 export type ToClient = { readonly run: Job };

@@ -1,105 +1,79 @@
 /*
- * What a storm of logins costs the others: account reads, first alone, then while 500 logins that came at once, on a
- * connection each, are worked off. Another process sends them, and this one only reads: what it takes to send them must not
- * be counted as the service's.
+ * The cost of a login storm for other callers: account reads alone, then while 500 logins that arrive at once are
+ * served. Another process sends the logins, so that the cost of sending them is not counted as the service's.
  *
  *   node bench/login-storm.ts
  *
- * Under two loads. One is that of the bench's account row: 64 connections, each of which reads again as soon as it was
- * answered. The other is light: 200 reads a second, each sent at its time whatever is unanswered, so that a stall is seen by
- * all whom it holds up. The figure is the storm's p99 against the quiet one; twice is the aim. Stated, not tested: it depends
- * on the machine. What the machine does by itself is measured, too: the reads without any login, while a process that has
- * nothing to do with the service hashes at the lowest priority.
+ * Two loads: 64 connections that read again as soon as a response arrives, as in the bench's row `account`; and 200 reads
+ * a second, each sent at its time, so that a stall delays every read that is due. The figure is the p99 in the storm
+ * relative to the quiet p99; the aim is at most two. It is printed, not tested, because it depends on the machine. As a
+ * comparison, an unrelated process hashes passwords at the lowest priority, without any login.
  */
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { availableParallelism, setPriority, tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism, setPriority } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
-import { Pool } from 'undici';
-import type { Storm, Weathered } from './login-storm-client.ts';
+import { startDemoService } from './demo-service.ts';
+import type { Storm, StormResult } from './login-storm-client.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const port = 18_437;
 const readsPerSecond = 200;
 const readersAtOnce = 64;
 const quietSeconds = 8;
 const logins = 500;
 const rounds = 3;
-/** When they come in; later they are only worked off. */
-const firstMillis = 1_000;
-const accountPath = '/digitalbanking/db-accounts/v1/accounts/a-1001-checking';
+/** All logins have arrived by then. */
+const arrivalMillis = 1_000;
 
-const folder = await mkdtemp(path.join(tmpdir(), 'sharedraft-storm-'));
-const service = spawn(path.join(root, 'bin/sharedraft'), ['serve'], {
-  cwd: root,
-  env: { ...process.env, PORT: String(port), DATA_DIR: folder, LOG_LEVEL: 'silent' },
-  stdio: ['ignore', 'ignore', 'inherit'],
-});
-const url = `http://127.0.0.1:${port}`;
-const readers = new Pool(url, { connections: readersAtOnce });
-const members = fork(path.join(root, 'bench', 'login-storm-client.ts'));
+await using service = await startDemoService(18_437, readersAtOnce);
+const storms = fork(path.join(root, 'bench', 'login-storm-client.ts'));
 try {
-  readFirst();
-  await untilServing();
-  const authorization = `Bearer ${await token()}`;
-  members.send({ url, logins: await credentials() } satisfies Storm);
+  raisePriority();
+  const token = await memberToken();
+  storms.send({ url: service.url, logins: await credentials() } satisfies Storm);
   const loads: Record<string, Load> = {
-    [`${readersAtOnce} connections`]: (read, over) => eachAfterTheLast(read, over),
-    [`${readsPerSecond} a second`]: (read, over) => eachAtItsTime(read, over),
+    [`${readersAtOnce} connections`]: readOneAfterAnother,
+    [`${readsPerSecond} a second`]: readAtConstantRate,
   };
   console.log(`${availableParallelism()} cores, ${logins} logins at once`);
   for (const [name, load] of Object.entries(loads)) {
-    await reads(authorization, load, sleep(2_000));
+    await reads(token, load, sleep(2_000));
     for (let round = 1; round <= rounds; round += 1) {
-      const quiet = p99(await reads(authorization, load, sleep(quietSeconds * 1_000)));
-      const told = once(members, 'message');
-      members.send('now');
-      const storm = await reads(authorization, load, told);
-      const [{ seconds, refused }] = (await told) as [Weathered];
-      const hashed = once(members, 'message');
-      members.send(quietSeconds * 1_000);
-      const beside = await reads(authorization, load, hashed);
+      const quiet = p99(await reads(token, load, sleep(quietSeconds * 1_000)));
+      const stormEnded = once(storms, 'message');
+      storms.send('now');
+      const storm = await reads(token, load, stormEnded);
+      const [{ seconds, refused }] = (await stormEnded) as [StormResult];
+      const hashingEnded = once(storms, 'message');
+      storms.send(quietSeconds * 1_000);
+      const beside = await reads(token, load, hashingEnded);
       const compared = (all: Read[]) => `${p99(all).toFixed(1)} ms (${(p99(all) / quiet).toFixed(2)})`;
       console.log(
         `${name}, p99 of reads: quiet ${quiet.toFixed(1)} ms, storm ${compared(storm)}, ` +
-          `after its first second ${compared(storm.filter(({ at }) => at > firstMillis))}, ` +
-          `beside a stranger that hashes ${compared(beside)}; ` +
+          `after its first second ${compared(storm.filter(({ at }) => at > arrivalMillis))}, ` +
+          `beside an unrelated process that hashes ${compared(beside)}; ` +
           `the storm took ${seconds.toFixed(1)} s, ${refused} logins refused`,
       );
     }
   }
 } finally {
-  members.kill();
-  await readers.destroy();
-  service.kill('SIGTERM');
-  if (service.exitCode === null) await once(service, 'exit');
-  await rm(folder, { recursive: true, force: true });
+  storms.kill();
 }
 
-async function untilServing(): Promise<void> {
-  for (;;) {
-    if (service.exitCode !== null) throw new Error('the service has ended');
-    const ready = await readers.request({ path: '/readyz', method: 'GET' }).catch(() => undefined);
-    await ready?.body.dump();
-    if (ready?.statusCode === 200) return;
-    await sleep(100);
-  }
-}
-
-/** Who reads stands for members elsewhere: that this process waits for a core is not to be counted. Only root may. */
-function readFirst(): void {
+/** The reader stands for members on other machines, so its own waits for a core must not count. Needs root. */
+function raisePriority(): void {
   try {
     setPriority(-10);
   } catch {
-    console.log('without the right to a higher priority: the reader shares its cores with what it measures');
+    console.log('no right to a higher priority: the reader shares its cores with the service');
   }
 }
 
-/** As many logins as the storm has, of all the demo's members in turn. */
+/** One login for each request of the storm, from the demo's active members in turn. */
 async function credentials(): Promise<{ username: string; password: string }[]> {
   const text = await readFile(path.join(root, 'examples/logins.csv'), 'utf8');
   const lines = parse<Record<string, string>>(text, { columns: true });
@@ -110,8 +84,8 @@ async function credentials(): Promise<{ username: string; password: string }[]> 
   });
 }
 
-async function token(): Promise<string> {
-  const { body } = await readers.request({
+async function memberToken(): Promise<string> {
+  const { body } = await service.pool.request({
     path: '/auth/v2/token',
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -127,16 +101,17 @@ async function token(): Promise<string> {
   return access_token;
 }
 
-/** When a read was sent, from the beginning, and how long after that it was answered; in milliseconds. */
 interface Read {
+  /** Milliseconds from the start of the load until the read was sent. */
   readonly at: number;
+  /** Milliseconds until its response. */
   readonly millis: number;
 }
 
-/** Sends reads until `over`, and waits for their answers. */
+/** Sends reads until `over`, and waits for their responses. */
 type Load = (read: () => Promise<void>, over: AbortSignal) => Promise<unknown>;
 
-function eachAfterTheLast(read: () => Promise<void>, over: AbortSignal): Promise<unknown> {
+function readOneAfterAnother(read: () => Promise<void>, over: AbortSignal): Promise<unknown> {
   return Promise.all(
     Array.from({ length: readersAtOnce }, async () => {
       while (!over.aborted) await read();
@@ -144,7 +119,7 @@ function eachAfterTheLast(read: () => Promise<void>, over: AbortSignal): Promise
   );
 }
 
-async function eachAtItsTime(read: () => Promise<void>, over: AbortSignal): Promise<unknown> {
+async function readAtConstantRate(read: () => Promise<void>, over: AbortSignal): Promise<unknown> {
   const started = performance.now();
   const underWay: Promise<void>[] = [];
   while (!over.aborted) {
@@ -155,21 +130,15 @@ async function eachAtItsTime(read: () => Promise<void>, over: AbortSignal): Prom
   return Promise.all(underWay);
 }
 
-/** Each read that was sent before `until`. */
-async function reads(authorization: string, load: Load, until: Promise<unknown>): Promise<Read[]> {
+/** All reads sent before `until`. */
+async function reads(token: string, load: Load, until: Promise<unknown>): Promise<Read[]> {
   const over = new AbortController();
   void until.then(() => over.abort());
   const started = performance.now();
   const all: Read[] = [];
   await load(async () => {
     const sent = performance.now();
-    const { statusCode, body } = await readers.request({
-      path: accountPath,
-      method: 'GET',
-      headers: { authorization },
-    });
-    await body.dump();
-    if (statusCode !== 200) throw new Error(`a read was answered ${statusCode}`);
+    await service.readAccount(token);
     all.push({ at: sent - started, millis: performance.now() - sent });
   }, over.signal);
   return all;

@@ -1,11 +1,11 @@
 /*
- * What the service costs and how fast it is, as ratios taken in one run, on the embedded database:
+ * Cost and speed of the service, as ratios measured in one run, on the embedded database:
  *
  *   npm run bench                 the whole table, under ten minutes
  *   npm run bench -- large        the same with a million accounts and five million transfers: five minutes more
  *   npm run bench -- transfers    one row or several
- *   npm run bench -- --quick      a second a measurement, one round: to see that the rows run, not for figures
- *   npm run bench -- --help       which rows there are, and what is measured beside the table
+ *   npm run bench -- --quick      one second per measurement, one round: a check that the rows run, without figures
+ *   npm run bench -- --help       lists the rows, and the measurements beside the table
  *
  * Results go into bench/results: latest.json and latest.svg for the table, ROW.json and ROW.svg for rows.
  */
@@ -16,7 +16,7 @@ import { cost } from './rows/cost.ts';
 import { fairness, overload } from './rows/overload.ts';
 import { account, fresh, page, profile, token } from './rows/reads.ts';
 import { start } from './rows/start.ts';
-import { dryRun, hot, large, latency, one, transfers, zipf } from './rows/transfers.ts';
+import { dryRun, hot, largeTables, latency, one, transfers, zipf } from './rows/transfers.ts';
 import { workers } from './rows/workers.ts';
 import { Stage } from './stage.ts';
 
@@ -38,8 +38,8 @@ const rows = [
   start,
   workers,
 ];
-/** By name only: filling its tables takes minutes. */
-const asked = [...rows, large];
+/** The row `large` runs by name only, because filling its tables takes minutes. */
+const selectable = [...rows, largeTables];
 const { values, positionals } = parseArgs({
   options: { quick: { type: 'boolean' }, help: { type: 'boolean' } },
   allowPositionals: true,
@@ -47,32 +47,35 @@ const { values, positionals } = parseArgs({
 if (values.help) {
   console.log(`npm run bench [-- [--quick] [ROW ...]]
 
-${asked.map(({ name, title }) => `  ${name.padEnd(10)} ${title}`).join('\n')}
+${selectable.map(({ name, title }) => `  ${name.padEnd(10)} ${title}`).join('\n')}
 
-Without a ROW all but large, which takes five minutes alone.
+Without a ROW, all rows run except large, which takes five minutes alone.
 
-With --quick each row runs for a moment, to see that it does. Beside the table:
+--quick runs each row for a second, to check that it works. Beside the table:
 
-  node bench/login-storm.ts                what 500 logins at once cost those who read
-  node bench/fresh-tokens.ts               what remembering verified tokens saves
+  node bench/login-storm.ts                the cost of 500 simultaneous logins for callers that read
+  node bench/fresh-tokens.ts               the saving of the cache of verified tokens
   node bench/reading-plans.ts [TRANSFERS]  rows and blocks that each page reads among a million transfers
+  node bench/import.ts [MEMBERS ...]       the cost of an import, relative to COPY
 
-Where they are on the PATH, pgbench is used for what is written by hand, and wrk for steady load over HTTP;
-BENCH_TOOLS=npm hides them.`);
+pgbench runs the handwritten transactions and wrk the steady load over HTTP, if they are on the PATH;
+BENCH_TOOLS=npm ignores both.`);
   process.exit();
 }
-const unknown = positionals.filter((name) => !asked.some((row) => row.name === name));
+const unknown = positionals.filter((name) => !selectable.some((row) => row.name === name));
 if (unknown.length > 0) {
-  console.error(`There is no row ${unknown.join(', ')}. Rows: ${asked.map((row) => row.name).join(', ')}.`);
+  console.error(
+    `There is no row ${unknown.join(', ')}. Rows: ${selectable.map((row) => row.name).join(', ')}.`,
+  );
   process.exit(2);
 }
-const chosen = positionals.length === 0 ? rows : asked.filter((row) => positionals.includes(row.name));
+const chosen = positionals.length === 0 ? rows : selectable.filter((row) => positionals.includes(row.name));
 const pace: Pace = values.quick ? { seconds: 1, rounds: 1 } : { seconds: 3, rounds: 3 };
 
 const started = performance.now();
-const say = (what: string) => {
+const say = (text: string) => {
   const seconds = Math.round((performance.now() - started) / 1000);
-  process.stderr.write(`${String(seconds).padStart(4)} s  ${what}\n`);
+  process.stderr.write(`${String(seconds).padStart(4)} s  ${text}\n`);
 };
 const measured: Measured[] = [];
 let setting: Awaited<ReturnType<typeof describeSetting>>;
@@ -91,5 +94,5 @@ let setting: Awaited<ReturnType<typeof describeSetting>>;
 }
 console.log(`\n${asTable(setting, measured)}\n`);
 const name = chosen === rows ? 'latest' : chosen.map((row) => row.name).join('-');
-if (values.quick) console.log('Too short for figures: nothing was written.');
+if (values.quick) console.log('The measurements are too short for figures: no file was written.');
 else console.log(`Written to ${await writeResults(setting, measured, name)}.json and .svg`);

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bareGround, byHand, type Hand } from './by-hand/index.ts';
+import { bareTables, byHand, type Hand } from './by-hand/index.ts';
 import type { Filling } from './fill.ts';
 import type { Job, JobResult } from './job.ts';
-import type { Ground, Server, Stage } from './stage.ts';
+import type { Dataset, Server, Stage } from './stage.ts';
 
-/** How long and how often: the whole table fits into ten minutes. */
+/** Seconds per measurement and rounds: at the normal pace the whole table fits into ten minutes. */
 export interface Pace {
   readonly seconds: number;
   readonly rounds: number;
@@ -15,15 +15,21 @@ export interface Bench {
   readonly pace: Pace;
 }
 
+/** A service on a dataset. */
+export interface Run extends Bench {
+  readonly server: Server;
+  readonly dataset: Dataset;
+}
+
 /** One line of the table. */
 export interface Figure {
-  readonly what: string;
+  readonly name: string;
   readonly ours: number;
   readonly unit: string;
-  readonly against?: { readonly what: string; readonly value: number };
-  /** Ours to theirs, the median of the rounds. */
+  readonly against?: { readonly name: string; readonly value: number };
+  /** Ours to theirs: the median of the rounds' ratios. */
   readonly ratio?: number;
-  readonly reach?: { readonly atLeast?: number; readonly atMost?: number };
+  readonly target?: { readonly atLeast?: number; readonly atMost?: number };
   /** Every round's figures. */
   readonly rounds?: Readonly<Record<string, readonly number[]>>;
   readonly note?: string;
@@ -42,7 +48,7 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 }
 
-/** Contenders take turns, so that what the machine does meanwhile meets all alike. */
+/** Contenders take turns, so that other work on the machine affects all of them alike. */
 export async function inTurns<Name extends string>(
   { stage, pace }: Bench,
   contenders: Readonly<Record<Name, () => Promise<number>>>,
@@ -59,81 +65,89 @@ export async function inTurns<Name extends string>(
   return all;
 }
 
-/** The ratio of each round, and of those the median. */
+/** The median of the rounds' ratios. */
 export function ratioOf(ours: readonly number[], theirs: readonly number[]): number {
   return median(ours.map((value, round) => value / (theirs[round] as number)));
 }
 
-export function compared(
-  what: string,
-  unit: string,
-  ours: readonly number[],
-  against: string,
-  theirs: readonly number[],
-  atLeast: number,
-  note?: string,
-): Figure {
+/** Medians of the rounds, and their ratio. */
+export function compared({
+  name,
+  unit,
+  ours,
+  against,
+  theirs,
+  atLeast,
+  note,
+}: {
+  readonly name: string;
+  readonly unit: string;
+  readonly ours: readonly number[];
+  readonly against: string;
+  readonly theirs: readonly number[];
+  readonly atLeast?: number;
+  readonly note?: string;
+}): Figure {
   return {
-    what,
+    name,
     unit,
     ours: median(ours),
-    against: { what: against, value: median(theirs) },
+    against: { name: against, value: median(theirs) },
     ratio: ratioOf(ours, theirs),
-    reach: { atLeast },
     rounds: { ours, [against]: theirs },
+    ...(atLeast !== undefined && { target: { atLeast } }),
     ...(note !== undefined && { note }),
   };
 }
 
-/** A second or so before measuring: connections, caches and compiled code as they are in a service that runs. */
+/** Warms up for about a second first: connections, caches and compiled code are then as in a running service. */
 export async function drive(
-  { stage, pace }: Bench,
-  server: Server,
-  ground: Ground,
+  { stage, pace, server, dataset }: Run,
   job: Pick<Job, 'traffic' | 'connections'> & Partial<Job>,
-  options: { readonly during?: () => Promise<void>; readonly which?: number } = {},
+  options: { readonly during?: () => Promise<void>; readonly clientIndex?: number } = {},
 ): Promise<JobResult> {
   return stage.run(
     {
       url: server.url,
       warmupSeconds: Math.min(1, pace.seconds),
       seconds: pace.seconds,
-      people: ground.people,
+      people: dataset.people,
       ...job,
     },
     options.during,
-    options.which,
+    options.clientIndex,
   );
 }
 
-/** Transfers a second over HTTP by member tokens, with a checkpoint in the middle. */
-export async function transferRate(
-  bench: Bench,
-  server: Server,
-  ground: Ground,
-  job: Pick<Job, 'connections'> & Partial<Job>,
-): Promise<number> {
-  const { perSecond } = await drive(
-    bench,
-    server,
-    ground,
-    { traffic: 'transfers', ...job },
-    { during: () => checkpoint(bench) },
-  );
+/** Transfers per second over HTTP by member tokens, with a checkpoint in the middle. */
+export async function transferRate(run: Run, job: Pick<Job, 'connections'> & Partial<Job>): Promise<number> {
+  const { perSecond } = await drive(run, { traffic: 'transfers', ...job }, { during: () => checkpoint(run) });
   return perSecond;
 }
 
-/** Members' first requests verify their tokens and fill what remembers them: before the first measured round. */
-export async function warmUp(bench: Bench, server: Server, ground: Ground): Promise<void> {
+/** The service on the default dataset, warmed up. */
+export async function serve(bench: Bench): Promise<Run> {
+  const run = await start(bench, plain);
+  await warmUp(run);
+  return run;
+}
+
+export async function start(bench: Bench, filling: Filling): Promise<Run> {
+  const dataset = await bench.stage.dataset(filling);
+  return { ...bench, dataset, server: await bench.stage.service(dataset) };
+}
+
+/** Before the first measured round: the members' first requests verify their tokens and fill the cache. */
+export async function warmUp({ stage, pace, server, dataset }: Run): Promise<void> {
   const job = {
     url: server.url,
     connections: 64,
     warmupSeconds: 0,
-    seconds: Math.min(4, bench.pace.seconds),
-    people: ground.people,
+    seconds: Math.min(4, pace.seconds),
+    people: dataset.people,
   };
-  await bench.stage.run({ ...job, traffic: 'account' });
-  await bench.stage.run({ ...job, traffic: 'transfers' });
+  await stage.run({ ...job, traffic: 'account' });
+  await stage.run({ ...job, traffic: 'transfers' });
 }
 
 export async function checkpoint({ stage, pace }: Bench): Promise<void> {
@@ -141,39 +155,38 @@ export async function checkpoint({ stage, pace }: Bench): Promise<void> {
   await stage.sql('postgres', 'checkpoint');
 }
 
-/** Transactions a second, written by hand, on a database of their own. */
+/** Handwritten transactions per second, on a database of their own. */
 export async function handRate(bench: Bench, hand: Hand, clients: number, hot = false): Promise<number> {
   const { stage, pace } = bench;
   const accounts = plain.members * 10;
   const connection =
-    hand === 'bare' ? await groundByHand(stage, accounts) : (await stage.ground(plain, 'equal')).connection;
+    hand === 'bare' ? await bareDataset(stage, accounts) : (await stage.dataset(plain, 'equal')).connection;
   const job = { connection, clients, seconds: pace.seconds, accounts, hot };
   const [{ perSecond }] = await Promise.all([byHand(hand, job, stage.folder), checkpoint(bench)]);
   return perSecond;
 }
 
-const bareGrounds = new WeakMap<Stage, Promise<Ground['connection']>>();
+const bareDatasets = new WeakMap<Stage, Promise<Dataset['connection']>>();
 
-/** The same number of accounts. */
-async function groundByHand(stage: Stage, accounts: number): Promise<Ground['connection']> {
+async function bareDataset(stage: Stage, accounts: number): Promise<Dataset['connection']> {
   const make = async () => {
     const name = 'bench_bare';
     const connection = await stage.emptyDatabase(name);
-    for (const statement of await bareGround(accounts)) await stage.sql(name, statement);
+    for (const statement of await bareTables(accounts)) await stage.sql(name, statement);
     return connection;
   };
-  const made = bareGrounds.get(stage) ?? make();
-  bareGrounds.set(stage, made);
+  const made = bareDatasets.get(stage) ?? make();
+  bareDatasets.set(stage, made);
   return made;
 }
 
-const bests = new WeakMap<Stage, Map<Hand, Promise<number>>>();
+const fastest = new WeakMap<Stage, Map<Hand, Promise<number>>>();
 
-/** With how many clients the hand-written transactions are fastest: tried once, each number for a short while. */
+/** The number of clients at which the handwritten transactions are fastest, tried once per stage. */
 export function bestClients(bench: Bench, hand: Hand): Promise<number> {
   const { stage, pace } = bench;
-  const known = bests.get(stage) ?? new Map<Hand, Promise<number>>();
-  bests.set(stage, known);
+  const known = fastest.get(stage) ?? new Map<Hand, Promise<number>>();
+  fastest.set(stage, known);
   const find = async () => {
     const rates: [number, number][] = [];
     for (const clients of [1, 8, 16, 32]) {

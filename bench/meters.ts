@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** What a process has used, as Linux counts it; elsewhere nothing is known. */
-
-/** CPU seconds of the process, and of its children that have ended or, with `family`, still run. */
+/**
+ * CPU seconds of the process and its exited children; with `family`, also of its running children. Linux only:
+ * undefined elsewhere.
+ */
 export async function cpuSeconds(pid: number, family: boolean): Promise<number | undefined> {
   if (process.platform !== 'linux') return undefined;
   const pids = family ? [pid, ...(await childrenOf(pid))] : [pid];
@@ -10,7 +11,7 @@ export async function cpuSeconds(pid: number, family: boolean): Promise<number |
   return all.reduce((sum, one) => sum + one, 0);
 }
 
-/** Resident memory now, in bytes, of the process and its children. */
+/** Current resident memory of the process and its children. Linux only: undefined elsewhere. */
 export async function residentBytes(pid: number): Promise<number | undefined> {
   if (process.platform !== 'linux') return undefined;
   const all = await Promise.all(
@@ -27,7 +28,7 @@ async function usedBy(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat === undefined) return 0;
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // utime, stime, and those of children that were waited for.
+  // utime, stime, and the same of children that were waited for.
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
 }
 

@@ -1,7 +1,7 @@
 /*
- * What a page of each list costs among a million transfers (two million entries, a million events), on the embedded
- * database: rows and blocks, not time, so that the figures are the same on any machine. Fails where a page reads more than
- * test/plans/reading.test.ts allows it among fewer.
+ * The cost of a page of each list among a million transfers (two million entries, a million events), on the embedded
+ * database. It counts rows and blocks, not time, so the figures are the same on any machine. It fails if a page reads more than
+ * test/plans/reading.test.ts allows among fewer transfers.
  *
  *   node bench/reading-plans.ts [transfers]
  */

@@ -16,8 +16,8 @@ import { runWrk, wrkCan } from './wrk/index.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** A filled database, and a second one like it for those we are compared with. */
-export interface Ground {
+/** A filled database and the bearers in it. */
+export interface Dataset {
   readonly connection: SocketConnection;
   readonly people: People;
 }
@@ -28,24 +28,24 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** The embedded database, what runs on it, and the client: everything a row needs, stopped and removed at the end. */
+/** Everything that a row needs: the embedded database, services and clients. Disposing stops and removes it. */
 export class Stage implements AsyncDisposable {
   readonly folder: string;
   readonly #postgres: EmbeddedPostgres;
-  readonly #grounds = new Map<string, Promise<Ground>>();
+  readonly #datasets = new Map<string, Promise<Dataset>>();
   readonly #servers = new Map<string, Promise<Server>>();
   readonly #clients = new Map<number, ChildProcess>();
-  readonly say: (what: string) => void;
+  readonly say: (text: string) => void;
 
-  private constructor(folder: string, postgres: EmbeddedPostgres, say: (what: string) => void) {
+  private constructor(folder: string, postgres: EmbeddedPostgres, say: (text: string) => void) {
     this.folder = folder;
     this.#postgres = postgres;
     this.say = say;
   }
 
-  static async open(say: (what: string) => void): Promise<Stage> {
+  static async open(say: (text: string) => void): Promise<Stage> {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-bench-'));
-    // Run as root, the database is another user, and must get through to its folder.
+    // If the bench runs as root, the database runs as another user, which must reach its folder.
     await chmod(folder, 0o755);
     return new Stage(folder, await ownEmbeddedPostgres({ dataDir: folder, log: () => {} }), say);
   }
@@ -68,10 +68,10 @@ export class Stage implements AsyncDisposable {
     }
   }
 
-  /** Filled once; `copy` says which of several that are filled alike. */
-  ground(filling: Filling, copy = 'ours'): Promise<Ground> {
+  /** Filled once; `copy` names one of several with the same contents. */
+  dataset(filling: Filling, copy = 'ours'): Promise<Dataset> {
     const name = `bench_${filling.members}_${filling.historyPerAccount}_${copy}`;
-    return once(this.#grounds, name, async () => {
+    return once(this.#datasets, name, async () => {
       this.say(
         `filling a database: ${count(filling.members)} members, ${count(filling.members * 10)} accounts, ${count(filling.members * 5 * filling.historyPerAccount)} transfers`,
       );
@@ -85,13 +85,13 @@ export class Stage implements AsyncDisposable {
     return { ...this.#postgres.connection, database: name };
   }
 
-  /** The service as it is started in production, on this ground; started once for the same settings. */
-  service(ground: Ground, settings: Readonly<Record<string, string>> = {}): Promise<Server> {
-    const name = `service ${ground.connection.database} ${JSON.stringify(settings)}`;
+  /** The service, started as in production on this dataset; one process for the same settings. */
+  service(dataset: Dataset, settings: Readonly<Record<string, string>> = {}): Promise<Server> {
+    const name = `service ${dataset.connection.database} ${JSON.stringify(settings)}`;
     return once(this.#servers, name, async () => {
       const port = await freePort();
       const environment = {
-        ...environmentOf(ground.connection),
+        ...environmentOf(dataset.connection),
         PORT: String(port),
         LOG_LEVEL: 'warn',
         ...settings,
@@ -100,7 +100,7 @@ export class Stage implements AsyncDisposable {
     });
   }
 
-  /** One of bench/baselines, started once for the same settings. */
+  /** One of bench/baselines; one process for the same settings. */
   baseline(file: string, settings: Readonly<Record<string, string>>): Promise<Server> {
     return once(this.#servers, `${file} ${JSON.stringify(settings)}`, async () => {
       const port = await freePort();
@@ -139,7 +139,7 @@ export class Stage implements AsyncDisposable {
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     const url = `http://127.0.0.1:${port}`;
     const deadline = Date.now() + 30_000;
-    while (!(await answers(`${url}${ready}`))) {
+    while (!(await isReady(`${url}${ready}`))) {
       if (child.exitCode !== null || Date.now() > deadline) {
         throw new Error(
           `${[command, ...parameters].join(' ')} did not start:\n${await readFile(log, 'utf8')}`,
@@ -157,37 +157,40 @@ export class Stage implements AsyncDisposable {
     };
   }
 
-  /** Runs a job in a client process; jobs under way at once have each their own. `during` runs as measuring begins. */
-  async run(job: Job, during: () => Promise<void> = async () => {}, which = 0): Promise<JobResult> {
+  /** Runs a job in the client process `clientIndex`; simultaneous jobs need different ones. `during` starts with the measured time. */
+  async run(job: Job, during: () => Promise<void> = async () => {}, clientIndex = 0): Promise<JobResult> {
     let meanwhile: Promise<void> = Promise.resolve();
     const began = () => {
       meanwhile = during();
       meanwhile.catch(() => {});
     };
-    const result = await (wrkCan(job) ? runWrk(job, this.folder, began) : this.#runClient(job, began, which));
+    const result = await (wrkCan(job)
+      ? runWrk(job, this.folder, began)
+      : this.#runClient(job, began, clientIndex));
     await meanwhile;
-    if (result.surprise !== null) throw new Error(`${job.traffic}: answered ${result.surprise}`);
+    if (result.unexpected !== null)
+      throw new Error(`${job.traffic}: unexpected response ${result.unexpected}`);
     return result;
   }
 
-  #runClient(job: Job, began: () => void, which: number): Promise<JobResult> {
-    let client = this.#clients.get(which);
+  #runClient(job: Job, began: () => void, clientIndex: number): Promise<JobResult> {
+    let client = this.#clients.get(clientIndex);
     if (client === undefined) {
       client = fork(path.join(root, 'bench', 'client.ts'), { serialization: 'advanced' });
-      this.#clients.set(which, client);
+      this.#clients.set(clientIndex, client);
     }
     const running = client;
     return new Promise<JobResult>((resolve, reject) => {
-      const hear = (message: FromClient) => {
+      const onMessage = (message: FromClient) => {
         if ('began' in message) return began();
-        running.off('message', hear);
-        running.off('exit', died);
+        running.off('message', onMessage);
+        running.off('exit', onExit);
         if ('ended' in message) resolve(message.ended);
         else reject(new Error(`the client failed: ${message.failed}`));
       };
-      const died = () => reject(new Error('the client died'));
-      running.on('message', hear);
-      running.on('exit', died);
+      const onExit = () => reject(new Error('the client exited'));
+      running.on('message', onMessage);
+      running.on('exit', onExit);
       running.send({ run: job });
     });
   }
@@ -210,11 +213,11 @@ function once<T>(kept: Map<string, Promise<T>>, name: string, make: () => Promis
   return one;
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isReady(url: string): Promise<boolean> {
   return fetch(url).then(
-    async (answer) => {
-      await answer.arrayBuffer();
-      return answer.ok;
+    async (response) => {
+      await response.arrayBuffer();
+      return response.ok;
     },
     () => false,
   );

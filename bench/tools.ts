@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-/** Whether a program of this name is on the PATH. BENCH_TOOLS=npm hides them, to measure with what npm installs. */
+/** Whether the PATH has this program. BENCH_TOOLS=npm ignores it, to measure with npm packages only. */
 export function onPath(program: string): boolean {
   if (process.env.BENCH_TOOLS === 'npm') return false;
   return (process.env.PATH ?? '').split(path.delimiter).some((folder) => {

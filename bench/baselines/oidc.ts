@@ -1,6 +1,6 @@
 /*
- * node-oidc-provider as its documentation sets it up for client_credentials, with ES256 access tokens: what our token
- * operation is compared with. Its store is memory, where ours is the database.
+ * node-oidc-provider as its documentation sets it up for client_credentials, with ES256 access tokens: the comparison for the
+ * row `token`. It stores its data in memory; the service stores it in the database.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /*
- * A bare Fastify: one route that answers a constant, or runs one query, behind an authentication hook that remembers
- * the tokens it has verified. What our reads are compared with.
+ * A bare Fastify server, the comparison for reads: one route that returns a constant or runs one query, behind an
+ * authentication hook that caches verified tokens.
  */
 import { readFile } from 'node:fs/promises';
 import { fastify } from 'fastify';

@@ -1,7 +1,7 @@
 /*
- * Runs a hand-written transaction over and over on as many connections as it is told, where there is no pgbench:
- * prepared statements, one at a time, as a hand-written service would. Reads the little of pgbench's language that the
- * scripts here use: `:name` is a value, `\gset` keeps the columns of the one row that came back.
+ * Runs a handwritten transaction in a loop on several connections, if pgbench is missing: prepared statements, one at a
+ * time, as a handwritten service would. It reads the part of pgbench's language that the scripts here use: `:name` is a value,
+ * and `\gset` keeps the columns of the one returned row.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -9,12 +9,12 @@ export interface HandJob {
   readonly clients: number;
   readonly seconds: number;
   readonly accounts: number;
-  /** Every transfer is from the first account. */
+  /** Every transfer leaves the first account. */
   readonly hot: boolean;
 }
 
 export interface HandResult {
   readonly perSecond: number;
-  /** Mean time of a transaction. */
+  /** Mean duration of a transaction. */
   readonly millis: number;
 }

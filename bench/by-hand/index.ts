@@ -1,4 +1,4 @@
-/** Transfers as one would write them by hand, a transaction each: what ours are compared with. */
+/** Handwritten transfers, one transaction each: the comparison for the service's transfers. */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,12 +11,12 @@ import type { HandJob, HandResult } from './hand-job.ts';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const run = promisify(execFile);
 
-/** pgbench where it is on the PATH, else a client of ours with the same script. */
+/** pgbench if it is on the PATH, otherwise client.ts with the same script. */
 export const handTool = onPath('pgbench') ? 'pgbench' : 'pg';
 
 export type Hand = 'bare' | 'equal-work';
 
-/** One connection's start: the bare schema asks for nothing; the service's own is used as the service does. */
+/** Start-up options: the service's schema needs the institution's setting, as in the service. */
 const options: Readonly<Record<Hand, string>> = {
   bare: '-c synchronous_commit=on -c jit=off',
   'equal-work': '-c synchronous_commit=on -c jit=off -c sharedraft.institution=1',
@@ -32,8 +32,8 @@ export async function byHand(
   return handTool === 'pgbench' ? withPgbench(full, scratchFolder) : withNode(full);
 }
 
-/** What the bare transaction works on: accounts in the fewest columns that would do. A statement each, in order. */
-export async function bareGround(accounts: number): Promise<string[]> {
+/** The tables of the bare transaction, with the fewest possible columns, as statements in order. */
+export async function bareTables(accounts: number): Promise<string[]> {
   return [
     await readFile(path.join(here, 'bare-schema.sql'), 'utf8'),
     `insert into accounts select i, 1000000000 from generate_series(0, ${accounts - 1}) i`,
@@ -82,6 +82,6 @@ async function withPgbench(job: HandJob, scratchFolder: string): Promise<HandRes
   );
   const perSecond = Number(/tps = ([0-9.]+)/.exec(stdout)?.[1]);
   const millis = Number(/latency average = ([0-9.]+) ms/.exec(stdout)?.[1]);
-  if (!(perSecond > 0)) throw new Error(`pgbench said:\n${stdout}`);
+  if (!(perSecond > 0)) throw new Error(`pgbench printed:\n${stdout}`);
   return { perSecond, millis };
 }

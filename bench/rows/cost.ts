@@ -1,16 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Bench,
-  bestClients,
-  drive,
-  type Figure,
-  handRate,
-  plain,
-  type Row,
-  warmUp,
-} from '../measure.ts';
+import { bestClients, drive, type Figure, handRate, type Row, type Run, serve } from '../measure.ts';
 import { cpuSeconds, residentBytes } from '../meters.ts';
-import type { Ground, Server, Stage } from '../stage.ts';
+import type { Server, Stage } from '../stage.ts';
 
 interface Used {
   readonly service: number;
@@ -19,7 +10,7 @@ interface Used {
   readonly disk: number;
 }
 
-/** What was used so far: CPU seconds, bytes written to the log, bytes of the tables with their indexes. */
+/** Use so far: CPU seconds, bytes of the write-ahead log, bytes of the tables with their indexes. */
 async function used(stage: Stage, database: string, server: Server | undefined): Promise<Used> {
   const [row] = await stage.sql<{ wal: string; disk: string }>(
     database,
@@ -50,7 +41,7 @@ async function costOf(
 ): Promise<Cost> {
   const before = await used(stage, database, server);
   const done = await work();
-  // What ended is counted a moment later.
+  // Linux adds the CPU of exited processes a moment later.
   await sleep(100);
   const after = await used(stage, database, server);
   return {
@@ -61,34 +52,27 @@ async function costOf(
   };
 }
 
-/** How many were answered as wanted, warming up included: all of what was used is divided by all that was done. */
-async function all(
-  bench: Bench,
-  server: Server,
-  ground: Ground,
-  traffic: 'transfers' | 'account',
-  connections: number,
-): Promise<number> {
-  const { allStatuses } = await drive(bench, server, ground, { traffic, connections });
+/** All successful requests, the warm-up included, because the measured use includes it. */
+async function all(run: Run, traffic: 'transfers' | 'account', connections: number): Promise<number> {
+  const { allStatuses } = await drive(run, { traffic, connections });
   return (allStatuses[200] ?? 0) + (allStatuses[201] ?? 0);
 }
 
 export const cost: Row = {
   name: 'cost',
-  title: 'What one costs: CPU of service and database, write-ahead log, disk; and the service’s memory',
+  title: 'Cost of a transfer: CPU of service and database, write-ahead log, disk; and the service’s memory',
   async measure(bench) {
     const { stage } = bench;
-    const ground = await stage.ground(plain);
-    const server = await stage.service(ground);
-    const { database } = ground.connection;
-    await warmUp(bench, server, ground);
+    const run = await serve(bench);
+    const { server } = run;
+    const { database } = run.dataset.connection;
     let most = 0;
     const watching = setInterval(async () => {
       most = Math.max(most, (await residentBytes(server.pid)) ?? 0);
     }, 100);
-    const ours = await costOf(stage, database, server, () => all(bench, server, ground, 'transfers', 256));
+    const ours = await costOf(stage, database, server, () => all(run, 'transfers', 256));
     clearInterval(watching);
-    const read = await costOf(stage, database, server, () => all(bench, server, ground, 'account', 64));
+    const read = await costOf(stage, database, server, () => all(run, 'account', 64));
     const clients = await bestClients(bench, 'bare');
     const bare = await costOf(
       stage,
@@ -96,21 +80,21 @@ export const cost: Row = {
       undefined,
       async () => (await handRate(bench, 'bare', clients)) * bench.pace.seconds,
     );
-    const beside = (value: number) => ({ what: 'bare', value });
+    const beside = (value: number) => ({ name: 'bare', value });
     return [
-      { what: 'a transfer, CPU of the service', ours: ours.serviceMicros, unit: 'µs' },
+      { name: 'a transfer, CPU of the service', ours: ours.serviceMicros, unit: 'µs' },
       figure('a transfer, CPU of the database', ours.databaseMicros, 'µs', beside(bare.databaseMicros)),
       figure('a transfer, write-ahead log', ours.walBytes, 'bytes', beside(bare.walBytes)),
       figure('a transfer, disk', ours.diskBytes, 'bytes', beside(bare.diskBytes)),
-      { what: 'an account read, CPU of the service', ours: read.serviceMicros, unit: 'µs' },
-      { what: 'an account read, CPU of the database', ours: read.databaseMicros, unit: 'µs' },
+      { name: 'an account read, CPU of the service', ours: read.serviceMicros, unit: 'µs' },
+      { name: 'an account read, CPU of the database', ours: read.databaseMicros, unit: 'µs' },
       ...(most > 0
         ? [
             {
-              what: 'resident memory under 256 connections',
+              name: 'resident memory under 256 connections',
               ours: most / 1e6,
               unit: 'MB',
-              reach: { atMost: 250 },
+              target: { atMost: 250 },
             },
           ]
         : []),
@@ -118,6 +102,6 @@ export const cost: Row = {
   },
 };
 
-function figure(what: string, ours: number, unit: string, against: { what: string; value: number }): Figure {
-  return { what, ours, unit, against, ratio: ours / against.value };
+function figure(name: string, ours: number, unit: string, against: { name: string; value: number }): Figure {
+  return { name, ours, unit, against, ratio: ours / against.value };
 }

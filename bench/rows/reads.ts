@@ -2,38 +2,41 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { clientCredentials, environmentOf, type Filling, urlOf } from '../fill.ts';
 import { accountId, customerId } from '../job.ts';
-import { type Bench, compared, drive, inTurns, median, plain, type Row, ratioOf } from '../measure.ts';
-import type { Ground, Server } from '../stage.ts';
+import { type Bench, compared, drive, inTurns, plain, type Row, type Run, start } from '../measure.ts';
+import type { Server } from '../stage.ts';
 
 const connections = 64;
-const unit = 'answers/s';
+const unit = 'responses/s';
 
 export const account: Row = {
   name: 'account',
   title: 'Account detail by member tokens, 64 connections',
   measure: (bench) =>
-    againstConstant(bench, 'account', `/digitalbanking/db-accounts/v1/accounts/`, accountId(0), 0.75),
+    againstConstant(bench, {
+      traffic: 'account',
+      pathOf: (id) => `/digitalbanking/db-accounts/v1/accounts/${id}`,
+      id: accountId(0),
+      atLeast: 0.75,
+    }),
 };
 
 export const profile: Row = {
   name: 'profile',
   title: 'Profile by member tokens, 64 connections',
   measure: (bench) =>
-    againstConstant(
-      bench,
-      'profile',
-      `/digitalbanking/ux-users/v1/customers/`,
-      customerId(0),
-      0.6,
-      '/contact-methods',
-    ),
+    againstConstant(bench, {
+      traffic: 'profile',
+      pathOf: (id) => `/digitalbanking/ux-users/v1/customers/${id}/contact-methods`,
+      id: customerId(0),
+      atLeast: 0.6,
+    }),
 };
 
-/** Each account has its opening and fifty transfers: a page and one more. */
+/** Each account has its opening and fifty transfers: one more than a page. */
 const withHistory: Filling = { members: 1_000, historyPerAccount: 50 };
 
-/** What a page shows, as a query by hand has it. */
-const pageByHand = `
+/** A handwritten query for the contents of a page. */
+const handwrittenPage = `
   select e.seq, e.kind, e.amount, e.posted_after, e.recorded_at, t.transfer_id, t.transfer_type, t.from_account_id,
          t.to_account_id, a.currency
   from accounts a
@@ -48,102 +51,98 @@ export const page: Row = {
   name: 'page',
   title: 'Page of 50 transactions by member tokens, 64 connections',
   async measure(bench) {
-    const ground = await bench.stage.ground(withHistory);
-    const server = await bench.stage.service(ground);
-    const bare = await bareRoute(bench, ground, 'page', {
+    const run = await start(bench, withHistory);
+    const bare = await bareRoute(run, 'page', {
       path: '/digitalbanking/db-accounts/v1/accounts/:id/transactions',
       query: {
-        text: pageByHand,
-        // The owner's, whom no policy binds: the query by hand has none to pay for.
-        connectionString: urlOf(ground.connection),
+        text: handwrittenPage,
+        // As the owner, so that the handwritten query pays for no policy.
+        connectionString: urlOf(run.dataset.connection),
         parameter: 'id',
       },
     });
-    return race(bench, ground, server, bare, 'page', 'a bare route with a query by hand', 0.7);
+    return race(run, bare, {
+      traffic: 'page',
+      against: 'a bare route with a handwritten query',
+      atLeast: 0.7,
+    });
   },
 };
 
-/** On a service that has not seen them, each member's token comes once; before it, one client's token many times. */
+/** Each member's token comes once, on a new process; before that, one client's token many times. */
 export const fresh: Row = {
   name: 'fresh',
   title: 'Account detail with a new token each time, against one token, 64 connections',
   async measure(bench) {
     const { stage, pace } = bench;
-    const ground = await stage.ground(plain);
-    const rates: Record<'ours' | 'one token', number[]> = { ours: [], 'one token': [] };
+    const dataset = await stage.dataset(plain);
+    const ours: number[] = [];
+    const theirs: number[] = [];
     for (let round = 0; round < pace.rounds; round++) {
-      const server = await stage.service(ground, { BENCH_ROUND: String(round) });
-      const one = await drive(bench, server, ground, { traffic: 'account', connections, as: 'flood' });
-      const job = { traffic: 'account', connections, warmupSeconds: 0, seconds: 1 } as const;
-      const each = await drive(bench, server, ground, job);
-      if ((each.allStatuses[200] ?? 0) > ground.people.tokens.length) throw new Error('too few tokens');
-      rates['one token'].push(one.perSecond);
-      rates.ours.push(each.perSecond);
+      const server = await stage.service(dataset, { BENCH_ROUND: String(round) });
+      const run = { ...bench, dataset, server };
+      const one = await drive(run, { traffic: 'account', connections, as: 'flood' });
+      const each = await drive(run, { traffic: 'account', connections, warmupSeconds: 0, seconds: 1 });
+      if ((each.allStatuses[200] ?? 0) > dataset.people.tokens.length) throw new Error('too few tokens');
+      theirs.push(one.perSecond);
+      ours.push(each.perSecond);
       await stage.stop(server);
     }
-    const [ours, against] = [rates.ours, rates['one token']];
-    return [
-      {
-        what: 'a new token each time',
-        unit,
-        ours: median(ours),
-        against: { what: 'one token', value: median(against) },
-        ratio: ratioOf(ours, against),
-        rounds: rates,
-      },
-    ];
+    return [compared({ name: 'a new token each time', unit, ours, against: 'one token', theirs })];
   },
 };
 
-/** A bare route that answers, for every account or member, what we answer for the first. */
+/** Compares with a bare route that returns the service's response for the first account or member. */
 async function againstConstant(
   bench: Bench,
-  traffic: 'account' | 'profile',
-  prefix: string,
-  id: string,
-  atLeast: number,
-  suffix = '',
+  read: {
+    readonly traffic: 'account' | 'profile';
+    readonly pathOf: (id: string) => string;
+    readonly id: string;
+    readonly atLeast: number;
+  },
 ) {
-  const ground = await bench.stage.ground(plain);
-  const server = await bench.stage.service(ground);
-  const answer = await fetch(`${server.url}${prefix}${id}${suffix}`, {
-    headers: { authorization: `Bearer ${ground.people.tokens[0]}` },
+  const { traffic, pathOf, id, atLeast } = read;
+  const run = await start(bench, plain);
+  const response = await fetch(run.server.url + pathOf(id), {
+    headers: { authorization: `Bearer ${run.dataset.people.tokens[0]}` },
   });
-  const constant = await answer.text();
-  if (answer.status !== 200) throw new Error(`${traffic}: ${constant}`);
-  const bare = await bareRoute(bench, ground, traffic, { path: `${prefix}:id${suffix}`, constant });
-  return race(bench, ground, server, bare, traffic, 'a bare Fastify route', atLeast);
+  const constant = await response.text();
+  if (response.status !== 200) throw new Error(`${traffic}: ${constant}`);
+  const bare = await bareRoute(run, traffic, { path: pathOf(':id'), constant });
+  return race(run, bare, { traffic, against: 'a bare Fastify route', atLeast });
 }
 
-async function bareRoute({ stage }: Bench, ground: Ground, name: string, setting: object): Promise<Server> {
+async function bareRoute({ stage, dataset }: Run, name: string, setting: object): Promise<Server> {
   const keys = await stage.sql<{ kid: string; jwk: object }>(
-    ground.connection.database,
+    dataset.connection.database,
     'select kid, public_jwk as jwk from signing_keys',
   );
   const file = path.join(stage.folder, `${name}.json`);
   const jwks = { keys: keys.map(({ kid, jwk }) => ({ ...jwk, kid })) };
-  const issuer = environmentOf(ground.connection).PUBLIC_URL;
+  const issuer = environmentOf(dataset.connection).PUBLIC_URL;
   await writeFile(file, JSON.stringify({ jwks, issuer, ...setting }));
   return stage.baseline('route.ts', { SETTING: file });
 }
 
 async function race(
-  bench: Bench,
-  ground: Ground,
-  server: Server,
+  run: Run,
   bare: Server,
-  traffic: 'account' | 'profile' | 'page',
-  against: string,
-  atLeast: number,
+  {
+    traffic,
+    against,
+    atLeast,
+  }: {
+    readonly traffic: 'account' | 'profile' | 'page';
+    readonly against: string;
+    readonly atLeast: number;
+  },
 ) {
-  for (const one of [bare, server]) await drive(bench, one, ground, { traffic, connections });
-  const rates = await inTurns(bench, {
-    [against]: async () => (await drive(bench, bare, ground, { traffic, connections })).perSecond,
-    ours: async () => (await drive(bench, server, ground, { traffic, connections })).perSecond,
-  });
-  return [
-    compared('64 connections', unit, rates.ours as number[], against, rates[against] as number[], atLeast),
-  ];
+  const rate = async (server: Server) =>
+    (await drive({ ...run, server }, { traffic, connections })).perSecond;
+  for (const server of [bare, run.server]) await rate(server);
+  const { theirs, ours } = await inTurns(run, { theirs: () => rate(bare), ours: () => rate(run.server) });
+  return [compared({ name: '64 connections', unit, ours, against, theirs, atLeast })];
 }
 
 export const token: Row = {
@@ -151,20 +150,28 @@ export const token: Row = {
   title: 'client_credentials tokens (ES256), 64 connections',
   async measure(bench) {
     const { stage } = bench;
-    const ground = await stage.ground(plain);
-    const server = await stage.service(ground);
+    const run = await start(bench, plain);
     const provider = await stage.baseline('oidc.ts', {
       CLIENT_ID: clientCredentials.clientId,
       CLIENT_SECRET: clientCredentials.clientSecret,
     });
-    const rate = async (of: Server) =>
-      (await drive(bench, of, ground, { traffic: 'token', connections, credentials: clientCredentials }))
-        .perSecond;
-    for (const one of [server, provider]) await rate(one);
-    const rates = await inTurns(bench, { 'oidc-provider': () => rate(provider), ours: () => rate(server) });
+    const job = { traffic: 'token', connections, credentials: clientCredentials } as const;
+    const rate = async (server: Server) => (await drive({ ...run, server }, job)).perSecond;
+    for (const one of [run.server, provider]) await rate(one);
+    const rates = await inTurns(bench, {
+      'oidc-provider': () => rate(provider),
+      ours: () => rate(run.server),
+    });
     await stage.stop(provider);
     return [
-      compared('64 connections', 'tokens/s', rates.ours, 'node-oidc-provider', rates['oidc-provider'], 3),
+      compared({
+        name: '64 connections',
+        unit: 'tokens/s',
+        ours: rates.ours,
+        against: 'node-oidc-provider',
+        theirs: rates['oidc-provider'],
+        atLeast: 3,
+      }),
     ];
   },
 };

@@ -1,53 +1,53 @@
 import { handTool } from '../by-hand/index.ts';
 import {
-  type Bench,
   bestClients,
   compared,
   drive,
   handRate,
   inTurns,
   median,
-  plain,
   type Row,
+  serve,
+  start,
   transferRate,
   warmUp,
 } from '../measure.ts';
 
 const unit = 'transfers/s';
 
-async function served(bench: Bench) {
-  const ground = await bench.stage.ground(plain);
-  const server = await bench.stage.service(ground);
-  await warmUp(bench, server, ground);
-  return { ground, server };
-}
-
 export const transfers: Row = {
   name: 'transfers',
   title: 'Transfers over HTTP by member tokens, 100,000 accounts, uniform, a checkpoint in each run',
   async measure(bench) {
-    const { ground, server } = await served(bench);
+    const run = await serve(bench);
     const bareClients = await bestClients(bench, 'bare');
     const equalClients = await bestClients(bench, 'equal-work');
     const rates = await inTurns(bench, {
       bare: () => handRate(bench, 'bare', bareClients),
-      'ours, 64 connections': () => transferRate(bench, server, ground, { connections: 64 }),
+      'ours, 64 connections': () => transferRate(run, { connections: 64 }),
       'equal work': () => handRate(bench, 'equal-work', equalClients),
-      'ours, 256 connections': () => transferRate(bench, server, ground, { connections: 256 }),
+      'ours, 256 connections': () => transferRate(run, { connections: 256 }),
     });
     const bare = `bare, ${bareClients} clients (${handTool})`;
     const [at64, at256] = [rates['ours, 64 connections'], rates['ours, 256 connections']];
     return [
-      compared('64 connections', unit, at64, bare, rates.bare, 1),
-      compared('256 connections', unit, at256, bare, rates.bare, 1.4),
-      compared(
-        '256 connections',
+      compared({ name: '64 connections', unit, ours: at64, against: bare, theirs: rates.bare, atLeast: 1 }),
+      compared({
+        name: '256 connections',
         unit,
-        at256,
-        `equal work, ${equalClients} clients (${handTool})`,
-        rates['equal work'],
-        2,
-      ),
+        ours: at256,
+        against: bare,
+        theirs: rates.bare,
+        atLeast: 1.4,
+      }),
+      compared({
+        name: '256 connections',
+        unit,
+        ours: at256,
+        against: `equal work, ${equalClients} clients (${handTool})`,
+        theirs: rates['equal work'],
+        atLeast: 2,
+      }),
     ];
   },
 };
@@ -56,22 +56,21 @@ export const dryRun: Row = {
   name: 'dry-run',
   title: 'Dry runs by member tokens, 64 connections',
   async measure(bench) {
-    const { ground, server } = await served(bench);
-    const rate = async () =>
-      (await drive(bench, server, ground, { traffic: 'dry-run', connections: 64 })).perSecond;
+    const run = await serve(bench);
+    const rate = async () => (await drive(run, { traffic: 'dry-run', connections: 64 })).perSecond;
     const rates = await inTurns(bench, {
-      'ours, transfers': () => transferRate(bench, server, ground, { connections: 64 }),
+      'ours, transfers': () => transferRate(run, { connections: 64 }),
       'ours, dry runs': rate,
     });
     return [
-      compared(
-        '64 connections',
-        'answers/s',
-        rates['ours, dry runs'],
-        'ours, transfers',
-        rates['ours, transfers'],
-        1,
-      ),
+      compared({
+        name: '64 connections',
+        unit: 'responses/s',
+        ours: rates['ours, dry runs'],
+        against: 'ours, transfers',
+        theirs: rates['ours, transfers'],
+        atLeast: 1,
+      }),
     ];
   },
 };
@@ -80,22 +79,29 @@ export const hot: Row = {
   name: 'hot',
   title: 'Every transfer from one hot account, 256 connections',
   async measure(bench) {
-    const { ground, server } = await served(bench);
+    const run = await serve(bench);
     const rates = await inTurns(bench, {
       'bare, hot, 16 clients': () => handRate(bench, 'bare', 16, true),
-      'ours, hot': () => transferRate(bench, server, ground, { connections: 256, sources: 'hot' }),
-      'ours, uniform': () => transferRate(bench, server, ground, { connections: 256 }),
+      'ours, hot': () => transferRate(run, { connections: 256, sources: 'hot' }),
+      'ours, uniform': () => transferRate(run, { connections: 256 }),
     });
     return [
-      compared(
-        'one account',
+      compared({
+        name: 'one account',
         unit,
-        rates['ours, hot'],
-        `bare on it, 16 clients (${handTool})`,
-        rates['bare, hot, 16 clients'],
-        5,
-      ),
-      compared('one account', unit, rates['ours, hot'], 'ours, uniform', rates['ours, uniform'], 0.9),
+        ours: rates['ours, hot'],
+        against: `bare on it, 16 clients (${handTool})`,
+        theirs: rates['bare, hot, 16 clients'],
+        atLeast: 5,
+      }),
+      compared({
+        name: 'one account',
+        unit,
+        ours: rates['ours, hot'],
+        against: 'ours, uniform',
+        theirs: rates['ours, uniform'],
+        atLeast: 0.9,
+      }),
     ];
   },
 };
@@ -104,12 +110,21 @@ export const zipf: Row = {
   name: 'zipf',
   title: 'Sources by Zipf 1.1 over 100,000 accounts, 256 connections',
   async measure(bench) {
-    const { ground, server } = await served(bench);
+    const run = await serve(bench);
     const rates = await inTurns(bench, {
-      'ours, Zipf': () => transferRate(bench, server, ground, { connections: 256, sources: 'zipf' }),
-      'ours, uniform': () => transferRate(bench, server, ground, { connections: 256 }),
+      'ours, Zipf': () => transferRate(run, { connections: 256, sources: 'zipf' }),
+      'ours, uniform': () => transferRate(run, { connections: 256 }),
     });
-    return [compared('Zipf 1.1', unit, rates['ours, Zipf'], 'ours, uniform', rates['ours, uniform'], 0.9)];
+    return [
+      compared({
+        name: 'Zipf 1.1',
+        unit,
+        ours: rates['ours, Zipf'],
+        against: 'ours, uniform',
+        theirs: rates['ours, uniform'],
+        atLeast: 0.9,
+      }),
+    ];
   },
 };
 
@@ -117,59 +132,58 @@ export const one: Row = {
   name: 'one',
   title: 'One connection, one transfer at a time',
   async measure(bench) {
-    const { ground, server } = await served(bench);
+    const run = await serve(bench);
     const rates = await inTurns(bench, {
       'bare, one client': () => handRate(bench, 'bare', 1),
-      'ours, one connection': () => transferRate(bench, server, ground, { connections: 1 }),
+      'ours, one connection': () => transferRate(run, { connections: 1 }),
     });
     return [
-      compared(
-        'one connection',
+      compared({
+        name: 'one connection',
         unit,
-        rates['ours, one connection'],
-        `bare, one client (${handTool})`,
-        rates['bare, one client'],
-        0.4,
-      ),
+        ours: rates['ours, one connection'],
+        against: `bare, one client (${handTool})`,
+        theirs: rates['bare, one client'],
+        atLeast: 0.4,
+      }),
     ];
   },
 };
 
-export const large: Row = {
+export const largeTables: Row = {
   name: 'large',
   title: 'Transfers with 1,000,000 accounts and 5,000,000 transfers in the tables, 256 connections',
   async measure(bench) {
-    const { ground, server } = await served(bench);
-    const full = await bench.stage.ground({ members: 100_000, historyPerAccount: 10 });
-    const fullServer = await bench.stage.service(full);
-    await warmUp(bench, fullServer, full);
+    const run = await serve(bench);
+    const large = await start(bench, { members: 100_000, historyPerAccount: 10 });
+    await warmUp(large);
     const rates = await inTurns(bench, {
-      'ours, 100,000 accounts': () => transferRate(bench, server, ground, { connections: 256 }),
-      'ours, large': () => transferRate(bench, fullServer, full, { connections: 256 }),
+      'ours, 100,000 accounts': () => transferRate(run, { connections: 256 }),
+      'ours, large': () => transferRate(large, { connections: 256 }),
     });
-    await bench.stage.stop(fullServer);
+    await bench.stage.stop(large.server);
     return [
-      compared(
-        'large tables',
+      compared({
+        name: 'large tables',
         unit,
-        rates['ours, large'],
-        'ours, 100,000 accounts',
-        rates['ours, 100,000 accounts'],
-        0.85,
-      ),
+        ours: rates['ours, large'],
+        against: 'ours, 100,000 accounts',
+        theirs: rates['ours, 100,000 accounts'],
+        atLeast: 0.85,
+      }),
     ];
   },
 };
 
 export const latency: Row = {
   name: 'latency',
-  title: 'A transfer’s time at half of the saturated rate, sent at a constant rate',
+  title: 'Latency of a transfer at half of the saturated rate, sent at a constant rate',
   async measure(bench) {
-    const { ground, server } = await served(bench);
-    const saturated = await transferRate(bench, server, ground, { connections: 256 });
+    const run = await serve(bench);
+    const saturated = await transferRate(run, { connections: 256 });
     const rounds: { p50: number[]; p99: number[] } = { p50: [], p99: [] };
     for (let round = 0; round < bench.pace.rounds; round++) {
-      const { millis, unsent } = await drive(bench, server, ground, {
+      const { millis, unsent } = await drive(run, {
         traffic: 'transfers',
         connections: 256,
         perSecond: saturated / 2,
@@ -179,6 +193,6 @@ export const latency: Row = {
       rounds.p99.push(millis.p99);
     }
     const note = `at ${Math.round(saturated / 2)} a second; p50 ${median(rounds.p50).toFixed(1)} ms`;
-    return [{ what: 'p99', ours: median(rounds.p99), unit: 'ms', reach: { atMost: 25 }, rounds, note }];
+    return [{ name: 'p99', ours: median(rounds.p99), unit: 'ms', target: { atMost: 25 }, rounds, note }];
   },
 };

@@ -1,60 +1,66 @@
 import { clientCredentials } from '../fill.ts';
-import { compared, drive, type Figure, inTurns, plain, type Row, transferRate, warmUp } from '../measure.ts';
-import type { Server } from '../stage.ts';
+import {
+  compared,
+  drive,
+  type Figure,
+  inTurns,
+  plain,
+  type Row,
+  type Run,
+  start,
+  transferRate,
+  warmUp,
+} from '../measure.ts';
 
 /*
- * Where the service, the database and the client share two cores, a second worker has only the time that one leaves:
- * next to none with reads, whose larger part is the database's and the client's, and some with tokens, which are signed
- * in the service.
+ * If service, database and client share two cores, a second worker gets only the time that the first leaves: almost none
+ * for reads, which are mostly work of the database and the client, and some for tokens, which the service signs.
  */
 export const workers: Row = {
   name: 'workers',
   title: 'One and two workers (WORKERS): reads, tokens and transfers, 256 connections',
   async measure(given) {
     const bench = { ...given, pace: { ...given.pace, seconds: Math.min(3, given.pace.seconds) } };
-    const ground = await bench.stage.ground(plain);
     const connections = 256;
     const credentials = clientCredentials;
     const kinds = {
       'account detail': {
-        unit: 'answers/s',
-        // They are to rise, and by more than noise.
+        unit: 'responses/s',
+        // A rise of more than noise.
         atLeast: 1.1,
-        rate: (server: Server) => rate(drive(bench, server, ground, { traffic: 'account', connections })),
+        rate: async (run: Run) => (await drive(run, { traffic: 'account', connections })).perSecond,
       },
       tokens: {
         unit: 'tokens/s',
         atLeast: 1.1,
-        rate: (server: Server) =>
-          rate(drive(bench, server, ground, { traffic: 'token', connections, credentials })),
+        rate: async (run: Run) =>
+          (await drive(run, { traffic: 'token', connections, credentials })).perSecond,
       },
       transfers: {
         unit: 'transfers/s',
-        // Two processes' batches are smaller, and wait for one another's rows.
+        // Batches of two processes are smaller, and wait for each other's rows.
         atLeast: 0.8,
-        rate: (server: Server) => transferRate(bench, server, ground, { connections }),
+        rate: (run: Run) => transferRate(run, { connections }),
       },
     };
-    const one = await bench.stage.service(ground);
-    const two = await bench.stage.service(ground, { WORKERS: '2' });
-    for (const server of [one, two]) {
-      await warmUp(bench, server, ground);
-      await kinds.tokens.rate(server);
+    const one = await start(bench, plain);
+    const two = { ...one, server: await bench.stage.service(one.dataset, { WORKERS: '2' }) };
+    for (const run of [one, two]) {
+      await warmUp(run);
+      await kinds.tokens.rate(run);
     }
     const figures: Figure[] = [];
-    for (const [what, kind] of Object.entries(kinds)) {
+    for (const [name, { unit, atLeast, rate }] of Object.entries(kinds)) {
       const rates = await inTurns(bench, {
-        [`${what}, one worker`]: () => kind.rate(one),
-        [`${what}, two workers`]: () => kind.rate(two),
+        [`${name}, one worker`]: () => rate(one),
+        [`${name}, two workers`]: () => rate(two),
       });
-      const [ofOne = [], ofTwo = []] = Object.values(rates);
-      figures.push(compared(`${what}, two workers`, kind.unit, ofTwo, 'one worker', ofOne, kind.atLeast));
+      const [theirs = [], ours = []] = Object.values(rates);
+      figures.push(
+        compared({ name: `${name}, two workers`, unit, ours, against: 'one worker', theirs, atLeast }),
+      );
     }
-    await bench.stage.stop(two);
+    await bench.stage.stop(two.server);
     return figures;
   },
 };
-
-async function rate(driven: ReturnType<typeof drive>): Promise<number> {
-  return (await driven).perSecond;
-}

@@ -1,4 +1,4 @@
-/** Steady load by wrk, where it is on the PATH: it leaves more of the two cores to what is measured than undici does. */
+/** Steady load by wrk, if it is on the PATH: it leaves more of the machine to the service than undici does. */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,15 +9,18 @@ import { onPath } from '../tools.ts';
 
 const run = promisify(execFile);
 const script = fileURLToPath(new URL('requests.lua', import.meta.url));
-const isThere = onPath('wrk');
+const isInstalled = onPath('wrk');
 
-/** Which client sends what, for the head of the table. */
-export const steadyClient = isThere ? 'wrk for steady load, else ' : '';
+/** Names the client in the head of the table. */
+export const steadyClient = isInstalled ? 'wrk for steady load, otherwise ' : '';
 
-/** wrk's script has no dry runs, and wrk knows neither a constant rate nor Retry-After, and cannot send each token once before it measures. */
+/**
+ * wrk has no constant rate and no Retry-After, and cannot send each token once before it measures; its script has no dry
+ * runs.
+ */
 export function wrkCan({ traffic, perSecond, honourRetryAfter, as, warmupSeconds }: Job): boolean {
   if (traffic === 'dry-run') return false;
-  return isThere && perSecond === undefined && !honourRetryAfter && as !== 'flood' && warmupSeconds > 0;
+  return isInstalled && perSecond === undefined && !honourRetryAfter && as !== 'flood' && warmupSeconds > 0;
 }
 
 /** `began` is called when the measured time begins. Requests under way at the end are in no figure. */
@@ -35,17 +38,17 @@ export async function runWrk(job: Job, folder: string, began: () => void): Promi
     millis: { p50, p99, most },
     refusedMillis: null,
     unsent: 0,
-    surprise: wrong > 0 ? `${wrong} of wrk’s requests with an error` : null,
+    unexpected: wrong > 0 ? `${wrong} of wrk’s requests failed` : null,
   };
 }
 
 async function runFor(job: Job, folder: string, seconds: number) {
-  const told = path.join(folder, 'wrk.txt');
-  await writeFile(told, tellingOf(job));
+  const jobFile = path.join(folder, 'wrk.txt');
+  await writeFile(jobFile, linesOf(job));
   const load = ['--threads', '1', '--connections', String(job.connections), '--duration', `${seconds}s`];
-  const { stdout } = await run('wrk', [...load, '--script', script, job.url, '--', told]);
+  const { stdout } = await run('wrk', [...load, '--script', script, job.url, '--', jobFile]);
   const figures = /^RESULT (.*)$/m.exec(stdout)?.[1]?.split(' ').map(Number);
-  if (figures?.length !== 7) throw new Error(`wrk said:\n${stdout}`);
+  if (figures?.length !== 7) throw new Error(`wrk printed:\n${stdout}`);
   const [requests = 0, micros = 0, failed = 0, broken = 0, p50 = 0, p99 = 0, most = 0] = figures;
   const answered = requests - failed;
   return {
@@ -59,8 +62,8 @@ async function runFor(job: Job, folder: string, seconds: number) {
   };
 }
 
-/** A name and a value a line, as requests.lua reads them. The seed goes into transfers' ids. */
-function tellingOf({ traffic, sources = 'uniform', credentials, people }: Job): string {
+/** One name and value per line, as requests.lua reads them. Transfer ids contain the seed. */
+function linesOf({ traffic, sources = 'uniform', credentials, people }: Job): string {
   const seed = Date.now() % 2 ** 31;
   const lines = [`traffic ${traffic}`, `sources ${sources}`, `seed ${seed}`];
   if (traffic === 'token') {

@@ -1,4 +1,4 @@
--- The requests of bench/client.ts, for wrk: told by a file what to send, whose tokens, and on which accounts.
+-- The requests of bench/client.ts, for wrk. A file names the traffic, the tokens and the accounts.
 local job, tokens = {}, {}
 local accounts_per_member = 10
 local sent = 0
@@ -16,7 +16,7 @@ end
 function picker(sources, count)
   if sources == "hot" then return function() return 0 end end
   if sources == "uniform" then return function() return math.random(count) - 1 end end
-  -- Zipf, exponent 1.1: which account is how often used is shuffled over all.
+  -- Zipf, exponent 1.1. The ranks are spread over all accounts.
   local up_to, sum = {}, 0
   for rank = 1, count do
     sum = sum + rank ^ -1.1

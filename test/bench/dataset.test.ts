@@ -3,18 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { bareGround, byHand } from '../../bench/by-hand/index.ts';
+import { bareTables, byHand } from '../../bench/by-hand/index.ts';
 import { fill } from '../../bench/fill.ts';
 import { type Finding, reconcile } from '../../src/reconciliation/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
-/* What the bench stands on knows the tables by name, and is run by nobody but the bench: here it is, in small. */
+/* The bench fills tables by name and runs rarely, so this runs its statements on a small dataset. */
 
 const filling = { members: 20, historyPerAccount: 2 };
 const accounts = filling.members * 10;
 let scratch: string;
 before(async () => {
-  scratch = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-ground-'));
+  scratch = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-dataset-'));
 });
 after(() => rm(scratch, { recursive: true, force: true }));
 
@@ -26,7 +26,7 @@ async function findings(db: TestDatabase): Promise<Finding[]> {
   return found;
 }
 
-test('a database that is filled by COPY is one that the service could have filled, before and after transfers by hand', async () => {
+test('reconciliation finds nothing in a bench database filled by COPY, before and after handwritten transfers', async () => {
   await using db = await testDatabase();
   const people = await fill(db.owner, filling);
   assert.equal(people.tokens.length, filling.members);
@@ -38,11 +38,11 @@ test('a database that is filled by COPY is one that the service could have fille
   assert.deepEqual(await findings(db), []);
 });
 
-test('the bare transaction runs on its tables', async () => {
+test('the bare handwritten transaction of the bench runs on its tables and keeps their sum', async () => {
   await using db = await testDatabase();
   await db.superuser('drop schema public cascade');
   await db.superuser('create schema public');
-  for (const statement of await bareGround(accounts)) await db.superuser(statement);
+  for (const statement of await bareTables(accounts)) await db.superuser(statement);
   const job = { connection: db.owner, clients: 2, seconds: 1, accounts, hot: true };
   assert.ok((await byHand('bare', job, scratch)).perSecond > 0);
   const [row] = await db.superuser<{ sum: bigint; entries: boolean }>(
