@@ -15,7 +15,7 @@ const saturating = 256;
 
 export const overload: Row = {
   name: 'overload',
-  title: 'Overload: four times what saturates the service',
+  title: 'Overload: four times the saturating load',
   async measure(bench) {
     const run = await serve(bench);
     const seen = { p99: 0, refusedP99: 0, refused: 0, unsent: 0, memory: 0 };
