@@ -1,28 +1,44 @@
-// Runs the tests against one embedded PostgreSQL in a folder of its own. Arguments are test files or options of
-// node's test runner; without a file, all.
+// Runs tests: all of them, or the files given. Other arguments are options of Node's test runner.
+//
+//   npm test                          every file, on a PostgreSQL of the run's own
+//   npm test test/members/*.test.ts   these files; a PostgreSQL is kept for the next run and stops after ten idle minutes
+//   npm test -- --stop                stops the kept PostgreSQL now
+//
+// Files that import nothing of the database get none.
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { startCluster } from '../test/support/postgres.ts';
+import { keepCluster, needsCluster, stopKeptCluster } from './test-cluster.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const given = process.argv.slice(2);
+if (given.includes('--stop')) process.exit(stopKeptCluster() ? 0 : 1);
+
 const named = given.filter((argument) => !argument.startsWith('-'));
 const options = given.filter((argument) => argument.startsWith('-'));
 const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort();
 
-const cluster = await startCluster();
+const cluster = await provideCluster();
 const runner = spawn(process.execPath, ['--test', '--test-concurrency=2', ...options, ...files], {
   stdio: 'inherit',
   env: {
-    // A process a file, and many that files start: what they share is compiled once.
+    // Each file is a process, and many start more: compiled code is shared by all.
     NODE_COMPILE_CACHE: 'node_modules/.cache/sharedraft-tests',
     ...process.env,
-    SHAREDRAFT_TEST_SOCKET: cluster.connection.host,
+    ...(cluster && { SHAREDRAFT_TEST_SOCKET: cluster.host }),
   },
 });
-// The runner hears Ctrl-C too, being in the same group; here it only must not end this process before the cleaning up.
+// Ctrl-C reaches the runner too, which is in the same process group. This process stays to clean up.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => runner.kill(signal));
 const code = await new Promise((resolve) => runner.once('exit', (status) => resolve(status ?? 1)));
-await cluster.stop();
+await cluster?.stop();
 process.exit(code);
+
+async function provideCluster() {
+  if (named.length === 0) {
+    const { startCluster } = await import('../test/support/postgres.ts');
+    const own = await startCluster();
+    return { host: own.connection.host, stop: own.stop };
+  }
+  return named.some(needsCluster) ? keepCluster() : undefined;
+}
