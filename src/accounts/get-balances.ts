@@ -2,8 +2,8 @@ import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../shared/problem.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import { accountBalances } from './account.ts';
+import { selectFiguresBefore } from './balance-queries.ts';
 import { findAccount } from './find-account.ts';
-import { selectFiguresBefore } from './history-queries.ts';
 
 /** In minor units of `currency`, as an account shows them. */
 export interface Balances {

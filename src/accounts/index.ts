@@ -5,17 +5,10 @@
  * account; an internal account is shown to nobody; an account opens at a balance of zero, and only the ledger
  * moves it from there.
  */
-export type { Account } from './account.ts';
+export { type Account, asShown } from './account.ts';
 export { accountTypes, type Category } from './account-types.ts';
-export { findAccount } from './find-account.ts';
+export { type FoundAccount, findAccount } from './find-account.ts';
 export { getAccount } from './get-account.ts';
 export { type Balances, getBalances } from './get-balances.ts';
 export { insertAccounts, type NewAccount, openBalances } from './insert-accounts.ts';
 export { listAccounts, listCustomerAccounts } from './list-accounts.ts';
-export {
-  type Counterparty,
-  listTransactions,
-  type Transaction,
-  type TransactionFilter,
-  transactionTypes,
-} from './list-transactions.ts';

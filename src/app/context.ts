@@ -16,8 +16,15 @@ import {
   type EmbeddedPostgres,
   ownEmbeddedPostgres,
 } from '../embedded-postgres/index.ts';
-import { AuditTrail, appendAudit, type Origin, ownOrigin, wholeService } from '../events/index.ts';
-import { beginEpochAfterRestore, beginEpochsOfTimeline } from '../feed/index.ts';
+import {
+  AuditTrail,
+  appendAudit,
+  beginEpochAfterRestore,
+  beginEpochsOfTimeline,
+  type Origin,
+  ownOrigin,
+  wholeService,
+} from '../events/index.ts';
 import { type BusinessTime, listInstitutions, SandboxClocks } from '../institutions/index.ts';
 import { PostingKeys } from '../ledger/index.ts';
 import {

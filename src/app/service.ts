@@ -1,11 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  getAccount,
-  getBalances,
-  listAccounts,
-  listCustomerAccounts,
-  listTransactions,
-} from '../accounts/index.ts';
+import { getAccount, getBalances, listAccounts, listCustomerAccounts } from '../accounts/index.ts';
 import {
   acknowledgeActivationCode,
   acknowledgeEmailCode,
@@ -33,7 +27,7 @@ import {
   wholeService,
   wipeExpiredSecrets,
 } from '../events/index.ts';
-import { readEvents } from '../feed/index.ts';
+import { listTransactions, readEvents } from '../feed/index.ts';
 import { type CommitDelay, createServer, type Services } from '../http/index.ts';
 import { type Actor, type Institution, listInstitutions } from '../institutions/index.ts';
 import { forgetRegistrationTries, getProfile, registerMember, updateContact } from '../members/index.ts';

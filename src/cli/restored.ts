@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { beginEpoch } from '../feed/index.ts';
+import { beginEpoch } from '../events/index.ts';
 import { listInstitutions } from '../institutions/index.ts';
 import { say, withStores } from './command.ts';
 

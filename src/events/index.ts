@@ -22,6 +22,7 @@ export {
   wholeService,
 } from './audit.ts';
 export { AuditTrail } from './audit-trail.ts';
+export { beginEpoch, beginEpochAfterRestore, beginEpochsOfTimeline } from './epochs.ts';
 export { eventIdOf } from './event-id.ts';
 export { nameOf, namesOf, type Operator, shareAPerson } from './operator.ts';
 export { type CommandOrigin, type Origin, ownOrigin } from './origin.ts';

@@ -71,7 +71,6 @@ export type CodeEventKind = 'member.registered' | 'member.email_confirmation_req
 export interface CodeEvent {
   readonly eventKey: bigint;
   readonly userKey: bigint;
-  readonly userId: string;
   readonly secret: Uint8Array | null;
 }
 

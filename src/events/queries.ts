@@ -53,9 +53,8 @@ export async function clearExpiredSecrets(
 
 const codeEvent = sql(
   'events_code_event',
-  `select o.event_key as "eventKey", u.user_key as "userKey", u.user_id as "userId", o.secret
+  `select o.event_key as "eventKey", o.subject_key as "userKey", o.secret
    from outbox o
-   join users u on u.institution_id = o.institution_id and u.user_key = o.subject_key
    where o.institution_id = $1 and o.epoch = $2 and o.xid = $3::xid8 and o.event_key = $4
      and o.kind = $5`,
 );

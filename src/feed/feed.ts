@@ -1,22 +1,8 @@
-import { appendAudit, eventIdOf, type Origin } from '../events/index.ts';
+import { eventIdOf } from '../events/index.ts';
 import type { Page, PageRequest } from '../shared/page.ts';
 import { Problem } from '../shared/problem.ts';
-import {
-  type Clock,
-  type Database,
-  type InstitutionId,
-  type Queryable,
-  sqlState,
-  sqlStateOf,
-} from '../storage/index.ts';
-import {
-  type FeedRow,
-  insertEpoch,
-  insertEpochAfterRestore,
-  insertEpochsOfTimeline,
-  selectEpoch,
-  selectFeed,
-} from './feed-queries.ts';
+import type { Database, InstitutionId } from '../storage/index.ts';
+import { type FeedRow, selectFeed } from './feed-queries.ts';
 
 /** Something that happened, as the institution is told. Never with the secret that may go with it. */
 export interface FeedEvent {
@@ -72,55 +58,6 @@ export async function readEvents(
     items: rows.map(toFeedEvent),
     next: last === undefined ? position : [BigInt(last.epoch), last.xid, last.eventKey],
   };
-}
-
-/**
- * Begins a new epoch where the newest event carries a transaction number that the cluster has not given out yet: the data
- * came from another. To be called before anything is written; does nothing when called again.
- */
-export async function beginEpochAfterRestore(
-  database: Database,
-  institutionId: InstitutionId,
-  clock: Clock,
-): Promise<boolean> {
-  const begun = await database.read(institutionId, (db) =>
-    insertEpochAfterRestore(db, institutionId, clock()),
-  );
-  return begun > 0;
-}
-
-/**
- * Begins a new epoch for every institution if the server has another timeline than the one that events were written on: it
- * was promoted, or recovered to an earlier moment. To be called with each new connection, before it writes. Returns whether
- * epochs began. Fails on a standby, as if the server could not be reached.
- *
- * A login without rights in the database is let through: it is refused elsewhere, with a sentence.
- */
-export async function beginEpochsOfTimeline(db: Queryable, at: Date): Promise<boolean> {
-  return insertEpochsOfTimeline(db, at).catch((error) => {
-    if (sqlStateOf(error) === sqlState.insufficientPrivilege) return false;
-    throw error;
-  });
-}
-
-/**
- * Begins a new epoch, since the operator says that the database was put back to an earlier state. From then on a position in
- * what was undone is refused, for ever, and no event has the id of one that was undone. Waits for whoever is writing events.
- */
-export async function beginEpoch(
-  database: Database,
-  institutionId: InstitutionId,
-  clock: Clock,
-  origin: Origin,
-): Promise<void> {
-  await database.transaction(institutionId, async (tx) => {
-    const before = await selectEpoch(tx, institutionId);
-    await insertEpoch(tx, clock());
-    const after = await selectEpoch(tx, institutionId);
-    const change = { before: { epoch: before }, after: { epoch: after } };
-    const entry = { action: 'events.epoch_begun', outcome: 'succeeded', origin, ...change } as const;
-    await appendAudit(tx, institutionId, entry, clock());
-  });
 }
 
 /** What a change of a transfer left it as; other kinds leave it as it stands. */

@@ -1,13 +1,14 @@
 /**
- * The feed: events in an order that every reader sees alike, read on from a position.
+ * Read models that join the tables of several modules: the feed of events, and an account's history. Writes nothing.
  *
- * Invariants: a page never holds an event of a transaction that an older one may still precede; after a restore a new
- * epoch begins, so that no reader passes over an event.
+ * Invariants: a page of the feed never holds an event of a transaction that an older running one may still precede, so that
+ * no reader skips one; a transaction of an account appears once, pending or posted.
  */
+export { type FeedEvent, readEvents } from './feed.ts';
 export {
-  beginEpoch,
-  beginEpochAfterRestore,
-  beginEpochsOfTimeline,
-  type FeedEvent,
-  readEvents,
-} from './feed.ts';
+  type Counterparty,
+  listTransactions,
+  type Transaction,
+  type TransactionFilter,
+  transactionTypes,
+} from './list-transactions.ts';

@@ -1,5 +1,5 @@
-import type { Account, Balances, Counterparty, Transaction } from '../accounts/index.ts';
-import type { FeedEvent } from '../feed/index.ts';
+import type { Account, Balances } from '../accounts/index.ts';
+import type { Counterparty, FeedEvent, Transaction } from '../feed/index.ts';
 import type { Profile } from '../members/index.ts';
 import {
   type Decision,

@@ -1,5 +1,5 @@
 import * as Type from 'typebox/type';
-import { transactionTypes } from '../accounts/index.ts';
+import { transactionTypes } from '../feed/index.ts';
 import { phoneTypes, userIdTypes, userRoles } from '../members/index.ts';
 import { publicId } from '../shared/public-id.ts';
 import { failureCodes, loanPaymentOptions, transferTypes } from '../transfers/index.ts';

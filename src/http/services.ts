@@ -1,4 +1,4 @@
-import type { Account, Balances, Transaction, TransactionFilter } from '../accounts/index.ts';
+import type { Account, Balances } from '../accounts/index.ts';
 import type {
   AuthorizationServerMetadata,
   HandedOverCode,
@@ -9,7 +9,7 @@ import type {
   TokenResponse,
 } from '../auth/index.ts';
 import type { Origin } from '../events/index.ts';
-import type { FeedEvent } from '../feed/index.ts';
+import type { FeedEvent, Transaction, TransactionFilter } from '../feed/index.ts';
 import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
 import type { Page, PageRequest } from '../shared/page.ts';

@@ -6,7 +6,6 @@
  * account below its floor or above its ceiling.
  */
 export { AccountsBusy, Book, type Refusal, type Side } from './book.ts';
-export { type Check, check, ledgerChecks, named } from './check-queries.ts';
 export { currencyDecimals } from './currencies.ts';
 export {
   allotLoanPayment,

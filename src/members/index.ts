@@ -13,6 +13,7 @@ export {
   userIdTypes,
   userRoles,
 } from './profile.ts';
+export { selectUserId } from './queries.ts';
 export { type Registration, registerMember } from './register-member.ts';
 export { forgetRegistrationTries } from './registration-tries.ts';
 export { type ContactChange, updateContact } from './update-contact.ts';

@@ -260,3 +260,20 @@ function toUser(row: UserRow): User {
     phoneNumbers: row.phones,
   };
 }
+
+const userIdStatement = sql(
+  'members_user_id',
+  'select user_id from users where institution_id = $1 and user_key = $2',
+);
+
+/** The public id of a user that exists. */
+export async function selectUserId(
+  db: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+): Promise<string> {
+  const { rows } = await db.query<{ user_id: string }>(userIdStatement, [institutionId, userKey]);
+  const [user] = rows;
+  if (user === undefined) throw new Error('an event names a user that does not exist');
+  return user.user_id;
+}

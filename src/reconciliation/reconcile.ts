@@ -1,5 +1,6 @@
-import { type Check, ledgerChecks } from '../ledger/index.ts';
 import { type Database, type InstitutionId, type Queryable, systemClock } from '../storage/index.ts';
+import type { Check } from './check.ts';
+import { ledgerChecks } from './ledger-checks.ts';
 import {
   bounds,
   type CounterKey,
@@ -12,7 +13,7 @@ import {
   selectUncounted,
   selectUntoldEntries,
   transferChecks,
-} from './check-queries.ts';
+} from './transfer-checks.ts';
 
 /** A row that is off: by which check, which row, and how. */
 export interface Finding {

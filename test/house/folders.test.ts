@@ -41,7 +41,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   http: ['feed', 'transfers', 'auth', 'members', 'accounts', 'events', 'institutions', 'shared'],
   reconciliation: ['transfers', 'ledger', 'storage', 'shared'],
-  feed: ['events', 'storage', 'shared'],
+  feed: ['accounts', 'ledger', 'events', 'institutions', 'storage', 'shared'],
   transfers: ['members', 'accounts', 'ledger', 'events', 'institutions', 'storage', 'shared'],
   auth: ['members', 'events', 'institutions', 'storage', 'shared'],
   members: ['core-system', 'ledger', 'events', 'institutions', 'storage', 'shared'],

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appendEvents, type NewEvent, ownOrigin } from '../../src/events/index.ts';
-import { beginEpoch } from '../../src/feed/index.ts';
+import { appendEvents, beginEpoch, type NewEvent, ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { Client } from '../support/client.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { getBalances, listTransactions } from '../../src/accounts/index.ts';
-import { readEvents } from '../../src/feed/index.ts';
+import { getBalances } from '../../src/accounts/index.ts';
+import { listTransactions, readEvents } from '../../src/feed/index.ts';
 import type { Actor } from '../../src/institutions/index.ts';
 import type { Position } from '../../src/shared/page.ts';
 import type { Database, Queryable, Statement } from '../../src/storage/index.ts';

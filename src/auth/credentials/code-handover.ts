@@ -7,6 +7,7 @@ import {
   wipeSecret,
 } from '../../events/index.ts';
 import type { ClientActor } from '../../institutions/index.ts';
+import { selectUserId } from '../../members/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
@@ -70,7 +71,7 @@ export async function acknowledgeCode(
     const event = await findCodeEvent(tx, institutionId, eventId, kind.event);
     if (event === undefined) throw noCode();
     if (!(await wipeSecret(tx, institutionId, event.eventKey))) return;
-    const { userId } = event;
+    const userId = await selectUserId(tx, institutionId, event.userKey);
     const entry = { action: kind.deliveredAs, outcome: 'succeeded', clientId, userId, origin } as const;
     await appendAudit(tx, institutionId, entry, deps.clock());
   });

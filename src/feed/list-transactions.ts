@@ -1,9 +1,8 @@
+import { asShown, type FoundAccount, findAccount } from '../accounts/index.ts';
 import { type Actor, type Institution, instantsOf, type Period } from '../institutions/index.ts';
 import { type Page, type PageRequest, type Position, pageOf } from '../shared/page.ts';
 import { Problem } from '../shared/problem.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
-import { asShown } from './account.ts';
-import { type FoundAccount, findAccount } from './find-account.ts';
 import { type HistoryRow, selectHistory } from './history-queries.ts';
 
 export const transactionTypes = [

@@ -1,6 +1,7 @@
-import { type Check, check, countingClassCodes, named, pendingCodesBelow } from '../ledger/index.ts';
+import { countingClassCodes, pendingCodesBelow } from '../ledger/index.ts';
 import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 import { mostAheadMillis } from '../transfers/index.ts';
+import { type Check, check, named } from './check.ts';
 
 const inAccounts = (alias: string, column = 'account_key') =>
   `${alias}.institution_id = $1 and ${alias}.${column} > $2 and ${alias}.${column} <= $3`;

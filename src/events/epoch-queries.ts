@@ -1,0 +1,46 @@
+import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+
+const beginEpoch = sql(
+  'events_begin_epoch',
+  `insert into event_epochs (institution_id, epoch, started_at, last_before)
+   select $1, newest.epoch + 1, $2, newest.xid
+   from (select o.epoch, o.xid from outbox o where o.institution_id = $1
+         order by o.epoch desc, o.xid desc, o.event_key desc limit 1) newest
+   where newest.xid >= pg_snapshot_xmax(pg_current_snapshot())
+     and newest.epoch = coalesce((select max(e.epoch) from event_epochs e where e.institution_id = $1), 0)
+   on conflict do nothing`,
+);
+
+/** Returns 1 if an epoch began. */
+export async function insertEpochAfterRestore(
+  db: Queryable,
+  institutionId: InstitutionId,
+  at: Date,
+): Promise<number> {
+  return (await db.query(beginEpoch, [institutionId, at])).rowCount;
+}
+
+const beginEpochsOfTimeline = sql(
+  'events_begin_epochs_of_timeline',
+  'select begin_epochs_of_timeline($1) as begun',
+);
+
+export async function insertEpochsOfTimeline(db: Queryable, at: Date): Promise<boolean> {
+  return (await db.query<{ begun: boolean }>(beginEpochsOfTimeline, [at])).rows[0]?.begun === true;
+}
+
+const beginEpochNow = sql('events_begin_epoch_now', 'select begin_event_epoch($1)');
+
+export async function insertEpoch(db: Queryable, at: Date): Promise<void> {
+  await db.query(beginEpochNow, [at]);
+}
+
+const newestEpoch = sql(
+  'events_newest_epoch',
+  'select coalesce(max(epoch), 0) as epoch from event_epochs where institution_id = $1',
+);
+
+export async function selectEpoch(db: Queryable, institutionId: InstitutionId): Promise<number> {
+  const { rows } = await db.query<{ epoch: number }>(newestEpoch, [institutionId]);
+  return rows[0]?.epoch ?? 0;
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { notMendedYet, readsEverything, tableOwners } from './table-owners.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A table that a file of a module reads or writes. */
+interface Use {
+  readonly file: string;
+  readonly module: string;
+  readonly table: string;
+  readonly writes: boolean;
+}
+
+const uses: readonly Use[] = [
+  ...globSync('src/**/*.ts', { cwd: root })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap((file) => usesOf(file, file.split(path.sep)[1] ?? '')),
+  ...globSync('sql/functions/*/*.sql', { cwd: root }).flatMap((file) =>
+    usesOf(file, file.split(path.sep)[2] ?? ''),
+  ),
+];
+
+/** Found by the words before a table's name; comments are left out. */
+function usesOf(file: string, module: string): Use[] {
+  const text = readFileSync(path.join(root, file), 'utf8').replace(/^\s*(?:\/\/|\/?\*|--).*$/gm, '');
+  const found = text.matchAll(
+    /\b(insert into|delete from|update|merge into|truncate|from|join|using)\s+(?:only\s+)?(?:public\.)?(\w+)/gi,
+  );
+  return [...found].flatMap(([, word = '', table = '']) => {
+    const writes = !/^(?:from|join|using)$/i.test(word);
+    return table in tableOwners ? [{ file, module, table, writes }] : [];
+  });
+}
+
+function breachOf({ file, module, table, writes }: Use): string | undefined {
+  const { owner = '', readers = [] } = tableOwners[table] ?? {};
+  if (module === owner) return undefined;
+  if (writes) return `${file} writes ${table}, which ${owner} owns`;
+  if (readers.includes(module) || readsEverything.includes(module)) return undefined;
+  return `${file} reads ${table}, which ${owner} owns`;
+}
+
+test('the test sees the tables that the sources read and write', () => {
+  assert.ok(uses.some(({ module, table, writes }) => module === 'ledger' && table === 'entries' && writes));
+  assert.ok(uses.some(({ module, table, writes }) => module === 'feed' && table === 'outbox' && !writes));
+});
+
+test('every table of the schema has an owner', () => {
+  const schema = readFileSync(path.join(root, 'schema.sql'), 'utf8');
+  const tables = [...schema.matchAll(/^CREATE (?:UNLOGGED )?TABLE (?:public\.)?(\w+)/gim)].map(
+    ([, name]) => name,
+  );
+  assert.ok(tables.length > 40);
+  assert.deepEqual(tables.toSorted(), Object.keys(tableOwners).toSorted());
+});
+
+test('a module writes only the tables that it owns, and reads only those that it may', () => {
+  const breaches = new Set(uses.flatMap((use) => breachOf(use) ?? []));
+  assert.deepEqual([...breaches].toSorted(), [...notMendedYet].toSorted());
+});
