@@ -39,7 +39,7 @@ const walked = recipes.filter((recipe) => recipe.answers !== undefined);
 function readRecipe(section: string): Recipe {
   const name = section.slice(0, section.indexOf('\n'));
   const block = /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? '';
-  const answers = /^Answers `(\d{3})(?: (\w+))?`(?:, in it `([^`]+)`)?\.$/m.exec(section);
+  const answers = /^Response: `(\d{3})(?: (\w+))?`(?: with `([^`]+)`)?\.$/m.exec(section);
   return {
     name,
     lines: block.split('\n').filter((line) => line !== ''),
