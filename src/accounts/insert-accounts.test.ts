@@ -23,6 +23,7 @@ const loan: NewAccount = {
 function silentlyRefusing(failing: number): Queryable {
   let statements = 0;
   return {
+    institutionId: 1 as InstitutionId,
     async query<Row extends object>() {
       statements += 1;
       const written = statements === failing ? [] : [{ accountId: loan.accountId, accountKey: 1n }];

@@ -32,11 +32,11 @@ import {
   CommitWatch,
   Database,
   DatabaseStartError,
+  type Directory,
   embeddedLogin,
   letOwnerServe,
   mayCreateLargeObjects,
   migrate,
-  type Queryable,
   refuseOtherSettings,
   refuseTransactionPooling,
   refuseUnfitLogin,
@@ -70,7 +70,7 @@ export interface Stores extends ServiceConnection {
   readonly database: Database;
   readonly commits: CommitWatch;
   /** What each new connection begins with. */
-  readonly onConnect: (db: Queryable) => Promise<void>;
+  readonly onConnect: (db: Directory) => Promise<void>;
   readonly clock: Clock;
   readonly sandboxClocks: SandboxClocks;
   readonly businessTime: BusinessTime;
@@ -99,7 +99,7 @@ export async function openStores(
     },
   );
   const commits = new CommitWatch();
-  const onConnect = async (db: Queryable) => {
+  const onConnect = async (db: Directory) => {
     if (await beginEpochsOfTimeline(db, clock())) log('event_epoch_began');
   };
   const database = new Database({

@@ -1,5 +1,6 @@
 import {
   byPlace,
+  type Directory,
   type InstitutionId,
   type JoinedRead,
   type Placed,
@@ -16,7 +17,7 @@ const institutionOfClient = sql(
 );
 
 export async function selectInstitutionOfClient(
-  db: Queryable,
+  db: Directory,
   clientId: string,
 ): Promise<InstitutionId | undefined> {
   const { rows } = await db.query<{ institution_id: InstitutionId }>(institutionOfClient, [clientId]);

@@ -1,5 +1,6 @@
 import {
   type Cell,
+  type Directory,
   type InstitutionId,
   type Queryable,
   rowsOf,
@@ -135,7 +136,7 @@ export async function lookUpByKeys(tx: Queryable): Promise<void> {
 const analyze = sql('core_analyze_imported', 'select analyze_imported()');
 
 /** Statistics of the stage and of the tables that it goes into, as they are now. */
-export async function analyzeImported(db: Queryable): Promise<void> {
+export async function analyzeImported(db: Directory): Promise<void> {
   await db.query(analyze);
 }
 
@@ -186,7 +187,7 @@ const registerRun = sql(
 
 /** The number under which an extract's rows are staged: its institution's or, before there is one, one that is reserved for it. */
 export async function insertRun(
-  db: Queryable,
+  db: Directory,
   code: string,
   institutionId: InstitutionId | undefined,
 ): Promise<InstitutionId> {
@@ -198,21 +199,21 @@ export async function insertRun(
 const runs = sql('core_runs', 'select code, institution_id as "institutionId" from import_runs');
 
 export async function selectRuns(
-  db: Queryable,
+  db: Directory,
 ): Promise<{ readonly code: string; readonly institutionId: InstitutionId }[]> {
   return (await db.query<{ code: string; institutionId: InstitutionId }>(runs)).rows;
 }
 
 const removeRun = sql('core_remove_run', 'delete from import_runs where code = $1');
 
-export async function deleteRun(db: Queryable, code: string): Promise<void> {
+export async function deleteRun(db: Directory, code: string): Promise<void> {
   await db.query(removeRun, [code]);
 }
 
 const emptyStage = sql('core_empty_stage', 'select empty_import_stage($1) as emptied');
 
 /** False: rows of another import stand in the stage as well, and nothing was done. */
-export async function emptyStageOf(db: Queryable, code: string): Promise<boolean> {
+export async function emptyStageOf(db: Directory, code: string): Promise<boolean> {
   const { rows } = await db.query<{ emptied: boolean }>(emptyStage, [code]);
   return rows[0]?.emptied === true;
 }
@@ -253,10 +254,10 @@ const tryLock = sql(
 );
 const unlock = sql('core_unlock_import', 'select pg_advisory_unlock(1935893348, hashtext($1))');
 
-export async function tryImportLock(db: Queryable, code: string): Promise<boolean> {
+export async function tryImportLock(db: Directory, code: string): Promise<boolean> {
   return (await db.query<{ locked: boolean }>(tryLock, [code])).rows[0]?.locked === true;
 }
 
-export async function releaseImportLock(db: Queryable, code: string): Promise<void> {
+export async function releaseImportLock(db: Directory, code: string): Promise<void> {
   await db.query(unlock, [code]);
 }

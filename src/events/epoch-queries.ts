@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type Directory, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 
 const beginEpoch = sql(
   'events_begin_epoch',
@@ -25,7 +25,7 @@ const beginEpochsOfTimeline = sql(
   'select begin_epochs_of_timeline($1) as begun',
 );
 
-export async function insertEpochsOfTimeline(db: Queryable, at: Date): Promise<boolean> {
+export async function insertEpochsOfTimeline(db: Directory, at: Date): Promise<boolean> {
   return (await db.query<{ begun: boolean }>(beginEpochsOfTimeline, [at])).rows[0]?.begun === true;
 }
 

@@ -1,8 +1,8 @@
 import {
   type Clock,
   type Database,
+  type Directory,
   type InstitutionId,
-  type Queryable,
   sqlState,
   sqlStateOf,
 } from '../storage/index.ts';
@@ -37,7 +37,7 @@ export async function beginEpochAfterRestore(
  *
  * A login without rights in the database is let through: it is refused elsewhere, with a sentence.
  */
-export async function beginEpochsOfTimeline(db: Queryable, at: Date): Promise<boolean> {
+export async function beginEpochsOfTimeline(db: Directory, at: Date): Promise<boolean> {
   return insertEpochsOfTimeline(db, at).catch((error) => {
     if (sqlStateOf(error) === sqlState.insufficientPrivilege) return false;
     throw error;

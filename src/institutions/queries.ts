@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type Directory, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 
 export interface InstitutionSettings {
   readonly code: string;
@@ -61,17 +61,17 @@ const byCode = sql('institutions_by_code', `select ${columns} from institutions 
 const all = sql('institutions_all', `select ${columns} from institutions order by code`);
 
 export async function findInstitution(
-  db: Queryable,
+  db: Directory,
   institutionId: InstitutionId,
 ): Promise<Institution | undefined> {
   return (await db.query<Row>(byId, [institutionId])).rows.map(toInstitution)[0];
 }
 
-export async function findInstitutionByCode(db: Queryable, code: string): Promise<Institution | undefined> {
+export async function findInstitutionByCode(db: Directory, code: string): Promise<Institution | undefined> {
   return (await db.query<Row>(byCode, [code])).rows.map(toInstitution)[0];
 }
 
-export async function listInstitutions(db: Queryable): Promise<Institution[]> {
+export async function listInstitutions(db: Directory): Promise<Institution[]> {
   return (await db.query<Row>(all)).rows.map(toInstitution);
 }
 
@@ -99,7 +99,7 @@ const save = sql(
  * this code; its currency stays as it is.
  */
 export async function saveInstitution(
-  db: Queryable,
+  db: Directory,
   settings: InstitutionSettings,
   at: Date,
   reserved?: InstitutionId,

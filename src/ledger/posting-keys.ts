@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../storage/index.ts';
+import type { Database, Directory } from '../storage/index.ts';
 import { postingKeyBlock, reservePostingKeyBlocks, reservePostingKeys } from './queries.ts';
 
 /** Hands out posting keys from blocks of a database sequence: unique across processes, a round trip per thousand. */
@@ -36,7 +36,7 @@ export class PostingKeys {
 }
 
 /** So many keys, reserved on the caller's own connection. Those of a block that are left over are never used. */
-export async function takePostingKeys(db: Queryable, count: number): Promise<bigint[]> {
+export async function takePostingKeys(db: Directory, count: number): Promise<bigint[]> {
   const blocks = await reservePostingKeyBlocks(db, Math.ceil(count / Number(postingKeyBlock)));
   return blocks
     .flatMap((first) => Array.from({ length: Number(postingKeyBlock) }, (_, place) => first + BigInt(place)))

@@ -1,4 +1,11 @@
-import { type InstitutionId, type Queryable, rowsOf, sql, type Write } from '../storage/index.ts';
+import {
+  type Directory,
+  type InstitutionId,
+  type Queryable,
+  rowsOf,
+  sql,
+  type Write,
+} from '../storage/index.ts';
 import type { AccountState } from './rules.ts';
 
 export type EntryKind = 'OPENING' | 'ADJUSTMENT' | 'TRANSFER' | 'HOLD' | 'RELEASE';
@@ -139,7 +146,7 @@ export type Dated<Row> = Row & { readonly recordedAt: Date | null };
 const nextPostingKeys = sql('ledger_next_posting_keys', `select nextval('posting_keys') as first`);
 
 /** The first of a block of `postingKeyBlock` keys that belong to the caller alone. */
-export async function reservePostingKeys(db: Queryable): Promise<bigint> {
+export async function reservePostingKeys(db: Directory): Promise<bigint> {
   const { rows } = await db.query<{ first: bigint }>(nextPostingKeys);
   const first = rows[0]?.first;
   if (first === undefined) throw new Error('ledger: the sequence of posting keys gave nothing');
@@ -151,7 +158,7 @@ const nextPostingKeyBlocks = sql(
   `select nextval('posting_keys') as first from generate_series(1, $1)`,
 );
 
-export async function reservePostingKeyBlocks(db: Queryable, blocks: number): Promise<bigint[]> {
+export async function reservePostingKeyBlocks(db: Directory, blocks: number): Promise<bigint[]> {
   const { rows } = await db.query<{ first: bigint }>(nextPostingKeyBlocks, [blocks]);
   return rows.map(({ first }) => first);
 }

@@ -1,4 +1,4 @@
-import { type Queryable, sql } from './database.ts';
+import { type Directory, sql } from './database.ts';
 
 /** How long a delay counts after it was last seen, if no commit has succeeded since. */
 const memoryMillis = 60_000;
@@ -33,7 +33,7 @@ const synchronousStandbys = sql(
 );
 
 /** Whether a commit waits until a standby has it too. */
-export async function waitsForStandbys(db: Queryable): Promise<boolean> {
+export async function waitsForStandbys(db: Directory): Promise<boolean> {
   const { rows } = await db.query<{ configured: boolean }>(synchronousStandbys);
   return rows[0]?.configured === true;
 }

@@ -53,8 +53,14 @@ export interface Result<Row> {
   readonly command: string;
 }
 
-export interface Queryable {
+/** The global directory: it has no institution, and the rows of every institution are hidden from it. */
+export interface Directory {
   query<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>>;
+}
+
+/** Sees the rows of one institution only. */
+export interface Queryable extends Directory {
+  readonly institutionId: InstitutionId;
 }
 
 /** A write as data: a statement, which fails by itself where anything is wrong, and its values. */
@@ -63,9 +69,8 @@ export interface Write {
   readonly values: readonly unknown[];
 }
 
-/** Statements on it commit together or not at all. It sees the rows of one institution only. */
+/** Statements on it commit together or not at all. */
 export interface Transaction extends Queryable {
-  readonly institutionId: InstitutionId;
   /** Its work has ended, well or not: what comes later is of no account, and nothing can be asked any more. */
   readonly over: boolean;
   /**
@@ -77,7 +82,7 @@ export interface Transaction extends Queryable {
 
 /** What can be asked of one connection that is kept. */
 export interface Session {
-  directory<T>(work: (db: Queryable) => Promise<T>): Promise<T>;
+  directory<T>(work: (db: Directory) => Promise<T>): Promise<T>;
   transaction<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 
@@ -90,7 +95,7 @@ export interface DatabaseOptions {
   /** How long a statement may go unanswered before its connection is taken for lost; 11 s when left out. */
   readonly silenceMillis?: number;
   /** Called with each new connection before its first use; a connection with which it fails is not used. */
-  readonly onConnect?: (db: Queryable) => Promise<void>;
+  readonly onConnect?: (db: Directory) => Promise<void>;
   /** Notes commits that wait. */
   readonly commits?: CommitWatch;
   /** Told of connections that fail while idle. */
@@ -140,7 +145,7 @@ const commit = sql('commit', 'commit');
 const rollback = sql('rollback', 'rollback');
 
 /** A connection that remembers which institution it has said, and says it again only when that changes. */
-export class Connection implements Queryable {
+export class Connection implements Directory {
   readonly #client: pg.PoolClient;
   #held = false;
   #firstFailure: unknown;
@@ -297,6 +302,22 @@ export class Connection implements Queryable {
   }
 }
 
+/** One institution's use of a connection, which other institutions may use at the same time. */
+class InstitutionConnection implements Queryable {
+  readonly institutionId: InstitutionId;
+  readonly #connection: Connection;
+
+  constructor(connection: Connection, institutionId: InstitutionId) {
+    this.#connection = connection;
+    this.institutionId = institutionId;
+  }
+
+  query<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Result<Row>> {
+    this.#connection.enter(this.institutionId);
+    return this.#connection.query(statement, values);
+  }
+}
+
 /** A connection that many reads share, kept from the pool for as long as it lives. */
 interface Reader {
   readonly connection: Connection;
@@ -393,12 +414,7 @@ export class Database {
     const reader = this.#idlestReader() ?? (await this.#openReader());
     reader.underWay += 1;
     try {
-      return await work({
-        query: (statement, values) => {
-          reader.connection.enter(institutionId);
-          return reader.connection.query(statement, values);
-        },
-      });
+      return await work(new InstitutionConnection(reader.connection, institutionId));
     } catch (error) {
       if (!isConnectionLoss(error)) throw located(error);
       this.#closeReader(reader);
@@ -414,8 +430,8 @@ export class Database {
    */
   async write<T>(institutionId: InstitutionId, work: (db: Queryable) => Promise<T>): Promise<T> {
     return this.#with(async (connection) => {
-      connection.enter(institutionId);
-      return connection.durably(work(connection)).catch((error) => {
+      const db = new InstitutionConnection(connection, institutionId);
+      return connection.durably(work(db)).catch((error) => {
         throw isConnectionLoss(error) ? new UnusableConnection(databaseLost(error)) : error;
       });
     });
@@ -464,7 +480,7 @@ export class Database {
   }
 
   /** The global directory: institutions, client ids, providers by issuer, signing keys. Tenant tables are closed to it. */
-  async directory<T>(work: (db: Queryable) => Promise<T>): Promise<T> {
+  async directory<T>(work: (db: Directory) => Promise<T>): Promise<T> {
     return this.#with((connection) => {
       connection.leave();
       return work(connection);

@@ -11,6 +11,7 @@ export {
   Connection,
   counted,
   Database,
+  type Directory,
   declaredStatements,
   type InstitutionId,
   type Queryable,

@@ -10,7 +10,11 @@ export interface Asked {
 }
 
 /** What a prepared statement answers with: its columns, none where it has no rows. */
-type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
+type Columns = readonly {
+  readonly name: string;
+  readonly snakeName: string | undefined;
+  readonly parse: (text: string) => unknown;
+}[];
 
 /** The statements that a connection has prepared, by name. */
 export type Prepared = Map<string, { readonly text: string; readonly columns: Columns }>;
@@ -96,8 +100,10 @@ export class StatementGroup extends Query {
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly pg.FieldDef[] }): void {
+    // Both names while row types with snake_case members remain.
     this.#columns = fields.map(({ name, dataTypeID }) => ({
-      name,
+      name: inCamelCase(name),
+      snakeName: name.includes('_') ? name : undefined,
       parse: this.#types.getTypeParser(dataTypeID, 'text') as (text: string) => unknown,
     }));
   }
@@ -106,9 +112,11 @@ export class StatementGroup extends Query {
     const row: Record<string, unknown> = {};
     const columns = this.#columns;
     for (let at = 0; at < columns.length; at++) {
-      const { name, parse } = columns[at] as Columns[number];
+      const { name, snakeName, parse } = columns[at] as Columns[number];
       const text = fields[at] as string | null;
-      row[name] = text === null ? null : parse(text);
+      const value = text === null ? null : parse(text);
+      row[name] = value;
+      if (snakeName !== undefined) row[snakeName] = value;
     }
     this.#rows.push(row);
   }
@@ -146,6 +154,11 @@ export class StatementGroup extends Query {
     this.#columns = this.#known[this.#results.length] ?? [];
     this.#rows = [];
   }
+}
+
+/** The column `created_at` is the member `createdAt` of a row. */
+function inCamelCase(column: string): string {
+  return column.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Numbers need no quotes in an array, which pg would write and the server read. */

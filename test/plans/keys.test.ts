@@ -76,6 +76,7 @@ function rowsRead(node: PlanNode): number {
 async function measured(read: (db: Queryable) => Promise<unknown>): Promise<{ rows: number; text: string }> {
   let sent: readonly [Statement, readonly unknown[]] | undefined;
   await read({
+    institutionId: institution.institutionId,
     query: async (statement, values = []) => {
       sent = [statement, values];
       return { rows: [], rowCount: 0, command: 'SELECT' };

@@ -166,6 +166,7 @@ async function recorded(database: Database, run: (database: Database) => Promise
     read: (institutionId, work) =>
       database.read(institutionId, (db) => {
         const listening: Queryable = {
+          institutionId,
           query: (statement, values = []) => {
             sent.push([statement, values]);
             return db.query(statement, values);

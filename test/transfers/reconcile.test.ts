@@ -159,6 +159,7 @@ async function foundAfter(corruption: string, institutionId: bigint): Promise<st
     assert.ok(rowCount !== null && rowCount > 0, 'something was corrupted');
     return await findingsIn(
       {
+        institutionId: Number(institutionId) as InstitutionId,
         query: async <Row extends object>({ text }: { text: string }, values: readonly unknown[] = []) => {
           const { rows, rowCount: count, command } = await superuser.query<Row>(text, [...values]);
           return { rows, rowCount: count ?? 0, command };
@@ -616,6 +617,7 @@ test('where nothing is off no account is looked at entry by entry: its events ar
   const asked: string[] = [];
   await service.service.stores.database.read(Number(names.lakeside) as InstitutionId, (db) => {
     const watched: Queryable = {
+      institutionId: db.institutionId,
       query: (statement, values) => {
         asked.push(statement.name);
         return db.query(statement, values);

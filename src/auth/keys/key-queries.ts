@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '../../storage/index.ts';
+import { type Directory, sql } from '../../storage/index.ts';
 import type { KeyTimes } from './key-states.ts';
 
 /** Signing keys stand in the global directory: they are no institution's own. */
@@ -17,7 +17,7 @@ const all = sql(
 );
 
 /** Oldest first. */
-export async function selectSigningKeys(db: Queryable): Promise<SigningKeyRow[]> {
+export async function selectSigningKeys(db: Directory): Promise<SigningKeyRow[]> {
   const { rows } = await db.query<{
     kid: string;
     public_jwk: object;
@@ -45,7 +45,7 @@ const newKey = sql(
 
 /** False when another process made that generation first. */
 export async function insertSigningKey(
-  db: Queryable,
+  db: Directory,
   key: SigningKeyRow & { readonly sealedPrivateKey: Uint8Array },
 ): Promise<boolean> {
   const { rowCount } = await db.query(newKey, [
@@ -64,12 +64,12 @@ const wipe = sql(
   'update signing_keys set sealed_private_key = null where kid = any($1) and sealed_private_key is not null',
 );
 
-export async function wipePrivateKeys(db: Queryable, kids: readonly string[]): Promise<void> {
+export async function wipePrivateKeys(db: Directory, kids: readonly string[]): Promise<void> {
   await db.query(wipe, [kids]);
 }
 
 const remove = sql('auth_delete_signing_keys', 'delete from signing_keys where kid = any($1)');
 
-export async function deleteSigningKeys(db: Queryable, kids: readonly string[]): Promise<void> {
+export async function deleteSigningKeys(db: Directory, kids: readonly string[]): Promise<void> {
   await db.query(remove, [kids]);
 }

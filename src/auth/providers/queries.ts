@@ -1,5 +1,5 @@
 import type { UserIdType } from '../../members/index.ts';
-import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+import { type Directory, type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
 import { parseScope } from '../tokens/scopes.ts';
 import type { ProviderKey } from './keys.ts';
 import type { NewProvider, Provider, ProviderKind, ProviderSettings } from './provider.ts';
@@ -29,7 +29,7 @@ const byIssuer = sql(
 
 /** Who registered this issuer, under any of these audiences. */
 export async function selectByIssuer(
-  db: Queryable,
+  db: Directory,
   issuer: string,
   audiences: readonly string[],
 ): Promise<{ readonly institutionId: InstitutionId; readonly providerId: string }[]> {
