@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { loadConfig } from '../src/app/config.ts';
-import { openStores } from '../src/app/context.ts';
+import { openAppContext } from '../src/app/context.ts';
 import { createClient } from '../src/auth/index.ts';
 import { ownOrigin } from '../src/events/index.ts';
 import { saveInstitution } from '../src/institutions/index.ts';
@@ -49,9 +49,9 @@ export function environmentOf(connection: SocketConnection): Record<string, stri
 export async function fill(connection: SocketConnection, filling: Filling): Promise<People> {
   await migrate(connection, { login: embeddedLogin });
   const { config, secrets } = loadConfig(environmentOf(connection));
-  const stores = await openStores(config, secrets, 'own', () => {});
+  const context = await openAppContext(config, secrets, 'own', () => {});
   try {
-    const { institutionId } = await stores.database.directory((db) =>
+    const { institutionId } = await context.database.directory((db) =>
       saveInstitution(
         db,
         {
@@ -74,7 +74,7 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
       grants: ['client_credentials', 'password'] as const,
     };
     await createClient(
-      stores.auth,
+      context.auth,
       {
         ...client,
         clientId: clientCredentials.clientId,
@@ -82,10 +82,10 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
       },
       ownOrigin(),
     );
-    await createClient(stores.auth, { ...client, clientId: floodClientId }, ownOrigin());
+    await createClient(context.auth, { ...client, clientId: floodClientId }, ownOrigin());
     await copyEverything(connection, institutionId, filling);
 
-    const { tokens } = stores.auth;
+    const { tokens } = context.auth;
     const lifetimeSeconds = 86_400;
     const subject = { institutionId, scopes: client.scopes, clientEpoch: 0 };
     const step = Math.max(1, Math.floor(filling.members / signedIn));
@@ -111,7 +111,7 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
     );
     return { tokens: bearers, step, accounts: filling.members * accountsPerMember, floodToken };
   } finally {
-    await stores.close();
+    await context.close();
   }
 }
 

@@ -9,7 +9,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { loadConfig } from '../src/app/config.ts';
-import { openStores } from '../src/app/context.ts';
+import { openAppContext } from '../src/app/context.ts';
 import { findInstitutionByCode } from '../src/institutions/index.ts';
 import { type DemoService, startDemoService } from './demo-service.ts';
 import { median } from './measure.ts';
@@ -44,19 +44,19 @@ ratio         ${median(results.map(({ known, fresh }) => fresh.micros / known.mi
 /** Tokens of the demo's member, made here with the service's signing key. */
 async function issue({ settings }: DemoService, count: number): Promise<string[]> {
   const { config, secrets } = loadConfig({ ...settings });
-  const stores = await openStores(config, secrets, 'borrow', () => {});
+  const context = await openAppContext(config, secrets, 'borrow', () => {});
   try {
-    const lakeside = await stores.database.directory((db) => findInstitutionByCode(db, 'lakeside'));
+    const lakeside = await context.database.directory((db) => findInstitutionByCode(db, 'lakeside'));
     if (lakeside === undefined) throw new Error('the demo institution does not exist');
     const { institutionId } = lakeside;
     const client = { institutionId, clientId: 'demo-app', clientEpoch: 0, scopes: ['account:read'] } as const;
     const member = { use: 'member', userId: 'u-demo-member', userEpoch: 0 } as const;
-    const { tokens } = stores.auth;
+    const { tokens } = context.auth;
     return await Promise.all(
       Array.from({ length: count }, () => tokens.issue({ ...client, ...member }, 1_800)),
     );
   } finally {
-    await stores.close();
+    await context.close();
   }
 }
 

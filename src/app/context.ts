@@ -64,7 +64,7 @@ interface ServiceConnection {
 }
 
 /** What the service and the operator's commands both stand on: a migrated database and what reads and writes it. */
-export interface Stores extends ServiceConnection {
+export interface AppContext extends ServiceConnection {
   /** Why this database may keep no institution but a demo; undefined when any may be kept. */
   readonly demoOnly: string | undefined;
   readonly database: Database;
@@ -83,14 +83,14 @@ export interface Stores extends ServiceConnection {
  * `own`: the embedded database is started, kept running and stopped with us; `borrow`: it is used when it runs, and
  * started only for the time of a command. DatabaseStartError, ConfigError.
  */
-export async function openStores(
+export async function openAppContext(
   config: Config,
   secrets: Secrets,
   embedded: 'own' | 'borrow',
   log: Log,
   clock: Clock = systemClock,
   origin: Origin = ownOrigin(),
-): Promise<Stores> {
+): Promise<AppContext> {
   const postgres = config.databaseUrl === undefined ? await startEmbedded(config, embedded, log) : undefined;
   const { connection, sessionSettings, applied } = await prepareDatabase(config, postgres).catch(
     async (error) => {
@@ -196,7 +196,7 @@ export function openDesk(
     businessTime,
     postingKeys,
   }: Pick<
-    Stores,
+    AppContext,
     | 'connection'
     | 'sessionSettings'
     | 'database'
@@ -228,7 +228,7 @@ export function openDesk(
   return { desk, close: () => ledger.close() };
 }
 
-/** What opening the stores does first, alone: for an owner who does not serve. DatabaseStartError. */
+/** Migrates and closes, for an owner that does not serve. DatabaseStartError. */
 export async function migrateDatabase(config: Config): Promise<void> {
   const postgres =
     config.databaseUrl === undefined ? await startEmbedded(config, 'borrow', () => {}) : undefined;

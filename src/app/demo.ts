@@ -8,7 +8,7 @@ import { ownOrigin } from '../events/index.ts';
 import { findInstitutionByCode, type Institution } from '../institutions/index.ts';
 import { sql } from '../storage/index.ts';
 import { saveTransferRules } from '../transfers/index.ts';
-import type { Stores } from './context.ts';
+import type { AppContext } from './context.ts';
 import { readTransferRules } from './transfer-rules.ts';
 
 const examples = fileURLToPath(new URL('../../examples', import.meta.url));
@@ -40,24 +40,24 @@ interface LoginLine {
  * extract. Logins and clients are no core facts, and come from files of their own. The clients come last: killed before
  * them, the next start completes the work.
  */
-export async function loadDemoWhenEmpty(stores: Stores): Promise<boolean> {
+export async function loadDemoWhenEmpty(context: AppContext): Promise<boolean> {
   const clients = await readLines<ClientLine>('clients.csv');
-  const standing = await stores.database.directory((db) =>
+  const standing = await context.database.directory((db) =>
     db.query<{ others: bigint; last: bigint }>(demoStanding, [clients.at(-1)?.client_id]),
   );
   if (standing.rows[0]?.others !== 0n || standing.rows[0].last !== 0n) return false;
 
   for (const folder of extracts) {
-    const { code } = await importExtract(stores, path.join(examples, folder));
-    const institution = await institutionOf(stores, code);
+    const { code } = await importExtract(context, path.join(examples, folder));
+    const institution = await institutionOf(context, code);
     // Once only: where they ask for a second person, the service cannot lay them down again by itself.
-    if (await hasPolicies(stores, institution)) continue;
+    if (await hasPolicies(context, institution)) continue;
     const rules = await readTransferRules(path.join(examples, folder));
-    await saveTransferRules(stores, institution.institutionId, rules, ownOrigin());
+    await saveTransferRules(context, institution.institutionId, rules, ownOrigin());
   }
   const logins = await readLines<LoginLine>('logins.csv');
-  await Promise.all(logins.map((line) => addLogin(stores, line)));
-  for (const line of clients) await addClient(stores, line);
+  await Promise.all(logins.map((line) => addLogin(context, line)));
+  for (const line of clients) await addClient(context, line);
   return true;
 }
 
@@ -72,23 +72,23 @@ const policies = sql(
   'select count(*) as count from transfer_policies where institution_id = $1',
 );
 
-async function hasPolicies(stores: Stores, { institutionId }: Institution): Promise<boolean> {
-  const { rows } = await stores.database.read(institutionId, (db) =>
+async function hasPolicies(context: AppContext, { institutionId }: Institution): Promise<boolean> {
+  const { rows } = await context.database.read(institutionId, (db) =>
     db.query<{ count: bigint }>(policies, [institutionId]),
   );
   return rows[0]?.count !== 0n;
 }
 
-async function addLogin(stores: Stores, line: LoginLine): Promise<void> {
-  const { institutionId } = await institutionOf(stores, line.institution);
+async function addLogin(context: AppContext, line: LoginLine): Promise<void> {
+  const { institutionId } = await institutionOf(context, line.institution);
   const { person_id: personId, user_id: userId, username, password, email, state } = line;
-  await createLogin(stores.auth, institutionId, { personId, userId, username, password, email, state });
+  await createLogin(context.auth, institutionId, { personId, userId, username, password, email, state });
 }
 
-async function addClient(stores: Stores, line: ClientLine): Promise<void> {
-  const { institutionId } = await institutionOf(stores, line.institution);
+async function addClient(context: AppContext, line: ClientLine): Promise<void> {
+  const { institutionId } = await institutionOf(context, line.institution);
   await createClient(
-    stores.auth,
+    context.auth,
     {
       institutionId,
       clientId: line.client_id,
@@ -103,8 +103,8 @@ async function addClient(stores: Stores, line: ClientLine): Promise<void> {
   );
 }
 
-async function institutionOf(stores: Stores, code: string): Promise<Institution> {
-  const institution = await stores.database.directory((db) => findInstitutionByCode(db, code));
+async function institutionOf(context: AppContext, code: string): Promise<Institution> {
+  const institution = await context.database.directory((db) => findInstitutionByCode(db, code));
   if (institution === undefined) throw new Error(`examples: there is no institution ${code}`);
   return institution;
 }

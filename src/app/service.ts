@@ -46,11 +46,11 @@ import {
   type TransferDesk,
 } from '../transfers/index.ts';
 import type { Config, Secrets } from './config.ts';
-import { openDesk, openStores, type Stores } from './context.ts';
+import { type AppContext, openAppContext, openDesk } from './context.ts';
 import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
 
 export interface Service {
-  readonly stores: Stores;
+  readonly context: AppContext;
   /** Where it listens, e.g. http://127.0.0.1:8080 */
   readonly address: string;
   /**
@@ -65,7 +65,7 @@ export interface ServiceOptions {
   /** Where requests are logged; left out, as `openServiceLog` has it. */
   readonly logStream?: ServiceLog['stream'];
   readonly clock?: Clock;
-  readonly beforeListening?: (stores: Stores) => Promise<void>;
+  readonly beforeListening?: (context: AppContext) => Promise<void>;
   /** `borrow`: another process of this service owns the embedded database. */
   readonly embedded?: 'own' | 'borrow';
 }
@@ -88,15 +88,21 @@ export async function startService(
   secrets: Secrets,
   options: ServiceOptions,
 ): Promise<Service> {
-  const stores = await openStores(config, secrets, options.embedded ?? 'own', options.log, options.clock);
-  const { desk, close: closeDesk } = openDesk(stores, options.log);
+  const context = await openAppContext(
+    config,
+    secrets,
+    options.embedded ?? 'own',
+    options.log,
+    options.clock,
+  );
+  const { desk, close: closeDesk } = openDesk(context, options.log);
   try {
-    await refuseOtherSecretKey(stores);
-    await options.beforeListening?.(stores);
-    await refusePublicDemo(config, stores);
+    await refuseOtherSecretKey(context);
+    await options.beforeListening?.(context);
+    await refusePublicDemo(config, context);
     let stopping = false;
     const server = await createServer(
-      servicesOf(stores, desk, () => stopping),
+      servicesOf(context, desk, () => stopping),
       {
         publicUrl: config.publicUrl,
         corsOrigins: config.corsOrigins,
@@ -108,7 +114,7 @@ export async function startService(
         lookUpsPerMinute: config.lookUpsPerMinute,
         contactChangesPerMinute: config.contactChangesPerMinute,
         idConflictsPerMinute: config.idConflictsPerMinute,
-        nowMillis: () => stores.clock().getTime(),
+        nowMillis: () => context.clock().getTime(),
         logLevel: config.logLevel,
         requestTimeoutSeconds: config.requestTimeoutSeconds,
         logStream: options.logStream ?? openServiceLog(config.logLevel).stream,
@@ -117,21 +123,21 @@ export async function startService(
     const address = await server.listen({ host: config.host, port: config.port }).catch((error) => {
       throw cannotListen(config, error);
     });
-    stores.commits.onChange = (isDelayed) => {
+    context.commits.onChange = (isDelayed) => {
       if (!isDelayed) options.log('commits_no_longer_wait');
       else
-        commitDelay(stores).then(
+        commitDelay(context).then(
           (reason) => options.log(reason ?? 'commits_wait'),
           () => {},
         );
     };
     const housekeeping = setInterval(() => {
-      keepHouse(stores, config.auditRetentionDays, options.log).catch((error) =>
+      keepHouse(context, config.auditRetentionDays, options.log).catch((error) =>
         options.log('housekeeping_failed', { error }),
       );
     }, housekeepingMillis);
 
-    const sweeper = startSweeping(stores, desk, options.log);
+    const sweeper = startSweeping(context, desk, options.log);
 
     let closing: Promise<void> | undefined;
     const close = async () => {
@@ -146,10 +152,10 @@ export async function startService(
       clearTimeout(patience);
       await within(Math.max(graceMillis, leastSweepPatienceMillis), swept);
       await closeDesk();
-      await stores.close();
+      await context.close();
     };
     return {
-      stores,
+      context,
       address,
       close: () => {
         closing ??= close();
@@ -158,13 +164,13 @@ export async function startService(
     };
   } catch (error) {
     await closeDesk();
-    await stores.close();
+    await context.close();
     throw error;
   }
 }
 
-function servicesOf(stores: Stores, desk: TransferDesk, isStopping: () => boolean): Services {
-  const { auth, clock, businessTime, database, postingKeys } = stores;
+function servicesOf(context: AppContext, desk: TransferDesk, isStopping: () => boolean): Services {
+  const { auth, clock, businessTime, database, postingKeys } = context;
   const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
   const institution = async (institutionId: InstitutionId) =>
     (await desk.deps.settings(institutionId)).institution;
@@ -238,7 +244,7 @@ function servicesOf(stores: Stores, desk: TransferDesk, isStopping: () => boolea
     ready: async () => {
       if (isStopping()) throw new Problem('shutting_down', 'The service is about to stop.');
       await database.directory(listInstitutions);
-      return commitDelay(stores);
+      return commitDelay(context);
     },
   };
 }
@@ -256,7 +262,7 @@ function noteCaller(
 }
 
 /** Why commits wait; null if they do not. */
-async function commitDelay({ commits, database }: Stores): Promise<CommitDelay | null> {
+async function commitDelay({ commits, database }: AppContext): Promise<CommitDelay | null> {
   if (!commits.isDelayed) return null;
   return (await database.directory(waitsForStandbys)) ? 'commits_wait_for_standby' : 'commits_wait';
 }
@@ -285,8 +291,8 @@ async function noteRefusal<T>(
  * Pending transfers whose time has come are settled by whichever process looks first. Each institution is swept by itself,
  * one sweep after the other: one that fails, or waits for locks, holds up no other.
  */
-function startSweeping(stores: Stores, desk: TransferDesk, log: Log): { stop(): Promise<void> } {
-  const { database } = stores;
+function startSweeping(context: AppContext, desk: TransferDesk, log: Log): { stop(): Promise<void> } {
+  const { database } = context;
   const underWay = new Map<InstitutionId, Promise<void>>();
   const begin = ({ institutionId, code }: Institution) => {
     const swept = settleDue(desk, database, institutionId)
@@ -302,7 +308,7 @@ function startSweeping(stores: Stores, desk: TransferDesk, log: Log): { stop(): 
   const look = async () => {
     try {
       const institutions = await database.directory(listInstitutions);
-      stores.sandboxClocks.learn(institutions);
+      context.sandboxClocks.learn(institutions);
       for (const institution of institutions) {
         if (stopped) return;
         if (underWay.has(institution.institutionId)) continue;
@@ -335,7 +341,7 @@ function startSweeping(stores: Stores, desk: TransferDesk, log: Log): { stop(): 
  * are wrong; and what a command seals or hashes under it, the service that runs could not open. ServiceStartError. What else
  * may be the matter with the keys is told where a token is asked for.
  */
-export async function refuseOtherSecretKey({ auth }: Stores): Promise<void> {
+export async function refuseOtherSecretKey({ auth }: AppContext): Promise<void> {
   await auth.keys.signer().catch((error) => {
     if (!(error instanceof SealBroken)) return;
     throw new ServiceStartError(
@@ -345,11 +351,11 @@ export async function refuseOtherSecretKey({ auth }: Stores): Promise<void> {
 }
 
 /** The demo's credentials are printed in its README: it stays on this machine unless somebody insists. */
-export async function refusePublicDemo(config: Config, stores: Stores): Promise<void> {
+export async function refusePublicDemo(config: Config, context: AppContext): Promise<void> {
   if (config.allowDemoAnywhere) return;
   const loopback = ['127.0.0.1', '::1', 'localhost'].includes(config.host);
   if (loopback && config.databaseUrl === undefined) return;
-  const institutions = await stores.database.directory(listInstitutions);
+  const institutions = await context.database.directory(listInstitutions);
   if (institutions.some((institution) => institution.demo)) {
     throw new ServiceStartError(
       'The database holds the demo institution, whose credentials are public: it is not served on a public address or from an external database. Set ALLOW_DEMO_ANYWHERE=true if you mean it.',
@@ -358,8 +364,8 @@ export async function refusePublicDemo(config: Config, stores: Stores): Promise<
 }
 
 /** Each task of each institution by itself: one that fails is logged and tried again the next time. */
-export async function keepHouse(stores: Stores, auditRetentionDays: number, log: Log): Promise<void> {
-  const { auth, clock, businessTime, database } = stores;
+export async function keepHouse(context: AppContext, auditRetentionDays: number, log: Log): Promise<void> {
+  const { auth, clock, businessTime, database } = context;
   const attempt = async (institution: string | undefined, task: string, work: () => Promise<unknown>) => {
     await work().catch((error) => log('housekeeping_failed', { institution, task, error }));
   };

@@ -43,11 +43,11 @@ export function auditCommand(): Command {
     .action(async (options: Options, command: Command) => {
       const { since, until } = options;
       if (since && until && since > until) command.error('error: --since is later than --until');
-      await withStores(async (stores) => {
-        const { database, auth } = stores;
+      await withStores(async (context) => {
+        const { database, auth } = context;
         const institutionId = options.service
           ? wholeService
-          : (await chooseInstitution(stores, options.institution)).institutionId;
+          : (await chooseInstitution(context, options.institution)).institutionId;
         const filter: AuditFilter = {
           since,
           until,

@@ -86,10 +86,10 @@ function create(): Command {
     .action(async (clientId: string, options: CreateOptions, command: Command) => {
       const chosen = options.scopes ?? command.error(scopesNeeded);
       const key = options.key === undefined ? undefined : await readKeyFile(options.key, options.algorithm);
-      await withStores(async (stores, origin) => {
-        const { institutionId } = await chooseInstitution(stores, options.institution);
+      await withStores(async (context, origin) => {
+        const { institutionId } = await chooseInstitution(context, options.institution);
         const created = await createClient(
-          stores.auth,
+          context.auth,
           {
             institutionId,
             clientId,
@@ -119,9 +119,9 @@ function list(): Command {
     .description('the clients of an institution, and what each may')
     .option('--institution <code>', 'whose clients')
     .action(async (options: Institution) => {
-      await withStores(async (stores) => {
-        const { institutionId } = await chooseInstitution(stores, options.institution);
-        for (const client of await listClients(stores.auth, institutionId)) say(describe(client));
+      await withStores(async (context) => {
+        const { institutionId } = await chooseInstitution(context, options.institution);
+        for (const client of await listClients(context.auth, institutionId)) say(describe(client));
       });
     });
 }
@@ -187,9 +187,9 @@ function set(): Command {
         ...learningOf(options),
       };
       if (Object.keys(change).length === 0) command.error('error: it does not say what to change');
-      await withStores(async (stores, origin) => {
-        const { institutionId } = await chooseInstitution(stores, options.institution);
-        const changed = await changeClient(stores.auth, institutionId, clientId, change, origin).catch(
+      await withStores(async (context, origin) => {
+        const { institutionId } = await chooseInstitution(context, options.institution);
+        const changed = await changeClient(context.auth, institutionId, clientId, change, origin).catch(
           refuseTaken,
         );
         if (!changed) throw noSuchClient();
@@ -206,10 +206,10 @@ function rotate(): Command {
     .option(...whose)
     .option('--overlap-hours <hours>', 'how long the old one goes on', readHours, 24 * 7)
     .action(async (clientId: string, options: Institution & { readonly overlapHours: number }) => {
-      await withStores(async (stores, origin) => {
-        const { institutionId } = await chooseInstitution(stores, options.institution);
+      await withStores(async (context, origin) => {
+        const { institutionId } = await chooseInstitution(context, options.institution);
         const overlapMillis = options.overlapHours * 60 * 60_000;
-        const rotated = await rotateSecret(stores.auth, institutionId, clientId, overlapMillis, origin);
+        const rotated = await rotateSecret(context.auth, institutionId, clientId, overlapMillis, origin);
         if (rotated === 'no_such_client') throw noSuchClient();
         if (rotated === 'two_already') {
           throw new CommandFailed('Two secrets are valid already: retire the older one first.');
@@ -226,10 +226,10 @@ function retire(): Command {
     .option(...whose)
     .option('--all', 'end every secret: the client then authenticates with its keys alone')
     .action(async (clientId: string, options: Institution & { readonly all?: true }) => {
-      await withStores(async (stores, origin) => {
-        const { institutionId } = await chooseInstitution(stores, options.institution);
+      await withStores(async (context, origin) => {
+        const { institutionId } = await chooseInstitution(context, options.institution);
         const which = options.all ? 'all' : 'older';
-        const retired = await retireSecrets(stores.auth, institutionId, clientId, which, origin);
+        const retired = await retireSecrets(context.auth, institutionId, clientId, which, origin);
         if (retired === undefined) throw noSuchClient();
         say(retired === 0 ? 'There was none to retire.' : 'Retired.');
       });
@@ -250,9 +250,9 @@ function addKey(): Command {
         options: Institution & { readonly algorithm?: ClientKeyAlgorithm },
       ) => {
         const key = await readKeyFile(file, options.algorithm);
-        await withStores(async (stores, origin) => {
-          const { institutionId } = await chooseInstitution(stores, options.institution);
-          const added = await addClientKey(stores.auth, institutionId, clientId, key, origin);
+        await withStores(async (context, origin) => {
+          const { institutionId } = await chooseInstitution(context, options.institution);
+          const added = await addClientKey(context.auth, institutionId, clientId, key, origin);
           if (added === 'no_such_client') throw noSuchClient();
           if (added === 'kid_taken') throw new CommandFailed('The client has a key of this id.');
           say(`kid: ${key.kid}\nalg: ${key.algorithm}`);
@@ -268,9 +268,9 @@ function removeKey(): Command {
     .argument('<kid>')
     .option(...whose)
     .action(async (clientId: string, kid: string, options: Institution) => {
-      await withStores(async (stores, origin) => {
-        const { institutionId } = await chooseInstitution(stores, options.institution);
-        if (!(await removeClientKey(stores.auth, institutionId, clientId, kid, origin))) {
+      await withStores(async (context, origin) => {
+        const { institutionId } = await chooseInstitution(context, options.institution);
+        if (!(await removeClientKey(context.auth, institutionId, clientId, kid, origin))) {
           throw new CommandFailed('The client has no such key.');
         }
         say('Removed.');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidArgumentError, Option } from 'commander';
 import { loadConfig, readEnvironment } from '../app/config.ts';
-import { openStores, type Stores } from '../app/context.ts';
+import { type AppContext, openAppContext } from '../app/context.ts';
 import { refuseOtherSecretKey } from '../app/service.ts';
 import { parseScope, type Scope, scopes } from '../auth/index.ts';
 import type { CommandOrigin } from '../events/index.ts';
@@ -30,7 +30,7 @@ let unheard = false;
  * another SECRET_KEY, unless the command is the one that helps then.
  */
 export async function withStores(
-  work: (stores: Stores, origin: CommandOrigin) => Promise<void>,
+  work: (context: AppContext, origin: CommandOrigin) => Promise<void>,
   { underAnySecretKey = false } = {},
 ): Promise<void> {
   process.stdout.on('error', () => {
@@ -39,26 +39,26 @@ export async function withStores(
   process.stderr.on('error', () => {});
   const { config, secrets } = loadConfig(await readEnvironment());
   const origin = { transactionId: randomUUID(), address: null, operator: systemOperator(config) };
-  const stores = await openStores(config, secrets, 'borrow', () => {}, systemClock, origin);
+  const context = await openAppContext(config, secrets, 'borrow', () => {}, systemClock, origin);
   try {
-    if (!underAnySecretKey) await refuseOtherSecretKey(stores);
-    await work(stores, origin);
+    if (!underAnySecretKey) await refuseOtherSecretKey(context);
+    await work(context, origin);
   } catch (error) {
     if (!(error instanceof Unheard)) throw error;
   } finally {
-    await stores.close();
+    await context.close();
     if (unheard) process.exitCode = endedBySigpipe;
   }
 }
 
 /** By its code or, where there is only one, that. */
-export async function chooseInstitution(stores: Stores, code: string | undefined): Promise<Institution> {
+export async function chooseInstitution(context: AppContext, code: string | undefined): Promise<Institution> {
   if (code !== undefined) {
-    const institution = await stores.database.directory((db) => findInstitutionByCode(db, code));
+    const institution = await context.database.directory((db) => findInstitutionByCode(db, code));
     if (institution === undefined) throw new CommandFailed(`There is no institution "${code}".`);
     return institution;
   }
-  const all = await stores.database.directory(listInstitutions);
+  const all = await context.database.directory(listInstitutions);
   const [only, another] = all;
   if (only === undefined) throw new CommandFailed('There is no institution yet: import an extract first.');
   if (another !== undefined) {

@@ -22,9 +22,9 @@ function clock(): Command {
     .argument('[by]', 'how far forward, like +90s, +30m, +12h or +1d', readStep)
     .option('--institution <code>', 'whose; needed where there are several')
     .action((seconds: bigint | undefined, options: { institution?: string }) =>
-      withStores(async (stores, origin) => {
-        const { database, clock, businessTime } = stores;
-        const institution = await chooseInstitution(stores, options.institution);
+      withStores(async (context, origin) => {
+        const { database, clock, businessTime } = context;
+        const institution = await chooseInstitution(context, options.institution);
         const { institutionId, code, clockAheadSeconds: before } = institution;
         if (!institution.demo) {
           throw new CommandFailed(`${code} is no demo institution: its clock is the real one.`);

@@ -35,10 +35,10 @@ export function importCommand(): Command {
       'carry out removals of more than 20 rows and one in a hundred, which are refused otherwise',
     )
     .action(async (folder: string, options: Options) => {
-      await withStores(async (stores, origin) => {
+      await withStores(async (context, origin) => {
         const progress = progressTo(process.stderr);
         try {
-          const report = await importExtract(stores, folder, {
+          const report = await importExtract(context, folder, {
             ...options,
             origin,
             onPlan: (plan) => {

@@ -21,9 +21,9 @@ function setPasswordCommand(): Command {
     .action(async (user: string, options: Options) => {
       if (process.stdin.isTTY) process.stderr.write('New password, then Ctrl-D: ');
       const password = (await readAll(process.stdin)).replace(/\r?\n$/, '');
-      await withStores(async (stores, origin) => {
-        const institution = await chooseInstitution(stores, options.institution);
-        const set = await setPassword(stores.auth, institution, user, password, origin);
+      await withStores(async (context, origin) => {
+        const institution = await chooseInstitution(context, options.institution);
+        const set = await setPassword(context.auth, institution, user, password, origin);
         if (!set) throw noSuchUser();
         say('The password is set.');
       });
@@ -36,9 +36,9 @@ function activationCodeCommand(): Command {
     .argument(...who)
     .option('--institution <code>', 'whose member it is')
     .action(async (user: string, options: Options) => {
-      await withStores(async (stores, origin) => {
-        const { institutionId } = await chooseInstitution(stores, options.institution);
-        const issued = await reissueActivation(stores.auth, institutionId, user, origin);
+      await withStores(async (context, origin) => {
+        const { institutionId } = await chooseInstitution(context, options.institution);
+        const issued = await reissueActivation(context.auth, institutionId, user, origin);
         if (issued === undefined) throw noSuchUser();
         say(`${issued.code}\nvalid until ${issued.expiresAt.toISOString()}`);
       });
@@ -51,9 +51,9 @@ function emailCodeCommand(): Command {
     .argument(...who)
     .option('--institution <code>', 'whose member it is')
     .action(async (user: string, options: Options) => {
-      await withStores(async (stores, origin) => {
-        const { institutionId } = await chooseInstitution(stores, options.institution);
-        const issued = await reissueEmailCode(stores.auth, institutionId, user, origin);
+      await withStores(async (context, origin) => {
+        const { institutionId } = await chooseInstitution(context, options.institution);
+        const issued = await reissueEmailCode(context.auth, institutionId, user, origin);
         if (issued === 'no_such_user') throw noSuchUser();
         if (issued === 'verified_already') {
           throw new CommandFailed('The e-mail address of this member is verified already.');
@@ -77,9 +77,9 @@ function standingCommands(): Command[] {
       .argument(...who)
       .option('--institution <code>', 'whose member it is')
       .action(async (user: string, options: Options) => {
-        await withStores(async (stores, origin) => {
-          const { institutionId } = await chooseInstitution(stores, options.institution);
-          if (!(await setStanding(stores.auth, institutionId, user, change, origin))) throw noSuchUser();
+        await withStores(async (context, origin) => {
+          const { institutionId } = await chooseInstitution(context, options.institution);
+          if (!(await setStanding(context.auth, institutionId, user, change, origin))) throw noSuchUser();
           say('Done.');
         });
       }),

@@ -85,9 +85,9 @@ export function providerCommands(): Command[] {
       .argument('<provider-id>', 'which one')
       .option('--institution <code>', 'whose it is')
       .action(async (providerId: string, options: Settings) => {
-        await withStores(async (stores, origin) => {
-          const { institutionId } = await chooseInstitution(stores, options.institution);
-          await removeProvider(stores.auth, institutionId, providerId, origin);
+        await withStores(async (context, origin) => {
+          const { institutionId } = await chooseInstitution(context, options.institution);
+          await removeProvider(context.auth, institutionId, providerId, origin);
           say('Removed.');
         });
       }),
@@ -128,9 +128,9 @@ async function add(providerId: string, options: AddOptions): Promise<void> {
   const { kind, issuer } = options;
   const keys = await readKeys(kind, options.keys);
   const subjectFrom = subjectOf(kind, options) ?? (kind === 'jwt' ? 'sub' : nameIdFormats.persistent);
-  await withStores(async (stores, origin) => {
-    const { institutionId } = await chooseInstitution(stores, options.institution);
-    const audience = options.audience ?? stores.auth.issuer;
+  await withStores(async (context, origin) => {
+    const { institutionId } = await chooseInstitution(context, options.institution);
+    const audience = options.audience ?? context.auth.issuer;
     const provider = {
       providerId,
       kind,
@@ -144,15 +144,15 @@ async function add(providerId: string, options: AddOptions): Promise<void> {
       tokenType: options.tokenType ?? 'at+jwt',
       active: true,
     };
-    await addProvider(stores.auth, institutionId, provider, origin);
+    await addProvider(context.auth, institutionId, provider, origin);
     say(`Registered ${providerId}, for assertions of ${issuer} that are meant for ${audience}.`);
   });
 }
 
 async function set(providerId: string, options: Settings): Promise<void> {
-  await withStores(async (stores, origin) => {
-    const { institutionId } = await chooseInstitution(stores, options.institution);
-    const known = await listProviders(stores.auth, institutionId);
+  await withStores(async (context, origin) => {
+    const { institutionId } = await chooseInstitution(context, options.institution);
+    const known = await listProviders(context.auth, institutionId);
     const kind = known.find((provider) => provider.providerId === providerId)?.kind;
     if (kind === undefined) throw new CommandFailed('There is no such provider in this institution.');
     const keys = options.keys === undefined ? undefined : await readKeys(kind, options.keys);
@@ -167,7 +167,7 @@ async function set(providerId: string, options: Settings): Promise<void> {
       ...(tokenType !== undefined && { tokenType }),
     };
     if (Object.keys(change).length === 0) throw new CommandFailed('Say what to change: --help lists it.');
-    await changeProvider(stores.auth, institutionId, providerId, change, origin);
+    await changeProvider(context.auth, institutionId, providerId, change, origin);
     say('Changed.');
   });
 }
@@ -178,18 +178,18 @@ function switching(name: 'on' | 'off', description: string, active: boolean): Co
     .argument('<provider-id>', 'which one')
     .option('--institution <code>', 'whose it is')
     .action(async (providerId: string, options: Settings) => {
-      await withStores(async (stores, origin) => {
-        const { institutionId } = await chooseInstitution(stores, options.institution);
-        await changeProvider(stores.auth, institutionId, providerId, { active }, origin);
+      await withStores(async (context, origin) => {
+        const { institutionId } = await chooseInstitution(context, options.institution);
+        await changeProvider(context.auth, institutionId, providerId, { active }, origin);
         say(`Switched ${name}.`);
       });
     });
 }
 
 async function list(options: Settings): Promise<void> {
-  await withStores(async (stores) => {
-    const { institutionId, name } = await chooseInstitution(stores, options.institution);
-    const providers = await listProviders(stores.auth, institutionId);
+  await withStores(async (context) => {
+    const { institutionId, name } = await chooseInstitution(context, options.institution);
+    const providers = await listProviders(context.auth, institutionId);
     say(providers.length === 0 ? `${name} has no identity providers.` : providers.map(describe).join('\n\n'));
   });
 }

@@ -13,16 +13,16 @@ export function reconcileCommand(): Command {
     )
     .option('--institution <code>', 'only this one; all, one after the other, when left out')
     .action((options: { institution?: string }) =>
-      withStores(async (stores) => {
+      withStores(async (context) => {
         const institutions =
           options.institution === undefined
-            ? await stores.database.directory(listInstitutions)
-            : [await chooseInstitution(stores, options.institution)];
+            ? await context.database.directory(listInstitutions)
+            : [await chooseInstitution(context, options.institution)];
         let off = 0;
         for (const institution of institutions) {
           let offHere = 0;
-          await reconcile(stores.database, institution.institutionId, {
-            at: stores.businessTime(institution.institutionId, stores.clock()),
+          await reconcile(context.database, institution.institutionId, {
+            at: context.businessTime(institution.institutionId, context.clock()),
             onProgress: (walk, done) => progress(institution, `${done} ${walk}`),
             onFinding: ({ check, row, detail }) => {
               offHere += 1;

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config, Secrets } from '../app/config.ts';
-import { openStores } from '../app/context.ts';
+import { openAppContext } from '../app/context.ts';
 import { refusePublicDemo, type Service, type ServiceOptions, startService } from '../app/service.ts';
 import { CommandFailed } from './command.ts';
 
@@ -27,7 +27,7 @@ export async function serveByWorkers(
   { log, beforeListening }: ServiceOptions,
   stopAsked: Promise<void>,
 ): Promise<Service | undefined> {
-  const stores = await openStores(config, secrets, 'own', log);
+  const context = await openAppContext(config, secrets, 'own', log);
   const workers = new Set<Worker>();
   let stopping = false;
   let asked = false;
@@ -81,19 +81,19 @@ export async function serveByWorkers(
         clearTimeout(patience);
       }),
     );
-    await stores.close();
+    await context.close();
   };
 
   try {
-    await beforeListening?.(stores);
-    await refusePublicDemo(config, stores);
+    await beforeListening?.(context);
+    await refusePublicDemo(config, context);
     // Alone, so that what keeps all from starting is said once.
     const first = await start();
     const others = await Promise.all(Array.from({ length: config.workers - 1 }, start));
     for (const { worker } of [first, ...others]) void keepAlive(worker);
     let closing: Promise<void> | undefined;
     return {
-      stores,
+      context,
       address: first.address,
       close: () => {
         closing ??= stop();

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import { type Config, loadConfig, readEnvironment } from '../app/config.ts';
-import type { Stores } from '../app/context.ts';
+import type { AppContext } from '../app/context.ts';
 import { loadDemoWhenEmpty } from '../app/demo.ts';
 import { type Service, startService } from '../app/service.ts';
 import { openServiceLog, type ServiceLog } from '../app/service-log.ts';
@@ -57,8 +57,8 @@ async function serve(): Promise<void> {
   const options = {
     log,
     logStream,
-    beforeListening: async (stores: Stores) => {
-      if (embedded || config.allowDemoAnywhere) await loadDemoWhenEmpty(stores);
+    beforeListening: async (context: AppContext) => {
+      if (embedded || config.allowDemoAnywhere) await loadDemoWhenEmpty(context);
     },
   };
   const service =
@@ -67,7 +67,7 @@ async function serve(): Promise<void> {
       : await startService(config, secrets, options);
   if (service === undefined) return;
   try {
-    const institutions = await service.stores.database.directory(listInstitutions);
+    const institutions = await service.context.database.directory(listInstitutions);
     const demo = institutions.some((institution) => institution.demo);
     if (process.stdout.isTTY) say(welcome(service.address, config, demo));
     else log('serving', { address: service.address });

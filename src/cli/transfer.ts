@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
-import { openDesk, type Stores } from '../app/context.ts';
+import { type AppContext, openDesk } from '../app/context.ts';
 import { hasTransferRules, readTransferRules } from '../app/transfer-rules.ts';
 import { type CommandOrigin, nameOf } from '../events/index.ts';
 import type { Institution } from '../institutions/index.ts';
@@ -36,10 +36,10 @@ function pending(): Command {
     .description('list the transfers that wait, the first due first')
     .option(...institutionOption)
     .action((options: Options) =>
-      withStores(async (stores) => {
-        const { institutionId } = await chooseInstitution(stores, options.institution);
+      withStores(async (context) => {
+        const { institutionId } = await chooseInstitution(context, options.institution);
         let found = false;
-        for await (const row of listPending(stores.database, institutionId)) {
+        for await (const row of listPending(context.database, institutionId)) {
           found = true;
           const amount = `${formatMinor(row.amountMinor, row.currencyCode)} ${row.currencyCode}`;
           const approvals =
@@ -52,7 +52,7 @@ function pending(): Command {
               (row.isOrdererShutOut ? ', ordered by a member who is locked: it does not post by itself' : ''),
           );
         }
-        for (const one of await listProposals(stores.database, institutionId, stores.clock())) {
+        for (const one of await listProposals(context.database, institutionId, context.clock())) {
           found = true;
           const what = one.kind === 'RULES' ? 'a change of the rules' : `the reversal of ${one.subject}`;
           say(
@@ -87,10 +87,10 @@ function reverse(): Command {
   )
     .option('--id <id>', 'the new transfer’s id; with it the command can be repeated safely', readId)
     .action((originalId: string, options: Signed & { id?: string }) =>
-      withDesk(options, async (desk, stores, { institutionId }, origin) => {
+      withDesk(options, async (desk, context, { institutionId }, origin) => {
         const transferId = options.id ?? randomUUID();
         const reversal = { originalId, transferId, origin };
-        const outcome = await reverseTransfer(desk, stores.database, institutionId, reversal);
+        const outcome = await reverseTransfer(desk, context.database, institutionId, reversal);
         switch (outcome.kind) {
           case 'new':
           case 'replayed':
@@ -142,15 +142,15 @@ function rules(): Command {
     .option('--institution <code>', 'whose rules they are')
     .addOption(asOption())
     .action((folder: string, options: Signed) =>
-      withStores(async (stores, command) => {
-        const institution = await chooseInstitution(stores, options.institution);
+      withStores(async (context, command) => {
+        const institution = await chooseInstitution(context, options.institution);
         const { institutionId, name } = institution;
         const origin = actingAs(command, institution, options.as);
         if (!hasTransferRules(folder)) {
           throw new CommandFailed('There is none of the files in this folder that hold transfer rules.');
         }
         const read = await readTransferRules(folder);
-        const saved = await saveTransferRules(stores, institutionId, read, origin).catch((error) => {
+        const saved = await saveTransferRules(context, institutionId, read, origin).catch((error) => {
           throw error instanceof LimitKeyTaken ? new CommandFailed(error.message) : error;
         });
         if (saved.kind === 'proposed') {
@@ -172,9 +172,9 @@ function signed(command: Command): Command {
 }
 
 function review(transferId: string, options: Signed, kind: 'approve' | 'decline'): Promise<void> {
-  return withDesk(options, async (desk, stores, { institutionId }, origin) => {
+  return withDesk(options, async (desk, context, { institutionId }, origin) => {
     const act = { kind, origin };
-    const outcome = await reviewTransfer(desk, stores.database, institutionId, transferId, act);
+    const outcome = await reviewTransfer(desk, context.database, institutionId, transferId, act);
     if (outcome.kind === 'unknown') throw noSuchTransfer();
     if (outcome.kind === 'changed') {
       if (kind === 'approve' && outcome.transfer.status === 'FAILED') {
@@ -203,17 +203,17 @@ async function withDesk(
   options: Signed,
   work: (
     desk: TransferDesk,
-    stores: Stores,
+    context: AppContext,
     institution: Institution,
     origin: CommandOrigin,
   ) => Promise<void>,
 ): Promise<void> {
-  await withStores(async (stores, command) => {
-    const institution = await chooseInstitution(stores, options.institution);
+  await withStores(async (context, command) => {
+    const institution = await chooseInstitution(context, options.institution);
     const origin = actingAs(command, institution, options.as);
-    const { desk, close } = openDesk(stores);
+    const { desk, close } = openDesk(context);
     try {
-      await work(desk, stores, institution, origin);
+      await work(desk, context, institution, origin);
     } finally {
       await close();
     }

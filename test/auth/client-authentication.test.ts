@@ -39,7 +39,7 @@ after(async () => {
   await service.close();
 });
 
-const deps = () => service.service.stores.auth;
+const deps = () => service.service.context.auth;
 
 function ask(body: object, headers: Record<string, string> = {}, at = service) {
   return send(at.address, 'POST', paths.token, {

@@ -551,7 +551,7 @@ describe('a token dies with the provider as it was', () => {
     assert.equal(answer.status, 200, answer.text);
     return answer.body.access_token as string;
   };
-  const auth = () => service.service.stores.auth;
+  const auth = () => service.service.context.auth;
 
   test('switched off: at every process within a second, and for good', async () => {
     const second = await startTestService({ beside: service, clock: () => now });

@@ -32,7 +32,7 @@ before(async () => {
 });
 after(() => service.close());
 
-const auth = () => service.service.stores.auth;
+const auth = () => service.service.context.auth;
 
 /** What the token operation says of a login: `ok`, or the error with its description. */
 async function login(
@@ -136,7 +136,7 @@ describe('who was right is looked at again after the hash', () => {
     [{ lockedByOperator: true }, 'a lock by the operator'],
   ] as const) {
     test(`${what} meanwhile keeps them out`, async () => {
-      const { database } = service.service.stores;
+      const { database } = service.service.context;
       const lakeside = await database.directory((db) => findInstitutionByCode(db, 'lakeside'));
       const passwords = new HeldHasher();
       const good = login('fern.joint', right['fern.joint'], { ...auth(), passwords });
@@ -332,7 +332,7 @@ describe('pauses', () => {
       beside: service,
       environment: { FAILED_LOGIN_PAUSE_MILLIS: '150' },
     });
-    const deps = slow.service.stores.auth;
+    const deps = slow.service.context.auth;
     assert.equal(await login('nobody.at.all', 'wrong', deps), refused);
     const started = performance.now();
     assert.equal(await login('nobody.at.all', 'wrong', deps), refused);

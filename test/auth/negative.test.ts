@@ -33,7 +33,7 @@ let good: { readonly access_token: string; readonly refresh_token: string };
 before(async () => {
   service = await startTestService({ clock: () => now, environment: { FAILED_LOGIN_PAUSE_MILLIS: '0' } });
   client = new Client(service.address);
-  const { auth } = service.service.stores;
+  const { auth } = service.service.context;
   const [row] = await service.db.superuser<{ institution_id: InstitutionId }>(
     `select institution_id from institutions where code = 'lakeside'`,
   );

@@ -27,7 +27,7 @@ after(async () => {
 
 const app = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
 const demoMember = ['demo.member', 'demo-member-password'] as const;
-const deps = () => one.service.stores.auth;
+const deps = () => one.service.context.auth;
 const later = (millis: number) => {
   now = new Date(now.getTime() + millis);
 };

@@ -315,7 +315,7 @@ describe('a token that was good a moment ago', () => {
     const second = await startTestService({ beside: service, clock: () => now });
     try {
       const { institutionId } = await institutionOf(service, 'lakeside');
-      const { auth } = service.service.stores;
+      const { auth } = service.service.context;
       const jwt = token();
       assert.equal((await call(jwt)).status, 200);
       assert.equal((await call(jwt, paths.accounts, second)).status, 200);
@@ -339,7 +339,7 @@ describe('a token that was good a moment ago', () => {
 
   test('dies when the provider’s tokens are accepted no longer, and when it is removed', async () => {
     const { institutionId } = await institutionOf(service, 'lakeside');
-    const { auth } = service.service.stores;
+    const { auth } = service.service.context;
     const jwt = token({ iss: 'https://shared.example' });
     assert.equal((await call(jwt)).status, 200);
     await changeProvider(auth, institutionId, 'shared', { resourceTokens: false }, ownOrigin());
@@ -361,7 +361,7 @@ describe('a token that was good a moment ago', () => {
 
   test('can do less at once, when the provider may give less', async () => {
     const { institutionId } = await institutionOf(service, 'lakeside');
-    const { auth } = service.service.stores;
+    const { auth } = service.service.context;
     const jwt = token({ iss: 'https://mail.example', email: 'willow.testerman@example.test' });
     assert.equal((await call(jwt)).status, 200);
     await changeProvider(auth, institutionId, 'mail', { scopes: ['transfer:read'] }, ownOrigin());
@@ -374,7 +374,7 @@ describe('a token that was good a moment ago', () => {
       const shut = (isShut: boolean) => {
         const standing = change === 'active' ? { active: !isShut } : { lockedByOperator: isShut };
         return setStanding(
-          service.service.stores.auth,
+          service.service.context.auth,
           institutionId,
           'u-cedar-owner',
           standing,

@@ -30,7 +30,7 @@ const app = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
 const backend = { client_id: 'demo-backend', client_secret: 'demo-backend-secret' };
 const reader = { client_id: 'demo-reader', client_secret: 'demo-reader-secret' };
 const harbor = { client_id: 'harbor-app', client_secret: 'harbor-app-secret' };
-const deps = () => one.service.stores.auth;
+const deps = () => one.service.context.auth;
 const later = (millis: number) => {
   now = new Date(now.getTime() + millis);
 };

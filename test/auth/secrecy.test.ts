@@ -78,7 +78,7 @@ async function granted(what: string, json: object): Promise<{ access_token: stri
 }
 
 test('no secret of any kind is in a log line or a row, whatever was done with it', async () => {
-  const { auth } = beside.service.stores;
+  const { auth } = beside.service.context;
   const { institutionId, ...lakeside } = await institutionOf(beside, 'lakeside');
   const institution = { ...lakeside, institutionId };
   const scopes: Scope[] = ['account:read', 'events:read', 'institution-users:write', 'offline_access'];

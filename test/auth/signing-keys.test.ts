@@ -27,7 +27,7 @@ const later = (millis: number) => {
   now = new Date(now.getTime() + millis);
 };
 const kidOf = (token: string) => decodeProtectedHeader(token).kid;
-const keysOf = ({ service }: TestService) => service.stores.auth.keys;
+const keysOf = ({ service }: TestService) => service.context.auth.keys;
 
 async function accepts(service: TestService, token: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${token}` };

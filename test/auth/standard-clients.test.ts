@@ -33,7 +33,7 @@ before(async () => {
   );
   const institutionId = row?.institution_id as InstitutionId;
   const publicKey = await readPublicKey(JSON.stringify(jwk));
-  await addClientKey(service.service.stores.auth, institutionId, 'demo-app', publicKey, ownOrigin());
+  await addClientKey(service.service.context.auth, institutionId, 'demo-app', publicKey, ownOrigin());
 });
 after(() => service.close());
 
@@ -174,7 +174,7 @@ describe('fast-jwt', () => {
       client_secret: 'demo-app-secret',
     };
     const before = await client.token(grant);
-    await service.service.stores.auth.keys.rotate('now', ownOrigin());
+    await service.service.context.auth.keys.rotate('now', ownOrigin());
     behindMillis = -45_000;
     const keys = await jwks();
     assert.equal(keys.length, 2);

@@ -206,7 +206,7 @@ async function assertedTokens(): Promise<Record<'asserted member' | 'provider’
 
 /** A token's claims with some changed, signed with the service's own key. */
 async function resigned(token: string, changes: object): Promise<string> {
-  const { kid, privateKey } = await service.service.stores.auth.keys.signer();
+  const { kid, privateKey } = await service.service.context.auth.keys.signer();
   const parts = [
     { ...decodeProtectedHeader(token), kid },
     { ...decodeJwt(token), ...changes },

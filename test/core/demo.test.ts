@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../src/app/config.ts';
-import { openStores, type Stores } from '../../src/app/context.ts';
+import { type AppContext, openAppContext } from '../../src/app/context.ts';
 import { loadDemoWhenEmpty } from '../../src/app/demo.ts';
 import type { PasswordHasher, Vault } from '../../src/auth/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -21,13 +21,13 @@ function lines(file: string): Record<string, string>[] {
   );
 }
 
-async function storesOf(db: TestDatabase): Promise<Stores> {
+async function storesOf(db: TestDatabase): Promise<AppContext> {
   const { config, secrets } = loadConfig({
     DATABASE_URL: db.url,
     SECRET_KEY: randomBytes(32).toString('hex'),
     ALLOW_DEMO_ANYWHERE: 'true',
   });
-  return openStores(config, secrets, 'borrow', () => {});
+  return openAppContext(config, secrets, 'borrow', () => {});
 }
 
 /** The same, but for the n-th call, at which the process ends. */
@@ -42,14 +42,14 @@ function killedAt<Given extends unknown[], Answer>(nth: number, call: (...given:
 
 describe('the demo', () => {
   let db: TestDatabase;
-  let stores: Stores;
+  let context: AppContext;
   before(async () => {
     db = await testDatabase();
-    stores = await storesOf(db);
-    assert.equal(await loadDemoWhenEmpty(stores), true);
+    context = await storesOf(db);
+    assert.equal(await loadDemoWhenEmpty(context), true);
   });
   after(async () => {
-    await stores.close();
+    await context.close();
     await db.close();
   });
 
@@ -209,25 +209,25 @@ describe('the demo', () => {
 
   test('is loaded once', async () => {
     const standing = await dumpTables(db);
-    assert.equal(await loadDemoWhenEmpty(stores), false);
+    assert.equal(await loadDemoWhenEmpty(context), false);
     assert.deepEqual(await dumpTables(db), standing);
   });
 });
 
 test('the demo, killed while it was loaded, is completed by the next start', async () => {
   await using db = await testDatabase();
-  const stores = await storesOf(db);
+  const context = await storesOf(db);
   const logins = lines('logins.csv').length;
-  const { auth, clock } = stores;
+  const { auth, clock } = context;
   const noLogin = { hash: killedAt(logins, (text: string) => auth.passwords.hash(text)) } as PasswordHasher;
   const noClient = {
     hash: killedAt(3, (purpose: string, text: string) => auth.vault.hash(purpose, text)),
   } as Vault;
-  const killed: Stores[] = [
+  const killed: AppContext[] = [
     // An import reads the clock as it begins, for each range of memberships, and at its end.
-    { ...stores, clock: killedAt(5, clock) },
-    { ...stores, auth: { ...auth, passwords: noLogin } },
-    { ...stores, auth: { ...auth, vault: noClient } },
+    { ...context, clock: killedAt(5, clock) },
+    { ...context, auth: { ...auth, passwords: noLogin } },
+    { ...context, auth: { ...auth, vault: noClient } },
   ];
   const standing: (readonly string[] | undefined)[] = [];
   for (const attempt of killed) {
@@ -248,25 +248,25 @@ test('the demo, killed while it was loaded, is completed by the next start', asy
   assert.equal(standing[1]?.[2], '0', 'the second attempt got to the logins');
   assert.deepEqual(standing[2], [`${accounts}`, `${logins}`, '2'], 'the third attempt got to the clients');
 
-  assert.equal(await loadDemoWhenEmpty(stores), true);
+  assert.equal(await loadDemoWhenEmpty(context), true);
   const [done] = await db.superuser(
     `select (select count(*) from users) as users, (select count(*) from clients) as clients,
             (select count(*) from entries where kind = 'OPENING') as openings`,
   );
   // Two entries an opening; one account of lakeside, closed, has none.
   assert.deepEqual(done, { users: BigInt(logins), clients: 4n, openings: 2n * BigInt(accounts - 1) });
-  assert.equal(await loadDemoWhenEmpty(stores), false);
-  await stores.close();
+  assert.equal(await loadDemoWhenEmpty(context), false);
+  await context.close();
 });
 
 test('a database with an institution of its own is left alone', async () => {
   await using db = await testDatabase();
-  const stores = await storesOf(db);
+  const context = await storesOf(db);
   await db.superuser(
     `insert into institutions (code, name, currency, time_zone, enrollment, created_at)
      values ('fictional', 'Fictional Credit Union', 'USD', 'UTC', 'closed', now())`,
   );
-  assert.equal(await loadDemoWhenEmpty(stores), false);
+  assert.equal(await loadDemoWhenEmpty(context), false);
   assert.equal((await db.superuser('select from institutions')).length, 1);
-  await stores.close();
+  await context.close();
 });

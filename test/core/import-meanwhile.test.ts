@@ -114,7 +114,7 @@ async function findings(): Promise<object[]> {
 
 async function importDay(day: number, adjustBalances: boolean, asOf = new Date()) {
   await using folder = await extractFolder(extractOfDay(day));
-  return await importExtract(service.service.stores, folder.folder, { adjustBalances, asOf });
+  return await importExtract(service.service.context, folder.folder, { adjustBalances, asOf });
 }
 
 test('imports without balances move no cent and lose no order', async () => {
@@ -189,7 +189,7 @@ test('transfers posted since the moment of the figures stay on top of them', asy
   assert.deepEqual(await findings(), []);
 
   await using folder = await extractFolder(extractOfDay(2));
-  await assert.rejects(importExtract(service.service.stores, folder.folder, { adjustBalances: true }), {
+  await assert.rejects(importExtract(service.service.context, folder.folder, { adjustBalances: true }), {
     name: 'ImportRefused',
     message: /say of which moment the figures are/,
   });
@@ -243,7 +243,7 @@ test('a held payment that is more than the core says is owed by now: it posts, n
     line.startsWith('a-1001-carloan') ? line.replace('14250.00', '500.00') : line,
   );
   await using folder = await extractFolder(files);
-  await importExtract(service.service.stores, folder.folder, { adjustBalances: true, asOf: new Date() });
+  await importExtract(service.service.context, folder.folder, { adjustBalances: true, asOf: new Date() });
   assert.deepEqual(await findings(), []);
 
   const approval = { kind: 'approve', origin: commandOf('ann') } as const;

@@ -25,7 +25,7 @@ let service: TestService;
 let lakeside: Institution;
 before(async () => {
   service = await startTestService({ clock: () => at, environment: { TRUSTED_PROXIES: '127.0.0.0/8' } });
-  lakeside = (await service.service.stores.database.directory((db) =>
+  lakeside = (await service.service.context.database.directory((db) =>
     findInstitutionByCode(db, 'lakeside'),
   )) as Institution;
 });
@@ -50,7 +50,7 @@ interface Row {
 
 /** What was audited of one request or command, repeats of the minute included. */
 async function entriesOf(transactionId: string): Promise<Row[]> {
-  await service.service.stores.auth.audit.settle();
+  await service.service.context.auth.audit.settle();
   return service.db.superuser<Row>(
     'select * from audit_entries where transaction_id = $1 order by audit_key',
     [transactionId],
@@ -151,7 +151,7 @@ describe('a token request leaves who, from where, for what and with which outcom
   }
 
   test('and none of what was typed wrong stands anywhere in it', async () => {
-    await service.service.stores.auth.audit.settle();
+    await service.service.context.auth.audit.settle();
     const rows = await service.db.superuser<{ row: string }>('select t::text as row from audit_entries t');
     assert.ok(rows.length >= cases.length);
     assert.deepEqual(
@@ -198,7 +198,7 @@ test('registering and activating leave the user and the client, also when refuse
     'user.registered refused member_already_registered demo-app null 198.51.100.7',
   ]);
 
-  const { auth } = service.service.stores;
+  const { auth } = service.service.context;
   const operator = commandOf('olga');
   const issued = await reissueActivation(auth, lakeside.institutionId, userId, operator);
   const activation = { username: 'poppy.new', password: 'seven lanterns by the lake' };
@@ -215,7 +215,7 @@ test('registering and activating leave the user and the client, also when refuse
 });
 
 test("an operator's commands leave whose they were and whom they concerned", async () => {
-  const { auth } = service.service.stores;
+  const { auth } = service.service.context;
   const { institutionId } = lakeside;
   const by = (transactionId: string) => commandOf('olga', { transactionId, sudoUser: 'ola' });
   const name = 'olive.euro';
@@ -386,7 +386,7 @@ test('a change of contact leaves who changed which fields, and no personal data'
 });
 
 test('a change keeps what it replaced and what it put there, and a typed name stands in a demo alone', async () => {
-  const { database } = service.service.stores;
+  const { database } = service.service.context;
   const entry = {
     action: 'institution.changed',
     outcome: 'succeeded',
@@ -437,7 +437,7 @@ describe('a flood of refusals', () => {
     );
 
   test('of one kind leaves two rows a minute that say how many there were', async () => {
-    const { database } = service.service.stores;
+    const { database } = service.service.context;
     const trail = new AuditTrail({ database, clock: () => at });
     for (let n = 0; n < 2_000; n += 1) trail.note(lakeside.institutionId, refusal(1));
     await trail.close();
@@ -446,7 +446,7 @@ describe('a flood of refusals', () => {
 
   test('of ever other names and addresses is told apart up to a number, and counted beyond it', async () => {
     await service.db.superuser("delete from audit_entries where transaction_id like 'flood-%'");
-    const { database } = service.service.stores;
+    const { database } = service.service.context;
     const trail = new AuditTrail({ database, clock: () => at, mostKinds: 50 });
     for (let n = 0; n < 2_000; n += 1) trail.note(lakeside.institutionId, refusal(n));
     await trail.close();
@@ -457,7 +457,7 @@ describe('a flood of refusals', () => {
 
   test('of names that nobody has takes who and where from nothing that others do', async () => {
     await service.db.superuser("delete from audit_entries where transaction_id like 'flood-%'");
-    const { database } = service.service.stores;
+    const { database } = service.service.context;
     const trail = new AuditTrail({ database, clock: () => at, mostKinds: 50 });
     for (let n = 0; n < 100; n += 1) trail.note(lakeside.institutionId, refusal(n));
     for (let n = 0; n < 100; n += 1) {
@@ -473,7 +473,7 @@ describe('a flood of refusals', () => {
   });
 
   test('that the database refuses does not stop what comes after', async () => {
-    const { database } = service.service.stores;
+    const { database } = service.service.context;
     const failures: unknown[] = [];
     const trail = new AuditTrail({ database, clock: () => at, onError: (error) => failures.push(error) });
     trail.note(lakeside.institutionId, { ...refusal(1), reason: 'NOT A WORD OF OURS' });
@@ -490,7 +490,7 @@ describe('a flood of refusals', () => {
 
 describe('what is audited', () => {
   const run = (text: string) =>
-    service.service.stores.database.read(lakeside.institutionId, (db) => db.query(sql('', text)));
+    service.service.context.database.read(lakeside.institutionId, (db) => db.query(sql('', text)));
 
   test('cannot be changed or deleted by the service', async () => {
     for (const text of [
@@ -503,10 +503,10 @@ describe('what is audited', () => {
   });
 
   test('cannot be seen or written by another institution', async () => {
-    const harbor = await service.service.stores.database.directory((db) =>
+    const harbor = await service.service.context.database.directory((db) =>
       findInstitutionByCode(db, 'harbor'),
     );
-    const { database } = service.service.stores;
+    const { database } = service.service.context;
     const seen = await database.read(harbor?.institutionId as never, (db) =>
       db.query(sql('', `select from audit_entries where institution_id = ${lakeside.institutionId}`)),
     );
@@ -521,7 +521,7 @@ describe('what is audited', () => {
   });
 
   test('is forgotten after its time, and never within 90 days', async () => {
-    const { database } = service.service.stores;
+    const { database } = service.service.context;
     await service.db.superuser(
       `insert into audit_entries (institution_id, recorded_at, action, outcome, transaction_id, times)
        select $1, now() - make_interval(days => age), 'login', 'refused', 'aged-' || age, 1

@@ -24,7 +24,7 @@ async function aRegisteredMember(memberNumber: string, email: string) {
   const registered = await app.post(paths.register, { memberNumber, email });
   assert.equal(registered.status, 201, registered.text);
   const { userId } = registered.body;
-  const { auth, database } = service.service.stores;
+  const { auth, database } = service.service.context;
   const institution = await database.directory((db) => findInstitutionByCode(db, 'lakeside'));
   assert.ok(institution);
   const issued = await reissueActivation(auth, institution.institutionId, userId, ownOrigin());

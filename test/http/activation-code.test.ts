@@ -152,7 +152,7 @@ describe('404, always the same:', () => {
     assert.deepEqual(told(await codeOf(used.eventId)), nothing);
 
     const replaced = await aRegistration('100023', 'dune.exampleton@example.test');
-    const { auth } = service.service.stores;
+    const { auth } = service.service.context;
     const { institutionId } = await institutionOf(service, 'lakeside');
     assert.ok(await reissueActivation(auth, institutionId, replaced.userId, ownOrigin()));
     assert.deepEqual(told(await codeOf(replaced.eventId)), nothing);

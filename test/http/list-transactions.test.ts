@@ -62,7 +62,7 @@ async function walk(caller: DemoCaller, account: string, query: string): Promise
 
 /** A pending transfer as the ledger and the table of transfers have one, at the time of the clock. */
 async function hold(id: string, from: string, to: string, amountMinor: bigint, by: string) {
-  const { database } = service.service.stores;
+  const { database } = service.service.context;
   const [institution] = await service.db.superuser<{ institution_id: InstitutionId }>(
     `select institution_id from institutions where code = 'lakeside'`,
   );

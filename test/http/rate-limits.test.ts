@@ -76,7 +76,7 @@ test('a client has so many registrations a minute, activations among them', asyn
 
 /** What the audit has of one action, as reason, user and how often. */
 async function audited(action: string): Promise<string[]> {
-  await service.service.stores.auth.audit.settle();
+  await service.service.context.auth.audit.settle();
   const rows = await service.db.superuser<{ line: string }>(
     `select concat_ws(' ', reason, user_id, sum(times)) as line from audit_entries
      where action = '${action}' and user_id is not null group by reason, user_id order by 1`,

@@ -24,7 +24,7 @@ before(async () => {
     memberOf(service, 'demo.member', 'demo-member-password'),
   ]);
   const idOf = (code: string) =>
-    service.service.stores.database.directory(async (db) => {
+    service.service.context.database.directory(async (db) => {
       const institution = await findInstitutionByCode(db, code);
       return institution?.institutionId as InstitutionId;
     });
@@ -76,7 +76,7 @@ class Reader {
 }
 
 const append = (events: readonly NewEvent[], institutionId = lakesideId) =>
-  service.service.stores.database.transaction(institutionId, (tx) =>
+  service.service.context.database.transaction(institutionId, (tx) =>
     appendEvents(tx, institutionId, events, new Date()),
   );
 const marker = (name: string): NewEvent => ({ kind: 'test.marker', subjectKey: 0n, data: { name } });
@@ -216,7 +216,7 @@ describe('the order, and that none is skipped', () => {
     const released = new Promise<void>((resolve) => {
       commit = resolve;
     });
-    const late = service.service.stores.database.transaction(lakesideId, async (tx) => {
+    const late = service.service.context.database.transaction(lakesideId, async (tx) => {
       await appendEvents(tx, lakesideId, [marker('late')], new Date());
       wrote();
       await released;
@@ -250,7 +250,7 @@ describe('the order, and that none is skipped', () => {
     const writers = Promise.all(
       Array.from({ length: 6 }, async (_, writer) => {
         for (let i = 0; i < 25; i++) {
-          await service.service.stores.database
+          await service.service.context.database
             .transaction(lakesideId, async (tx) => {
               await appendEvents(tx, lakesideId, [marker(`w${writer}-${i}`)], new Date());
               await sleep((writer * 7 + i * 3) % 11);
@@ -305,7 +305,7 @@ describe('after a restore', () => {
     await using restored = await startTestService();
     const caller = await clientOf(restored);
     const reader = new Reader(caller);
-    const stored = restored.service.stores.database;
+    const stored = restored.service.context.database;
     const put = (name: string) =>
       stored.transaction(lakesideId, (tx) => appendEvents(tx, lakesideId, [marker(name)], new Date()));
     await put('old 1');
@@ -365,7 +365,7 @@ describe('after a restore', () => {
 describe('after a restore to an earlier state of the same cluster', () => {
   test('who had read what was undone is told so, for ever; who had not reads on; no event has the id of another', async () => {
     await using restored = await startTestService();
-    const { database, clock } = restored.service.stores;
+    const { database, clock } = restored.service.context;
     const put = (name: string) =>
       database.transaction(lakesideId, (tx) => appendEvents(tx, lakesideId, [marker(name)], new Date()));
     const caller = await clientOf(restored);
@@ -402,7 +402,7 @@ describe('after a restore to an earlier state of the same cluster', () => {
 
   test('an event that is being written when the epoch begins comes before it or is of it', async () => {
     await using restored = await startTestService();
-    const { database, clock } = restored.service.stores;
+    const { database, clock } = restored.service.context;
     const put = (name: string) =>
       database.transaction(lakesideId, (tx) => appendEvents(tx, lakesideId, [marker(name)], new Date()));
     const open = Promise.withResolvers<void>();

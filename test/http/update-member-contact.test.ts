@@ -109,7 +109,7 @@ describe('an e-mail address', () => {
 
   async function codeFor(username: string): Promise<string> {
     const { institutionId } = await institutionOf(service, 'lakeside');
-    const { auth } = service.service.stores;
+    const { auth } = service.service.context;
     const issued = await reissueEmailCode(auth, institutionId, username, ownOrigin());
     assert.ok(typeof issued === 'object', String(issued));
     return issued.code;

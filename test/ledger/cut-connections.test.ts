@@ -18,7 +18,7 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
 }, async () => {
   await using service = await startTestService();
   await using proxy = await cuttingProxy(service.db.connection.host);
-  const { database } = service.service.stores;
+  const { database } = service.service.context;
   const ledger = new Database({
     connection: { ...service.db.connection, host: proxy.host },
     maxConnections: 2,

@@ -91,7 +91,7 @@ test('100,000 random orders through two processes: every outcome and balance as 
   assert.deepEqual(new Set(sums.map((row) => row.total)), new Set(['0']));
 
   const findings: Finding[] = [];
-  const { database: asService } = service.service.stores;
+  const { database: asService } = service.service.context;
   for (const { institutionId } of await asService.directory(listInstitutions)) {
     await reconcile(asService, institutionId, { onFinding: (finding) => findings.push(finding) });
   }

@@ -23,7 +23,7 @@ async function setRefusals(registrationRefusals: 'UNIFORM' | 'DISTINCT'): Promis
   const { institutionId } = await institutionOf(service, 'lakeside');
   const change = { registrationRefusals };
   const changed = await changeClient(
-    service.service.stores.auth,
+    service.service.context.auth,
     institutionId,
     backend[0],
     change,
@@ -67,7 +67,7 @@ describe('uniform refusals', () => {
     assert.partialDeepStrictEqual(answers[0], { status: 422, code: 'registration_refused' });
     await setRefusals('DISTINCT');
     await service.db.superuser("update institutions set enrollment = 'open' where code = 'lakeside'");
-    await service.service.stores.auth.audit.settle();
+    await service.service.context.auth.audit.settle();
     const reasons = await service.db.superuser<{ reason: string; times: number }>(
       `select reason, sum(times)::integer as times from audit_entries
        where action = 'user.registered' and outcome = 'refused' group by 1 order by 1`,
@@ -108,8 +108,8 @@ describe('uniform refusals', () => {
       scopes: ['institution-users:write'],
       grants: ['client_credentials'],
     } as const;
-    await createClient(service.service.stores.auth, client, ownOrigin());
-    const listed = await listClients(service.service.stores.auth, institutionId);
+    await createClient(service.service.context.auth, client, ownOrigin());
+    const listed = await listClients(service.service.context.auth, institutionId);
     const newest = listed.find(({ clientId }) => clientId === 'newest');
     assert.partialDeepStrictEqual(newest, { registrationRefusals: 'UNIFORM', introspectsAll: false });
   });
@@ -207,7 +207,7 @@ describe('the opening deposit', () => {
       };
       assert.deepEqual((await held()).toSorted(), [0, 0]);
       const { institutionId } = await institutionOf(service, 'lakeside');
-      const { auth } = service.service.stores;
+      const { auth } = service.service.context;
       const issued = await reissueActivation(auth, institutionId, userId, ownOrigin());
       const login = {
         activationCode: issued?.code,

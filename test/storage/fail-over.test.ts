@@ -63,8 +63,8 @@ test('after a fail-over to a standby that had lagged behind, the service goes on
   const service = await startService(config, secrets, {
     log: (event) => logged.push(event),
     logStream: { write: () => {} },
-    beforeListening: async (stores) => {
-      await loadDemoWhenEmpty(stores);
+    beforeListening: async (context) => {
+      await loadDemoWhenEmpty(context);
     },
   });
   try {

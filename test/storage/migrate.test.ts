@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { loadConfig } from '../../src/app/config.ts';
-import { migrateDatabase, openStores } from '../../src/app/context.ts';
+import { migrateDatabase, openAppContext } from '../../src/app/context.ts';
 import {
   Database,
   DatabaseStartError,
@@ -231,8 +231,8 @@ async function open(
   log: (event: string) => void = () => {},
 ): Promise<void> {
   const { config, secrets } = loadConfig({ SECRET_KEY: testSecretKey, ...environment });
-  const stores = await openStores(config, secrets, 'borrow', log);
-  await stores.close();
+  const context = await openAppContext(config, secrets, 'borrow', log);
+  await context.close();
 }
 
 function urlOf({ user, host, database }: TestDatabase['connection']): string {

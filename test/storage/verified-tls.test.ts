@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import tls from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { ConfigError, loadConfig } from '../../src/app/config.ts';
-import { openStores } from '../../src/app/context.ts';
+import { openAppContext } from '../../src/app/context.ts';
 import { migrate, refuseUnverifiedUrl } from '../../src/storage/index.ts';
 import { testSecretKey } from '../support/secret-key.ts';
 
@@ -78,7 +78,7 @@ test('asks the same of the URL that migrates, before anything is sent, unless a 
   const remote = 'postgres://app@db.invalid/bank';
   const open = (environment: Record<string, string>) => {
     const { config, secrets } = loadConfig({ SECRET_KEY: testSecretKey, ...environment });
-    return openStores(config, secrets, 'borrow', () => {});
+    return openAppContext(config, secrets, 'borrow', () => {});
   };
   await assert.rejects(open({ DATABASE_URL: remote }), { message: refusal });
   await assert.rejects(open({ DATABASE_URL: local[0] as string, MIGRATION_DATABASE_URL: remote }), {

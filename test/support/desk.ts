@@ -16,13 +16,13 @@ export interface TestDesk extends AsyncDisposable {
 export async function deskOf(
   service: TestService,
   code = 'lakeside',
-  clock = service.service.stores.clock,
+  clock = service.service.context.clock,
 ): Promise<TestDesk> {
-  const { stores } = service.service;
-  const { database } = stores;
+  const { context } = service.service;
+  const { database } = context;
   const institution = await database.directory((db) => findInstitutionByCode(db, code));
   if (institution === undefined) throw new Error('no such institution');
-  const { desk, close } = openDesk({ ...stores, clock });
+  const { desk, close } = openDesk({ ...context, clock });
   return {
     desk,
     database,

@@ -23,7 +23,7 @@ export async function aBridge(
   const { institutionId } = await institutionOf(service, code);
   const grants = [jwtBearer, saml2Bearer];
   const created = await createClient(
-    service.service.stores.auth,
+    service.service.context.auth,
     {
       institutionId,
       clientId,
@@ -44,7 +44,7 @@ export async function aProvider(
 ): Promise<void> {
   const { institutionId } = await institutionOf(service, code);
   await addProvider(
-    service.service.stores.auth,
+    service.service.context.auth,
     institutionId,
     {
       audience: 'http://sharedraft.test',

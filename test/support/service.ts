@@ -40,8 +40,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const service = await startService(config, secrets, {
     log: options.log ?? (() => {}),
     ...(options.clock && { clock: options.clock }),
-    beforeListening: async (stores) => {
-      if (options.demo !== false && options.beside === undefined) await loadDemoWhenEmpty(stores);
+    beforeListening: async (context) => {
+      if (options.demo !== false && options.beside === undefined) await loadDemoWhenEmpty(context);
     },
   });
   const close = async () => {

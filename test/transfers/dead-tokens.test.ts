@@ -107,7 +107,7 @@ test('who is shut out by an operator moves nothing any more, and nobody else is 
   const [member, other] = [await known('member'), await known()];
   await using desk = await deskOf(one);
   const set = (active: boolean) =>
-    setStanding(one.service.stores.auth, desk.institutionId, 'demo.member', { active }, ownOrigin());
+    setStanding(one.service.context.auth, desk.institutionId, 'demo.member', { active }, ownOrigin());
   await set(false);
   const before = await posted(way.fromAccountId);
   const replies = await Promise.all([
@@ -125,7 +125,7 @@ test('who is shut out by an operator moves nothing any more, and nobody else is 
 });
 
 test('a presumption alone moves nothing: an order whose token died before it came is rejected by its batch', async () => {
-  const { auth } = one.service.stores;
+  const { auth } = one.service.context;
   await using desk = await deskOf(one);
   const caller = await known();
   await revoke(caller);
@@ -147,7 +147,7 @@ test('a presumption alone moves nothing: an order whose token died before it cam
 });
 
 test('a presumed token that dies while its order waits for an account is dead when the order is decided', async () => {
-  const { auth } = one.service.stores;
+  const { auth } = one.service.context;
   const [caller, other] = [await known(), await known('member')];
   await using desk = await deskOf(one);
   const before = await posted(way.fromAccountId);

@@ -472,7 +472,7 @@ test('an institution that cannot be settled or kept delays no other, and is logg
         logged.filter(({ event }) => event === 'sweep_failed').map(({ institution }) => institution),
       (names) => names.includes('harbor'),
     );
-    await keepHouse(service.service.stores, 365, log);
+    await keepHouse(service.service.context, 365, log);
   } finally {
     await service.db.superuser(
       'drop policy fails on pending_transfers; drop policy fails on revocations; delete from revocations',

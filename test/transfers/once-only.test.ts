@@ -91,7 +91,7 @@ test('an id derived from an Idempotency-Key can be computed by others, and taken
 
 test('a prefix of ids that a client holds is refused to other clients, to members and by the database', async () => {
   const { institutionId } = desks[0] as TestDesk;
-  const { auth, database } = service.service.stores;
+  const { auth, database } = service.service.context;
   const member = await memberOf(service, 'demo.member', 'demo-member-password');
   const before = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1 };
   assert.equal((await member.post(paths.transfers, { id: 'payroll-early', ...before })).status, 201);

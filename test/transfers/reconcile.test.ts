@@ -602,7 +602,7 @@ const corruptions: readonly Corruption[] = [
 ];
 
 test('of the demo institutions and every kind of transfer nothing is off, in chunks of whatever size', async () => {
-  const { database } = service.service.stores;
+  const { database } = service.service.context;
   for (const institutionId of [names.lakeside, names.harbor]) {
     for (const atOnce of [1, 10, 10_000]) {
       const found = await database.read(Number(institutionId) as InstitutionId, (db) =>
@@ -615,7 +615,7 @@ test('of the demo institutions and every kind of transfer nothing is off, in chu
 
 test('where nothing is off no account is looked at entry by entry: its events are not found by their account', async () => {
   const asked: string[] = [];
-  await service.service.stores.database.read(Number(names.lakeside) as InstitutionId, (db) => {
+  await service.service.context.database.read(Number(names.lakeside) as InstitutionId, (db) => {
     const watched: Queryable = {
       institutionId: db.institutionId,
       query: (statement, values) => {
@@ -720,7 +720,7 @@ test('while orders are under way nothing seems off', async () => {
     pay(checking, loan),
   ];
   try {
-    const { database } = service.service.stores;
+    const { database } = service.service.context;
     for (let round = 0; round < 5; round++) {
       const found = await database.read(Number(names.lakeside) as InstitutionId, (db) =>
         findingsIn(db, names.lakeside, 20),
