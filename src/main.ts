@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from './app/config.ts';
 import { ServiceStartError } from './app/service.ts';
-import { ProviderRejected } from './auth/index.ts';
+import { ProviderRejectedError } from './auth/index.ts';
 import { CommandFailed } from './cli/command.ts';
 import { sharedraft } from './cli/program.ts';
 import { ExtractRejected } from './core-system/index.ts';
@@ -35,7 +35,13 @@ function explain(error: unknown): string {
     // Here reads the operator, who may know what the callers of the service are not told.
     return error.cause instanceof Error ? `${error.detail} (${error.cause.message})` : error.detail;
   }
-  const expected = [DatabaseStartError, ServiceStartError, ExtractRejected, ProviderRejected, CommandFailed];
+  const expected = [
+    DatabaseStartError,
+    ServiceStartError,
+    ExtractRejected,
+    ProviderRejectedError,
+    CommandFailed,
+  ];
   if (expected.some((kind) => error instanceof kind)) return (error as Error).message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

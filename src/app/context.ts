@@ -2,8 +2,8 @@ import {
   AccessTokens,
   type AuthDeps,
   ClientDirectory,
+  LoginBackoff,
   PasswordHasher,
-  Pauses,
   Providers,
   ResourceTokens,
   SigningKeys,
@@ -158,9 +158,9 @@ export async function openAppContext(
         audit,
         // One more than are hashed: it is looked up meanwhile. One client alone has room for a storm of 500.
         logins: new Turns(config.hashingThreads + 1, 1_024),
-        loginPauses: new Pauses({ clock, firstMillis: config.failedLoginPauseMillis }),
+        loginBackoff: new LoginBackoff({ clock, firstMillis: config.failedLoginPauseMillis }),
         sprays: new SprayBrake({ clock, pauseMillis: 8 * config.failedLoginPauseMillis }),
-        clientPauses: new Pauses({ clock, firstMillis: config.failedLoginPauseMillis }),
+        clientBackoff: new LoginBackoff({ clock, firstMillis: config.failedLoginPauseMillis }),
         accessTokenLifetimeSeconds: config.accessTokenLifetimeSeconds,
         refreshTokens: {
           lifetimeMillis: config.refreshTokenLifetimeDays * dayMillis,

@@ -7,6 +7,7 @@ import {
   authorizationServerMetadata,
   changePassword,
   confirmEmail,
+  DecryptionError,
   getActivationCode,
   getEmailCode,
   identify,
@@ -14,10 +15,9 @@ import {
   issueActivation,
   issueEmailCode,
   issueToken,
-  keepAuthHouse,
   refusalFor,
   revokeToken,
-  SealBroken,
+  runAuthMaintenance,
 } from '../auth/index.ts';
 import { payDueOpening } from '../core-system/index.ts';
 import {
@@ -343,7 +343,7 @@ function startSweeping(context: AppContext, desk: TransferDesk, log: Log): { sto
  */
 export async function refuseOtherSecretKey({ auth }: AppContext): Promise<void> {
   await auth.keys.signer().catch((error) => {
-    if (!(error instanceof SealBroken)) return;
+    if (!(error instanceof DecryptionError)) return;
     throw new ServiceStartError(
       'SECRET_KEY is not the one that this database was used with: its signing keys cannot be opened. Set the one before; if it is lost, see "Changing SECRET_KEY" in docs/security.md.',
     );
@@ -375,7 +375,7 @@ export async function keepHouse(context: AppContext, auditRetentionDays: number,
   await attempt(undefined, 'signing_keys', () => auth.keys.keep());
   await attempt(undefined, 'audit', () => trim(wholeService));
   for (const { institutionId, code } of await database.directory(listInstitutions)) {
-    await attempt(code, 'tokens', () => keepAuthHouse(auth, institutionId));
+    await attempt(code, 'tokens', () => runAuthMaintenance(auth, institutionId));
     await attempt(code, 'secrets', () =>
       database.write(institutionId, (db) =>
         wipeExpiredSecrets(db, institutionId, businessTime(institutionId, clock())),

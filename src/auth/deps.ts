@@ -7,7 +7,7 @@ import type { SigningKeys } from './keys/signing-keys.ts';
 import type { Vault } from './keys/vault.ts';
 import type { Providers } from './providers/providers.ts';
 import type { ResourceTokens } from './providers/resource-tokens.ts';
-import type { Pauses } from './sign-in/pauses.ts';
+import type { LoginBackoff } from './sign-in/login-backoff.ts';
 import type { SprayBrake } from './sign-in/spray-brake.ts';
 import type { Turns } from './sign-in/turns.ts';
 import type { AccessTokens } from './tokens/access-tokens.ts';
@@ -30,11 +30,11 @@ export interface AuthDeps {
   /** One after the other, clients in turns: also their look-ups and writes, so that a storm does not take the database either. */
   readonly logins: Turns;
   /** By username, known or not: before a login is looked at. */
-  readonly loginPauses: Pauses;
+  readonly loginBackoff: LoginBackoff;
   /** By client and by a member's own address: before a login is looked at. */
   readonly sprays: SprayBrake;
   /** By address: before a client is told that it is not who it says. */
-  readonly clientPauses: Pauses;
+  readonly clientBackoff: LoginBackoff;
   readonly accessTokenLifetimeSeconds: number;
   /** How long a login may be renewed in all, and how long it waits for that. */
   readonly refreshTokens: { readonly lifetimeMillis: number; readonly idleMillis: number };

@@ -50,21 +50,21 @@ export {
 export { PasswordHasher } from './credentials/passwords.ts';
 export { refusalFor } from './credentials/registration-refusals.ts';
 export type { AuthDeps } from './deps.ts';
-export { keepAuthHouse } from './keep-house.ts';
 export { jwksMaxAgeSeconds, type Rotation, SigningKeys } from './keys/signing-keys.ts';
-export { SealBroken, Vault } from './keys/vault.ts';
+export { DecryptionError, Vault } from './keys/vault.ts';
+export { runAuthMaintenance } from './maintenance.ts';
 export { type ProviderKey, readCertificates, readJwks } from './providers/keys.ts';
 export {
   type Provider,
   type ProviderKind,
-  ProviderRejected,
+  ProviderRejectedError,
   providerKinds,
 } from './providers/provider.ts';
 export { Providers } from './providers/providers.ts';
-export { sweepSpentAssertions } from './providers/queries.ts';
+export { deleteExpiredAssertions } from './providers/queries.ts';
 export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
 export { ResourceTokens } from './providers/resource-tokens.ts';
-export { Pauses } from './sign-in/pauses.ts';
+export { LoginBackoff } from './sign-in/login-backoff.ts';
 export { SprayBrake } from './sign-in/spray-brake.ts';
 export { Turns } from './sign-in/turns.ts';
 export { AccessTokens } from './tokens/access-tokens.ts';

@@ -7,11 +7,11 @@ import {
   type ClientKeyAlgorithm,
   changeClient,
   createClient,
-  keepAuthHouse,
   readPublicKey,
   removeClientKey,
   retireSecrets,
   rotateSecret,
+  runAuthMaintenance,
 } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
@@ -373,12 +373,12 @@ describe('private_key_jwt', () => {
     // A process whose clock is five minutes ahead does not forget it for the others.
     const started = now.getTime();
     now = new Date(started + 60_000 + 5 * 60_000 - 2_000);
-    await keepAuthHouse(deps(), institutionId);
+    await runAuthMaintenance(deps(), institutionId);
     assert.notEqual(await count(), 0n);
     now = new Date(started + 59_000);
     assert.match((await ask(assertion)).body.error_description, /used before/);
     now = new Date(now.getTime() + 10 * 60_000);
-    await keepAuthHouse(deps(), institutionId);
+    await runAuthMaintenance(deps(), institutionId);
     assert.equal(await count(), 0n);
     assert.equal((await ask(assertion)).status, 401);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import * as oauth from 'oauth4webapi';
-import { changeProvider, readJwks, removeProvider, sweepSpentAssertions } from '../../src/auth/index.ts';
+import { changeProvider, deleteExpiredAssertions, readJwks, removeProvider } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { type Answer, paths, send } from '../support/demo.ts';
 import { aBridge, aProvider, bring, institutionOf, jwtBearer, saml2Bearer } from '../support/identity.ts';
@@ -523,7 +523,7 @@ describe('an assertion is good for one token', () => {
     const once = assertion();
     assert.equal((await bring(service, bridge, jwtBearer, once)).status, 200);
     const remembered = async (at: Date) => {
-      await service.db.database.read(institutionId, (db) => sweepSpentAssertions(db, institutionId, at));
+      await service.db.database.read(institutionId, (db) => deleteExpiredAssertions(db, institutionId, at));
       return service.db.superuser(`select from spent_assertions where institution_id = $1`, [institutionId]);
     };
     const after = (later: number) => new Date(started.getTime() + later * 1000);

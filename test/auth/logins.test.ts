@@ -292,14 +292,14 @@ describe('pauses', () => {
   function watched() {
     const asked: string[] = [];
     const failures = new Map<string, number>();
-    const loginPauses = {
+    const loginBackoff = {
       wait: async (key: string) => {
         asked.push(`${key.length} ${failures.get(key) ?? 0}`);
       },
       failed: (key: string) => failures.set(key, (failures.get(key) ?? 0) + 1),
       succeeded: (key: string) => failures.delete(key),
     };
-    return { asked, deps: { ...auth(), loginPauses: loginPauses as unknown as AuthDeps['loginPauses'] } };
+    return { asked, deps: { ...auth(), loginBackoff: loginBackoff as unknown as AuthDeps['loginBackoff'] } };
   }
 
   test('grow alike for a name that somebody has and one that nobody has, in whichever case', async () => {

@@ -7,7 +7,7 @@ import {
   changeProvider,
   listProviders,
   type Provider,
-  ProviderRejected,
+  ProviderRejectedError,
   readJwks,
   removeProvider,
 } from '../../src/auth/index.ts';
@@ -231,15 +231,21 @@ describe('the registry', () => {
 
   test('refresh tokens are not for a provider to give', async () => {
     const scopes = ['account:read', 'offline_access'] as const;
-    await assert.rejects(add(ours, { providerId: 'long', audience: 'urn:long', scopes }), ProviderRejected);
+    await assert.rejects(
+      add(ours, { providerId: 'long', audience: 'urn:long', scopes }),
+      ProviderRejectedError,
+    );
     const change = changeProvider(deps(), ours.institutionId, 'kept', { scopes }, ownOrigin());
-    await assert.rejects(change, ProviderRejected);
+    await assert.rejects(change, ProviderRejectedError);
   });
 
   test('an institution changes only its own', async () => {
     const theirsOnly = changeProvider(deps(), theirs.institutionId, 'kept', { active: false }, ownOrigin());
-    await assert.rejects(theirsOnly, ProviderRejected);
-    await assert.rejects(removeProvider(deps(), theirs.institutionId, 'kept', ownOrigin()), ProviderRejected);
+    await assert.rejects(theirsOnly, ProviderRejectedError);
+    await assert.rejects(
+      removeProvider(deps(), theirs.institutionId, 'kept', ownOrigin()),
+      ProviderRejectedError,
+    );
     assert.equal((await known(ours)).find((one) => one.providerId === 'kept')?.active, true);
   });
 });

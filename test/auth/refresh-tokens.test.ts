@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { changeClient, createClient, keepAuthHouse, setPassword, setStanding } from '../../src/auth/index.ts';
+import {
+  changeClient,
+  createClient,
+  runAuthMaintenance,
+  setPassword,
+  setStanding,
+} from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { type Answer, paths, send } from '../support/demo.ts';
@@ -355,7 +361,7 @@ describe('what is kept of refresh tokens', () => {
 
   test('goes when it has ended', async () => {
     later(90 * day);
-    await keepAuthHouse(deps(), institutionId);
+    await runAuthMaintenance(deps(), institutionId);
     const left = await one.db.superuser(
       'select family_id as id from refresh_families union all select revoked_id from revocations',
     );

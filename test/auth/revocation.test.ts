@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { decodeJwt } from 'jose';
-import { changeClient, createClient, keepAuthHouse, setStanding } from '../../src/auth/index.ts';
+import { changeClient, createClient, runAuthMaintenance, setStanding } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { type Answer, paths, send } from '../support/demo.ts';
@@ -177,10 +177,10 @@ describe('revocation (RFC 7009)', () => {
     const count = async () =>
       (await one.db.superuser<{ n: bigint }>('select count(*) as n from revocations'))[0]?.n;
     later(1_799_000);
-    await keepAuthHouse(deps(), institutionId);
+    await runAuthMaintenance(deps(), institutionId);
     assert.equal(await lives(tokens.access_token, two), false);
     later(24 * 60 * 60_000 + 5 * 60_000);
-    await keepAuthHouse(deps(), institutionId);
+    await runAuthMaintenance(deps(), institutionId);
     assert.equal(await count(), 0n);
   });
 
@@ -200,7 +200,7 @@ describe('revocation (RFC 7009)', () => {
     const tokens = await member(long);
     await revoke(tokens.refresh_token, long);
     later(86_399_000);
-    await keepAuthHouse(deps(), institutionId);
+    await runAuthMaintenance(deps(), institutionId);
     assert.equal(await lives(tokens.access_token, one), false);
   });
 });

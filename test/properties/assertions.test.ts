@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { InvalidAssertionError } from '../../src/auth/providers/invalid-assertion-error.ts';
 import { verifyJwt } from '../../src/auth/providers/jwt.ts';
-import { NotBelieved } from '../../src/auth/providers/not-believed.ts';
-import type { LiveProvider } from '../../src/auth/providers/providers.ts';
+import type { ActiveProvider } from '../../src/auth/providers/providers.ts';
 import { verifySaml } from '../../src/auth/providers/saml.ts';
 import { parseXml } from '../../src/auth/providers/xml.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
@@ -15,7 +15,7 @@ import { anAssertion, persistent, samlIssuer, signAssertion } from '../support/s
 
 const now = new Date('2026-03-02T12:00:00Z');
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const provider: LiveProvider = {
+const provider: ActiveProvider = {
   institutionId: 1 as InstitutionId,
   providerId: 'p',
   kind: 'saml',
@@ -86,7 +86,7 @@ test('a SAML assertion', () => {
       try {
         assert.deepEqual(verifySaml(provider, changed, endpoint, now), original);
       } catch (error) {
-        if (!(error instanceof NotBelieved)) throw error;
+        if (!(error instanceof InvalidAssertionError)) throw error;
       }
     }),
     { numRuns: 1_500 },
@@ -103,7 +103,7 @@ test('a JWT', async () => {
       try {
         assert.deepEqual(await verifyJwt(provider, changed, rules), original);
       } catch (error) {
-        if (!(error instanceof NotBelieved)) throw error;
+        if (!(error instanceof InvalidAssertionError)) throw error;
       }
     }),
     { numRuns: 1_500 },
@@ -120,7 +120,7 @@ test('XML is read or refused, whatever it is', () => {
       try {
         assert.equal(parseXml(pieces.join('')).nodeType, 1);
       } catch (error) {
-        if (!(error instanceof NotBelieved)) throw error;
+        if (!(error instanceof InvalidAssertionError)) throw error;
       }
     }),
     { numRuns: 3_000 },

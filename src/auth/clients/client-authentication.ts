@@ -3,12 +3,12 @@ import { wholeService } from '../../events/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import { clockSkewMillis } from '../keys/key-states.ts';
-import { type ClientRow, clients } from '../queries.ts';
 import { OAuthError } from '../tokens/oauth-error.ts';
 import type { TokenRequest } from '../tokens/token-request.ts';
 import { auditedNameHash } from './audited-name.ts';
+import { type ClientRow, clients } from './authentication-queries.ts';
 import { assertedClientId, clientAssertionType, verifyClientAssertion } from './client-assertion.ts';
-import { spendClientAssertion } from './spent-client-assertions.ts';
+import { recordClientAssertion } from './replay-cache.ts';
 
 export interface AuthenticatedClient extends ClientRow {
   readonly institutionId: InstitutionId;
@@ -41,15 +41,15 @@ export async function authenticateClient(
     if (institutionId !== undefined) deps.audit.note(institutionId, { ...entry, clientId });
     else deps.audit.note(wholeService, { ...entry, nameHash: auditedNameHash(deps.vault, clientId) });
     // Only who is refused waits: an institution's backend may share its address with whoever tries secrets.
-    await deps.clientPauses.wait(pausedFor);
-    deps.clientPauses.failed(pausedFor);
+    await deps.clientBackoff.wait(pausedFor);
+    deps.clientBackoff.failed(pausedFor);
     return error;
   };
   if (institutionId === undefined) throw await refuse('unknown_client');
   const { address } = request.origin;
   const client = await deps.database.readJoined(institutionId, clients, { clientId, address, now });
   if (client === undefined) throw await refuse('unknown_client');
-  if (!client.fromItsNetworks) throw await refuse('foreign_network');
+  if (!client.isFromItsNetworks) throw await refuse('foreign_network');
   if ('secret' in credentials) {
     const hash = deps.vault.hash(clientSecretPurpose, credentials.secret);
     if (!client.secretHashes.some((known) => timingSafeEqual(known, hash)))
@@ -64,7 +64,7 @@ export async function authenticateClient(
     const hash = deps.vault.hash('client assertion', `${clientId}\0${spent.id}`);
     const first = await deps.database.write(institutionId, (db) =>
       // A process whose clock is behind ours believes it longer.
-      spendClientAssertion(db, institutionId, hash, new Date(spent.expiresAt.getTime() + clockSkewMillis)),
+      recordClientAssertion(db, institutionId, hash, new Date(spent.expiresAt.getTime() + clockSkewMillis)),
     );
     if (!first) {
       const replayed = new OAuthError('invalid_client', 'The client assertion was used before.');
@@ -72,7 +72,7 @@ export async function authenticateClient(
     }
   }
   if (!client.active) throw await refuse('client_inactive');
-  deps.clientPauses.succeeded(pausedFor);
+  deps.clientBackoff.succeeded(pausedFor);
   return { ...client, institutionId };
 }
 

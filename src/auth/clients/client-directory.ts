@@ -1,20 +1,27 @@
-import type { Database, InstitutionId } from '../../storage/index.ts';
-import { selectInstitutionOfClient } from '../queries.ts';
+import { type Database, type InstitutionId, sql } from '../../storage/index.ts';
 
-/** Which institution a client belongs to. That never changes, so that it is looked up once; who is unknown, each time. */
+const institutionOfClient = sql(
+  'auth_institution_of_client',
+  'select institution_id from client_directory where client_id = $1',
+);
+
+/** The institution of a client. A client never moves, so a hit is kept for good; an unknown id is read each time. */
 export class ClientDirectory {
   readonly #database: Database;
-  readonly #known = new Map<string, InstitutionId>();
+  readonly #institutions = new Map<string, InstitutionId>();
 
   constructor(database: Database) {
     this.#database = database;
   }
 
   async institutionOf(clientId: string): Promise<InstitutionId | undefined> {
-    const known = this.#known.get(clientId);
+    const known = this.#institutions.get(clientId);
     if (known !== undefined) return known;
-    const found = await this.#database.directory((db) => selectInstitutionOfClient(db, clientId));
-    if (found !== undefined) this.#known.set(clientId, found);
+    const { rows } = await this.#database.directory((db) =>
+      db.query<{ institution_id: InstitutionId }>(institutionOfClient, [clientId]),
+    );
+    const found = rows[0]?.institution_id;
+    if (found !== undefined) this.#institutions.set(clientId, found);
     return found;
   }
 }

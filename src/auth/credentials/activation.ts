@@ -8,13 +8,11 @@ import type { Vault } from '../keys/vault.ts';
 import {
   type ActivationRow,
   countFailedActivation,
+  deleteActivation,
   selectActivation,
-  selectPasswordRules,
-  selectUserByName,
-  spendActivation,
-  updateCredentials,
   upsertActivation,
-} from '../queries.ts';
+} from './activation-queries.ts';
+import { selectPasswordRules, selectUserByName, updateCredentials } from './credential-queries.ts';
 import { newCode, readCode } from './one-time-codes.ts';
 import { checkNewPassword } from './passwords.ts';
 import { checkNewUsername } from './usernames.ts';
@@ -100,7 +98,7 @@ export async function activateMember(
   const businessAt = deps.businessTime(institutionId, at);
   try {
     await deps.database.transaction(institutionId, async (tx) => {
-      if (!(await spendActivation(tx, institutionId, selector, mostTries, businessAt))) throw invalidCode();
+      if (!(await deleteActivation(tx, institutionId, selector, mostTries, businessAt))) throw invalidCode();
       const { userKey } = activation;
       if (!(await updateCredentials(tx, institutionId, userKey, request.username, passwordHash)))
         throw usernameTaken();

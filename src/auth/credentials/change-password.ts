@@ -3,8 +3,9 @@ import type { MemberActor } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
-import { type LoginRow, replacePassword, selectLoginOf, selectPasswordRules } from '../queries.ts';
-import { countWrongPassword, pauseOf, whyNot } from '../sign-in/failed-logins.ts';
+import { type LoginRow, replacePassword, selectLoginOf } from '../sign-in/login-queries.ts';
+import { backoffKeyOf, countWrongPassword, signInRefusal } from '../sign-in/wrong-passwords.ts';
+import { selectPasswordRules } from './credential-queries.ts';
 import { checkNewPassword } from './passwords.ts';
 
 /**
@@ -21,13 +22,13 @@ export async function changePassword(
   const { institutionId, clientId, userKey } = actor;
   const user = await deps.database.read(institutionId, (db) => selectLoginOf(db, institutionId, userKey));
   if (user?.username == null) throw wrongPassword();
-  const pause = pauseOf(deps, institutionId, user.username);
-  await deps.loginPauses.wait(pause, clientId);
+  const pause = backoffKeyOf(deps, institutionId, user.username);
+  await deps.loginBackoff.wait(pause, clientId);
   const passwordHash = await deps.logins.take(clientId, async () => {
     if (await isCurrent(deps, institutionId, user, request.currentPassword)) {
-      deps.loginPauses.succeeded(pause);
+      deps.loginBackoff.succeeded(pause);
     } else {
-      deps.loginPauses.failed(pause);
+      deps.loginBackoff.failed(pause);
       await countWrongPassword(deps, { institutionId, clientId, origin }, user);
       throw wrongPassword();
     }
@@ -64,7 +65,7 @@ async function isCurrent(
   password: string,
 ): Promise<boolean> {
   const matches = await deps.passwords.verify(user.passwordHash, password);
-  return whyNot(user, matches, deps.businessTime(institutionId, deps.clock())) === undefined;
+  return signInRefusal(user, matches, deps.businessTime(institutionId, deps.clock())) === undefined;
 }
 
 async function checkReplacement(

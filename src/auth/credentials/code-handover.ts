@@ -11,7 +11,7 @@ import { selectUserId } from '../../members/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
-import { SealBroken, type Vault } from '../keys/vault.ts';
+import { DecryptionError, type Vault } from '../keys/vault.ts';
 
 /** A kind of one-time code that goes to the institution beside an event. */
 export interface CodeKind {
@@ -82,7 +82,7 @@ function unsealed(vault: Vault, purpose: string, sealed: Uint8Array): string | u
   try {
     return Buffer.from(vault.open(purpose, sealed)).toString();
   } catch (error) {
-    if (error instanceof SealBroken) return undefined;
+    if (error instanceof DecryptionError) return undefined;
     throw error;
   }
 }

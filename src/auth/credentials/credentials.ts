@@ -7,7 +7,7 @@ import {
   selectUserByName,
   updateCredentials,
   updateStanding,
-} from '../queries.ts';
+} from './credential-queries.ts';
 import { checkNewPassword } from './passwords.ts';
 
 type CredentialDeps = Pick<AuthDeps, 'database' | 'clock' | 'passwords'>;

@@ -5,8 +5,8 @@ import { Problem } from '../../shared/problem.ts';
 import { type InstitutionId, isUniqueViolation, sqlStateOf, type Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { Vault } from '../keys/vault.ts';
-import { selectUserByName } from '../queries.ts';
 import { acknowledgeCode, type CodeKind, handOverCode } from './code-handover.ts';
+import { selectUserByName } from './credential-queries.ts';
 import {
   countFailedEmailCode,
   deleteEmailCode,

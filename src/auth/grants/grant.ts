@@ -28,9 +28,9 @@ export interface Bounds {
   /** Exactly these, where the grant has its own. */
   readonly scopes?: readonly Scope[];
   /** Scopes beyond these are not granted, whatever was asked for; left out: no bound but the client's. */
-  readonly mostScopes?: readonly Scope[];
+  readonly maxScopes?: readonly Scope[];
   /** The token lives no longer. */
-  readonly mostSeconds?: number;
+  readonly maxLifetimeSeconds?: number;
 }
 
 /** One way to obtain a token. `authorize` says whom the token is for, or throws OAuthError. */

@@ -4,8 +4,8 @@ import {
   acceptAssertion,
   furthestExpirySeconds,
 } from '../providers/assertion.ts';
+import { InvalidAssertionError } from '../providers/invalid-assertion-error.ts';
 import { authTimeOf, peekJwt, textClaim, verifyJwt } from '../providers/jwt.ts';
-import { NotBelieved } from '../providers/not-believed.ts';
 import type { Grant } from './grant.ts';
 
 /** A provider's access tokens and other JWTs are no assertions, though it signs them with the same key (RFC 8725 3.11). */
@@ -17,7 +17,7 @@ const jwtAssertion: AssertionFormat = {
     const peeked = peekJwt(jwt);
     // Meant for several, it could be carried from one to the next.
     if (peeked.audiences.length === 1) return peeked;
-    throw new NotBelieved('The claim aud must name one audience.');
+    throw new InvalidAssertionError('The claim aud must name one audience.');
   },
   verify: async (_deps, provider, jwt, now): Promise<Assertion> => {
     const requiredClaims = ['sub', 'jti', provider.subjectFrom];

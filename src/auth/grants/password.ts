@@ -2,9 +2,9 @@ import { appendAudit } from '../../events/index.ts';
 import { auditedNameHash } from '../clients/audited-name.ts';
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
-import { admitLogin, selectLogin } from '../queries.ts';
-import { countWrongPassword, pauseOf, whyNot } from '../sign-in/failed-logins.ts';
+import { admitLogin, selectLogin } from '../sign-in/login-queries.ts';
 import { networkOf } from '../sign-in/spray-brake.ts';
+import { backoffKeyOf, countWrongPassword, signInRefusal } from '../sign-in/wrong-passwords.ts';
 import { OAuthError, type RefusalFacts } from '../tokens/oauth-error.ts';
 import type { TokenRequest } from '../tokens/token-request.ts';
 import type { Bearer, Grant } from './grant.ts';
@@ -22,10 +22,10 @@ export const password: Grant = {
     const username = request.require('username');
     const given = request.require('password');
     const { institutionId } = client;
-    const pausedFor = pauseOf(deps, institutionId, username);
+    const pausedFor = backoffKeyOf(deps, institutionId, username);
     const sources = sourcesOf(client, request);
     await deps.sprays.wait(sources);
-    await deps.loginPauses.wait(pausedFor, client.clientId);
+    await deps.loginBackoff.wait(pausedFor, client.clientId);
     return deps.logins.take(client.clientId, () =>
       logIn(deps, client, request, { username, given, pausedFor, sources }),
     );
@@ -64,7 +64,7 @@ async function logIn(
   const now = deps.clock();
 
   const businessNow = deps.businessTime(institutionId, now);
-  const reason = whyNot(user, matches, businessNow);
+  const reason = signInRefusal(user, matches, businessNow);
   if (user !== undefined && reason === undefined) {
     const passwordHash = await deps.passwords.upgrade(user.passwordHash, given);
     const entry = { action: 'login', outcome: 'succeeded', reason: 'password' } as const;
@@ -76,14 +76,14 @@ async function logIn(
       return true;
     });
     if (!admitted) throw wrongCredentials({ reason: 'changed_meanwhile', userId: user.userId });
-    deps.loginPauses.succeeded(pausedFor);
+    deps.loginBackoff.succeeded(pausedFor);
     deps.sprays.succeeded(sources, user.userKey);
     const { userId, userKey, tokenEpoch: userEpoch, customerIds } = user;
     const authTime = Math.floor(now.getTime() / 1000);
     return { use: 'member', userId, userKey, userEpoch, customerIds, authTime };
   }
 
-  deps.loginPauses.failed(pausedFor);
+  deps.loginBackoff.failed(pausedFor);
   deps.sprays.failed(sources);
   const counted = reason === 'wrong_password' ? user : undefined;
   await countWrongPassword(deps, { institutionId, clientId, origin: request.origin }, counted);

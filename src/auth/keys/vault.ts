@@ -6,8 +6,8 @@ const nonceBytes = 12;
 const authTagLength = 16;
 
 /** What was sealed cannot be opened: it was changed, or sealed for something else or under another SECRET_KEY. */
-export class SealBroken extends Error {
-  override readonly name = 'SealBroken';
+export class DecryptionError extends Error {
+  override readonly name = 'DecryptionError';
 }
 
 /**
@@ -35,7 +35,7 @@ export class Vault {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** SealBroken. */
+  /** DecryptionError. */
   open(purpose: string, sealed: Uint8Array): Uint8Array {
     const bytes = Buffer.from(sealed);
     const nonce = bytes.subarray(0, nonceBytes);
@@ -45,7 +45,7 @@ export class Vault {
         .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + authTagLength));
       return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + authTagLength)), decipher.final()]);
     } catch (cause) {
-      throw new SealBroken(`auth: the sealed ${purpose} cannot be opened`, { cause });
+      throw new DecryptionError(`auth: the sealed ${purpose} cannot be opened`, { cause });
     }
   }
 

@@ -5,11 +5,11 @@ import type { AuthDeps } from '../deps.ts';
 import type { Bearer, Bounds } from '../grants/grant.ts';
 import { clockSkewMillis } from '../keys/key-states.ts';
 import { OAuthError } from '../tokens/oauth-error.ts';
+import { InvalidAssertionError } from './invalid-assertion-error.ts';
 import { clockSkewSeconds } from './jwt.ts';
-import { NotBelieved } from './not-believed.ts';
 import type { ProviderKind } from './provider.ts';
-import type { LiveProvider } from './providers.ts';
-import { spendAssertion } from './queries.ts';
+import type { ActiveProvider } from './providers.ts';
+import { recordAssertion } from './queries.ts';
 
 /** An assertion is for one login, soon: RFC 7523 section 3 and RFC 7522 section 3 let us refuse a far expiry. */
 export const furthestExpirySeconds = 600;
@@ -32,10 +32,10 @@ export interface Assertion {
 /** How each kind of assertion is read: where it claims to come from, and what it says once that is proven. */
 export interface AssertionFormat {
   readonly kind: ProviderKind;
-  /** NotBelieved. */
+  /** InvalidAssertionError. */
   readonly peek: (text: string) => { readonly issuer: string; readonly audiences: readonly string[] };
-  /** NotBelieved. */
-  readonly verify: (deps: AuthDeps, provider: LiveProvider, text: string, now: Date) => Promise<Assertion>;
+  /** InvalidAssertionError. */
+  readonly verify: (deps: AuthDeps, provider: ActiveProvider, text: string, now: Date) => Promise<Assertion>;
 }
 
 /**
@@ -53,32 +53,32 @@ export async function acceptAssertion(
     const { issuer, audiences } = format.peek(text);
     const provider = await deps.providers.findByIssuer(issuer, audiences);
     if (provider?.institutionId !== institutionId || provider.kind !== format.kind) {
-      throw new NotBelieved('Its issuer is not registered here for its audience.');
+      throw new InvalidAssertionError('Its issuer is not registered here for its audience.');
     }
     const assertion = await format.verify(deps, provider, text, now);
     return await bearerOf(deps, provider, assertion, now);
   } catch (error) {
-    if (!(error instanceof NotBelieved)) throw error;
+    if (!(error instanceof InvalidAssertionError)) throw error;
     throw new OAuthError('invalid_grant', `The assertion is not accepted. ${error.message}`, error.facts);
   }
 }
 
 async function bearerOf(
   deps: AuthDeps,
-  provider: LiveProvider,
+  provider: ActiveProvider,
   assertion: Assertion,
   now: Date,
 ): Promise<Bearer & Bounds> {
   const { institutionId, providerId, userIdType, scopes, generation } = provider;
   const sessionMillis = (assertion.sessionEndsAtMillis ?? Number.POSITIVE_INFINITY) - now.getTime();
   const lifetimeSeconds = Math.min(longestTokenSeconds, Math.floor(sessionMillis / 1000));
-  if (lifetimeSeconds <= 0) throw new NotBelieved('The session that it speaks of has ended.');
+  if (lifetimeSeconds <= 0) throw new InvalidAssertionError('The session that it speaks of has ended.');
   const user = await deps.database.read(institutionId, (db) =>
     findUser(db, institutionId, assertion.subject, userIdType),
   );
   if (user?.mayAct !== true) {
     const facts = user ? { reason: 'locked_or_inactive', userId: user.userId } : { reason: 'unknown_user' };
-    throw new NotBelieved('It names nobody who may log in.', { facts });
+    throw new InvalidAssertionError('It names nobody who may log in.', { facts });
   }
 
   const spent = {
@@ -87,10 +87,10 @@ async function bearerOf(
     // Another process, whose clock is behind ours, believes the assertion longer.
     expiresAt: new Date(assertion.expiresAtMillis + clockSkewSeconds * 1000 + clockSkewMillis),
   };
-  const first = await deps.database.write(institutionId, (db) => spendAssertion(db, institutionId, spent));
+  const first = await deps.database.write(institutionId, (db) => recordAssertion(db, institutionId, spent));
   if (!first) {
     const facts = { reason: 'assertion_replayed', userId: user.userId };
-    throw new NotBelieved('It was used already.', { facts });
+    throw new InvalidAssertionError('It was used already.', { facts });
   }
   return {
     use: 'member',
@@ -100,7 +100,7 @@ async function bearerOf(
     customerIds: user.customerIds,
     authTime: assertion.authTime,
     provider: { providerId, generation },
-    mostScopes: scopes,
-    mostSeconds: lifetimeSeconds,
+    maxScopes: scopes,
+    maxLifetimeSeconds: lifetimeSeconds,
   };
 }

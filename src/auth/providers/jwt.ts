@@ -1,7 +1,7 @@
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { isCompactJwt } from '../tokens/compact-jwt.ts';
-import { NotBelieved } from './not-believed.ts';
-import type { LiveProvider } from './providers.ts';
+import { InvalidAssertionError } from './invalid-assertion-error.ts';
+import type { ActiveProvider } from './providers.ts';
 
 /** How far a provider's clock may be from ours. */
 export const clockSkewSeconds = 60;
@@ -9,7 +9,7 @@ export const clockSkewSeconds = 60;
 const maxCharacters = 16_384;
 const maxAudiences = 10;
 
-/** What a JWT says of where it comes from and whom it is for, before anything of it is believed. NotBelieved. */
+/** What a JWT says of where it comes from and whom it is for, before anything of it is believed. InvalidAssertionError. */
 export function peekJwt(jwt: string): { readonly issuer: string; readonly audiences: readonly string[] } {
   if (jwt.length > maxCharacters || !isCompactJwt(jwt)) throw malformed();
   let payload: JWTPayload;
@@ -21,7 +21,8 @@ export function peekJwt(jwt: string): { readonly issuer: string; readonly audien
   const { iss: issuer, aud } = payload;
   const audiences = Array.isArray(aud) ? aud : [aud];
   const named = audiences.every(isName) && audiences.length >= 1 && audiences.length <= maxAudiences;
-  if (!named || !isName(issuer)) throw new NotBelieved('The claims iss and aud are missing or malformed.');
+  if (!named || !isName(issuer))
+    throw new InvalidAssertionError('The claims iss and aud are missing or malformed.');
   return { issuer, audiences };
 }
 
@@ -37,10 +38,10 @@ export function issuerOf(token: string): string | undefined {
 /**
  * The claims of a JWT that this provider signed, for its registered audience and valid now. The key is the provider's,
  * chosen by `kid` (or the only one there is), and with it the algorithm: the header chooses neither. What its `crit`
- * asks for is not understood here. NotBelieved.
+ * asks for is not understood here. InvalidAssertionError.
  */
 export async function verifyJwt(
-  provider: LiveProvider,
+  provider: ActiveProvider,
   jwt: string,
   rules: {
     readonly types: readonly (string | undefined)[];
@@ -70,15 +71,16 @@ export async function verifyJwt(
   });
 
   if (!types.includes(shortType(protectedHeader.typ)))
-    throw new NotBelieved('The typ of the JWT is not accepted.');
+    throw new InvalidAssertionError('The typ of the JWT is not accepted.');
   const { exp = 0, iat } = payload;
   const latest = Math.floor(now.getTime() / 1000) + clockSkewSeconds;
-  if (exp > latest + furthestExpirySeconds) throw new NotBelieved('The claim exp is too far ahead.');
+  if (exp > latest + furthestExpirySeconds)
+    throw new InvalidAssertionError('The claim exp is too far ahead.');
   if (iat !== undefined && !(typeof iat === 'number' && iat <= latest)) throw wrongClaim('iat');
   return { ...payload, exp };
 }
 
-/** A claim that must be a text. NotBelieved. */
+/** A claim that must be a text. InvalidAssertionError. */
 export function textClaim(payload: JWTPayload, name: string): string {
   const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
   if (typeof value !== 'string' || value === '' || value.includes('\0')) throw wrongClaim(name);
@@ -108,22 +110,27 @@ function isName(value: unknown): value is string {
 }
 
 function explain(error: unknown): unknown {
-  if (error instanceof errors.JWTExpired) return new NotBelieved('It has expired.', { cause: error });
+  if (error instanceof errors.JWTExpired)
+    return new InvalidAssertionError('It has expired.', { cause: error });
   if (error instanceof errors.JWTClaimValidationFailed) {
     const early = error.claim === 'nbf' && error.reason === 'check_failed';
-    return early ? new NotBelieved('It is not valid yet.', { cause: error }) : wrongClaim(error.claim, error);
+    return early
+      ? new InvalidAssertionError('It is not valid yet.', { cause: error })
+      : wrongClaim(error.claim, error);
   }
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey) {
-    return new NotBelieved('The signature is not by a key that the provider registered.', { cause: error });
+    return new InvalidAssertionError('The signature is not by a key that the provider registered.', {
+      cause: error,
+    });
   }
   if (error instanceof errors.JOSEError || error instanceof TypeError) return malformed(error);
   return error;
 }
 
-function wrongClaim(claim: string, cause?: unknown): NotBelieved {
-  return new NotBelieved(`The claim ${claim} is missing or wrong.`, { cause });
+function wrongClaim(claim: string, cause?: unknown): InvalidAssertionError {
+  return new InvalidAssertionError(`The claim ${claim} is missing or wrong.`, { cause });
 }
 
-function malformed(cause?: unknown): NotBelieved {
-  return new NotBelieved('It is not a JWT that is accepted here.', { cause });
+function malformed(cause?: unknown): InvalidAssertionError {
+  return new InvalidAssertionError('It is not a JWT that is accepted here.', { cause });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { importKeys, readCertificates, readJwks } from './keys.ts';
-import { ProviderRejected } from './provider.ts';
+import { ProviderRejectedError } from './provider.ts';
 
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const ecJwk = ec.publicKey.export({ format: 'jwk' });
@@ -78,7 +78,7 @@ describe('a JWK Set', () => {
   };
   for (const [name, text] of Object.entries(refused)) {
     test(`refused: ${name}`, () => {
-      assert.throws(() => readJwks(text), ProviderRejected);
+      assert.throws(() => readJwks(text), ProviderRejectedError);
     });
   }
 });
@@ -91,7 +91,7 @@ describe('certificates', () => {
   };
   for (const [name, text] of Object.entries(refused)) {
     test(`refused: ${name}`, () => {
-      assert.throws(() => readCertificates(text), ProviderRejected);
+      assert.throws(() => readCertificates(text), ProviderRejectedError);
     });
   }
 });

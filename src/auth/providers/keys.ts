@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, type webcrypto, X509Certificate } from 'node:crypto';
-import { ProviderRejected } from './provider.ts';
+import { ProviderRejectedError } from './provider.ts';
 
 /** A public key as it is kept: the public members of a JWK (RFC 7517) and no others. */
 export interface ProviderKey {
@@ -36,14 +36,14 @@ const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
 /**
  * The signature keys of a JWK Set (or a single JWK), each bound to one algorithm: the one it names, else its type's
- * first. Keys for encryption are left out. ProviderRejected for secret or private keys, weak ones, and what no header
+ * first. Keys for encryption are left out. ProviderRejectedError for secret or private keys, weak ones, and what no header
  * could choose between.
  */
 export function readJwks(text: string): ProviderKey[] {
   const listed = jwksOf(text).filter((jwk) => jwk.use === undefined || jwk.use === 'sig');
   const keys = listed.map(toProviderKey);
   const kids = new Set(keys.map((key) => key.kid));
-  if (kids.size !== keys.length) throw new ProviderRejected('Two keys have the same kid, or none.');
+  if (kids.size !== keys.length) throw new ProviderRejectedError('Two keys have the same kid, or none.');
   return boundedKeys(keys);
 }
 
@@ -56,7 +56,7 @@ export function readCertificates(text: string): ProviderKey[] {
     const jwk = exportKey(certificate);
     const { alg: _, ...key } = toProviderKey({ ...jwk });
     if (key.kty !== 'RSA' && key.crv !== 'P-256') {
-      throw new ProviderRejected('A certificate must hold an RSA key, or an EC key on P-256.');
+      throw new ProviderRejectedError('A certificate must hold an RSA key, or an EC key on P-256.');
     }
     return { ...key, kid: certificate.fingerprint256.replaceAll(':', '').toLowerCase() };
   });
@@ -72,11 +72,11 @@ function jwksOf(text: string): Record<string, unknown>[] {
   try {
     document = JSON.parse(text);
   } catch {
-    throw new ProviderRejected('The keys are not JSON: expected a JWK Set (RFC 7517).');
+    throw new ProviderRejectedError('The keys are not JSON: expected a JWK Set (RFC 7517).');
   }
   const { keys = [document] } = Object(document) as { keys?: unknown };
   if (!Array.isArray(keys) || !keys.every((key) => key instanceof Object)) {
-    throw new ProviderRejected('The keys are not a JWK Set (RFC 7517).');
+    throw new ProviderRejectedError('The keys are not a JWK Set (RFC 7517).');
   }
   return keys;
 }
@@ -87,11 +87,11 @@ function toProviderKey(jwk: Readonly<Record<string, unknown>>): ProviderKey {
   const name = crv === undefined ? String(kty) : `${kty} ${crv}`;
   const type = Object.hasOwn(keyTypes, name) ? keyTypes[name] : undefined;
   if (type === undefined) {
-    throw new ProviderRejected(`Keys must be of the types ${Object.keys(keyTypes).join(', ')}.`);
+    throw new ProviderRejectedError(`Keys must be of the types ${Object.keys(keyTypes).join(', ')}.`);
   }
   const chosen = type.algs.find((known) => known === (alg ?? type.algs[0]));
   if (chosen === undefined) {
-    throw new ProviderRejected(`A key of type ${name} may have alg ${type.algs.join(', ')}.`);
+    throw new ProviderRejectedError(`A key of type ${name} may have alg ${type.algs.join(', ')}.`);
   }
   const members = type.members.map((member) => [member, jwk[member]] as const);
   if (!members.every(([, value]) => typeof value === 'string')) throw damaged();
@@ -103,7 +103,7 @@ function toProviderKey(jwk: Readonly<Record<string, unknown>>): ProviderKey {
   };
   const { modulusLength = leastRsaBits, publicExponent = 3n } = publicKeyOf(key).asymmetricKeyDetails ?? {};
   if (modulusLength < leastRsaBits || publicExponent < 3n) {
-    throw new ProviderRejected(`An RSA key must have at least ${leastRsaBits} bits.`);
+    throw new ProviderRejectedError(`An RSA key must have at least ${leastRsaBits} bits.`);
   }
   return key;
 }
@@ -120,7 +120,7 @@ function exportKey(certificate: X509Certificate): object {
   try {
     return certificate.publicKey.export({ format: 'jwk' });
   } catch {
-    throw new ProviderRejected('A certificate must hold an RSA key, or an EC key on P-256.');
+    throw new ProviderRejectedError('A certificate must hold an RSA key, or an EC key on P-256.');
   }
 }
 
@@ -128,19 +128,21 @@ function readCertificate(pem: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch {
-    throw new ProviderRejected('A certificate is damaged.');
+    throw new ProviderRejectedError('A certificate is damaged.');
   }
 }
 
 function boundedKeys(keys: ProviderKey[]): ProviderKey[] {
   if (keys.length >= 1 && keys.length <= mostKeys) return keys;
-  throw new ProviderRejected(`Expected 1 to ${mostKeys} keys for signatures, found ${keys.length}.`);
+  throw new ProviderRejectedError(`Expected 1 to ${mostKeys} keys for signatures, found ${keys.length}.`);
 }
 
-function holdsPrivateKey(): ProviderRejected {
-  return new ProviderRejected('A key is secret or private: give only public keys, and replace this one.');
+function holdsPrivateKey(): ProviderRejectedError {
+  return new ProviderRejectedError(
+    'A key is secret or private: give only public keys, and replace this one.',
+  );
 }
 
-function damaged(): ProviderRejected {
-  return new ProviderRejected('A key is damaged.');
+function damaged(): ProviderRejectedError {
+  return new ProviderRejectedError('A key is damaged.');
 }

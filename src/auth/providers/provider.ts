@@ -41,6 +41,6 @@ export interface Provider extends NewProvider {
 }
 
 /** Why a provider cannot be registered as asked; one sentence for the operator. */
-export class ProviderRejected extends Error {
-  override readonly name = 'ProviderRejected';
+export class ProviderRejectedError extends Error {
+  override readonly name = 'ProviderRejectedError';
 }

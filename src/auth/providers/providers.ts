@@ -4,7 +4,7 @@ import type { Provider } from './provider.ts';
 import { selectByIssuer, selectProvider } from './queries.ts';
 
 /** A provider that is switched on, with its keys ready for use. */
-export interface LiveProvider extends Provider {
+export interface ActiveProvider extends Provider {
   readonly verificationKeys: readonly VerificationKey[];
 }
 
@@ -15,14 +15,14 @@ export class Providers {
   readonly #database: Database;
   readonly #known = new Map<
     string,
-    { readonly readAt: number; readonly provider: Promise<LiveProvider | undefined> }
+    { readonly readAt: number; readonly provider: Promise<ActiveProvider | undefined> }
   >();
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  async find(institutionId: InstitutionId, providerId: string): Promise<LiveProvider | undefined> {
+  async find(institutionId: InstitutionId, providerId: string): Promise<ActiveProvider | undefined> {
     const name = `${institutionId} ${providerId}`;
     const known = this.#known.get(name);
     if (known !== undefined && performance.now() - known.readAt < freshMillis) return known.provider;
@@ -36,13 +36,13 @@ export class Providers {
    * The one that registered this issuer under one of these audiences. None also when several did: what is meant for
    * two institutions at once is for neither.
    */
-  async findByIssuer(issuer: string, audiences: readonly string[]): Promise<LiveProvider | undefined> {
+  async findByIssuer(issuer: string, audiences: readonly string[]): Promise<ActiveProvider | undefined> {
     const [one, another] = await this.#database.directory((db) => selectByIssuer(db, issuer, audiences));
     if (one === undefined || another !== undefined) return undefined;
     return this.find(one.institutionId, one.providerId);
   }
 
-  async #read(institutionId: InstitutionId, providerId: string): Promise<LiveProvider | undefined> {
+  async #read(institutionId: InstitutionId, providerId: string): Promise<ActiveProvider | undefined> {
     const provider = await this.#database.read(institutionId, (db) =>
       selectProvider(db, institutionId, providerId),
     );

@@ -195,7 +195,7 @@ const spend = sql(
 );
 
 /** False: it was used before, or is being used at the same time and that one comes first. */
-export async function spendAssertion(
+export async function recordAssertion(
   db: Queryable,
   institutionId: InstitutionId,
   assertion: { readonly providerId: string; readonly idHash: Buffer; readonly expiresAt: Date },
@@ -210,7 +210,7 @@ const sweep = sql(
 );
 
 /** Forgets the assertions that would be refused as expired anyway. */
-export async function sweepSpentAssertions(
+export async function deleteExpiredAssertions(
   db: Queryable,
   institutionId: InstitutionId,
   now: Date,

@@ -7,38 +7,39 @@ import {
 } from '../../events/index.ts';
 import { type InstitutionId, isUniqueViolation, type Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
-import { type NewProvider, type Provider, ProviderRejected, type ProviderSettings } from './provider.ts';
+import { type NewProvider, type Provider, ProviderRejectedError, type ProviderSettings } from './provider.ts';
 import { deleteProvider, insertIssuer, insertProvider, selectProviders, updateProvider } from './queries.ts';
 
 type RegistryDeps = Pick<AuthDeps, 'database' | 'clock' | 'issuer'>;
 
-/** ProviderRejected when its id, or its issuer with this audience, is registered already. */
+/** ProviderRejectedError when its id, or its issuer with this audience, is registered already. */
 export async function addProvider(
   deps: RegistryDeps,
   institutionId: InstitutionId,
   provider: NewProvider,
   origin: Origin,
 ): Promise<void> {
-  if (provider.issuer === deps.issuer) throw new ProviderRejected('That issuer is this service itself.');
+  if (provider.issuer === deps.issuer) throw new ProviderRejectedError('That issuer is this service itself.');
   checkScopes(provider);
   try {
     await deps.database.transaction(institutionId, async (tx) => {
       if (!(await insertIssuer(tx, institutionId, provider))) {
-        throw new ProviderRejected('This issuer is registered already for this audience.');
+        throw new ProviderRejectedError('This issuer is registered already for this audience.');
       }
       await insertProvider(tx, institutionId, provider, deps.clock());
       const after = await selectProvider(tx, provider.providerId);
       await record(deps, tx, 'provider.added', provider.providerId, origin, whatChanged(undefined, after));
     });
   } catch (error) {
-    if (isUniqueViolation(error)) throw new ProviderRejected('The provider id is taken.', { cause: error });
+    if (isUniqueViolation(error))
+      throw new ProviderRejectedError('The provider id is taken.', { cause: error });
     throw error;
   }
 }
 
 /**
  * Also switches it off and on. Identities asserted before end within a second: they name the generation that they were
- * made by. ProviderRejected when there is no such provider.
+ * made by. ProviderRejectedError when there is no such provider.
  */
 export async function changeProvider(
   deps: RegistryDeps,
@@ -57,7 +58,7 @@ export async function changeProvider(
   });
 }
 
-/** Identities asserted by it end within a second. ProviderRejected when there is no such provider. */
+/** Identities asserted by it end within a second. ProviderRejectedError when there is no such provider. */
 export async function removeProvider(
   deps: RegistryDeps,
   institutionId: InstitutionId,
@@ -96,14 +97,14 @@ async function selectProvider(tx: Transaction, providerId: string) {
   return { ...settings, keys: found.keys.map(({ kid }) => kid) };
 }
 
-function unknownProvider(): ProviderRejected {
-  return new ProviderRejected('There is no such provider in this institution.');
+function unknownProvider(): ProviderRejectedError {
+  return new ProviderRejectedError('There is no such provider in this institution.');
 }
 
 /** Who wants another token for an assertion brings another assertion. */
 function checkScopes({ scopes }: Partial<ProviderSettings>): void {
   if (scopes?.includes('offline_access')) {
-    throw new ProviderRejected(
+    throw new ProviderRejectedError(
       'offline_access is not for a provider to give: an assertion is good for one token.',
     );
   }

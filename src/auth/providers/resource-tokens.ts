@@ -1,13 +1,13 @@
 import type { Clock } from '../../storage/index.ts';
-import { Remembered } from '../tokens/remembered.ts';
 import { parseScope, type Scope } from '../tokens/scopes.ts';
+import { VerifiedTokenCache } from '../tokens/verified-token-cache.ts';
+import { InvalidAssertionError } from './invalid-assertion-error.ts';
 import { authTimeOf, clockSkewSeconds, peekJwt, textClaim, verifyJwt } from './jwt.ts';
-import { NotBelieved } from './not-believed.ts';
-import type { LiveProvider, Providers } from './providers.ts';
+import type { ActiveProvider, Providers } from './providers.ts';
 
 /** What a provider's access token says of who bears it. */
 export interface ResourceToken {
-  readonly provider: LiveProvider;
+  readonly provider: ActiveProvider;
   /** Whom it names, in the way that the provider was registered with. */
   readonly subject: string;
   /** Those it was given, as far as the provider may give them. */
@@ -18,7 +18,7 @@ export interface ResourceToken {
 }
 
 interface Verified extends Omit<ResourceToken, 'provider'> {
-  readonly institutionId: LiveProvider['institutionId'];
+  readonly institutionId: ActiveProvider['institutionId'];
   readonly providerId: string;
   readonly generation: number;
   readonly expiresAtMillis: number;
@@ -38,17 +38,17 @@ const leastClaims = ['sub', 'iat'];
 export class ResourceTokens {
   readonly #providers: Providers;
   readonly #clock: Clock;
-  readonly #verified = new Remembered<Verified>();
+  readonly #verified = new VerifiedTokenCache<Verified>();
 
   constructor(providers: Providers, clock: Clock) {
     this.#providers = providers;
     this.#clock = clock;
   }
 
-  /** NotBelieved. */
+  /** InvalidAssertionError. */
   async verify(token: string): Promise<ResourceToken> {
     const now = this.#clock();
-    const name = Remembered.nameOf(token);
+    const name = VerifiedTokenCache.nameOf(token);
     const remembered = this.#verified.get(name);
     if (remembered !== undefined && remembered.expiresAtMillis > now.getTime()) {
       const { institutionId, providerId, generation, ...token } = remembered;
@@ -59,7 +59,7 @@ export class ResourceTokens {
     const { issuer, audiences } = peekJwt(token);
     const provider = await this.#providers.findByIssuer(issuer, audiences);
     if (provider?.resourceTokens !== true) {
-      throw new NotBelieved('Tokens of its issuer are not accepted for its audience.');
+      throw new InvalidAssertionError('Tokens of its issuer are not accepted for its audience.');
     }
     const type = provider.tokenType.toLowerCase();
     const payload = await verifyJwt(provider, token, {
@@ -70,7 +70,9 @@ export class ResourceTokens {
     });
     const issuedAtMillis = Number(payload.iat) * 1000;
     if (issuedAtMillis <= provider.tokensEndedAt.getTime()) {
-      throw new NotBelieved('It was issued before its provider was last registered or switched off or on.');
+      throw new InvalidAssertionError(
+        'It was issued before its provider was last registered or switched off or on.',
+      );
     }
     const subject = textClaim(payload, provider.subjectFrom);
     // Without the claim it was given nothing (RFC 9068 section 2.2.3).

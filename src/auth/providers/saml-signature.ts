@@ -1,8 +1,8 @@
 import { createHash, type KeyObject, verify } from 'node:crypto';
 import type { Element } from '@xmldom/xmldom';
 import { SignedXml } from 'xml-crypto';
+import { InvalidAssertionError } from './invalid-assertion-error.ts';
 import type { VerificationKey } from './keys.ts';
-import { NotBelieved } from './not-believed.ts';
 import { allElements, attribute, childElements, isElement, malformed, onlyChild, parseXml } from './xml.ts';
 
 export const samlNamespace = 'urn:oasis:names:tc:SAML:2.0:assertion';
@@ -31,7 +31,7 @@ const idGrammar = /^[A-Za-z_][A-Za-z0-9._-]{0,254}$/;
 /**
  * The one Assertion that a document is (RFC 7522 section 2.1), before anything of it is believed, with its ID. The
  * document's shape is what defeats wrapping: one Assertion, which is the root; one Signature, which is its child; and
- * no second element of its ID. NotBelieved.
+ * no second element of its ID. InvalidAssertionError.
  */
 export function loneAssertion(xml: string): { readonly root: Element; readonly id: string } {
   const root = parseXml(xml);
@@ -50,12 +50,12 @@ export function loneAssertion(xml: string): { readonly root: Element; readonly i
 
 /**
  * The assertion as it was signed, by one of these keys: parsed again from the very bytes that the signature is over,
- * so that nothing can be read that was not signed. KeyInfo is not looked at. NotBelieved.
+ * so that nothing can be read that was not signed. KeyInfo is not looked at. InvalidAssertionError.
  */
 export function signedAssertion(xml: string, keys: readonly VerificationKey[]): Element {
   const { root, id } = loneAssertion(xml);
   const signatures = allElements(root).filter((element) => element.localName === 'Signature');
-  if (signatures.length !== 1) throw new NotBelieved('It must carry one signature.');
+  if (signatures.length !== 1) throw new InvalidAssertionError('It must carry one signature.');
   const signature = onlyChild(root, signatureNamespace, 'Signature');
   checkShape(signature, id);
 
@@ -74,7 +74,7 @@ export function signedAssertion(xml: string, keys: readonly VerificationKey[]): 
     verifier.loadSignature(signature);
     if (!verifier.checkSignature(xml)) throw wrongSignature();
   } catch (error) {
-    throw error instanceof NotBelieved ? error : wrongSignature(error);
+    throw error instanceof InvalidAssertionError ? error : wrongSignature(error);
   }
   const [signed, another] = verifier.getSignedReferences();
   if (signed === undefined || another !== undefined) throw wrongSignature();
@@ -120,7 +120,7 @@ function partsOf<const Names extends readonly string[]>(
 function checkAlgorithm(element: Element, allowed: readonly string[]): void {
   const algorithm = attribute(element, 'Algorithm') ?? '';
   if (!allowed.includes(algorithm)) {
-    throw new NotBelieved(`Its ${element.localName} is not one that is accepted.`);
+    throw new InvalidAssertionError(`Its ${element.localName} is not one that is accepted.`);
   }
   const inside = childElements(element);
   const prefixes = inside.filter((child) => isElement(child, exclusiveNamespace, 'InclusiveNamespaces'));
@@ -163,6 +163,6 @@ function digestWith(name: string) {
   };
 }
 
-function wrongSignature(cause?: unknown): NotBelieved {
-  return new NotBelieved('The signature is not by a key that the provider registered.', { cause });
+function wrongSignature(cause?: unknown): InvalidAssertionError {
+  return new InvalidAssertionError('The signature is not by a key that the provider registered.', { cause });
 }

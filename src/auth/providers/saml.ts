@@ -1,9 +1,9 @@
 import type { Element } from '@xmldom/xmldom';
 import type { Assertion } from './assertion.ts';
 import { furthestExpirySeconds } from './assertion.ts';
+import { InvalidAssertionError } from './invalid-assertion-error.ts';
 import { clockSkewSeconds } from './jwt.ts';
-import { NotBelieved } from './not-believed.ts';
-import type { LiveProvider } from './providers.ts';
+import type { ActiveProvider } from './providers.ts';
 import { loneAssertion, samlNamespace, signedAssertion } from './saml-signature.ts';
 import { attribute, childElements, childrenCalled, malformed, onlyChild, textOf } from './xml.ts';
 
@@ -17,7 +17,7 @@ const conditionNames = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction']
 
 /**
  * RFC 7522 section 2.1: base64url without line breaks or stray bits. It asks for no padding; many libraries write it, so the
- * exact padding is taken. NotBelieved.
+ * exact padding is taken. InvalidAssertionError.
  */
 export function decodeAssertion(parameter: string): string {
   const bytes = Buffer.from(parameter, 'base64url');
@@ -33,7 +33,7 @@ export function decodeAssertion(parameter: string): string {
   }
 }
 
-/** Where an assertion claims to come from and whom for, before anything of it is believed. NotBelieved. */
+/** Where an assertion claims to come from and whom for, before anything of it is believed. InvalidAssertionError. */
 export function peekSaml(xml: string): { readonly issuer: string; readonly audiences: readonly string[] } {
   const { root } = loneAssertion(xml);
   return { issuer: issuerOf(root), audiences: [audienceOf(onlyChild(root, samlNamespace, 'Conditions'))] };
@@ -41,9 +41,14 @@ export function peekSaml(xml: string): { readonly issuer: string; readonly audie
 
 /**
  * What a SAML 2.0 assertion says (RFC 7522 section 3), read from nothing but its signed bytes. `tokenEndpoint`: where
- * it was brought to. NotBelieved.
+ * it was brought to. InvalidAssertionError.
  */
-export function verifySaml(provider: LiveProvider, xml: string, tokenEndpoint: string, now: Date): Assertion {
+export function verifySaml(
+  provider: ActiveProvider,
+  xml: string,
+  tokenEndpoint: string,
+  now: Date,
+): Assertion {
   const root = signedAssertion(xml, provider.verificationKeys);
   if (attribute(root, 'Version') !== '2.0') throw malformed('Version');
   if (issuerOf(root) !== provider.issuer) throw wrong('Issuer');
@@ -60,7 +65,7 @@ export function verifySaml(provider: LiveProvider, xml: string, tokenEndpoint: s
   const confirmedTo = confirmationEnd(subject, tokenEndpoint, now);
   const expiresAtMillis = Math.min(validTo, confirmedTo);
   if (expiresAtMillis > now.getTime() + skewMillis + furthestExpirySeconds * 1000) {
-    throw new NotBelieved('Its NotOnOrAfter is too far ahead.');
+    throw new InvalidAssertionError('Its NotOnOrAfter is too far ahead.');
   }
 
   const statements = childrenCalled(root, samlNamespace, 'AuthnStatement');
@@ -117,8 +122,8 @@ function endOf(element: Element, now: Date): number {
   const start = instantOr(element, 'NotBefore', Number.NEGATIVE_INFINITY);
   const end = instantOr(element, 'NotOnOrAfter', Number.POSITIVE_INFINITY);
   if (start >= end) throw wrong('NotBefore');
-  if (now.getTime() < start - skewMillis) throw new NotBelieved('It is not valid yet.');
-  if (now.getTime() >= end + skewMillis) throw new NotBelieved('It has expired.');
+  if (now.getTime() < start - skewMillis) throw new InvalidAssertionError('It is not valid yet.');
+  if (now.getTime() >= end + skewMillis) throw new InvalidAssertionError('It has expired.');
   return end;
 }
 
@@ -140,6 +145,6 @@ function instantOr(element: Element, name: string, fallback: number): number {
   return attribute(element, name) === undefined ? fallback : instant(element, name);
 }
 
-function wrong(what: string): NotBelieved {
-  return new NotBelieved(`${what} is missing or wrong.`);
+function wrong(what: string): InvalidAssertionError {
+  return new InvalidAssertionError(`${what} is missing or wrong.`);
 }

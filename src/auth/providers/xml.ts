@@ -1,5 +1,5 @@
 import { DOMParser, type Document, type Element, type Node } from '@xmldom/xmldom';
-import { NotBelieved } from './not-believed.ts';
+import { InvalidAssertionError } from './invalid-assertion-error.ts';
 
 /**
  * XML as SAML needs it and no more: elements, attributes, text. What opens a door is not understood but refused:
@@ -22,7 +22,7 @@ const noReference = /&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});
 const space: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const numericReference = /&#(?:x([0-9A-Fa-f]+)|([0-9]+));/g;
 
-/** The root element. NotBelieved. */
+/** The root element. InvalidAssertionError. */
 export function parseXml(text: string): Element {
   const body = withoutSpaceAround(text.replace(declaration, ''));
   if (!body.startsWith('<')) throw malformed('XML');
@@ -52,7 +52,7 @@ export function childrenCalled(element: Element, namespace: string, name: string
   return childElements(element).filter((child) => isElement(child, namespace, name));
 }
 
-/** The one child of this name. NotBelieved when there is none or a second. */
+/** The one child of this name. InvalidAssertionError when there is none or a second. */
 export function onlyChild(element: Element, namespace: string, name: string): Element {
   const [child, another] = childrenCalled(element, namespace, name);
   if (child === undefined || another !== undefined) throw malformed(name);
@@ -64,7 +64,7 @@ export function attribute(element: Element, name: string): string | undefined {
   return element.hasAttribute(name) ? element.getAttribute(name) : undefined;
 }
 
-/** NotBelieved when there is anything but text in it, or nothing. */
+/** InvalidAssertionError when there is anything but text in it, or nothing. */
 export function textOf(element: Element): string {
   const nodes = Array.from(element.childNodes);
   const text = nodes.map((node) => node.nodeValue ?? '').join('');
@@ -77,8 +77,8 @@ export function allElements(element: Element): Element[] {
   return [element, ...childElements(element).flatMap(allElements)];
 }
 
-export function malformed(what: string): NotBelieved {
-  return new NotBelieved(`It is malformed: ${what}.`);
+export function malformed(what: string): InvalidAssertionError {
+  return new InvalidAssertionError(`It is malformed: ${what}.`);
 }
 
 /** A pattern for the end would look at every run of spaces from each of its places. */

@@ -191,7 +191,11 @@ const forgetRevocations = sql(
 );
 
 /** What has ended, and what is revoked that would have died by now. */
-export async function forgetEnded(db: Queryable, institutionId: InstitutionId, now: Date): Promise<void> {
+export async function deleteEndedTokens(
+  db: Queryable,
+  institutionId: InstitutionId,
+  now: Date,
+): Promise<void> {
   await db.query(forgetFamilies, [institutionId, now]);
   await db.query(forgetRevocations, [institutionId, now]);
 }

@@ -4,8 +4,8 @@ import { Problem } from '../../shared/problem.ts';
 import type { Clock, InstitutionId } from '../../storage/index.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
 import { isCompactJwt } from './compact-jwt.ts';
-import { Remembered } from './remembered.ts';
 import { parseScope, type Scope } from './scopes.ts';
+import { VerifiedTokenCache } from './verified-token-cache.ts';
 
 /** What an access token says of who bears it (RFC 9068, and claims of our own). */
 export interface TokenSubject {
@@ -59,7 +59,7 @@ interface Verified {
  */
 export class AccessTokens {
   readonly #options: AccessTokenOptions;
-  readonly #verified = new Remembered<Verified>();
+  readonly #verified = new VerifiedTokenCache<Verified>();
 
   constructor(options: AccessTokenOptions) {
     this.#options = options;
@@ -103,7 +103,7 @@ export class AccessTokens {
   /** At once what `verify` would answer, for a token that was verified before; undefined where it has to look. */
   recall(token: string): VerifiedToken | undefined {
     const { keys, clock } = this.#options;
-    const remembered = this.#verified.get(Remembered.nameOf(token));
+    const remembered = this.#verified.get(VerifiedTokenCache.nameOf(token));
     if (remembered === undefined || remembered.token.expiresAt * 1000 <= clock().getTime()) return undefined;
     return keys.holds(remembered.kid) ? remembered.token : undefined;
   }
@@ -111,7 +111,7 @@ export class AccessTokens {
   /** Problem `invalid_token` for anything but a living token of ours. */
   async verify(token: string): Promise<VerifiedToken> {
     const nowMillis = this.#options.clock().getTime();
-    const name = Remembered.nameOf(token);
+    const name = VerifiedTokenCache.nameOf(token);
     const remembered = this.#verified.get(name);
     if (remembered !== undefined && remembered.token.expiresAt * 1000 > nowMillis) {
       // What was verified stands only as long as its key does.

@@ -2,12 +2,12 @@ import type { Actor } from '../../institutions/index.ts';
 import { findUser } from '../../members/index.ts';
 import { type Condition, condition } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
+import { InvalidAssertionError } from '../providers/invalid-assertion-error.ts';
 import { issuerOf } from '../providers/jwt.ts';
-import { NotBelieved } from '../providers/not-believed.ts';
-import { standings } from '../queries.ts';
 import { invalidToken, type VerifiedToken } from './access-tokens.ts';
 import { askedOf, type LivingToken, livingToken, stillLiving } from './living-token.ts';
 import type { Scope } from './scopes.ts';
+import { standings } from './token-status.ts';
 
 export interface Caller {
   readonly actor: Actor;
@@ -113,7 +113,7 @@ async function identifyAsserted(
   admit: (client: string) => void,
 ): Promise<Caller> {
   const asserted = await deps.resourceTokens.verify(token).catch((error) => {
-    throw error instanceof NotBelieved ? invalidToken(error) : error;
+    throw error instanceof InvalidAssertionError ? invalidToken(error) : error;
   });
   const { provider, subject, scopes, issuedAtMillis, authTime } = asserted;
   const { institutionId, providerId, userIdType } = provider;

@@ -54,14 +54,19 @@ async function issueTo(
     throw new OAuthError('unauthorized_client', 'The client may not use this grant.');
   }
   const asked = grantScopes(request.text('scope'), client.scopes);
-  const { scopes: own, mostScopes, mostSeconds, ...bearer } = await grant.authorize(deps, client, request);
+  const {
+    scopes: own,
+    maxScopes,
+    maxLifetimeSeconds,
+    ...bearer
+  } = await grant.authorize(deps, client, request);
   const mayCarry = (scope: Scope) =>
-    (mostScopes?.includes(scope) ?? true) && (bearer.use === 'client' || memberScopes.includes(scope));
+    (maxScopes?.includes(scope) ?? true) && (bearer.use === 'client' || memberScopes.includes(scope));
   const scopes = (own ?? asked).filter(mayCarry);
   if (scopes.length < Math.min(asked.length, 1))
     throw new OAuthError('invalid_scope', 'Nothing of the scope can be granted.');
   const usualSeconds = client.tokenLifetimeSeconds ?? deps.accessTokenLifetimeSeconds;
-  const lifetimeSeconds = Math.min(usualSeconds, mostSeconds ?? usualSeconds);
+  const lifetimeSeconds = Math.min(usualSeconds, maxLifetimeSeconds ?? usualSeconds);
   const { institutionId, clientId } = client;
   // A login by password was written with the user's standing.
   if (grantType !== 'password') {

@@ -1,7 +1,7 @@
 import { Problem } from '../../shared/problem.ts';
 import type { AuthDeps } from '../deps.ts';
-import { type AskedToken, type Standing, standings } from '../queries.ts';
 import type { VerifiedToken } from './access-tokens.ts';
+import { type AskedToken, type Standing, standings } from './token-status.ts';
 
 export interface LivingToken {
   readonly token: VerifiedToken;

@@ -1,8 +1,8 @@
 import type { RefusalFacts } from '../tokens/oauth-error.ts';
 
 /** Why an assertion, or a provider's token, is not believed; one sentence that its bearer may read. */
-export class NotBelieved extends Error {
-  override readonly name = 'NotBelieved';
+export class InvalidAssertionError extends Error {
+  override readonly name = 'InvalidAssertionError';
   /** For the audit alone. */
   readonly facts: RefusalFacts;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Problem } from '../../shared/problem.ts';
-import { Pauses } from './pauses.ts';
+import { LoginBackoff } from './login-backoff.ts';
 
 const minute = 60_000;
 
@@ -10,7 +10,7 @@ function watched(options: { readonly mostWaiting?: number; readonly mostKeys?: n
   let now = 0;
   const held: (() => void)[] = [];
   let holding = false;
-  const pauses = new Pauses({
+  const pauses = new LoginBackoff({
     clock: () => new Date(now),
     firstMillis: 250,
     sleep: (millis) => {

@@ -3,7 +3,7 @@ import { FairShare } from '../../shared/fair-share.ts';
 import type { Clock } from '../../storage/index.ts';
 import { tooManyLogins } from './turns.ts';
 
-export interface PausesOptions {
+export interface LoginBackoffOptions {
   readonly clock: Clock;
   /** After the first failure; each further one doubles it, up to two seconds. 0: no pauses. */
   readonly firstMillis: number;
@@ -20,12 +20,12 @@ const forgottenMillis = 15 * 60 * 1000;
  * Makes who fails wait, longer each time. By key, whether anybody has it or not, so that the pause tells nothing.
  * In this process's memory alone and bounded: the keys longest without a failure are forgotten first.
  */
-export class Pauses {
-  readonly #options: PausesOptions;
+export class LoginBackoff {
+  readonly #options: LoginBackoffOptions;
   readonly #failures = new Map<string, { readonly count: number; readonly at: number }>();
   readonly #places: FairShare;
 
-  constructor(options: PausesOptions) {
+  constructor(options: LoginBackoffOptions) {
     this.#options = options;
     this.#places = new FairShare(options.mostWaiting ?? 256);
   }

@@ -10,7 +10,7 @@ const spend = sql(
  * Uses an assertion up, for all processes: false when it was used before. `hash`: 32 bytes, of the
  * client's id and its own; it is remembered until `expiresAt`, when no process would believe it anyway.
  */
-export async function spendClientAssertion(
+export async function recordClientAssertion(
   db: Queryable,
   institutionId: InstitutionId,
   hash: Buffer,
@@ -24,7 +24,7 @@ const forget = sql(
   'delete from spent_client_assertions where institution_id = $1 and expires_at <= $2',
 );
 
-export async function forgetClientAssertions(
+export async function deleteExpiredClientAssertions(
   db: Queryable,
   institutionId: InstitutionId,
   now: Date,

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 const most = 20_000;
 
 /** What was found out of tokens, by their SHA-256; of too many the oldest goes. */
-export class Remembered<T> {
+export class VerifiedTokenCache<T> {
   // A map keeps the order in which its keys came.
   readonly #known = new Map<string, T>();
 

@@ -2,14 +2,14 @@ import { appendAudit, appendEvents, type Origin } from '../../events/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import { foldUsername } from '../credentials/usernames.ts';
 import type { AuthDeps } from '../deps.ts';
-import { countFailedLogin, type LoginRow, mostFailures } from '../queries.ts';
+import { countFailedLogin, type LoginRow, maxFailedLogins } from './login-queries.ts';
 
 const triesInARow = 5;
 const firstLockMillis = 15 * 60 * 1000;
 const longestLockMillis = 24 * 60 * 60 * 1000;
 
 /** Names the pause of a username, known or not, without keeping the name. */
-export function pauseOf(
+export function backoffKeyOf(
   { vault }: Pick<AuthDeps, 'vault'>,
   institutionId: InstitutionId,
   username: string,
@@ -18,10 +18,10 @@ export function pauseOf(
 }
 
 /** Why the user may not come in with this password; undefined when they may. A word for the audit alone. */
-export function whyNot(user: LoginRow | undefined, matches: boolean, now: Date): string | undefined {
+export function signInRefusal(user: LoginRow | undefined, matches: boolean, now: Date): string | undefined {
   if (user === undefined) return 'unknown_user';
   if (user.lockedByOperator || (user.lockedUntil !== null && user.lockedUntil > now)) return 'locked';
-  if (user.failedLogins >= mostFailures) return 'password_ended';
+  if (user.failedLogins >= maxFailedLogins) return 'password_ended';
   if (!matches) return 'wrong_password';
   // Also for the inactive a wrong password is counted: else they could be told from the others.
   if (!user.active) return 'inactive';
@@ -51,7 +51,7 @@ export async function countWrongPassword(
   if (user === undefined || counted === undefined) return;
   const { userKey, userId } = user;
   const facts = { outcome: 'succeeded', reason: 'wrong_passwords', origin, clientId, userId } as const;
-  if (counted.failedLogins >= mostFailures) {
+  if (counted.failedLogins >= maxFailedLogins) {
     await deps.database.transaction(institutionId, async (tx) => {
       await appendEvents(tx, institutionId, [{ kind: 'member.password_ended', subjectKey: userKey }], now);
       await appendAudit(tx, institutionId, { action: 'user.password_ended', ...facts }, now);

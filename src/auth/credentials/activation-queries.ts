@@ -1,0 +1,102 @@
+import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+
+const saveActivation = sql(
+  'auth_save_activation',
+  `insert into activations (institution_id, user_key, selector, secret_hash, expires_at)
+   values ($1, $2, $3, $4, $5)
+   on conflict (institution_id, user_key) do update
+   set selector = excluded.selector, secret_hash = excluded.secret_hash, expires_at = excluded.expires_at,
+       failed_tries = 0`,
+);
+
+/** A user has at most one code; a new one replaces it. */
+export async function upsertActivation(
+  db: Queryable,
+  institutionId: InstitutionId,
+  row: {
+    readonly userKey: bigint;
+    readonly selector: string;
+    readonly secretHash: Buffer;
+    readonly expiresAt: Date;
+  },
+): Promise<void> {
+  await db.query(saveActivation, [institutionId, row.userKey, row.selector, row.secretHash, row.expiresAt]);
+}
+
+export interface ActivationRow {
+  readonly userKey: bigint;
+  readonly personKey: bigint;
+  readonly userId: string;
+  readonly secretHash: Buffer;
+  readonly failedTries: number;
+  readonly expiresAt: Date;
+  readonly memberNumbers: readonly string[];
+}
+
+const activation = sql(
+  'auth_activation',
+  `select a.user_key, u.user_id, u.person_key, a.secret_hash, a.failed_tries, a.expires_at,
+          array(select c.member_number from customer_persons cp
+                join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
+                where cp.institution_id = a.institution_id and cp.person_key = u.person_key) as member_numbers
+   from activations a
+   join users u on u.institution_id = a.institution_id and u.user_key = a.user_key
+   where a.institution_id = $1 and a.selector = $2`,
+);
+
+export async function selectActivation(
+  db: Queryable,
+  institutionId: InstitutionId,
+  selector: string,
+): Promise<ActivationRow | undefined> {
+  const { rows } = await db.query<{
+    user_key: bigint;
+    user_id: string;
+    person_key: bigint;
+    secret_hash: Buffer;
+    failed_tries: number;
+    expires_at: Date;
+    member_numbers: string[];
+  }>(activation, [institutionId, selector]);
+  return rows.map((row) => ({
+    userKey: row.user_key,
+    userId: row.user_id,
+    personKey: row.person_key,
+    secretHash: row.secret_hash,
+    failedTries: row.failed_tries,
+    expiresAt: row.expires_at,
+    memberNumbers: row.member_numbers,
+  }))[0];
+}
+
+const countTry = sql(
+  'auth_count_activation_try',
+  `update activations set failed_tries = failed_tries + 1
+   where institution_id = $1 and selector = $2 and failed_tries < $3`,
+);
+
+export async function countFailedActivation(
+  db: Queryable,
+  institutionId: InstitutionId,
+  selector: string,
+  most: number,
+): Promise<void> {
+  await db.query(countTry, [institutionId, selector, most]);
+}
+
+const remove = sql(
+  'auth_delete_activation',
+  `delete from activations
+   where institution_id = $1 and selector = $2 and failed_tries < $3 and expires_at > $4`,
+);
+
+/** False if another request used it, or it expired, meanwhile. */
+export async function deleteActivation(
+  db: Queryable,
+  institutionId: InstitutionId,
+  selector: string,
+  most: number,
+  now: Date,
+): Promise<boolean> {
+  return (await db.query(remove, [institutionId, selector, most, now])).rowCount === 1;
+}

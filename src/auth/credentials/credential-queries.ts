@@ -1,0 +1,151 @@
+import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+import { maxFailedLogins } from '../sign-in/login-queries.ts';
+
+const passwordRules = sql(
+  'auth_password_rules',
+  `select i.password_min_length,
+          array[i.name, i.code, p.first_name, p.last_name, p.email, u.email]
+            || array(select c.member_number from customer_persons cp
+                     join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
+                     where cp.institution_id = u.institution_id and cp.person_key = u.person_key) as own_words
+   from users u
+   join institutions i on i.institution_id = u.institution_id
+   join persons p on p.institution_id = u.institution_id and p.person_key = u.person_key
+   where u.institution_id = $1 and u.user_key = $2`,
+);
+
+/** The rules for a new password of this user: the institution's minimum length, and words of the institution and the member. */
+export async function selectPasswordRules(
+  db: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+): Promise<{ readonly minLength: number; readonly ownWords: readonly string[] }> {
+  const { rows } = await db.query<{ password_min_length: number; own_words: (string | null)[] }>(
+    passwordRules,
+    [institutionId, userKey],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('auth: a user that was just read is gone');
+  return { minLength: row.password_min_length, ownWords: row.own_words.filter((word) => word !== null) };
+}
+
+const setCredentials = sql(
+  'auth_set_credentials',
+  `update users
+   set username = coalesce($3, username), password_hash = $4, failed_logins = 0, locked_until = null,
+       token_epoch = token_epoch + 1
+   where institution_id = $1 and user_key = $2 and not exists (
+     select from users o
+     where o.institution_id = $1 and o.user_id = any (array[$3, lower($3 collate "C")]) and o.user_key <> $2)`,
+);
+
+/**
+ * Also ends the user's tokens. `username` null keeps the username. False if the username is another user's id, since operators
+ * name users by either; a unique violation of users_by_username if it is another user's username.
+ */
+export async function updateCredentials(
+  db: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+  username: string | null,
+  passwordHash: string,
+): Promise<boolean> {
+  const values = [institutionId, userKey, username, passwordHash];
+  return (await db.query(setCredentials, values)).rowCount === 1;
+}
+
+const setStanding = sql(
+  'auth_set_standing',
+  `update users
+   set active = coalesce($3, active), locked_by_operator = coalesce($4, locked_by_operator),
+       failed_logins = case when $4 is false and failed_logins < ${maxFailedLogins} then 0 else failed_logins end,
+       locked_until = case when $4 is false then null else locked_until end,
+       tokens_ended_at = case when coalesce($3, active) <> active or coalesce($4, locked_by_operator) <> locked_by_operator
+                              then $5 else tokens_ended_at end
+   where institution_id = $1 and user_key = $2`,
+);
+
+/** Null changes nothing. Unlocking also ends a lock by wrong passwords; a disabled password stays disabled. */
+export async function updateStanding(
+  db: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+  change: { readonly active: boolean | null; readonly lockedByOperator: boolean | null; readonly at: Date },
+): Promise<void> {
+  const { active, lockedByOperator, at } = change;
+  await db.query(setStanding, [institutionId, userKey, active, lockedByOperator, at]);
+}
+
+const newLogin = sql(
+  'auth_insert_login',
+  `insert into users (institution_id, user_id, person_key, email, username, password_hash, active,
+                      locked_by_operator, created_at, verified_email, email_verified_by)
+   select $1, $2, p.person_key, $4, $5, $6, $7, $8, $9,
+          case when lower(p.email collate "C") = lower($4 collate "C") then $4 end,
+          case when lower(p.email collate "C") = lower($4 collate "C") then 'CORE' end
+   from persons p
+   where p.institution_id = $1 and p.person_id = $3
+   on conflict do nothing
+   returning user_key`,
+);
+const copyPhone = sql(
+  'auth_copy_phone',
+  `insert into user_phones (institution_id, user_key, phone_type, phone_number)
+   select p.institution_id, $2, p.phone_type, p.phone_number from persons p
+   where p.institution_id = $1 and p.person_id = $3 and p.phone_number is not null`,
+);
+
+/** Inserts a user with credentials for a person of the core, unless the person has a user. */
+export async function insertLogin(
+  db: Queryable,
+  institutionId: InstitutionId,
+  row: {
+    readonly userId: string;
+    readonly personId: string;
+    readonly email: string;
+    readonly username: string;
+    readonly passwordHash: string;
+    readonly active: boolean;
+    readonly lockedByOperator: boolean;
+    readonly createdAt: Date;
+  },
+): Promise<void> {
+  const { rows } = await db.query<{ user_key: bigint }>(newLogin, [
+    institutionId,
+    row.userId,
+    row.personId,
+    row.email,
+    row.username,
+    row.passwordHash,
+    row.active,
+    row.lockedByOperator,
+    row.createdAt,
+  ]);
+  const userKey = rows[0]?.user_key;
+  if (userKey !== undefined) await db.query(copyPhone, [institutionId, userKey, row.personId]);
+}
+
+const userByName = sql(
+  'auth_user_by_name',
+  `select user_key, user_id, username from users
+   where institution_id = $1
+     and (username_lower = lower($2) and lower(username collate "C") = lower($2 collate "C") or user_id = $2)`,
+);
+
+/**
+ * Finds a user by username or user id. Undefined also if the name is one user's username and another's id: a member could
+ * choose another user's id as username.
+ */
+export async function selectUserByName(
+  db: Queryable,
+  institutionId: InstitutionId,
+  name: string,
+): Promise<{ userKey: bigint; userId: string; username: string | null } | undefined> {
+  const { rows } = await db.query<{ user_key: bigint; user_id: string; username: string | null }>(
+    userByName,
+    [institutionId, name],
+  );
+  const [row, another] = rows;
+  if (row === undefined || another !== undefined) return undefined;
+  return { userKey: row.user_key, userId: row.user_id, username: row.username };
+}

@@ -1,0 +1,167 @@
+import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+
+export interface LoginRow {
+  readonly userKey: bigint;
+  readonly userId: string;
+  readonly username: string | null;
+  readonly passwordHash: string | null;
+  readonly active: boolean;
+  readonly lockedByOperator: boolean;
+  readonly lockedUntil: Date | null;
+  /** Wrong passwords in a row. */
+  readonly failedLogins: number;
+  readonly tokenEpoch: number;
+  readonly customerIds: readonly string[];
+}
+
+/** A password is disabled after this many wrong ones in a row (NIST SP 800-63B-4, section 3.2.2). A trigger has the same number. */
+export const maxFailedLogins = 100;
+
+const logins = `
+   select u.user_key, u.user_id, u.username, u.password_hash, u.active, u.locked_by_operator, u.locked_until,
+          u.failed_logins, u.token_epoch,
+          array(select c.customer_id from customer_persons cp
+                join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
+                where cp.institution_id = u.institution_id and cp.person_key = u.person_key
+                order by c.member_number) as customer_ids
+   from users u`;
+
+// The index folds by the database's locale, which may equate more letters; the second comparison folds ASCII only.
+const login = sql(
+  'auth_login',
+  `${logins} where u.institution_id = $1 and u.username_lower = lower($2)
+     and lower(u.username collate "C") = lower($2 collate "C")`,
+);
+const loginOf = sql('auth_login_of', `${logins} where u.institution_id = $1 and u.user_key = $2`);
+
+interface LoginTableRow {
+  readonly user_key: bigint;
+  readonly user_id: string;
+  readonly username: string | null;
+  readonly password_hash: string | null;
+  readonly active: boolean;
+  readonly locked_by_operator: boolean;
+  readonly locked_until: Date | null;
+  readonly failed_logins: number;
+  readonly token_epoch: number;
+  readonly customer_ids: string[];
+}
+
+export async function selectLogin(
+  db: Queryable,
+  institutionId: InstitutionId,
+  username: string,
+): Promise<LoginRow | undefined> {
+  return (await db.query<LoginTableRow>(login, [institutionId, username])).rows.map(toLogin)[0];
+}
+
+export async function selectLoginOf(
+  db: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint,
+): Promise<LoginRow | undefined> {
+  return (await db.query<LoginTableRow>(loginOf, [institutionId, userKey])).rows.map(toLogin)[0];
+}
+
+function toLogin(row: LoginTableRow): LoginRow {
+  return {
+    userKey: row.user_key,
+    userId: row.user_id,
+    username: row.username,
+    passwordHash: row.password_hash,
+    active: row.active,
+    lockedByOperator: row.locked_by_operator,
+    lockedUntil: row.locked_until,
+    failedLogins: row.failed_logins,
+    tokenEpoch: row.token_epoch,
+    customerIds: row.customer_ids,
+  };
+}
+
+// One statement, so that each of several simultaneous tries is counted once. During a lock nothing is counted. If no user
+// is counted, a message in the database's log makes the commit as durable, and so as slow, as a counted one.
+const countFailure = sql(
+  'auth_count_failed_login',
+  `with counted as (
+     update users
+     set failed_logins = failed_logins + 1,
+         locked_until = case when (failed_logins + 1) % $4 = 0
+           then $3::timestamptz + least($6, $5 * 2 ^ ((failed_logins + 1) / $4 - 1)) * interval '1 millisecond' end
+     where institution_id = $1 and user_key = $2 and (locked_until is null or locked_until <= $3)
+       and failed_logins < ${maxFailedLogins}
+     returning failed_logins, locked_until)
+   select (select failed_logins from counted) as failed_logins,
+          (select locked_until is not null from counted) as locked,
+          case when not exists (select from counted)
+               then pg_logical_emit_message(true, 'sharedraft.login', 'refused') end as message`,
+);
+
+/** The user's count after this try. Undefined if no user was counted, which takes as long; `userKey` null counts no one. */
+export async function countFailedLogin(
+  db: Queryable,
+  institutionId: InstitutionId,
+  userKey: bigint | null,
+  rule: {
+    readonly now: Date;
+    readonly triesInARow: number;
+    readonly firstLockMillis: number;
+    readonly longestLockMillis: number;
+  },
+): Promise<{ readonly failedLogins: number; readonly isLocked: boolean } | undefined> {
+  const { rows } = await db.query<{ failed_logins: number | null; locked: boolean | null }>(countFailure, [
+    institutionId,
+    userKey,
+    rule.now,
+    rule.triesInARow,
+    rule.firstLockMillis,
+    rule.longestLockMillis,
+  ]);
+  const failedLogins = rows[0]?.failed_logins ?? undefined;
+  return failedLogins === undefined ? undefined : { failedLogins, isLocked: rows[0]?.locked === true };
+}
+
+/** The user was read before a slow hash: a lock, a deactivation or a new password since then excludes them. */
+const maySignIn = `
+   where institution_id = $1 and user_key = $2 and password_hash = $4 and failed_logins < ${maxFailedLogins}
+     and active and not locked_by_operator and (locked_until is null or locked_until <= $3)`;
+
+const admit = sql(
+  'auth_admit_login',
+  `update users set failed_logins = 0, locked_until = null, password_hash = $5
+   ${maySignIn}`,
+);
+
+/** False if the user was locked, deactivated or given another password since `user` was read. */
+export async function admitLogin(
+  db: Queryable,
+  institutionId: InstitutionId,
+  user: LoginRow,
+  { now, passwordHash }: { readonly now: Date; readonly passwordHash: string | null },
+): Promise<boolean> {
+  const { rowCount } = await db.query(admit, [
+    institutionId,
+    user.userKey,
+    now,
+    user.passwordHash,
+    passwordHash,
+  ]);
+  return rowCount === 1;
+}
+
+const replace = sql(
+  'auth_replace_password',
+  `update users
+   set failed_logins = 0, locked_until = null, password_hash = $5, token_epoch = token_epoch + 1
+   ${maySignIn}`,
+);
+
+/** As `admitLogin`, with another password. Ends the user's tokens. */
+export async function replacePassword(
+  db: Queryable,
+  institutionId: InstitutionId,
+  user: LoginRow,
+  { now, passwordHash }: { readonly now: Date; readonly passwordHash: string },
+): Promise<boolean> {
+  const values = [institutionId, user.userKey, now, user.passwordHash, passwordHash];
+  return (await db.query(replace, values)).rowCount === 1;
+}
