@@ -29,7 +29,7 @@ const bases =
   shorten show shut shutdown sign signal skip slow sort speak specify spend split spread stand start state stay step stop store stream
   strip submit subtract succeed sum supply support suspend swallow switch take tell test throttle throw tie tighten time tolerate touch
   trace track transfer translate travel treat trigger trim truncate trust try turn unlock update upgrade use validate vanish vary verify
-  violate die win say stall hand estimate wait wake want warn weigh withdraw wrap write yield outlive undo redo exhaust agree belong equal ends comply`
+  violate die win say stall hand estimate wait wake want warn weigh withdraw wrap write yield outlive undo redo exhaust agree belong equal ends comply delay delete halve obtain secure plan normalize audit`
     .split(/\s+/)
     .filter(Boolean);
 

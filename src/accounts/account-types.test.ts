@@ -29,7 +29,7 @@ const expected: Record<string, string[]> = {
   INTERNAL: ['GENERAL_LEDGER_ACCOUNT', 'GENERAL_LEDGER_CODE'],
 };
 
-test('every DIAccountType has its category and a description, and nothing else has one', () => {
+test('gives every DIAccountType, and nothing else, a category and a description', () => {
   const pairs = Object.entries(expected).flatMap(([category, types]) =>
     types.map((type) => [type, category]),
   );
@@ -37,7 +37,7 @@ test('every DIAccountType has its category and a description, and nothing else h
   for (const { description } of accountTypes.values()) assert.match(description, /^\S.*\S$/);
 });
 
-test('what is no DIAccountType has no category', () => {
+test('finds no category for a value that is not a DIAccountType', () => {
   for (const text of ['', 'savings', 'RETIREMENT_401_K', 'toString', '__proto__']) {
     assert.equal(categoryOf(text), undefined);
   }

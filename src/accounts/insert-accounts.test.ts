@@ -33,7 +33,7 @@ function silentlyRefusing(failing: number): Queryable {
 }
 
 for (const [failing, what] of ['accounts', 'balances', 'loans'].entries()) {
-  test(`an account whose row in ${what} was not written is an error`, async () => {
+  test(`throws when the row of a new account in ${what} was not written`, async () => {
     const at = new Date('2026-03-02T12:00:00Z');
     const opened = insertAccounts(silentlyRefusing(failing + 1), 1 as InstitutionId, [loan], at);
     await assert.rejects(opened, new RegExp(`0 of 1 ${what} were written`));

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { oneUrlPerHost } from '../shared/database-urls.ts';
 import { ConfigError, keyEncryptionKey, loadConfig, readEnvironment } from './config.ts';
 
-test('without any setting the demo is served on loopback from the embedded database', () => {
+test('serves the demo on loopback from the embedded database without any setting', () => {
   const { config, secrets } = loadConfig({});
   assert.equal(config.host, '127.0.0.1');
   assert.equal(config.port, 8080);
@@ -16,7 +16,7 @@ test('without any setting the demo is served on loopback from the embedded datab
   assert.equal(secrets.keyEncryptionKey, undefined);
 });
 
-test('every wrong setting is named at once, with what was expected and without its value', () => {
+test('names every wrong setting at once, with the expected form and without the value', () => {
   const wrong = {
     HOST: 'no spaces please',
     PORT: '70000',
@@ -40,7 +40,7 @@ test('every wrong setting is named at once, with what was expected and without i
   );
 });
 
-test('workers share what is set for all of them, and have a database that bears them', () => {
+test('divides request rates among workers, and rejects more workers than the database has connections for', () => {
   const rates = { TOKENS_PER_MINUTE: '100', REGISTRATIONS_PER_MINUTE: '2' };
   const { config } = loadConfig({ ...rates, WORKERS: '4' });
   assert.equal(config.workers, 4);
@@ -53,14 +53,14 @@ test('workers share what is set for all of them, and have a database that bears 
   assert.doesNotThrow(() => loadConfig({ ...external, WORKERS: '10' }));
 });
 
-test('an external database needs a key of the operator', () => {
+test('requires the operator’s SECRET_KEY for an external database', () => {
   const url = { DATABASE_URL: 'postgres://service@db.example/bank' };
   assert.throws(() => loadConfig(url), /SECRET_KEY: expected beside DATABASE_URL/);
   const { secrets } = loadConfig({ ...url, SECRET_KEY: 'ab'.repeat(32) });
   assert.equal(secrets.keyEncryptionKey?.length, 32);
 });
 
-test('the key of the embedded database is made once and readable by its owner alone', async () => {
+test('creates the key of the embedded database once, readable by its owner alone', async () => {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-config-'));
   try {
     const { config, secrets } = loadConfig({ DATA_DIR: dataDir });
@@ -98,7 +98,7 @@ test('the key of the embedded database is made once and readable by its owner al
   }
 });
 
-test('a database URL may name several hosts, and each of them must be well formed', () => {
+test('accepts a database URL with several hosts, each of them well formed', () => {
   const urlOf = (DATABASE_URL: string) =>
     loadConfig({ DATABASE_URL, SECRET_KEY: '0f'.repeat(32) }).config.databaseUrl;
   const several = 'postgres://bank_app:p%40ss@db1:5432,db2:5433/bank?sslmode=verify-full';
@@ -116,7 +116,7 @@ test('a database URL may name several hosts, and each of them must be well forme
   assert.throws(() => urlOf('postgres://db1:5432,db 2:x/bank'), ConfigError);
 });
 
-test('reads no .env of another user, nor one that such a user links to', {
+test('reads no .env that belongs to another user or is a link of another user', {
   skip: process.getuid?.() !== 0 && 'only root can make files of another user',
 }, async () => {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-env-'));

@@ -7,7 +7,7 @@ import { systemOperator } from './operator.ts';
 
 const system = { userInfo: () => ({ ...os.userInfo(), username: 'ann' }), hostname: () => 'teller-1' };
 
-test('the operator is the system user, the host, and SUDO_USER where sudo ran the command', () => {
+test('names the operator by system user, host, and SUDO_USER if sudo ran the command', () => {
   const of = (environment: Readonly<Record<string, string>>) =>
     systemOperator(loadConfig(environment).config, system);
   assert.deepEqual(of({}), { user: 'ann', host: 'teller-1' });
@@ -16,7 +16,7 @@ test('the operator is the system user, the host, and SUDO_USER where sudo ran th
   assert.deepEqual(of({ SUDO_USER: '' }), { user: 'ann', host: 'teller-1' });
 });
 
-test('a system user without a name is called by its number', () => {
+test('names a system user without a name by its number', () => {
   const nameless = {
     ...system,
     userInfo: () => {
@@ -26,7 +26,7 @@ test('a system user without a name is called by its number', () => {
   assert.equal(systemOperator({ sudoUser: undefined }, nameless).user, `uid ${process.geteuid?.()}`);
 });
 
-test('names of the operating system fit the audit, whatever they hold', () => {
+test('makes every operating-system name fit the audit', () => {
   const { user, host, sudoUser } = systemOperator(
     { sudoUser: 'bob\nann' },
     { userInfo: () => ({ ...os.userInfo(), username: 'x'.repeat(300) }), hostname: () => '' },
@@ -36,7 +36,7 @@ test('names of the operating system fit the audit, whatever they hold', () => {
   assert.equal(disguised.sudoUser, 'nna', 'nothing invisible, and nothing that turns the line around');
 });
 
-test('a typed name is taken in a demo institution alone', () => {
+test('accepts a typed name only in a demo institution', () => {
   const origin = { transactionId: 't', address: null, operator: { user: 'ann', host: 'teller-1' } };
   const real = { name: 'First Bank', demo: false } as Parameters<typeof actingAs>[1];
   assert.deepEqual(actingAs(origin, { ...real, demo: true }, 'Bob').operator?.as, 'Bob');

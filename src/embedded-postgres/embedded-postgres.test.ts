@@ -12,7 +12,7 @@ for (const [machine, allowed, expected, why] of [
   [gibibyte, 0, 256, 'a small machine'],
   [1_024 * gibibyte, 0, 4_096, 'a large one'],
 ] as const) {
-  test(`shared memory of the embedded server: ${why}`, () => {
+  test(`sizes the shared memory of the embedded server: ${why}`, () => {
     assert.equal(sharedMegabytes(machine, allowed), expected);
   });
 }

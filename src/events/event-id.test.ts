@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventIdOf, placeOf } from './event-id.ts';
 
-test('an id says where its event stands, up to the largest numbers that there are', () => {
+test('writes an event id from the position of its event, up to the largest numbers', () => {
   for (const id of ['0-1-1', '3-731845-90552', '2147483647-18446744073709551615-9223372036854775807']) {
     const place = placeOf(id);
     assert.ok(place, id);
@@ -10,7 +10,7 @@ test('an id says where its event stands, up to the largest numbers that there ar
   }
 });
 
-test('what is not written as an id, or holds a number too large, is none', () => {
+test('rejects an event id of another form or with a number that is too large', () => {
   for (const text of [
     '',
     '1-2',

@@ -16,21 +16,21 @@ describe('two spellings of one name are one person', () => {
     ['a variation selector', 'ann\ufe0f lee'],
   ];
   for (const [how, spelling] of spellings) {
-    test(`shareAPerson sees through ${how}`, () => assert.ok(shareAPerson(['ann lee'], [spelling])));
+    test(`shareAPerson ignores ${how}`, () => assert.ok(shareAPerson(['ann lee'], [spelling])));
   }
 
-  test('shareAPerson takes ß for ss and the Kelvin sign for k', () => {
+  test('shareAPerson treats ß as ss and the Kelvin sign as k', () => {
     assert.ok(shareAPerson(['STRASSE'], ['straße']));
     assert.ok(shareAPerson(['\u212aim'], ['kim']));
   });
 });
 
-test('shareAPerson tells two names apart', () => {
+test('shareAPerson distinguishes two different names', () => {
   assert.ok(!shareAPerson(['ann'], ['anne']));
   assert.ok(!shareAPerson([], ['ann']));
 });
 
-test('SUDO_USER shows that two system users are one person, and never makes two of one', () => {
+test('SUDO_USER can show that two system users are one person, and never makes one user two people', () => {
   const ann = { user: 'ann', host: 'teller-1' };
   const viaSudo = { user: 'root', host: 'teller-1', sudoUser: 'ann' };
   const madeUp = { ...ann, sudoUser: 'bob' };
@@ -40,7 +40,7 @@ test('SUDO_USER shows that two system users are one person, and never makes two 
   assert.ok(shareAPerson(namesOf(ann), namesOf({ user: 'ann', host: 'teller-2' })));
 });
 
-test('a name typed with --as stands for the person of a demo', () => {
+test('a name typed with --as identifies the person in a demo', () => {
   const ann = { user: 'root', host: 'laptop', as: 'Ann' };
   assert.ok(!shareAPerson(namesOf(ann), namesOf({ ...ann, as: 'Bob' })));
   assert.ok(shareAPerson(namesOf(ann), namesOf({ ...ann, as: 'ANN ' })));

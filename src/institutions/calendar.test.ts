@@ -31,7 +31,7 @@ const published: Readonly<Record<string, string>> = {
 };
 
 for (const [year, row] of Object.entries(published)) {
-  test(`the Federal Reserve's holidays of ${year} are the published ones`, () => {
+  test(`computes the published Federal Reserve holidays of ${year}`, () => {
     const closed = row.split(' ').flatMap((holiday) => {
       const date = `${year}-${holiday.slice(0, 5)}`;
       if (holiday.endsWith('**')) return [addDays(date, 1)];
@@ -41,7 +41,7 @@ for (const [year, row] of Object.entries(published)) {
   });
 }
 
-test('Juneteenth is none before it became one', () => {
+test('counts Juneteenth as a holiday only since it became one', () => {
   assert.ok(!federalHolidays(2020).includes('2020-06-19'));
 });
 
@@ -55,7 +55,7 @@ function except(days: Record<string, 'OPEN' | 'CLOSED'>, calendar = newYork): Bu
   return { ...calendar, exceptions: new Map(Object.entries(days)) };
 }
 
-test('a business day is neither weekend nor holiday, unless the institution says otherwise', () => {
+test('counts a day as a business day if it is neither weekend nor holiday, unless the institution decides otherwise', () => {
   assert.ok(isBusinessDay('2026-11-25', newYork));
   assert.ok(!isBusinessDay('2026-11-26', newYork), 'Thanksgiving');
   assert.ok(isBusinessDay('2026-11-26', except({ '2026-11-26': 'OPEN' })));
@@ -66,7 +66,7 @@ test('a business day is neither weekend nor holiday, unless the institution says
   assert.ok(!isBusinessDay('2027-07-05', newYork), 'the Monday after a Sunday holiday');
 });
 
-test('the next business day is after weekends, holidays and the days the institution closes', () => {
+test('finds the next business day after weekends, holidays and the institution’s closing days', () => {
   assert.equal(nextBusinessDay('2026-11-25', newYork), '2026-11-27');
   assert.equal(nextBusinessDay('2026-11-25', except({ '2026-11-27': 'CLOSED' })), '2026-11-30');
   assert.equal(nextBusinessDay('2026-11-25', except({ '2026-11-26': 'OPEN' })), '2026-11-26');
@@ -74,7 +74,7 @@ test('the next business day is after weekends, holidays and the days the institu
   assert.equal(nextBusinessDay('2026-12-31', newYork), '2027-01-04', 'over New Year and a weekend');
 });
 
-test('a day that a zone left out is not waited for', () => {
+test('skips a day that a time zone left out', () => {
   const apia = { ...newYork, timeZone: 'Pacific/Apia' };
   assert.ok(isBusinessDay('2011-12-30', newYork), 'a Friday');
   assert.ok(!isBusinessDay('2011-12-30', apia));
@@ -111,7 +111,7 @@ function instant(local: string, timeZone = 'America/New_York'): Date {
   return instantOf(date, time, timeZone);
 }
 
-test('a cut-off in a gap is as much later as clocks were set forward; in an overlap it is the first one', () => {
+test('moves a cut-off in a clock gap by the length of the gap, and takes the first of two in an overlap', () => {
   const open = except({ '2026-03-08': 'OPEN', '2026-11-01': 'OPEN' }, { ...newYork, opensAt: '00:00' });
   const late = (at: string) => cutOff(new Date(at), '02:30', open) !== null;
   assert.deepEqual([late('2026-03-08T07:30:00.000Z'), late('2026-03-08T07:30:00.001Z')], [false, true]);
@@ -151,7 +151,7 @@ const calendars = fc.record({
     .map((rows) => new Map(rows)),
 });
 
-test('who waits, waits for an opening of a business day in the future, and nobody overtakes', (context) => {
+test('waits only for an opening of a future business day, in the order of arrival', (context) => {
   context.diagnostic(`SEED=${seed}`);
   const close = { min: 0, max: 5 * 86_400 };
   fc.assert(

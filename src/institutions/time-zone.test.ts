@@ -38,12 +38,12 @@ const walls: readonly (readonly [name: string, zone: string, date: string, time:
   ];
 
 for (const [name, zone, date, time, instant] of walls) {
-  test(`${name}: ${date} ${time} in ${zone} is ${instant}`, () => {
+  test(`converts ${name}: ${date} ${time} in ${zone} is ${instant}`, () => {
     assert.equal(instantOf(date, time, zone).toISOString(), instant);
   });
 }
 
-test('what is no day, no time or no zone is refused', () => {
+test('throws for an invalid day, time or zone', () => {
   for (const date of ['2026-02-29', '2026-13-01', '2026-1-1', '', '2026-00-10']) {
     assert.throws(() => instantOf(date, '10:00', 'UTC'), RangeError, date);
     assert.throws(() => addDays(date, 1), RangeError, date);
@@ -56,7 +56,7 @@ test('what is no day, no time or no zone is refused', () => {
   assert.throws(() => localDate(new Date(Number.NaN), 'UTC'), RangeError);
 });
 
-test('the day of an instant is where the zone is', () => {
+test('takes the day of an instant from the zone', () => {
   assert.equal(localDate(new Date('2026-01-01T04:59:59.999Z'), newYork), '2025-12-31');
   assert.equal(localDate(new Date('2026-01-01T05:00:00.000Z'), newYork), '2026-01-01');
   assert.equal(localDate(new Date('2011-12-30T09:59:59.999Z'), apia), '2011-12-29');
@@ -64,7 +64,7 @@ test('the day of an instant is where the zone is', () => {
   assert.equal(localDate(new Date('1969-12-31T23:59:59.999Z'), 'UTC'), '1969-12-31', 'before the epoch');
 });
 
-test('days are counted through months, leap years and years', () => {
+test('counts days across months, leap years and years', () => {
   assert.equal(addDays('2028-02-28', 1), '2028-02-29');
   assert.equal(addDays('2026-02-28', 1), '2026-03-01');
   assert.equal(addDays('2026-01-01', -1), '2025-12-31');
@@ -84,7 +84,7 @@ function clocks(at: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', options).format(at);
 }
 
-test('an instant is found again by what the clocks show then, or its first showing before', (context) => {
+test('finds an instant again from its local time, or the first instant with that local time', (context) => {
   context.diagnostic(`SEED=${seed}`);
   let again = 0;
   fc.assert(
@@ -102,7 +102,7 @@ test('an instant is found again by what the clocks show then, or its first showi
   context.diagnostic(`${again} instants were in an overlap`);
 });
 
-test('around every change of clocks, each minute of the day has the instant that walking the clocks finds', () => {
+test('finds the same instant for each local minute around every clock change as walking the clocks does', () => {
   const changes: readonly (readonly [zone: string, date: string])[] = [
     [newYork, '2026-03-08'],
     [newYork, '2026-11-01'],
@@ -130,7 +130,7 @@ test('around every change of clocks, each minute of the day has the instant that
   }
 });
 
-test('the same time on a later day is never an earlier instant', (context) => {
+test('never places the same time of a later day before that of an earlier day', (context) => {
   context.diagnostic(`SEED=${seed}`);
   fc.assert(
     fc.property(
@@ -148,7 +148,7 @@ test('the same time on a later day is never an earlier instant', (context) => {
   );
 });
 
-test('a day is one that the calendar has, written in full', () => {
+test('accepts only days of the calendar, written in full', () => {
   for (const day of ['2026-11-20', '2024-02-29', '1900-01-01']) assert.ok(isLocalDate(day), day);
   for (const text of [
     '',

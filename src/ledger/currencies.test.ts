@@ -8,7 +8,7 @@ const theirs = new Map<string, string>(
   Object.values(dineroCurrencies).map(({ code, base, exponent }) => [code, `${base}^${exponent}`]),
 );
 
-test('the table is that of dinero.js 2, but for what is named here', () => {
+test('equals the currency table of dinero.js 2 except for the listed differences', () => {
   const differences = [...new Set([...ours.keys(), ...theirs.keys()])]
     .filter((code) => ours.get(code) !== theirs.get(code))
     .map((code) => ({ code, ours: ours.get(code), theirs: theirs.get(code) }))
@@ -22,12 +22,12 @@ test('the table is that of dinero.js 2, but for what is named here', () => {
   ]);
 });
 
-test('the table holds 165 codes of three capitals', () => {
+test('lists 165 currency codes of three capitals', () => {
   assert.equal(currencies.size, 165);
   for (const code of currencies.keys()) assert.match(code, /^[A-Z]{3}$/);
 });
 
-test('decimals are those of the standard, also where daily use has others', () => {
+test('uses the standard’s decimals, even where daily use differs', () => {
   const expected = {
     USD: 2,
     JPY: 0,
@@ -46,7 +46,7 @@ test('decimals are those of the standard, also where daily use has others', () =
   assert.deepEqual(Object.fromEntries(found), expected);
 });
 
-test('what is not an active currency with a minor unit has no decimals', () => {
+test('has no decimals for a code that is not an active currency with a minor unit', () => {
   const others = [
     '',
     'usd',

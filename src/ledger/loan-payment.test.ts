@@ -40,19 +40,19 @@ const cases: readonly (readonly [LoanPaymentOption, amount: bigint, expected: re
   ];
 
 for (const [option, amountMinor, expected] of cases) {
-  test(`${option}: a payment of ${amountMinor} is ${expected}`, () => {
+  test(`splits a ${option} loan payment of ${amountMinor} into ${expected}`, () => {
     const parts = allotLoanPayment(amountMinor, option, loan);
     const seen = 'refused' in parts ? parts.refused : Object.values(parts);
     assert.deepEqual(seen, expected);
   });
 }
 
-test('with nothing due, all of an excess payment is principal', () => {
+test('applies all of an excess payment to principal when nothing is due', () => {
   const parts = allotLoanPayment(70n, 'EXCESS_TO_PRINCIPAL', { ...loan, amountDueMinor: 0n });
   assert.deepEqual(Object.values(parts), [0n, 0n, 70n, 0n]);
 });
 
-test('the parts of a payment add up to it, and none is negative or more than is owed', (context) => {
+test('splits a payment into parts that add up to it, none negative and none above the debt', (context) => {
   context.diagnostic(`SEED=${seed}`);
   const money = fc.oneof(fc.bigInt({ min: 0n, max: 40n }), fc.bigInt({ min: 0n, max: 10n ** 15n }));
   const loans = fc.record({

@@ -7,7 +7,7 @@ const notPositive = { invalid: 'The amount must be greater than zero.' };
 const tooLarge = { invalid: 'The amount must have at most 13 digits before the decimal point.' };
 const tooFine = { invalid: 'The amount has more decimals than any currency.' };
 
-test('an amount is read by its value, however many zeros and whatever exponent it is written with', () => {
+test('reads an amount by value, with any zeros and any exponent', () => {
   const cases: [string, bigint, number][] = [
     ['105.25', 10525n, 2],
     ['0.01', 1n, 2],
@@ -38,7 +38,7 @@ test('an amount is read by its value, however many zeros and whatever exponent i
   }
 });
 
-test('an amount has at most 13 digits before the point, however it is written', () => {
+test('accepts at most 13 digits before the point of an amount, in any spelling', () => {
   for (const text of ['9999999999999', '9999999999999.9999', '1e12', '0.1e13', '99999999999999999e-4']) {
     assert.ok('digits' in parseDecimalAmount(text), text);
   }
@@ -54,14 +54,14 @@ test('an amount has at most 13 digits before the point, however it is written', 
   }
 });
 
-test('an amount has at most the 4 decimals of the finest currency, however it is written', () => {
+test('accepts at most 4 decimals of an amount, those of the finest currency, in any spelling', () => {
   assert.deepEqual(parseDecimalAmount('0.0001'), { digits: 1n, decimals: 4 });
   for (const text of ['0.00001', '1.000010', '1e-5', '1e-400', `1e-${'9'.repeat(60_000)}`]) {
     assert.deepEqual(parseDecimalAmount(text), tooFine, text.slice(0, 20));
   }
 });
 
-test('an amount is more than zero', () => {
+test('rejects an amount that is not more than zero', () => {
   for (const text of [
     '0',
     '-0',
@@ -77,7 +77,7 @@ test('an amount is more than zero', () => {
   }
 });
 
-test('what is not a JSON number is not an amount', () => {
+test('rejects an amount that is not a JSON number', () => {
   const texts = [
     '',
     ' ',
@@ -114,7 +114,7 @@ test('what is not a JSON number is not an amount', () => {
   }
 });
 
-test('minor units are counted in the decimals of the currency', () => {
+test('counts minor units in the decimals of the currency', () => {
   assert.equal(toMinor({ digits: 10525n, decimals: 2 }, 'USD'), 10525n);
   assert.equal(toMinor({ digits: 1055n, decimals: 1 }, 'USD'), 10550n);
   assert.equal(toMinor({ digits: 105n, decimals: 0 }, 'USD'), 10500n);
@@ -123,21 +123,21 @@ test('minor units are counted in the decimals of the currency', () => {
   assert.equal(toMinor({ digits: 99999999999999999n, decimals: 4 }, 'CLF'), 99999999999999999n);
 });
 
-test('more decimals than the currency has are refused', () => {
+test('rejects more decimals than the currency has', () => {
   const refused = { invalid: 'The amount has more decimals than its currency.' };
   assert.deepEqual(toMinor({ digits: 1501n, decimals: 3 }, 'USD'), refused);
   assert.deepEqual(toMinor({ digits: 11n, decimals: 1 }, 'JPY'), refused);
   assert.deepEqual(toMinor({ digits: 10001n, decimals: 4 }, 'KWD'), refused);
 });
 
-test('an unknown currency is refused when read and thrown when printed', () => {
+test('rejects an unknown currency when reading, and throws when printing', () => {
   assert.deepEqual(toMinor({ digits: 1n, decimals: 0 }, 'usd'), {
     invalid: 'The currency is not an active one of ISO 4217.',
   });
   assert.throws(() => formatMinor(1n, 'usd'), RangeError);
 });
 
-test('amounts are printed with exactly the decimals of the currency', () => {
+test('prints an amount with exactly the decimals of its currency', () => {
   const cases: [bigint, string, string][] = [
     [10525n, 'USD', '105.25'],
     [10500n, 'USD', '105.00'],

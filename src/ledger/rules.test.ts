@@ -106,15 +106,16 @@ const cases: readonly (readonly [
 ];
 
 for (const [name, state, change, bounds, expected] of cases) {
-  test(`move: ${name}`, () => assert.deepEqual(moved(state, change, bounds), expected));
+  test(`move applies a change within bounds: ${name}`, () =>
+    assert.deepEqual(moved(state, change, bounds), expected));
 }
 
-test('move: more cannot be released than is held', () => {
+test('move throws when more is released than is held', () => {
   assert.throws(() => move(account(5n, 2n), { heldOut: -3n }, unbounded), RangeError);
   assert.throws(() => move(account(5n, 0n, 2n), { heldIn: -3n }, unbounded), RangeError);
 });
 
-test('move: what identifies the account stays, and the state given is left as it was', () => {
+test('move keeps the account’s identity and does not change the given state', () => {
   const before = Object.freeze(account(5n, 1n, 2n));
   const result = move(before, { posted: -1n }, floored);
   assert.equal(result.refused, null);
@@ -169,7 +170,7 @@ test('move agrees with a model that counts one cent at a time', (context) => {
   assert.deepEqual([...seen].sort(), ['above_ceiling', 'below_floor', 'moved']);
 });
 
-test('the room on a side is the most that the rule lets through, to the cent', (context) => {
+test('computes the headroom as the most that the rule accepts, to the cent', (context) => {
   context.diagnostic(`SEED=${seed}`);
   const money = fc.bigInt({ min: -1_000n, max: 1_000n });
   const held = fc.bigInt({ min: 0n, max: 500n });

@@ -13,7 +13,7 @@ const accepted: Record<string, string> = {
 };
 
 for (const [text, number] of Object.entries(accepted)) {
-  test(`${JSON.stringify(text)} is kept as ${number}`, () => {
+  test(`keeps the phone number ${JSON.stringify(text)} as ${number}`, () => {
     assert.equal(toE164(text), number);
   });
 }
@@ -33,7 +33,7 @@ const refused: Record<string, string> = {
 };
 
 for (const [what, text] of Object.entries(refused)) {
-  test(`${what} is refused`, () => {
+  test(`rejects a phone number: ${what}`, () => {
     assert.equal(toE164(text), undefined);
   });
 }

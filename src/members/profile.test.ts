@@ -35,7 +35,7 @@ function user(changes: Partial<User> = {}): User {
   };
 }
 
-test('the profile has the fields of the interface and the phone numbers, and nothing else', () => {
+test('returns a profile with the fields of the interface, the phone numbers and nothing else', () => {
   assert.deepEqual(toProfile(user(), household, now), {
     userId: 'u-1',
     firstName: 'Ada',
@@ -52,12 +52,12 @@ test('the profile has the fields of the interface and the phone numbers, and not
   });
 });
 
-test('role and type are those of the membership that was asked for', () => {
+test('returns the role and type of the requested membership', () => {
   const { userRole, userType } = toProfile(user(), business, now);
   assert.deepEqual({ userRole, userType }, { userRole: 'BUSINESS_ADMIN', userType: 'BUSINESS' });
 });
 
-test('where no membership was asked for, the highest role counts, and of two alike the first', () => {
+test('returns the highest role without a requested membership, and the first of two equal ones', () => {
   const roles = ['PRIMARY', 'BUSINESS_ADMIN', 'JOINT', 'BUSINESS_USER', 'AUTHORIZED_SIGNER'] as const;
   for (const [rank, higher] of roles.entries()) {
     for (const lower of roles.slice(rank + 1)) {
@@ -76,7 +76,7 @@ test('where no membership was asked for, the highest role counts, and of two ali
   assert.equal(toProfile(user({ memberships: alike }), undefined, now).userType, 'RETAIL');
 });
 
-test('locked: by an operator until unlocked, by wrong passwords until the time is over', () => {
+test('shows a user as locked: by an operator until unlocked, by wrong passwords until the lock ends', () => {
   const locked = (changes: Partial<User>) => toProfile(user(changes), household, now).userStatus.locked;
   assert.equal(locked({ lockedByOperator: true }), true);
   assert.equal(locked({ lockedUntil: new Date(now.getTime() + 1) }), true);
@@ -84,7 +84,7 @@ test('locked: by an operator until unlocked, by wrong passwords until the time i
   assert.equal(locked({ lockedUntil: new Date(now.getTime() - 1) }), false);
 });
 
-test('a user who was made inactive is shown as inactive', () => {
+test('shows an inactive user as inactive', () => {
   assert.deepEqual(toProfile(user({ active: false }), household, now).userStatus, {
     active: false,
     locked: false,

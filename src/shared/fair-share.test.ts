@@ -8,7 +8,7 @@ function takeAll(places: FairShare, name: string): number {
   return count;
 }
 
-test('one alone has two thirds, and the next two thirds of what that leaves', () => {
+test('gives a single client two thirds of the slots, and the next client two thirds of the rest', () => {
   const places = new FairShare(900);
   assert.equal(takeAll(places, 'flood'), 601);
   assert.equal(takeAll(places, 'second'), 200);
@@ -16,7 +16,7 @@ test('one alone has two thirds, and the next two thirds of what that leaves', ()
   assert.equal(takeAll(places, 'third'), 67);
 });
 
-test('who has none gets a place while there is one', () => {
+test('gives a slot to a client without one while any is free', () => {
   for (const most of [1, 2, 3, 10]) {
     const places = new FairShare(most);
     for (let left = most; left > 0; left--) assert.ok(places.take(`${left}`), `${left} of ${most}`);
@@ -24,7 +24,7 @@ test('who has none gets a place while there is one', () => {
   }
 });
 
-test('what is freed can be taken again, and only what is taken can be freed', () => {
+test('reuses freed slots, and throws when a slot that was not taken is freed', () => {
   const places = new FairShare(2);
   assert.ok(places.take('a') && places.take('b'));
   assert.ok(!places.take('a'));
@@ -33,7 +33,7 @@ test('what is freed can be taken again, and only what is taken can be freed', ()
   assert.throws(() => places.free('b'));
 });
 
-test('each line in turn, each in its own order', () => {
+test('takes queues in turns, each in its own order', () => {
   const items = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'];
   assert.deepEqual([...inTurns(items, (item) => item.charAt(0))], ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
   assert.deepEqual([...inTurns([], String)], []);

@@ -46,13 +46,13 @@ const unreadable: Readonly<Record<string, string>> = {
 };
 
 for (const text of readable) {
-  test(`takes ${JSON.stringify(text)} as text that people can read`, () => {
+  test(`accepts ${JSON.stringify(text)} as readable text`, () => {
     assert.equal(isReadable(text), true);
   });
 }
 
 for (const [what, text] of Object.entries(unreadable)) {
-  test(`refuses ${what} in text that people read`, () => {
+  test(`refuses ${what} in readable text`, () => {
     assert.equal(isReadable(text), false);
   });
 }

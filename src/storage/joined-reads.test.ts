@@ -27,7 +27,7 @@ function table(rows: Map<string, string>) {
   return { ask, sent, gate };
 }
 
-test('what is asked in one turn is one statement, and each gets its own answer', async () => {
+test('joins reads of one turn into one statement, and gives each its own rows', async () => {
   const { ask, sent } = table(
     new Map([
       ['a', 'A'],
@@ -43,7 +43,7 @@ test('what is asked in one turn is one statement, and each gets its own answer',
   assert.deepEqual(sent, [{ institutionId: ours, keys: ['b', 'a', 'nobody'] }]);
 });
 
-test('two institutions never share a statement', async () => {
+test('does not join reads of two institutions into one statement', async () => {
   const { ask, sent } = table(new Map([['a', 'A']]));
   await Promise.all([ask('a', ours), ask('a', theirs), ask('b', ours)]);
   assert.deepEqual(sent, [
@@ -52,7 +52,7 @@ test('two institutions never share a statement', async () => {
   ]);
 });
 
-test('who asks while statements are under way is answered by a later one, with what is true by then', async () => {
+test('answers a read that starts while statements are under way by a later statement, with current data', async () => {
   const rows = new Map([['a', 'before']]);
   const { ask, sent, gate } = table(rows);
   const opened = Promise.withResolvers<void>();
@@ -72,7 +72,7 @@ test('who asks while statements are under way is answered by a later one, with w
   assert.equal(await late, 'after');
 });
 
-test('a key that the statement fails on fails alone', async () => {
+test('fails only the key that the statement fails on', async () => {
   const { ask } = table(new Map([['a', 'A']]));
   const [first, poison, last] = await Promise.allSettled([ask('a'), ask('poison'), ask('a')]);
   assert.deepEqual(
@@ -82,7 +82,7 @@ test('a key that the statement fails on fails alone', async () => {
   assert.equal(poison?.status, 'rejected');
 });
 
-test('a lost database fails all who asked, once', async () => {
+test('fails all waiting callers once when the database is lost', async () => {
   const { ask, sent, gate } = table(new Map());
   gate.open = Promise.reject(Object.assign(new Error('lost'), { code: 'ECONNRESET' }));
   gate.open.catch(() => {});

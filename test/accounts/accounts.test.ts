@@ -38,8 +38,8 @@ after(() => db.close());
 
 const ids = (accounts: readonly Account[]) => accounts.map((account) => account.accountId);
 
-describe('the account object', () => {
-  test('carries what the core and the ledger know of the account', async () => {
+describe('account object', () => {
+  test('returns the account’s data from the core and the ledger', async () => {
     const customer = await aCustomer(db.database, institution);
     await anAccount(db.database, customer, {
       accountId: 'object-1',
@@ -65,7 +65,7 @@ describe('the account object', () => {
     });
   });
 
-  test('is still shown when the account is closed, as not open', async () => {
+  test('shows a closed account as not open', async () => {
     const customer = await aCustomer(db.database, institution);
     const { accountId } = await anAccount(db.database, customer, { closed: true });
     const { open, closed, delinquent } = await getAccount(db.database, aClient(institution), accountId);
@@ -140,7 +140,7 @@ describe('the account object', () => {
   }
 });
 
-describe('who sees what', () => {
+describe('visibility of accounts', () => {
   /**
    * A household of Ada (PRIMARY) and Bob (JOINT, on the checking only), with Sam, who signs for the checking and may
    * not pay; Ada also signs for a business of Cora's; Dan has a membership of his own and is on the household's
@@ -213,11 +213,11 @@ describe('who sees what', () => {
   };
 
   for (const [name, accountIds] of Object.entries(seen)) {
-    test(`${name} lists exactly the accounts whose holder records say so`, async () => {
+    test(`${name} lists exactly the accounts whose holder records name them`, async () => {
       assert.deepEqual(ids(await listAccounts(db.database, person(name))), accountIds);
     });
 
-    test(`${name} gets exactly the accounts they can list, and the others are as if they were not there`, async () => {
+    test(`${name} gets exactly the accounts in their list, and the others do not exist for them`, async () => {
       const missing = await refusalOf(getAccount(db.database, person(name), 'no-such-account'));
       for (const accountId of everyAccount) {
         const getting = getAccount(db.database, person(name), accountId);
@@ -226,7 +226,7 @@ describe('who sees what', () => {
       }
     });
 
-    test(`${name} lists a membership of theirs only, and in it only what they hold`, async () => {
+    test(`${name} lists only a membership of their own, and in it only accounts that they hold`, async () => {
       const missing = await refusalOf(listCustomerAccounts(db.database, person(name), 'no-such-customer'));
       for (const customerId of ['household', 'business', 'own']) {
         const expected = seenUnder[name]?.[customerId];
@@ -239,7 +239,7 @@ describe('who sees what', () => {
     });
   }
 
-  test('a client sees every account of its institution, and of a membership all of them', async () => {
+  test('a client sees every account of its institution, and all accounts of a membership', async () => {
     const client = aClient(institution);
     for (const accountId of everyAccount) {
       assert.equal((await getAccount(db.database, client, accountId)).accountId, accountId);
@@ -254,7 +254,7 @@ describe('who sees what', () => {
     }
   });
 
-  test('a holder record that is taken away takes the account away at once', async () => {
+  test('removing a holder record removes the account from the member’s view at once', async () => {
     const member = await aMember(db.database, institution);
     const account = await anAccount(db.database, member);
     await aHolder(db.database, account, member.person);
@@ -275,13 +275,13 @@ describe('who sees what', () => {
     assert.deepEqual(await listAccounts(db.database, member.user), []);
   });
 
-  test('a membership without accounts is an empty list, to its member and to a client', async () => {
+  test('returns an empty list for a membership without accounts, to its member and to a client', async () => {
     const member = await aMember(db.database, institution);
     assert.deepEqual(await listCustomerAccounts(db.database, member.user, member.customerId), []);
     assert.deepEqual(await listCustomerAccounts(db.database, aClient(institution), member.customerId), []);
   });
 
-  test('a client that does not say whose accounts it wants is told which parameter is missing', async () => {
+  test('names the missing parameter to a client that lists accounts without naming a member', async () => {
     const refusal = await refusalOf(listAccounts(db.database, aClient(institution)));
     assert.partialDeepStrictEqual(refusal, { code: 'invalid_request', errors: [{ pointer: 'customerId' }] });
   });
@@ -293,8 +293,8 @@ describe('who sees what', () => {
   }
 });
 
-describe('what does not exist', () => {
-  test('an account: the same words whatever the id looks like, none of it repeated', async () => {
+describe('missing accounts and customers', () => {
+  test('refuses every missing account id with the same words, and repeats none of it', async () => {
     const client = aClient(institution);
     const missing = await refusalOf(getAccount(db.database, client, 'no-such-account'));
     assert.partialDeepStrictEqual(missing, { code: 'not_found', errors: [], members: {} });
@@ -303,7 +303,7 @@ describe('what does not exist', () => {
     }
   });
 
-  test('a customer: the same words whatever the id looks like, none of it repeated', async () => {
+  test('refuses every missing customer id with the same words, and repeats none of it', async () => {
     const client = aClient(institution);
     const missing = await refusalOf(listCustomerAccounts(db.database, client, 'no-such-customer'));
     assert.partialDeepStrictEqual(missing, { code: 'not_found', errors: [], members: {} });
@@ -316,7 +316,7 @@ describe('what does not exist', () => {
     }
   });
 
-  test("the institution's own account is shown to nobody, not even to a holder of it", async () => {
+  test('shows the institution’s own account to no one, not even to a holder of it', async () => {
     const member = await aMember(db.database, institution);
     const fundingId = await aFundingAccount(db.database, institution);
     const { rows } = await db.database.read(institution.institutionId, (q) =>
@@ -341,8 +341,8 @@ describe('what does not exist', () => {
   });
 });
 
-describe('another institution', () => {
-  test('with the same ids keeps its own: nothing crosses, in either direction', async () => {
+describe('accounts of another institution', () => {
+  test('keeps two institutions with the same ids apart in both directions', async () => {
     const other = await anInstitution(db.database, { name: 'Invented Federal Credit Union' });
     const same = { customerId: 'same-customer', memberNumber: 'SAME-1' };
     const here = await aMember(db.database, institution, same);
@@ -372,7 +372,7 @@ describe('another institution', () => {
     );
   });
 
-  test("a person's key of one institution opens nothing in the other", async () => {
+  test('opens nothing in another institution with a person’s key', async () => {
     const other = await anInstitution(db.database);
     const there = await aMember(db.database, other);
     const account = await anAccount(db.database, there, {});
@@ -383,7 +383,7 @@ describe('another institution', () => {
     assert.equal(refusal.code, 'not_found');
   });
 
-  test('the directory sees no rows of the institution that its connection served before', async () => {
+  test('shows the directory no rows of the institution that its connection served before', async () => {
     const alone = new Database({ connection: db.connection, maxConnections: 1 });
     const count = sql('test_count_all', 'select count(*) from accounts');
     const { institutionId } = institution;
@@ -408,7 +408,7 @@ describe('another institution', () => {
     'customer_persons',
     'persons',
   ]) {
-    test(`row-level security alone hides its ${table}, without a condition in the statement`, async () => {
+    test(`row-level security alone hides another institution’s ${table}, without a condition in the statement`, async () => {
       const other = await anInstitution(db.database);
       const there = await aMember(db.database, other);
       const account = await anAccount(db.database, there, { diAccountType: 'MORTGAGE_LOAN' });
@@ -455,7 +455,7 @@ describe('opening accounts', () => {
     );
   }
 
-  test('each opens at zero, a loan with its interest and fees, and its key is answered by its id', async () => {
+  test('opens each account at zero, a loan with its interest and fees, and returns its key by its id', async () => {
     const keys = await open([
       { ...blank, customerKey, accountId: 'opened-2' },
       {
@@ -505,7 +505,7 @@ describe('opening accounts', () => {
     assert.equal(keys.size, 3);
   });
 
-  test('an id that is taken opens none of the accounts', async () => {
+  test('opens none of the accounts if one id is taken', async () => {
     await open([{ ...blank, customerKey, accountId: 'taken' }]);
     await assert.rejects(
       open([
@@ -537,7 +537,7 @@ describe('opening accounts', () => {
     ['a membership that does not exist', { customerKey: 999_999_999n }, { code: '23503' }],
   ];
   for (const [what, changes, error] of refused) {
-    test(`${what} is refused`, async () => {
+    test(`refuses to open an account: ${what}`, async () => {
       await assert.rejects(open([{ ...blank, customerKey, accountId: 'refused', ...changes }]), error);
     });
   }

@@ -69,8 +69,8 @@ async function aClient(options: Partial<Parameters<typeof createClient>[1]> = {}
   return { clientId, secret: created?.secret ?? '' };
 }
 
-describe('secrets', () => {
-  test('while one is replaced both are valid, until the old one’s time is over or it is retired', async () => {
+describe('client secrets', () => {
+  test('accepts both secrets of a client during a replacement, until the old one expires or is retired', async () => {
     const { clientId, secret: first } = await aClient();
     const rotated = await rotateSecret(deps(), institutionId, clientId, 2 * hour, ownOrigin());
     assert.ok(typeof rotated === 'object');
@@ -91,7 +91,7 @@ describe('secrets', () => {
     assert.equal(await statusWith(clientId, again.secret), 401);
   });
 
-  test('the database has room for two', async () => {
+  test('the database stores at most two secrets per client', async () => {
     const { clientId } = await aClient();
     await rotateSecret(deps(), institutionId, clientId, hour, ownOrigin());
     await assert.rejects(
@@ -112,7 +112,7 @@ describe('secrets', () => {
 });
 
 describe('client ids', () => {
-  test('are of characters that mean themselves in Basic, whether or not a library form-encodes them', async () => {
+  test('client ids have only characters that stay the same in Basic, form-encoded or not', async () => {
     const clientId = `A-z_0.9~${randomUUID()}`;
     const { secret } = await aClient({ clientId });
     for (const name of [clientId, encodeURIComponent(clientId), clientId.replaceAll(/[-._~]/g, escaped)]) {
@@ -141,8 +141,8 @@ function escaped(character: string): string {
   return `%${character.charCodeAt(0).toString(16)}`;
 }
 
-describe('what a client may', () => {
-  test('its grants, scopes and token lifetime, changed at once for all processes', async () => {
+describe('permissions of a client', () => {
+  test('changes of a client’s grants, scopes and token lifetime take effect at once in all processes', async () => {
     const { clientId, secret } = await aClient();
     const credentials = { client_id: clientId, client_secret: secret };
     await changeClient(
@@ -169,14 +169,14 @@ describe('what a client may', () => {
     assert.equal(await changeClient(deps(), institutionId, 'nobody', { active: false }, ownOrigin()), false);
   });
 
-  test('no password grant unless it was granted', async () => {
+  test('refuses the password grant to a client without it', async () => {
     const { clientId, secret } = await aClient();
     const credentials = { client_id: clientId, client_secret: secret };
     const member = { grant_type: 'password', username: 'demo.member', password: 'demo-member-password' };
     assert.equal((await ask({ ...credentials, ...member })).body.error, 'unauthorized_client');
   });
 
-  test('switched off it is told what an unknown one is', async () => {
+  test('gives an inactive client the same response as an unknown one', async () => {
     const { clientId, secret } = await aClient();
     await changeClient(deps(), institutionId, clientId, { active: false }, ownOrigin());
     const off = await ask({ client_id: clientId, client_secret: secret });
@@ -194,7 +194,7 @@ describe('what a client may', () => {
     ['all of IPv6', ['::/0'], 401],
   ];
   for (const [name, allowed, status] of networks) {
-    test(`allowed from ${name}: ${status}`, async () => {
+    test(`returns ${status} to a client that is allowed from ${name}`, async () => {
       const { clientId, secret } = await aClient({ networks: allowed });
       assert.equal(await statusWith(clientId, secret), status);
     });
@@ -252,7 +252,7 @@ describe('private_key_jwt', () => {
     ['EdDSA', 'Ed25519', ed],
   ];
   for (const [algorithm, alg, pair] of kinds) {
-    test(`a key for ${algorithm} authenticates with ${alg}, and with no other algorithm`, async () => {
+    test(`a key for ${algorithm} authenticates with ${alg} and with no other algorithm`, async () => {
       const clientId = await keyedClient(pair, algorithm);
       const reply = await ask(asserted(signJws({ alg }, claims(clientId), pair.privateKey)));
       assert.equal(reply.status, 200, reply.text);
@@ -263,7 +263,7 @@ describe('private_key_jwt', () => {
     });
   }
 
-  test('oauth4webapi authenticates with each kind of key, unpatched', async () => {
+  test('oauth4webapi authenticates unchanged with each kind of key', async () => {
     const server = { issuer, token_endpoint: service.address + paths.token };
     const kindsOfKeys = [
       [{ name: 'ECDSA', namedCurve: 'P-256' }, 'ES256'],
@@ -305,7 +305,7 @@ describe('private_key_jwt', () => {
     }
   });
 
-  test('an assertion is for our issuer alone, as one string, and the refusal says so', async () => {
+  test('accepts only our issuer as the audience of a client assertion, as one string, and explains a refusal', async () => {
     const clientId = await keyedClient(ec, 'ES256');
     const bring = (aud: unknown) =>
       ask(asserted(signJws({ alg: 'ES256' }, claims(clientId, { aud }), ec.privateKey)));
@@ -321,7 +321,7 @@ describe('private_key_jwt', () => {
     assert.equal((await bring(issuer)).status, 200);
   });
 
-  test('a client that is set to may name the token endpoint instead, and nothing else', async () => {
+  test('accepts only the token endpoint as the audience from a client set to it', async () => {
     const clientId = await keyedClient(ec, 'ES256');
     const bring = async (aud: unknown, at = service) =>
       (await ask(asserted(signJws({ alg: 'ES256' }, claims(clientId, { aud }), ec.privateKey)), {}, at))
@@ -340,7 +340,7 @@ describe('private_key_jwt', () => {
     assert.equal(await bring(endpoint, other), 401);
   });
 
-  test('a padded part of an assertion is refused (RFC 7515 section 2)', async () => {
+  test('rejects a client assertion with padding (RFC 7515 section 2)', async () => {
     const clientId = await keyedClient(ec, 'ES256');
     for (const part of [0, 1, 2]) {
       const parts = signJws({ alg: 'ES256' }, claims(clientId), ec.privateKey).split('.');
@@ -351,7 +351,7 @@ describe('private_key_jwt', () => {
     }
   });
 
-  test('an assertion is good for one request, at whichever process, however many at once', async () => {
+  test('accepts a client assertion for one request, in any process, of any number at once', async () => {
     const clientId = await keyedClient(ec, 'ES256');
     const assertion = asserted(signJws({ alg: 'ES256' }, claims(clientId), ec.privateKey));
     const replies = await Promise.all(
@@ -362,7 +362,7 @@ describe('private_key_jwt', () => {
     assert.equal(statuses.filter((status) => status === 401).length, 15, String(statuses));
   });
 
-  test('what was used up is forgotten when it has expired, not before', async () => {
+  test('forgets a used client assertion after its expiry, not before', async () => {
     const clientId = await keyedClient(ec, 'ES256');
     const assertion = asserted(signJws({ alg: 'ES256' }, claims(clientId), ec.privateKey));
     assert.equal((await ask(assertion)).status, 200);
@@ -383,7 +383,7 @@ describe('private_key_jwt', () => {
     assert.equal((await ask(assertion)).status, 401);
   });
 
-  test('a key that was removed authenticates no more; of several the header’s kid says which', async () => {
+  test('rejects a removed key, and chooses among several by the header’s kid', async () => {
     const clientId = await keyedClient(ec, 'ES256', 'second');
     const { kid } = await readPublicKey(pem(ec));
     const sign = (header: object) =>
@@ -398,7 +398,7 @@ describe('private_key_jwt', () => {
     assert.equal((await ask(sign({}))).status, 401);
   });
 
-  test('a client with a secret of its own may not answer for one with a key', async () => {
+  test('rejects a client that authenticates with its own key or secret in the name of another client', async () => {
     const clientId = await keyedClient(ec, 'ES256');
     const reader = await clientOf(service, ['demo-reader', 'demo-reader-secret']);
     assert.ok(reader.token);
@@ -422,7 +422,7 @@ describe('reading a public key', () => {
     ['Ed25519 as a JWK', jwk(ed, { alg: 'Ed25519' }), undefined, 'EdDSA'],
   ];
   for (const [name, text, algorithm, expected] of taken) {
-    test(`${name}: ${expected}`, async () => {
+    test(`reads a public key: ${name} gives ${expected}`, async () => {
       assert.equal((await readPublicKey(text, algorithm)).algorithm, expected);
     });
   }
@@ -445,6 +445,6 @@ describe('reading a public key', () => {
     ['a kid with a space', jwk(ec, { kid: 'a b' }), undefined, /kid/],
   ];
   for (const [name, text, algorithm, message] of refused) {
-    test(`refused: ${name}`, () => assert.rejects(readPublicKey(text, algorithm), message));
+    test(`rejects a public key: ${name}`, () => assert.rejects(readPublicKey(text, algorithm), message));
   }
 });

@@ -100,7 +100,7 @@ test('every grant type of the metadata has an example', async () => {
 });
 
 for (const [grantType, { client, use, proof, wrong }] of Object.entries(examples)) {
-  test(`${grantType} issues a ${use} token, and none for a wrong proof or to a client without the grant`, async () => {
+  test(`the grant ${grantType} issues a ${use} token, and none for a wrong proof or a client without the grant`, async () => {
     const issued = await ask(grantType, client(), await proof());
     assert.equal(issued.status, 200, issued.text);
     const [, payload] = issued.body.access_token.split('.');

@@ -5,7 +5,7 @@ import { PasswordHasher } from '../../src/auth/index.ts';
 import { prioritiesOf } from '../support/threads.ts';
 
 const skip = process.platform !== 'linux' && 'a priority is a thread’s own on Linux alone';
-test('the threads that hash passwords have a lower priority than the one that serves', { skip }, async () => {
+test('threads that hash passwords have a lower priority than the thread that serves', { skip }, async () => {
   const before = os.getPriority();
   const { PRIORITY_BELOW_NORMAL } = os.constants.priority;
   assert.equal(await new PasswordHasher(1).verify(null, 'a password of nobody'), false);

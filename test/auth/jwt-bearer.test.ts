@@ -62,8 +62,8 @@ async function eventually(status: number, ask: () => Promise<Answer>): Promise<v
   }
 }
 
-describe('200', () => {
-  test('a member’s token, within the scopes of client and provider both, and nothing to refresh it with', async () => {
+describe('jwt-bearer grant: success', () => {
+  test('issues a member token for a JWT assertion, within the scopes of client and provider, without a refresh token', async () => {
     const answer = await bring(service, bridge, jwtBearer, assertion());
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual(Object.keys(answer.body), ['access_token', 'token_type', 'expires_in', 'scope']);
@@ -75,7 +75,7 @@ describe('200', () => {
     assert.deepEqual([...new Set(owners)], ['a-1001-']);
   });
 
-  test('the scope asked for, when it is within both', async () => {
+  test('issues the requested scope for a JWT assertion if client and provider have it', async () => {
     const answer = await bring(service, bridge, jwtBearer, assertion(), { scope: 'account:read' });
     assert.equal(answer.body.scope, 'account:read');
   });
@@ -88,7 +88,7 @@ describe('200', () => {
     ['MEMBER_NUMBER', '1001'],
   ] as const;
   for (const [userIdType, subject] of kinds) {
-    test(`the member named as ${userIdType}, by a claim of the provider’s choice`, async () => {
+    test(`issues a token for a member named as ${userIdType} by a claim of the provider’s choice`, async () => {
       const iss = `https://${userIdType}.example`;
       await aProvider(service, 'lakeside', {
         providerId: userIdType,
@@ -125,7 +125,7 @@ describe('200', () => {
     ['Ed25519', generateKeyPairSync('ed25519')],
   ];
   for (const [alg, pair] of algorithms) {
-    test(`signed with ${alg}`, async () => {
+    test(`accepts a JWT assertion signed with ${alg}`, async () => {
       const iss = `https://${alg}.example`;
       const keys = keySet(['k', pair.publicKey, alg]);
       await aProvider(service, 'lakeside', { providerId: alg, kind: 'jwt', issuer: iss, keys });
@@ -134,13 +134,13 @@ describe('200', () => {
     });
   }
 
-  test('typ JWT and authorization-grant+jwt, with application/ before it or not', async () => {
+  test('accepts typ JWT and authorization-grant+jwt, with and without application/', async () => {
     for (const typ of ['JWT', 'authorization-grant+jwt', 'application/authorization-grant+jwt']) {
       assert.equal((await bring(service, bridge, jwtBearer, assertion({}, { typ }))).status, 200, typ);
     }
   });
 
-  test('the clocks may be a minute apart, in either direction', async () => {
+  test('accepts JWT assertions whose clock differs by a minute in either direction', async () => {
     for (const more of [
       { exp: seconds() - 59 },
       { exp: seconds() + 660 },
@@ -152,20 +152,20 @@ describe('200', () => {
     }
   });
 
-  test('also for who is locked by wrong passwords: nobody’s guesses keep them out of their bank’s own login', async () => {
+  test('accepts an assertion for a member locked by wrong passwords, so guesses cannot keep them out', async () => {
     const until = new Date(now.getTime() + 900_000);
     await service.db.superuser(`update users set locked_until = $1 where user_id = 'u-juniper-two'`, [until]);
     assert.equal((await bring(service, bridge, jwtBearer, assertion({ sub: 'u-juniper-two' }))).status, 200);
   });
 
-  test('the metadata says that there are both grants (RFC 8414 2)', async () => {
+  test('the metadata lists both assertion grants (RFC 8414 2)', async () => {
     const metadata = await send(service.address, 'GET', '/.well-known/oauth-authorization-server');
     for (const grant of [jwtBearer, saml2Bearer]) {
       assert.ok(metadata.body.grant_types_supported.includes(grant), grant);
     }
   });
 
-  test('a standard OAuth library brings one, unpatched', async () => {
+  test('an unchanged standard OAuth library gets a token with a JWT assertion', async () => {
     const server = { issuer: 'http://sharedraft.test', token_endpoint: service.address + paths.token };
     const client = { client_id: bridge[0] };
     const answer = await oauth.genericTokenEndpointRequest(
@@ -181,7 +181,7 @@ describe('200', () => {
   });
 });
 
-describe('invalid_grant', () => {
+describe('jwt-bearer grant: invalid_grant', () => {
   const decoded = (jwt: string) => jwt.split('.') as [string, string, string];
   const publicPem = () => ec.publicKey.export({ format: 'pem', type: 'spki' }).toString();
   const refused: [name: string, why: RegExp, make: () => string][] = [
@@ -334,7 +334,7 @@ describe('invalid_grant', () => {
     });
   }
 
-  test('unknown, locked, inactive and foreign are told alike, to the letter', async () => {
+  test('rejects assertions for unknown, locked, inactive and foreign members with identical responses', async () => {
     const named = ['u-nobody', 'u-heath-locked', 'u-moss-inactive', 'u-demo-member-harbor'];
     const answers = await Promise.all(
       named.map((sub) => bring(service, bridge, jwtBearer, assertion({ sub }))),
@@ -342,7 +342,7 @@ describe('invalid_grant', () => {
     assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
   });
 
-  test('no sub, also where another claim names the member (7523 3 #2)', async () => {
+  test('rejects a JWT assertion without sub, even if another claim names the member (7523 3 #2)', async () => {
     const iss = 'https://who.example';
     const keys = keySet(['e', ec.publicKey]);
     await aProvider(service, 'lakeside', {
@@ -359,7 +359,7 @@ describe('invalid_grant', () => {
     assert.equal((await bring(service, bridge, jwtBearer, assertion({ iss, who: member }))).status, 200);
   });
 
-  test('an e-mail that two members have names neither', async () => {
+  test('rejects a JWT assertion with an e-mail that two members have', async () => {
     const iss = 'https://mail.example';
     const keys = keySet(['e', ec.publicKey]);
     await aProvider(service, 'lakeside', {
@@ -378,7 +378,7 @@ describe('invalid_grant', () => {
     assert.equal(answer.body.error, 'invalid_grant');
   });
 
-  test('a name that only a Unicode lower case makes a member’s: with the Kelvin sign, or a dotted capital I', async () => {
+  test('rejects a name that matches a member only by Unicode lower case: with the Kelvin sign or a dotted capital I', async () => {
     const names = [
       ['LOGIN_ID', ['broo\u212A.overdraft', 'ol\u0130ve.euro', 'BROOK.OVERDRAFT']],
       ['EMAIL', ['broo\u212A.overdrawn@example.test', 'Brook.Overdrawn@example.test']],
@@ -395,7 +395,7 @@ describe('invalid_grant', () => {
     }
   });
 
-  test('a membership names its PRIMARY, not who else is in it', async () => {
+  test('a membership in a JWT assertion identifies its PRIMARY, not another person in it', async () => {
     const iss = 'https://membership.example';
     const keys = keySet(['e', ec.publicKey]);
     await aProvider(service, 'lakeside', {
@@ -417,7 +417,7 @@ describe('invalid_grant', () => {
     assert.equal(JSON.parse(Buffer.from(payload, 'base64url').toString()).sub, joint?.user_id);
   });
 
-  test('of another institution’s provider: a client brings only its own institution’s', async () => {
+  test('rejects an assertion of another institution’s provider', async () => {
     assert.equal((await bring(service, harborBridge, jwtBearer, assertion())).body.error, 'invalid_grant');
     const iss = 'https://login.harbor.example';
     await aProvider(service, 'harbor', {
@@ -435,7 +435,7 @@ describe('invalid_grant', () => {
     assert.match(foreign.body.error_description, /nobody/, 'a user of lakeside does not exist in harbor');
   });
 
-  test('of a SAML provider', async () => {
+  test('rejects a JWT assertion in the name of a SAML provider', async () => {
     const iss = 'https://saml.example';
     await aProvider(service, 'lakeside', {
       providerId: 'saml',
@@ -448,28 +448,28 @@ describe('invalid_grant', () => {
   });
 });
 
-describe('other refusals', () => {
-  test('no assertion: invalid_request (7521 4.1)', async () => {
+describe('jwt-bearer grant: other errors', () => {
+  test('returns invalid_request without an assertion (7521 4.1)', async () => {
     const answer = await bring(service, bridge, jwtBearer, '');
     assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_request']);
   });
 
-  test('a client that is not registered for the grant: unauthorized_client (6749 5.2)', async () => {
+  test('returns unauthorized_client to a client without the jwt-bearer grant (6749 5.2)', async () => {
     const answer = await bring(service, ['demo-app', 'demo-app-secret'], jwtBearer, assertion());
     assert.deepEqual([answer.status, answer.body.error], [400, 'unauthorized_client']);
   });
 
-  test('a client with a wrong secret: invalid_client (7521 4.1)', async () => {
+  test('returns invalid_client for a wrong secret beside an assertion (7521 4.1)', async () => {
     const answer = await bring(service, [bridge[0], 'wrong'], jwtBearer, assertion());
     assert.deepEqual([answer.status, answer.body.error], [401, 'invalid_client']);
   });
 
-  test('a scope that the client does not have: invalid_scope (7521 4.1.1)', async () => {
+  test('returns invalid_scope for a scope that the client does not have (7521 4.1.1)', async () => {
     const answer = await bring(service, bridge, jwtBearer, assertion(), { scope: 'transfer:write' });
     assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_scope']);
   });
 
-  test('a scope that the provider does not have is left out; nothing left is invalid_scope (7521 4.1.1)', async () => {
+  test('leaves out scopes that the provider does not have, and returns invalid_scope if none is left (7521 4.1.1)', async () => {
     const iss = 'https://narrow.example';
     const keys = keySet(['e', ec.publicKey]);
     await aProvider(service, 'lakeside', {
@@ -488,8 +488,8 @@ describe('other refusals', () => {
   });
 });
 
-describe('an assertion is good for one token', () => {
-  test('twenty at once, at two processes: one wins (7523 3 #7)', async () => {
+describe('a JWT assertion is accepted once', () => {
+  test('accepts one of twenty simultaneous uses of a JWT assertion at two processes (7523 3 #7)', async () => {
     const second = await startTestService({ beside: service, clock: () => now });
     try {
       const once = assertion();
@@ -504,20 +504,20 @@ describe('an assertion is good for one token', () => {
     }
   });
 
-  test('a new signature over the same jti does not make it new', async () => {
+  test('rejects a used jti under a new signature', async () => {
     const jti = randomUUID();
     assert.equal((await bring(service, bridge, jwtBearer, assertion({ jti }))).status, 200);
     const again = await bring(service, bridge, jwtBearer, assertion({ jti, exp: seconds() + 500 }));
     assert.match(again.body.error_description, /used already/);
   });
 
-  test('one that was refused is not used up', async () => {
+  test('does not use up a rejected JWT assertion', async () => {
     const once = assertion();
     assert.equal((await bring(service, harborBridge, jwtBearer, once)).status, 400);
     assert.equal((await bring(service, bridge, jwtBearer, once)).status, 200);
   });
 
-  test('it is remembered as long as any process may believe it, and no longer', async () => {
+  test('remembers a used JWT assertion as long as any process may accept it, and no longer', async () => {
     const { institutionId } = await lakeside();
     const started = now;
     const once = assertion();
@@ -541,7 +541,7 @@ describe('an assertion is good for one token', () => {
   });
 });
 
-describe('a token dies with the provider as it was', () => {
+describe('a token depends on its provider', () => {
   const iss = 'https://short-lived.example';
   const keys = keySet(['e', ec.publicKey]);
   const register = () =>
@@ -553,7 +553,7 @@ describe('a token dies with the provider as it was', () => {
   };
   const auth = () => service.service.context.auth;
 
-  test('switched off: at every process within a second, and for good', async () => {
+  test('ends a provider’s tokens in every process within a second when it is switched off, permanently', async () => {
     const second = await startTestService({ beside: service, clock: () => now });
     try {
       await register();
@@ -575,7 +575,7 @@ describe('a token dies with the provider as it was', () => {
     }
   });
 
-  test('changed, so that a key taken away takes its logins with it', async () => {
+  test('ends a provider’s tokens when it is changed, so that a removed key ends its logins', async () => {
     const { institutionId } = await lakeside();
     const token = await login();
     await changeProvider(
@@ -593,7 +593,7 @@ describe('a token dies with the provider as it was', () => {
     await changeProvider(auth(), institutionId, 'short', { keys }, ownOrigin());
   });
 
-  test('removed, also when one of the same name is registered again', async () => {
+  test('ends a provider’s tokens when it is removed, even if one of the same name is registered again', async () => {
     const { institutionId } = await lakeside();
     await eventually(200, () => bring(service, bridge, jwtBearer, assertion({ iss })));
     const token = await login();
@@ -604,7 +604,7 @@ describe('a token dies with the provider as it was', () => {
     assert.equal((await accounts(token)).status, 401);
   });
 
-  test('and with its user: an operator’s lock ends it at once', async () => {
+  test('ends an asserted member’s token at once when an operator locks the user', async () => {
     const answer = await bring(service, bridge, jwtBearer, assertion({ sub: 'u-sage-card' }));
     const token = answer.body.access_token;
     assert.equal((await accounts(token)).status, 200);
@@ -613,7 +613,7 @@ describe('a token dies with the provider as it was', () => {
   });
 });
 
-test('the audit knows each login and why one was refused, and never the assertion', async () => {
+test('the audit records each asserted login and each reason of a refusal, and never the assertion', async () => {
   const once = assertion();
   await bring(service, bridge, jwtBearer, once);
   await bring(service, bridge, jwtBearer, once);

@@ -116,9 +116,9 @@ async function until(met: () => boolean): Promise<void> {
   while (!met()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-describe('who was right is looked at again after the hash', () => {
+describe('the user’s status is read again after hashing', () => {
   const username = 'pebble.primary';
-  test('five wrong passwords meanwhile lock the right one out', async () => {
+  test('rejects the right password if five wrong ones lock the user meanwhile', async () => {
     const passwords = new HeldHasher();
     const deps = { ...auth(), passwords, logins: new Turns(8, 8) };
     const good = login(username, right[username], deps);
@@ -135,7 +135,7 @@ describe('who was right is looked at again after the hash', () => {
     [{ active: false }, 'deactivating'],
     [{ lockedByOperator: true }, 'a lock by the operator'],
   ] as const) {
-    test(`${what} meanwhile keeps them out`, async () => {
+    test(`rejects a login if the user changes meanwhile: ${what}`, async () => {
       const { database } = service.service.context;
       const lakeside = await database.directory((db) => findInstitutionByCode(db, 'lakeside'));
       const passwords = new HeldHasher();
@@ -152,14 +152,14 @@ describe('who was right is looked at again after the hash', () => {
   }
 });
 
-test('of ten right and four wrong passwords at once all right ones come in', async () => {
+test('accepts all of ten right passwords sent together with four wrong ones', async () => {
   const username = 'cedar.owner';
   const tries = [...Array(10).fill(right[username]), ...Array(4).fill('wrong')];
   const said = await Promise.all(tries.map((password) => login(username, password)));
   assert.deepEqual(said, [...Array(10).fill('ok'), ...Array(4).fill(refused)]);
 });
 
-test('a storm of one client’s logins holds up nobody else’s', async () => {
+test('a storm of one client’s logins delays no other client', async () => {
   const passwords = new HeldHasher();
   const logins = new CountedTurns(1, 64);
   const deps = { ...auth(), passwords, logins };
@@ -178,7 +178,7 @@ test('a storm of one client’s logins holds up nobody else’s', async () => {
   assert.equal(ended.indexOf('ok'), 2, ended.join(' '));
 });
 
-test('the lock ends after 15 minutes, and a further wrong password goes on counting', async () => {
+test('ends a lock after 15 minutes, and continues the count with the next wrong password', async () => {
   const username = 'hazel.signer';
   for (let n = 0; n < 5; n += 1) assert.equal(await login(username, 'wrong'), refused);
   assert.equal(await login(username, right[username]), refused);
@@ -200,7 +200,7 @@ describe('wrong passwords in a row', () => {
     now = (await userOf(username)).locked_until ?? now;
   };
 
-  test('lock for twice as long at each fifth, at most for a day', async () => {
+  test('doubles the lock at each fifth wrong password in a row, up to a day', async () => {
     const minutes: number[] = [];
     for (let fives = 1; fives <= 9; fives += 1) {
       for (let n = 0; n < 5; n += 1) await login(username, 'wrong');
@@ -214,7 +214,7 @@ describe('wrong passwords in a row', () => {
     await afterTheLock();
   });
 
-  test('end the password at the hundredth, and leave the member’s session and a new activation', async () => {
+  test('disables the password at the hundredth wrong one, and keeps the member’s session and a new activation', async () => {
     await login(username, password);
     const session = await memberOf(service, username, password);
     await service.db.superuser('update users set failed_logins = 99 where username = $1', [username]);
@@ -255,7 +255,7 @@ describe('wrong passwords in a row', () => {
   });
 });
 
-test('a hash with older parameters is made anew at the next login, and only by the right password', async () => {
+test('replaces a hash with older parameters at the next login with the right password', async () => {
   const username = 'juniper.two';
   const password = right[username];
   const old = await hash(password, { memoryCost: 8_192, timeCost: 1, parallelism: 1 });
@@ -269,7 +269,7 @@ test('a hash with older parameters is made anew at the next login, and only by t
   assert.equal((await userOf(username)).password_hash, renewed);
 });
 
-test('an operator’s command is for nobody where it names two, by a username and by a user id', async () => {
+test('refuses an operator’s command whose name matches two users, by username and by user id', async () => {
   const { institutionId } = (await auth().database.directory((db) =>
     findInstitutionByCode(db, 'lakeside'),
   )) as { institutionId: InstitutionId };
@@ -287,7 +287,7 @@ test('an operator’s command is for nobody where it names two, by a username an
   await rename('u-ivy-shared', 'sage.card');
 });
 
-describe('pauses', () => {
+describe('login pauses', () => {
   /** The service's own deps but for pauses that only say how long they would have been. */
   function watched() {
     const asked: string[] = [];
@@ -302,7 +302,7 @@ describe('pauses', () => {
     return { asked, deps: { ...auth(), loginBackoff: loginBackoff as unknown as AuthDeps['loginBackoff'] } };
   }
 
-  test('grow alike for a name that somebody has and one that nobody has, in whichever case', async () => {
+  test('pauses grow alike for existing and unknown names, in any case', async () => {
     const { asked, deps } = watched();
     for (const name of ['rowan.owner', 'Rowan.Owner', 'ROWAN.OWNER']) await login(name, 'wrong', deps);
     const known = asked.splice(0);
@@ -311,7 +311,7 @@ describe('pauses', () => {
     assert.deepEqual(known, ['44 0', '44 1', '44 2']);
   });
 
-  test('cannot be gone round by letters that only a Unicode lower case makes the same', async () => {
+  test('counts letters that are equal only by Unicode lower case as different names for pauses', async () => {
     const username = 'juniper.two';
     for (const name of ['jun\u0130per.two', 'jun\u0131per.two', '\uFF4Auniper.two']) {
       assert.equal(await login(name, right[username]), refused, name);
@@ -319,7 +319,7 @@ describe('pauses', () => {
     assert.equal(await login('JUNIPER.Two', right[username]), 'ok');
   });
 
-  test('end with the right password', async () => {
+  test('ends the pause after the right password', async () => {
     const { asked, deps } = watched();
     await login('rowan.owner', 'wrong', deps);
     assert.equal(await login('rowan.owner', right['rowan.owner'], deps), 'ok');
@@ -327,7 +327,7 @@ describe('pauses', () => {
     assert.deepEqual(asked, ['44 0', '44 1', '44 0']);
   });
 
-  test('are really waited for, and the answer is the same', async () => {
+  test('waits for the pause, and then responds as without it', async () => {
     await using slow = await startTestService({
       beside: service,
       environment: { FAILED_LOGIN_PAUSE_MILLIS: '150' },
@@ -342,7 +342,7 @@ describe('pauses', () => {
   });
 });
 
-describe('an unknown user, a wrong password, a locked and an inactive user', () => {
+describe('indistinguishable login failures', () => {
   const kinds: Readonly<Record<string, readonly [username: string, password: string]>> = {
     unknown: ['nobody.of.this.name', 'whatever it may be'],
     wrong: ['rowan.owner', 'whatever it may be'],
@@ -354,13 +354,13 @@ describe('an unknown user, a wrong password, a locked and an inactive user', () 
   const forget = () =>
     service.db.superuser('update users set failed_logins = 0, locked_until = null where failed_logins > 0');
 
-  test('are told the same', async () => {
+  test('responds alike to an unknown user, a wrong password, a locked and an inactive user', async () => {
     for (const [kind, [username, password]] of Object.entries(kinds)) {
       assert.equal(await login(username, password), refused, kind);
     }
   });
 
-  test('cost the same statements and one hash each, and one durable commit', async () => {
+  test('runs the same statements, one hash and one durable commit for each kind of failed login', async () => {
     const seen = new Map<string, string[]>();
     for (const [kind, [username, password]] of Object.entries(kinds)) {
       await forget();
@@ -391,7 +391,7 @@ describe('an unknown user, a wrong password, a locked and an inactive user', () 
    * How often the one took longer than the other in the same round: half of the time, when they take as long, however
    * noisy the machine. Chance alone leaves the bounds once in some ten thousand runs.
    */
-  test('take as long: no kind is slower than another in nine of ten rounds', async (t) => {
+  test('takes the same time for each kind of failed login: no kind is slower than another in nine of ten rounds', async (t) => {
     const rounds = 30;
     const names = Object.keys(kinds);
     const millis = new Map<string, number[]>(names.map((kind) => [kind, []]));

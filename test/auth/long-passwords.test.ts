@@ -6,7 +6,9 @@ import { checkNewPassword, PasswordHasher } from '../../src/auth/credentials/pas
 const marks = `${'\u0301'.repeat(15_900)}${'\u0316'.repeat(15_900)}`;
 
 // A minute and more where they are put in order, two seconds of hashing where they are not.
-test('a password as long as a body can be costs no more than another', { timeout: 30_000 }, async () => {
+test('hashes the longest password that a body can hold at the cost of any other', {
+  timeout: 30_000,
+}, async () => {
   const hasher = new PasswordHasher(1);
   for (let n = 0; n < 60; n += 1) {
     assert.equal(await hasher.verify(null, marks), false);
@@ -14,7 +16,7 @@ test('a password as long as a body can be costs no more than another', { timeout
   }
 });
 
-test('the longest password, spelled as long as it can be, is the same password', async () => {
+test('accepts the longest password in its longest spelling as the same password', async () => {
   const hasher = new PasswordHasher(1);
   // No character is longer when it is taken apart: three code points of two units each.
   const [composed, spelled] = ['\u{1D160}', '\u{1D158}\u{1D165}\u{1D16E}'];

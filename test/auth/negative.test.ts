@@ -50,14 +50,14 @@ const basic = (id: string, secret: string) => ({
   authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
 });
 
-test('what the cases below change is accepted as it stands', async () => {
+test('accepts the unchanged requests that the negative cases below modify', async () => {
   assert.equal((await client.get(account, { token: good.access_token })).status, 200);
   assert.equal((await client.get(account, { token: accessToken({}) })).status, 200);
   const reply = await ask({ grant_type: 'client_credentials', ...asserted(assertion({})) });
   assert.equal(reply.status, 200, reply.text);
 });
 
-describe('the token request', () => {
+describe('token request', () => {
   const clientGrant = { grant_type: 'client_credentials' };
   const cases: [
     section: string,
@@ -291,7 +291,7 @@ describe('the token request', () => {
     ],
   ];
   for (const [section, name, status, error, request] of cases) {
-    test(`${section}: ${name} is ${error}`, async () => {
+    test(`${section}: returns ${error} for ${name}`, async () => {
       const path = name.includes('in the query')
         ? `${paths.token}?client_id=demo-app&client_secret=demo-app-secret`
         : paths.token;
@@ -303,7 +303,7 @@ describe('the token request', () => {
     });
   }
 
-  test('RFC 6749 3.2: any other method than POST is refused', async () => {
+  test('RFC 6749 3.2: refuses every method but POST', async () => {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
       for (const path of [paths.token, paths.revoke, paths.introspect]) {
         assert.equal((await client.request(method, path)).status, 405, `${method} ${path}`);
@@ -331,7 +331,7 @@ function infinite(jwt: string): string {
   return signJws({ alg: 'ES256' }, payload.replace('1e+300', '1e999'), registered.privateKey);
 }
 
-describe('the client assertion', () => {
+describe('client assertion', () => {
   const publicPem = registered.publicKey.export({ format: 'pem', type: 'spki' });
   const cases: [section: string, name: string, make: () => string][] = [
     ['RFC 7521 3', 'no JWT at all', () => 'made-up'],
@@ -409,14 +409,14 @@ describe('the client assertion', () => {
     ['RFC 8725 3.12', 'an access token of ours', () => good.access_token],
   ];
   for (const [section, name, make] of cases) {
-    test(`${section}: ${name} is invalid_client`, async () => {
+    test(`${section}: returns invalid_client for ${name}`, async () => {
       const reply = await ask({ grant_type: 'client_credentials', ...asserted(make()) });
       assert.equal(reply.status, 401, reply.text);
       assert.equal(reply.body.error, 'invalid_client');
     });
   }
 
-  test('RFC 7523 3 (7): one that was used before is invalid_client, also at another operation', async () => {
+  test('RFC 7523 3 (7): returns invalid_client for a used assertion, at another operation too', async () => {
     const used = asserted(assertion({}));
     assert.equal((await client.post(paths.introspect, { json: { ...used, token: 'x' } })).status, 200);
     for (const path of [paths.token, paths.revoke, paths.introspect]) {
@@ -439,7 +439,7 @@ function accessToken(
   );
 }
 
-describe('the access token', () => {
+describe('access token', () => {
   const unsigned = (alg: string) => `${accessToken({}, { alg }).split('.').slice(0, 2).join('.')}.`;
   const cases: [section: string, name: string, make: () => string][] = [
     ['RFC 7519 6.1', 'alg none', () => unsigned('none')],
@@ -564,7 +564,7 @@ describe('the access token', () => {
     ['RFC 6749 1.5', 'a refresh token', () => good.refresh_token],
   ];
   for (const [section, name, make] of cases) {
-    test(`${section}: ${name} opens nothing, and is inactive`, async () => {
+    test(`${section}: rejects a token as invalid and inactive: ${name}`, async () => {
       const token = make();
       const reply = await client.get(account, { token });
       assert.equal(reply.status, 401, reply.text);
@@ -576,7 +576,7 @@ describe('the access token', () => {
   }
 });
 
-describe('how a token is presented', () => {
+describe('presentation of a token', () => {
   const cases: [
     section: string,
     name: string,
@@ -616,7 +616,7 @@ describe('how a token is presented', () => {
     ],
   ];
   for (const [section, name, path, headers, code] of cases) {
-    test(`${section}: ${name} is ${code}`, async () => {
+    test(`${section}: returns ${code} for ${name}`, async () => {
       const reply = await client.get(path, { headers: headers() });
       assert.equal(reply.status, 401);
       assert.equal(reply.body.code, code);
@@ -630,19 +630,19 @@ describe('how a token is presented', () => {
     });
   }
 
-  test('RFC 6750 2.3: in the query it is not looked for', async () => {
+  test('RFC 6750 2.3: ignores a token in the query', async () => {
     const reply = await client.get(`${account}?access_token=${good.access_token}`);
     assert.equal(reply.status, 401);
     assert.equal(reply.body.code, 'missing_token');
   });
 
-  test('RFC 6750 2.2: in the body it is not looked for', async () => {
+  test('RFC 6750 2.2: ignores a token in the body', async () => {
     const reply = await client.post(paths.transfers, { json: { access_token: good.access_token } });
     assert.equal(reply.status, 401);
     assert.equal(reply.body.code, 'missing_token');
   });
 
-  test('RFC 6750 3.1: without the scope it is insufficient_scope, and the challenge names it', async () => {
+  test('RFC 6750 3.1: returns insufficient_scope without the scope, which the challenge names', async () => {
     const reply = await client.get(`${paths.transfers}/x`, { token: good.access_token });
     assert.equal(reply.status, 403);
     const challenge = reply.headers.get('www-authenticate') ?? '';
@@ -744,24 +744,24 @@ describe('revocation and introspection', () => {
     ],
   ];
   for (const [section, name, path, request, status, error] of cases) {
-    test(`${section}: ${name} is ${error}`, async () => {
+    test(`${section}: returns ${error} for ${name}`, async () => {
       const reply = await client.post(path, request());
       assert.equal(reply.status, status, reply.text);
       assert.equal(reply.body.error, error);
     });
   }
 
-  test('none of it ended anything', async () => {
+  test('the refused revocations above have ended no token', async () => {
     assert.equal((await client.get(account, { token: good.access_token })).status, 200);
     const refresh = { grant_type: 'refresh_token', ...app, refresh_token: good.refresh_token };
     assert.equal((await ask(refresh)).status, 200);
   });
 });
 
-describe('the metadata', () => {
+describe('metadata', () => {
   const path = '/.well-known/oauth-authorization-server';
 
-  test('RFC 8414 2: what is required is there, and what is not offered is not named', async () => {
+  test('RFC 8414 2: the metadata has the required members and omits what the service does not offer', async () => {
     const { body } = await client.get(path);
     for (const name of ['issuer', 'token_endpoint', 'response_types_supported'])
       assert.ok(name in body, name);
@@ -773,17 +773,17 @@ describe('the metadata', () => {
     assert.ok(algorithms.every((alg) => !alg.startsWith('HS')));
   });
 
-  test('RFC 8414 3.2: it is JSON, and read with GET alone', async () => {
+  test('RFC 8414 3.2: the metadata is JSON and is read with GET only', async () => {
     const { headers } = await client.get(path);
     assert.match(headers.get('content-type') ?? '', /^application\/json/);
     assert.equal((await client.post(path)).status, 405);
   });
 
-  test('RFC 8414 3.1: there is none for an issuer with a path', async () => {
+  test('RFC 8414 3.1: the metadata does not exist for an issuer with a path', async () => {
     assert.equal((await client.get(`${path}/lakeside`)).status, 404);
   });
 
-  test('RFC 8414 3.3: the issuer is the configured one, whatever Host says', async () => {
+  test('RFC 8414 3.3: the metadata names the configured issuer, independent of Host', async () => {
     const { port } = new URL(service.address);
     const request = `GET ${path} HTTP/1.1\r\nHost: attacker.example\r\nConnection: close\r\n\r\n`;
     const { text } = await sayRaw(Number(port), [request]);

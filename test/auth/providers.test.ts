@@ -45,7 +45,7 @@ async function listed(): Promise<string> {
 }
 
 describe('sharedraft provider', () => {
-  test('add, list, set, off, on, remove', async () => {
+  test('adds, lists, sets, switches off and on, and removes a provider', async () => {
     const add = ['add', 'web', '--kind', 'jwt', '--issuer', issuer, ...settings];
     const added = await provider(add, jwks('k1'));
     assert.equal(added.code, 0, added.stderr);
@@ -85,7 +85,7 @@ describe('sharedraft provider', () => {
     assert.match(await listed(), /has no identity providers/);
   });
 
-  test('a SAML provider is registered by its certificates, which stand for their keys', async () => {
+  test('registers a SAML provider by certificates, and keeps their keys', async () => {
     const pem = readFileSync(new URL('../fixtures/saml/rsa.pem', import.meta.url), 'utf8');
     const add = ['add', 'saml', '--kind', 'saml', '--issuer', 'https://saml.example/idp', ...settings];
     const added = await provider([...add, '--name-id-format', 'email'], pem);
@@ -139,7 +139,7 @@ describe('sharedraft provider', () => {
     'a change of a provider that does not exist': { parameters: ['off', 'nobody'], code: 1 },
   };
   for (const [name, { parameters, input, code }] of Object.entries(wrong)) {
-    test(`refused in a sentence: ${name}`, async () => {
+    test(`refuses a provider command in one sentence: ${name}`, async () => {
       const result = await provider(parameters, input);
       assert.equal(result.code, code, result.stderr);
       assert.doesNotMatch(result.stderr, /^\s+at /m, 'no stack');
@@ -147,7 +147,7 @@ describe('sharedraft provider', () => {
     });
   }
 
-  test('--help says what there is', async () => {
+  test('sharedraft provider --help lists the commands', async () => {
     const help = await runCli(db, ['provider', 'add', '--help']);
     assert.equal(help.code, 0);
     for (const option of [
@@ -164,7 +164,7 @@ describe('sharedraft provider', () => {
   });
 });
 
-describe('the registry', () => {
+describe('provider registry', () => {
   const deps = () => ({ database: db.database, clock: () => longAgo, issuer: 'http://sharedraft.test' });
   const a = (settings: Partial<Provider> & { readonly providerId: string }) => ({
     kind: 'jwt' as const,
@@ -183,7 +183,7 @@ describe('the registry', () => {
     addProvider(deps(), institution.institutionId, a(settings), ownOrigin());
   const known = async (institution: Institution) => listProviders(deps(), institution.institutionId);
 
-  test('one issuer may serve two institutions, under an audience for each and not under the same', async () => {
+  test('one issuer serves two institutions under different audiences, and not under the same', async () => {
     await add(ours, { providerId: 'shared' });
     await assert.rejects(add(theirs, { providerId: 'shared' }), /registered already/);
     await add(theirs, { providerId: 'shared', audience: 'urn:theirs' });
@@ -198,7 +198,7 @@ describe('the registry', () => {
     );
   });
 
-  test('of many who register one issuer and audience at once, one succeeds', async () => {
+  test('accepts one of many simultaneous registrations of an issuer and audience', async () => {
     const attempts = Array.from({ length: 8 }, (_, n) =>
       add(n % 2 === 0 ? ours : theirs, { providerId: `race-${n}`, audience: 'urn:race' }).then(
         () => 1,
@@ -211,7 +211,7 @@ describe('the registry', () => {
     );
   });
 
-  test('what is not said in a change stays, and the generation rises', async () => {
+  test('keeps unnamed settings of a changed provider, and raises its generation', async () => {
     await add(ours, { providerId: 'kept', audience: 'urn:kept' });
     const find = async () => (await known(ours)).find((one) => one.providerId === 'kept');
     const before = await find();
@@ -221,7 +221,7 @@ describe('the registry', () => {
     assert.deepEqual(after, { ...before, scopes: ['transfer:read'], generation: after.generation });
   });
 
-  test('removed and registered again, it has a generation that it never had', async () => {
+  test('a provider that is removed and registered again gets a generation that it never had', async () => {
     const before = (await known(ours)).find((one) => one.providerId === 'kept');
     await removeProvider(deps(), ours.institutionId, 'kept', ownOrigin());
     await add(ours, { providerId: 'kept', audience: 'urn:kept' });
@@ -229,7 +229,7 @@ describe('the registry', () => {
     assert.ok(before && after && after.generation > before.generation);
   });
 
-  test('refresh tokens are not for a provider to give', async () => {
+  test('refuses offline_access as a scope of a provider', async () => {
     const scopes = ['account:read', 'offline_access'] as const;
     await assert.rejects(
       add(ours, { providerId: 'long', audience: 'urn:long', scopes }),
@@ -239,7 +239,7 @@ describe('the registry', () => {
     await assert.rejects(change, ProviderRejectedError);
   });
 
-  test('an institution changes only its own', async () => {
+  test('an institution changes only its own providers', async () => {
     const theirsOnly = changeProvider(deps(), theirs.institutionId, 'kept', { active: false }, ownOrigin());
     await assert.rejects(theirsOnly, ProviderRejectedError);
     await assert.rejects(
@@ -250,7 +250,7 @@ describe('the registry', () => {
   });
 });
 
-describe('what the database holds to by itself', () => {
+describe('provider rules in the database', () => {
   const plant = (columns: Record<string, unknown>) => {
     const row = {
       institution_id: 1,
@@ -286,16 +286,16 @@ describe('what the database holds to by itself', () => {
     'an unknown kind of id': { user_id_type: 'PHONE' },
   };
   for (const [name, columns] of Object.entries(refused)) {
-    test(`refused: ${name}`, async () => {
+    test(`the database refuses a provider: ${name}`, async () => {
       await assert.rejects(plant(columns), { code: '23514' });
     });
   }
 
-  test('a provider belongs to the directory', async () => {
+  test('the database requires a directory row for a provider', async () => {
     await assert.rejects(plant({ provider_id: 'stray' }), { code: '23503' });
   });
 
-  test('a change needs a new generation', async () => {
+  test('the database requires a new generation for a change of a provider', async () => {
     await plant({});
     const where = `where provider_id = 'planted'`;
     await assert.rejects(db.superuser(`update identity_providers set active = false ${where}`), {

@@ -60,8 +60,8 @@ async function lives(accessToken: string, at = one): Promise<boolean> {
 
 const fields = ['access_token', 'token_type', 'expires_in', 'scope'];
 
-describe('who is given a refresh token', () => {
-  test('a member whose client asked for offline_access and may; nobody else’s answer has a fifth field', async () => {
+describe('issuing a refresh token', () => {
+  test('issues a refresh token only to a member whose client asked for offline_access and may have it', async () => {
     const member = { grant_type: 'password', username: demoMember[0], password: demoMember[1] };
     const granted = await ask({ ...member, ...app, scope: 'account:read offline_access' });
     assert.deepEqual(Object.keys(granted.body), [...fields, 'refresh_token']);
@@ -82,7 +82,7 @@ describe('who is given a refresh token', () => {
     }
   });
 
-  test('not where the client lacks the grant or the scope', async () => {
+  test('issues no refresh token if the client lacks the grant or the scope', async () => {
     const scopes = ['account:read', 'offline_access'] as const;
     const secret = 'a-secret-of-a-test';
     const base = { institutionId, name: 'x', secret, scopes };
@@ -108,8 +108,8 @@ describe('who is given a refresh token', () => {
   });
 });
 
-describe('a refresh', () => {
-  test('gives a new access token and the next refresh token, at whichever process', async () => {
+describe('refreshing', () => {
+  test('a refresh returns a new access token and the next refresh token, in any process', async () => {
     const first = (await login()).body;
     const second = (await refresh(first.refresh_token, {}, two)).body;
     assert.deepEqual(Object.keys(second), [...fields, 'refresh_token']);
@@ -119,7 +119,7 @@ describe('a refresh', () => {
     assert.ok(await lives(third.access_token, two));
   });
 
-  test('of fifty at once does what one does: all get the same successor, and the family goes on', async () => {
+  test('fifty simultaneous refreshes do the work of one: all get the same successor, and the family continues', async () => {
     const { refresh_token: token } = (await login()).body;
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, index) => refresh(token, {}, index % 2 === 0 ? one : two)),
@@ -138,7 +138,7 @@ describe('a refresh', () => {
     for (const accessToken of accessTokens.slice(0, 3)) assert.ok(await lives(accessToken));
   });
 
-  test('whose answer was lost may be asked for again within ten seconds', async () => {
+  test('a refresh whose response was lost can be repeated within ten seconds', async () => {
     const { refresh_token: token } = (await login()).body;
     const answered = (await refresh(token)).body;
     later(10_000);
@@ -147,7 +147,7 @@ describe('a refresh', () => {
     assert.equal((await refresh(again.refresh_token)).status, 200);
   });
 
-  test('narrows the scope of its access token, never widens it, and the login keeps what it had', async () => {
+  test('a refresh narrows the scope of its access token, never widens it, and the login keeps its scope', async () => {
     const { refresh_token: token } = (await login()).body;
     const narrow = (await refresh(token, { scope: 'account:read' })).body;
     assert.equal(narrow.scope, 'account:read');
@@ -157,7 +157,7 @@ describe('a refresh', () => {
     assert.equal(whole.scope, 'account:read transfer:read offline_access', 'a refused scope spends nothing');
   });
 
-  test('is for the client it was issued to', async () => {
+  test('refreshes a token only for the client that it was issued to', async () => {
     await createClient(
       deps(),
       {
@@ -177,7 +177,7 @@ describe('a refresh', () => {
   });
 });
 
-describe('a spent refresh token that comes back ends its family', () => {
+describe('reuse of a refresh token ends its family', () => {
   async function assertEnded(tokens: { access_token: string; refresh_token: string }[]) {
     for (const { access_token, refresh_token } of tokens) {
       assert.equal((await refresh(refresh_token)).body.error, 'invalid_grant');
@@ -186,7 +186,7 @@ describe('a spent refresh token that comes back ends its family', () => {
     }
   }
 
-  test('after the grace', async () => {
+  test('a refresh token reused after the grace period ends its family', async () => {
     const bystander = (await login()).body;
     const first = (await login()).body;
     const second = (await refresh(first.refresh_token)).body;
@@ -197,7 +197,7 @@ describe('a spent refresh token that comes back ends its family', () => {
     assert.equal((await refresh(bystander.refresh_token)).status, 200);
   });
 
-  test('in the grace too, once its successor was used', async () => {
+  test('a refresh token reused within the grace period ends its family once its successor was used', async () => {
     const first = (await login()).body;
     const second = (await refresh(first.refresh_token)).body;
     const third = (await refresh(second.refresh_token, {}, two)).body;
@@ -205,7 +205,7 @@ describe('a spent refresh token that comes back ends its family', () => {
     await assertEnded([first, second, third]);
   });
 
-  test('and one of long ago is known as well', async () => {
+  test('a refresh token of many refreshes ago ends its family', async () => {
     const first = (await login()).body;
     let { refresh_token: token } = first;
     for (let round = 0; round < 5; round += 1) {
@@ -217,8 +217,8 @@ describe('a spent refresh token that comes back ends its family', () => {
   });
 });
 
-describe('a login ends', () => {
-  test('when it goes unused for the idle time, each refresh beginning that again', async () => {
+describe('end of a login', () => {
+  test('a login ends after the idle time without use, and each refresh restarts that time', async () => {
     let { refresh_token: token } = (await login()).body;
     later(14 * day - 1);
     token = (await refresh(token)).body.refresh_token;
@@ -228,7 +228,7 @@ describe('a login ends', () => {
     assert.equal((await refresh(token)).body.error, 'invalid_grant');
   });
 
-  test('when its whole lifetime is over, however busy it was', async () => {
+  test('a login expires after its whole lifetime, with any amount of use', async () => {
     let { refresh_token: token } = (await login()).body;
     for (let passed = 0; passed < 81; passed += 9) {
       later(9 * day);
@@ -267,7 +267,7 @@ describe('a login ends', () => {
     ],
   ];
   for (const [name, shut, open] of shutOut) {
-    test(`${name}; so do its live tokens, in every process`, async () => {
+    test(`ends a login and its active tokens in every process: ${name}`, async () => {
       const { refresh_token: token, access_token: accessToken } = (await login(clover)).body;
       assert.ok((await lives(accessToken)) && (await lives(accessToken, two)));
       await shut();
@@ -283,7 +283,7 @@ describe('a login ends', () => {
     });
   }
 
-  test('but not when wrong passwords lock the user: a stranger ends nobody’s session', async () => {
+  test('a lock by wrong passwords does not end a login, so a stranger cannot end a session', async () => {
     const { refresh_token: token, access_token: accessToken } = (await login(clover)).body;
     for (let tries = 0; tries < 5; tries += 1) await login([clover[0], 'wrong']);
     assert.equal((await login(clover)).body.error, 'invalid_grant');
@@ -293,7 +293,7 @@ describe('a login ends', () => {
     assert.equal((await login(clover)).status, 200);
   });
 
-  test('when the client may no longer', async () => {
+  test('a login is over when the client loses the grant', async () => {
     const { refresh_token: token } = (await login()).body;
     const grants = ['client_credentials', 'password', 'refresh_token'];
     await changeClient(deps(), institutionId, 'demo-app', { grants: ['password'] }, ownOrigin());
@@ -319,8 +319,8 @@ describe('a login ends', () => {
   });
 });
 
-describe('what is kept of refresh tokens', () => {
-  test('is nothing that could be presented', async () => {
+describe('stored data of refresh tokens', () => {
+  test('the database stores nothing that could be presented as a refresh token', async () => {
     const first = (await login()).body.refresh_token;
     const second = (await refresh(first)).body.refresh_token;
     const dump = JSON.stringify(await dumpTables(one.db));
@@ -331,7 +331,7 @@ describe('what is kept of refresh tokens', () => {
     }
   });
 
-  test('and one that we did not make ends nothing, whichever byte of it is changed', async () => {
+  test('a refresh token with any changed byte ends nothing', async () => {
     const token = (await login()).body.refresh_token;
     const bytes = Buffer.from(token, 'base64url');
     for (let at = 0; at < bytes.length; at += 3) {
@@ -346,7 +346,7 @@ describe('what is kept of refresh tokens', () => {
     assert.equal((await refresh(token)).status, 200);
   });
 
-  test('the database lets no token be skipped, and no revoked family live again', async () => {
+  test('the database refuses to skip a refresh token, and to revive a revoked family', async () => {
     await login();
     const change = (what: string) => one.db.superuser(`update refresh_families set ${what}`);
     await assert.rejects(
@@ -359,7 +359,7 @@ describe('what is kept of refresh tokens', () => {
     await assert.rejects(change('revoked_at = null'), /revoked is revoked/);
   });
 
-  test('goes when it has ended', async () => {
+  test('deletes a refresh family after its end', async () => {
     later(90 * day);
     await runAuthMaintenance(deps(), institutionId);
     const left = await one.db.superuser(

@@ -110,8 +110,8 @@ async function eventually(status: number, ask: () => Promise<Answer>): Promise<v
   }
 }
 
-describe('200', () => {
-  test('the member sees exactly what they see with a token of ours', async () => {
+describe('a provider’s access token: success', () => {
+  test('a provider’s token shows a member exactly the same as one of our tokens', async () => {
     const own = await memberOf(service, 'demo.member', 'demo-member-password');
     const [ours, theirs] = [await own.get(paths.accounts), await call(token())];
     assert.equal(theirs.status, 200, theirs.text);
@@ -119,7 +119,7 @@ describe('200', () => {
     assert.equal(theirs.headers.get('cache-control'), 'no-store');
   });
 
-  test('and moves money, as a member', async () => {
+  test('a provider’s token moves money as its member', async () => {
     const headers = { authorization: `Bearer ${token()}` };
     const body = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1 };
     const made = await send(service.address, 'POST', paths.transfers, { headers, body });
@@ -132,35 +132,35 @@ describe('200', () => {
     assert.deepEqual(row, { client_id: 'provider:as', username: 'demo.member' });
   });
 
-  test('several audiences, one of them us (RFC 9068 4)', async () => {
+  test('accepts a provider’s token with several audiences if one is ours (RFC 9068 4)', async () => {
     assert.equal(
       (await call(token({ aud: ['https://other.example', 'http://sharedraft.test'] }))).status,
       200,
     );
   });
 
-  test('application/at+jwt, in any case (RFC 9068 4, RFC 7515 4.1.9)', async () => {
+  test('accepts application/at+jwt in any case (RFC 9068 4, RFC 7515 4.1.9)', async () => {
     for (const typ of ['application/at+jwt', 'AT+JWT'])
       assert.equal((await call(token({}, { typ }))).status, 200, typ);
   });
 
-  test('signed with RS256, which RFC 9068 2.1 asks all to support', async () => {
+  test('accepts a provider’s token signed with RS256, which RFC 9068 2.1 requires all to support', async () => {
     assert.equal((await call(token({}, { alg: 'RS256', kid: 'r' }, rsa.privateKey))).status, 200);
   });
 
-  test('named by a claim of the provider’s choice', async () => {
+  test('identifies the member of a provider’s token by a claim of the provider’s choice', async () => {
     const more = { iss: 'https://mail.example', sub: 'x', email: 'willow.testerman@example.test' };
     assert.equal((await call(token(more))).status, 200);
   });
 
-  test('another typ, where the institution set it, and then no other', async () => {
+  test('accepts only the typ that the institution set for its provider', async () => {
     const iss = 'https://old.example';
     const { client_id: _, ...plain } = claims({ iss });
     assert.equal((await call(signJwt({ ...header, typ: 'JWT' }, plain, ec.privateKey))).status, 200);
     assert.equal((await call(token({ iss }))).status, 401);
   });
 
-  test('the same token again and again, until its end', async () => {
+  test('accepts the same provider’s token repeatedly until it expires', async () => {
     const started = now;
     const jwt = token();
     try {
@@ -176,7 +176,7 @@ describe('200', () => {
   });
 });
 
-describe('403', () => {
+describe('a provider’s access token: 403', () => {
   const forbidden: [string, () => string][] = [
     ['no scope at all (RFC 9068 2.2.3)', () => without('scope')],
     ['none that we know', () => token({ scope: 'openid profile' })],
@@ -186,14 +186,14 @@ describe('403', () => {
     ],
   ];
   for (const [name, make] of forbidden) {
-    test(`${name}: insufficient_scope`, async () => {
+    test(`returns insufficient_scope for a provider’s token: ${name}`, async () => {
       const answer = await call(make());
       assert.equal(answer.status, 403, answer.text);
       assert.match(answer.headers.get('www-authenticate') ?? '', /error="insufficient_scope"/);
     });
   }
 
-  test('what takes a client’s token: a provider’s is always a member’s, whatever it says', async () => {
+  test('a provider’s token is always a member’s, and is refused by operations for client tokens', async () => {
     await aProvider(service, 'lakeside', {
       providerId: 'proud',
       kind: 'jwt',
@@ -215,7 +215,7 @@ describe('403', () => {
   });
 });
 
-describe('401 invalid_token', () => {
+describe('a provider’s access token: 401', () => {
   const refused: [string, () => string][] = [
     ['an issuer that nobody registered (RFC 9068 4)', () => token({ iss: 'https://x.example' })],
     ['no issuer (RFC 9068 2.2)', () => without('iss')],
@@ -295,13 +295,13 @@ describe('401 invalid_token', () => {
     });
   }
 
-  test('whatever it is, it is told in the same words', async () => {
+  test('rejects every invalid provider’s token with the same words', async () => {
     const answers = await Promise.all(refused.map(([, make]) => call(make())));
     const told = answers.map(({ body: { instance: _, ...rest } }) => JSON.stringify(rest));
     assert.equal(new Set(told).size, 1);
   });
 
-  test('of another institution: what it names is looked for there alone', async () => {
+  test('looks for the member of a provider’s token only in the provider’s institution', async () => {
     const harbor = { iss: 'https://shared.example', aud: 'urn:harbor' };
     assert.equal((await call(token(harbor))).status, 401, 'u-demo-member is not of harbor');
     const theirs = await call(token({ ...harbor, sub: 'u-demo-member-harbor' }));
@@ -310,8 +310,8 @@ describe('401 invalid_token', () => {
   });
 });
 
-describe('a token that was good a moment ago', () => {
-  test('dies when the provider is switched off, at every process, and does not come back', async () => {
+describe('a provider’s access token after a change', () => {
+  test('a provider’s token ends in every process when the provider is switched off, and stays ended', async () => {
     const second = await startTestService({ beside: service, clock: () => now });
     try {
       const { institutionId } = await institutionOf(service, 'lakeside');
@@ -337,7 +337,7 @@ describe('a token that was good a moment ago', () => {
     }
   });
 
-  test('dies when the provider’s tokens are accepted no longer, and when it is removed', async () => {
+  test('a provider’s token is no longer valid when the provider’s tokens are not accepted, or when it is removed', async () => {
     const { institutionId } = await institutionOf(service, 'lakeside');
     const { auth } = service.service.context;
     const jwt = token({ iss: 'https://shared.example' });
@@ -359,7 +359,7 @@ describe('a token that was good a moment ago', () => {
     assert.equal((await call(next)).status, 401, 'it was issued before the provider was registered again');
   });
 
-  test('can do less at once, when the provider may give less', async () => {
+  test('a provider’s token loses scopes at once when the provider may give less', async () => {
     const { institutionId } = await institutionOf(service, 'lakeside');
     const { auth } = service.service.context;
     const jwt = token({ iss: 'https://mail.example', email: 'willow.testerman@example.test' });
@@ -369,7 +369,7 @@ describe('a token that was good a moment ago', () => {
   });
 
   for (const change of ['lockedByOperator', 'active'] as const) {
-    test(`stays dead after its user was shut out and let in again (${change})`, async () => {
+    test(`a provider’s token stays ended after its user was shut out and let in again (${change})`, async () => {
       const { institutionId } = await institutionOf(service, 'lakeside');
       const shut = (isShut: boolean) => {
         const standing = change === 'active' ? { active: !isShut } : { lockedByOperator: isShut };
@@ -398,7 +398,7 @@ describe('a token that was good a moment ago', () => {
     });
   }
 
-  test('stays dead after any statement that locks and unlocks its user', async () => {
+  test('a provider’s token stays ended after any statement that locks and unlocks its user', async () => {
     const jwt = token({ sub: 'u-linden-clerk' });
     assert.equal((await call(jwt)).status, 200);
     for (const locked of [true, false]) {
@@ -412,7 +412,7 @@ describe('a token that was good a moment ago', () => {
     assert.equal((await call(jwt)).status, 401, 'the moment cannot be taken back');
   });
 
-  test('dies with its user, at once', async () => {
+  test('a provider’s token ends with its user at once', async () => {
     const jwt = token({ sub: 'u-sage-card' });
     assert.equal((await call(jwt)).status, 200);
     await service.db.superuser(`update users set active = false where user_id = 'u-sage-card'`);

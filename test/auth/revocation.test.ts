@@ -64,7 +64,7 @@ async function lives(accessToken: string, at: TestService): Promise<boolean> {
 }
 
 describe('revocation (RFC 7009)', () => {
-  test('ends an access token at every process, also where it was just used, and no other', async () => {
+  test('revoking an access token ends it in every process, even if it was just used, and ends no other', async () => {
     for (const token of [(await member()).access_token, await clientToken()]) {
       const other = await clientToken();
       assert.ok((await lives(token, one)) && (await lives(token, two)));
@@ -77,7 +77,7 @@ describe('revocation (RFC 7009)', () => {
     }
   });
 
-  test('of a refresh token ends the login: its access tokens and every refresh token of it', async () => {
+  test('revoking a refresh token ends the login with its access tokens and refresh tokens', async () => {
     const other = await member();
     const first = await member();
     const second = (await refresh(first.refresh_token)).body;
@@ -90,20 +90,20 @@ describe('revocation (RFC 7009)', () => {
     assert.equal((await refresh(other.refresh_token)).status, 200);
   });
 
-  test('of a spent refresh token ends the login too', async () => {
+  test('revoking a used refresh token ends the login too', async () => {
     const first = await member();
     const second = (await refresh(first.refresh_token)).body;
     await revoke(first.refresh_token);
     assert.equal((await refresh(second.refresh_token)).body.error, 'invalid_grant');
   });
 
-  test('of an access token leaves its login', async () => {
+  test('revoking an access token keeps its login', async () => {
     const tokens = await member();
     await revoke(tokens.access_token);
     assert.equal((await refresh(tokens.refresh_token)).status, 200);
   });
 
-  test('answers 200 for what is unknown, malformed, expired or revoked before (section 2.2)', async () => {
+  test('returns 200 for revoking unknown, malformed, expired or revoked tokens (section 2.2)', async () => {
     const { access_token: accessToken, refresh_token: refreshToken } = await member();
     for (const token of [accessToken, refreshToken]) {
       assert.equal((await revoke(token)).status, 200);
@@ -119,7 +119,7 @@ describe('revocation (RFC 7009)', () => {
     }
   });
 
-  test('whatever the hint says (section 2.1)', async () => {
+  test('revokes a token with any hint (section 2.1)', async () => {
     for (const hint of ['access_token', 'refresh_token', 'saml2_token', '']) {
       const { access_token: accessToken, refresh_token: refreshToken } = await member();
       await revoke(accessToken, app, { token_type_hint: hint });
@@ -129,7 +129,7 @@ describe('revocation (RFC 7009)', () => {
     }
   });
 
-  test('leaves an entry in the audit, once, with what ended and whose it was, and never the token', async () => {
+  test('a revocation leaves one audit entry with the kind and owner of the token, and never the token', async () => {
     const tokens = await member();
     const again = (await refresh(tokens.refresh_token)).body;
     await revoke(tokens.access_token);
@@ -151,7 +151,7 @@ describe('revocation (RFC 7009)', () => {
     }
   });
 
-  test('of another client’s token is refused, and the audit knows who tried it on which', async () => {
+  test('refuses to revoke another client’s token, and audits the client and the token’s owner', async () => {
     const tokens = await member();
     const { jti, sid } = decodeJwt(tokens.access_token);
     for (const token of [tokens.access_token, tokens.refresh_token]) {
@@ -170,7 +170,7 @@ describe('revocation (RFC 7009)', () => {
     assert.ok(await lives(tokens.access_token, two));
   });
 
-  test('is kept for as long as the token would have lived, and forgotten then', async () => {
+  test('keeps a revocation for the token’s lifetime, and forgets it then', async () => {
     const tokens = await member();
     await revoke(tokens.access_token);
     await revoke(tokens.refresh_token);
@@ -184,7 +184,7 @@ describe('revocation (RFC 7009)', () => {
     assert.equal(await count(), 0n);
   });
 
-  test('a client whose tokens live a day can have them revoked for all of it', async () => {
+  test('revokes a token of a client with a token lifetime of one day for that whole day', async () => {
     const secret = 'a-secret-of-a-test';
     const long = { client_id: 'long', client_secret: secret };
     const client = {
@@ -206,7 +206,7 @@ describe('revocation (RFC 7009)', () => {
 });
 
 describe('introspection (RFC 7662)', () => {
-  test('a client without the right learns nothing about the tokens of other clients', async () => {
+  test('introspection shows a client without the right nothing about other clients’ tokens', async () => {
     const tokens = await member();
     const others = [tokens.access_token, tokens.refresh_token, await clientToken(backend)];
     for (const token of others) assert.deepEqual(await introspect(token, reader), { active: false });
@@ -216,7 +216,7 @@ describe('introspection (RFC 7662)', () => {
     await changeClient(deps(), institutionId, 'demo-reader', { introspectsAll: false }, ownOrigin());
   });
 
-  test('tells a client with the right what a member’s and a client’s token are', async () => {
+  test('introspection describes a member’s and a client’s token to a client with the right', async () => {
     const tokens = await member();
     const iat = Math.floor(now.getTime() / 1000);
     const said = await introspect(tokens.access_token, backend, two);
@@ -307,14 +307,14 @@ describe('introspection (RFC 7662)', () => {
     ],
   ];
   for (const [name, make] of dead) {
-    test(`says of ${name} that it is inactive, and nothing else (section 2.2)`, async () => {
+    test(`introspection returns inactive and nothing else for ${name} (section 2.2)`, async () => {
       const token = await make();
       assert.deepEqual(await introspect(token), { active: false });
       assert.deepEqual(await introspect(token, backend, two), { active: false });
     });
   }
 
-  test('says nothing of another institution’s refresh token either, and cannot revoke it', async () => {
+  test('returns inactive for another institution’s refresh token, and cannot revoke it', async () => {
     const { refresh_token: token, access_token: accessToken } = await member();
     assert.deepEqual(await introspect(token, harbor), { active: false });
     assert.equal((await revoke(token, harbor)).status, 200);

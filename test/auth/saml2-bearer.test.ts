@@ -69,9 +69,9 @@ const signed = (
   key: KeyObject | string = rsa.privateKey,
 ) => signAssertion(anAssertion(clock, parts), key, signature);
 
-describe('200', () => {
+describe('saml2-bearer grant: success', () => {
   for (const name of ['rsa-sha256', 'rsa-sha384', 'rsa-sha512-prefixes', 'ecdsa-sha256']) {
-    test(`an assertion that the JDK signed: ${name}`, async () => {
+    test(`accepts a SAML assertion signed by the JDK: ${name}`, async () => {
       const answer = await bringXml(fixture(`${name}.xml`));
       assert.equal(answer.status, 200, answer.text);
       assert.equal(answer.body.scope, 'account:read transfer:read');
@@ -93,7 +93,7 @@ describe('200', () => {
     ],
   ];
   for (const [name, signature, key] of hand) {
-    test(`signed by hand: ${name}`, async () => {
+    test(`accepts a SAML assertion signed as text: ${name}`, async () => {
       const answer = await bringXml(signed({}, signature, key));
       assert.equal(answer.status, 200, answer.text);
       assert.deepEqual(Object.keys(answer.body), ['access_token', 'token_type', 'expires_in', 'scope']);
@@ -101,7 +101,7 @@ describe('200', () => {
     });
   }
 
-  test('an assertion in base64url with its padding, as many libraries write it', async () => {
+  test('accepts a SAML assertion in base64url with padding, as many libraries write it', async () => {
     for (let size = 0; size < 3; size += 1) {
       const xml = signed({ id: `_padded-${'x'.repeat(size)}` });
       const answer = await bring(service, bridge, saml2Bearer, padded(toParameter(xml)));
@@ -149,13 +149,13 @@ describe('200', () => {
     ],
   ];
   for (const [name, parts] of fine) {
-    test(`with ${name}`, async () => {
+    test(`accepts a SAML assertion with ${name}`, async () => {
       const answer = await bringXml(signed(parts()));
       assert.equal(answer.status, 200, answer.text);
     });
   }
 
-  test('written in another way than it was signed in, but meaning the same', async () => {
+  test('accepts a SAML assertion that is written differently from its signed form but means the same', async () => {
     const xml = signed()
       .replace('u-demo-member', 'u-demo&#45;member')
       .replace('<saml:Audience>', '<saml:Audience >')
@@ -163,13 +163,13 @@ describe('200', () => {
     assert.equal((await bringXml(`<?xml version="1.0" encoding="UTF-8"?>\n${xml}\n`)).status, 200);
   });
 
-  test('the token ends with the provider’s session', async () => {
+  test('a token for a SAML assertion ends with the provider’s session', async () => {
     const authn = `<saml:AuthnStatement AuthnInstant="${at(now, -5)}" SessionNotOnOrAfter="${at(now, 120)}"></saml:AuthnStatement>`;
     assert.equal((await bringXml(signed({ authn }))).body.expires_in, 120);
   });
 });
 
-describe('signature wrapping: what was signed is there and right, and what would be read is not', () => {
+describe('signature wrapping: a valid signature beside other content', () => {
   const evil = (parts: AssertionParts = {}) =>
     anAssertion(now, { id: '_evil', nameId: nameIdOf('u-wren-many'), ...parts });
   /** The signed assertion, its signature, and itself without it. */
@@ -250,12 +250,12 @@ describe('signature wrapping: what was signed is there and right, and what would
     });
   }
 
-  test('the pieces themselves are good: nothing above is refused for another reason', async () => {
+  test('accepts the unmodified pieces of the wrapping cases, so each is refused only for its wrapping', async () => {
     assert.equal((await bringXml(pieces().whole)).status, 200);
   });
 });
 
-describe('invalid_grant', () => {
+describe('saml2-bearer grant: invalid_grant', () => {
   const times = (attributes: Record<string, string | undefined>, inside?: string) =>
     conditionsOf(now, { attributes, ...(inside !== undefined && { inside }) });
   const oneTime = audienceOf('http://sharedraft.test');
@@ -740,19 +740,19 @@ describe('invalid_grant', () => {
   }
 
   for (const name of ['rsa-sha1', 'digest-sha1', 'hmac-sha256', 'comment', 'cdata']) {
-    test(`rightly signed by the JDK: refused-${name}`, async () => {
+    test(`rejects a SAML assertion that the JDK signed correctly: refused-${name}`, async () => {
       const answer = await bringXml(fixture(`refused-${name}.xml`));
       assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_grant'], answer.text);
       assert.match(answer.body.error_description, /SignatureMethod|DigestMethod|comment/);
     });
   }
 
-  test('of another institution’s provider', async () => {
+  test('rejects a SAML assertion of another institution’s provider', async () => {
     const answer = await bringXml(signed(), harborBridge);
     assert.match(answer.body.error_description, /not registered/);
   });
 
-  test('of a JWT provider, and a SAML assertion brought as a JWT', async () => {
+  test('rejects a SAML assertion of a JWT provider, and one sent as a JWT', async () => {
     const issuer = 'https://jwt.example';
     const keys = [{ ...keyOf(rsa.publicKey), alg: 'RS256' }];
     await aProvider(service, 'lakeside', { providerId: 'jwt', kind: 'jwt', issuer, keys });
@@ -762,8 +762,8 @@ describe('invalid_grant', () => {
   });
 });
 
-describe('an assertion is good for one token', () => {
-  test('twenty at once: one wins (RFC 7522 3)', async () => {
+describe('a SAML assertion is accepted once', () => {
+  test('accepts one of twenty simultaneous uses of a SAML assertion (RFC 7522 3)', async () => {
     const once = signed();
     const answers = await Promise.all(Array.from({ length: 20 }, () => bringXml(once)));
     assert.equal(answers.filter((answer) => answer.status === 200).length, 1);
@@ -771,7 +771,7 @@ describe('an assertion is good for one token', () => {
     assert.ok(refusals.every((answer) => /used already/.test(answer.body.error_description)));
   });
 
-  test('signed anew under the same ID it is not new', async () => {
+  test('rejects a SAML assertion signed again under a used ID', async () => {
     assert.equal((await bringXml(signed({ id: '_same' }))).status, 200);
     assert.match(
       (await bringXml(signed({ id: '_same', issueInstant: at(now, -1) }))).body.error_description,
@@ -779,7 +779,7 @@ describe('an assertion is good for one token', () => {
     );
   });
 
-  test('and for no longer than it says', async () => {
+  test('rejects a SAML assertion after its expiry', async () => {
     const xml = signed();
     clock = new Date(now.getTime() + 300_000);
     try {

@@ -77,7 +77,7 @@ async function granted(what: string, json: object): Promise<{ access_token: stri
   return { access_token, refresh_token };
 }
 
-test('no secret of any kind is in a log line or a row, whatever was done with it', async () => {
+test('no log line and no row contains a secret of any kind after any operation', async () => {
   const { auth } = beside.service.context;
   const { institutionId, ...lakeside } = await institutionOf(beside, 'lakeside');
   const institution = { ...lakeside, institutionId };

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => service.close());
 
-test('a service with another SECRET_KEY does not start, and says why', async () => {
+test('a service with another SECRET_KEY does not start, and prints the reason', async () => {
   await assert.rejects(startTestService({ beside: service, environment: next }), (error) => {
     assert.ok(error instanceof ServiceStartError);
     assert.match(error.message, /^SECRET_KEY is not the one/);
@@ -23,7 +23,7 @@ test('a service with another SECRET_KEY does not start, and says why', async () 
   });
 });
 
-test('a command with another SECRET_KEY does nothing, and says why', async () => {
+test('a command with another SECRET_KEY does nothing, and prints the reason', async () => {
   const keys = () => service.db.superuser('select kid from signing_keys order by kid');
   const clients = () => service.db.superuser('select client_id from clients order by client_id');
   const before = [await keys(), await clients()];
@@ -38,7 +38,7 @@ test('a command with another SECRET_KEY does nothing, and says why', async () =>
   assert.deepEqual([await keys(), await clients()], before);
 });
 
-test('when it is lost, new signing keys and new secrets bring the service back; passwords go on', async () => {
+test('new signing keys and secrets restore the service after a lost SECRET_KEY, and passwords continue to work', async () => {
   const { token } = await memberOf(service, 'demo.member', 'demo-member-password');
   const rotated = await runCli(service.db, ['keys', 'rotate', '--compromised']);
   assert.equal(rotated.code, 0, rotated.stderr);

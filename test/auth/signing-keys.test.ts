@@ -47,21 +47,21 @@ const statesOf = async (service: TestService) =>
     ({ state, hasPrivatePart }) => `${state}${hasPrivatePart ? '' : ' wiped'}`,
   );
 
-describe('the keys that sign tokens', () => {
-  test('two processes that start together on an empty database share the one first key', async () => {
+describe('signing keys', () => {
+  test('two processes that start together on an empty database share one first key', async () => {
     const tokens = await Promise.all([one, two].map((service) => clientOf(service)));
     assert.equal(new Set(tokens.map(({ token }) => kidOf(token))).size, 1);
     assert.deepEqual(await statesOf(one), ['signing']);
   });
 
-  test('what is published holds no private part', async () => {
+  test('publishes no private part of a signing key', async () => {
     const reply = await new Client(one.address).get('/auth/v2/jwks');
     for (const key of reply.body.keys) {
       assert.deepEqual(Object.keys(key).toSorted(), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
     }
   });
 
-  test('rotate by schedule: published an hour before use, one key however many processes make it', async () => {
+  test('rotates signing keys by schedule: published an hour before use, one key for any number of processes', async () => {
     const old = kidOf((await clientOf(one)).token);
     later(90 * day - 60 * minute - 1);
     await Promise.all([one, two, one].map((service) => keysOf(service).keep()));
@@ -79,7 +79,7 @@ describe('the keys that sign tokens', () => {
     assert.equal(kidOf((await clientOf(one)).token), kids[1]);
   });
 
-  test('a key’s private part is wiped once it is retired, and it is gone when its last token has died', async () => {
+  test('wipes a key’s private part once it is retired, and deletes it after its last token has expired', async () => {
     later(5 * minute);
     await keysOf(two).keep();
     assert.deepEqual(await statesOf(one), ['retired wiped', 'signing']);
@@ -92,7 +92,7 @@ describe('the keys that sign tokens', () => {
     assert.deepEqual(await statesOf(two), ['signing']);
   });
 
-  test('rotate by command without one failed request, each process taking what the other signed', async () => {
+  test('rotates signing keys by command without a failed request, and each process accepts the other’s tokens', async () => {
     for (const how of ['soon', 'now'] as const) {
       const before = kidOf((await clientOf(one)).token);
       const tokens: string[] = [];
@@ -117,7 +117,7 @@ describe('the keys that sign tokens', () => {
     }
   });
 
-  test('rotate --now waits longer than jose and Nimbus refuse to look again for a kid they do not know', async () => {
+  test('keys rotate --now delays the new key longer than jose and Nimbus refuse to look again for an unknown kid', async () => {
     const coolDownMillis = 30_000;
     let keys = (await new Client(one.address).get('/auth/v2/jwks')).body;
     const fetchedAt = now.getTime();
@@ -138,7 +138,7 @@ describe('the keys that sign tokens', () => {
     }
   });
 
-  test('rotate under load: of requests at both processes meanwhile not one fails, nor a verifier with kept keys', async () => {
+  test('rotates signing keys under load without a failed request at two processes or in a verifier with cached keys', async () => {
     const signedWith = new Set<string | undefined>();
     const statuses: Record<string, number> = {};
     let over = false;
@@ -200,7 +200,7 @@ describe('the keys that sign tokens', () => {
     assert.ok(signedWith.size >= 4, `${signedWith.size} keys signed`);
   });
 
-  test('a key that another process made this moment is known to all, also under made-up key ids', async () => {
+  test('accepts a key that another process has just made, even beside invented key ids', async () => {
     const stranger = (await clientOf(one)).token.replace(/^[^.]+/, () =>
       Buffer.from('{"alg":"ES256","typ":"at+jwt","kid":"made-up"}').toString('base64url'),
     );
@@ -214,13 +214,13 @@ describe('the keys that sign tokens', () => {
     assert.deepEqual(answers, [...Array(20).fill(false), ...Array(20).fill(true)]);
   });
 
-  test('a process that starts later takes what was signed before', async () => {
+  test('a process that starts later accepts tokens signed before', async () => {
     const { token } = await clientOf(one);
     await using third = await startTestService({ clock: () => now, beside: one });
     assert.ok(await accepts(third, token));
   });
 
-  test('when one is compromised all tokens die, in every process, also those just verified', async () => {
+  test('ends all tokens in every process when a signing key is compromised, even tokens just verified', async () => {
     const { token } = await clientOf(one);
     assert.ok((await accepts(one, token)) && (await accepts(two, token)));
     await keysOf(one).rotate('compromised', ownOrigin());
@@ -234,8 +234,8 @@ describe('the keys that sign tokens', () => {
   });
 });
 
-describe('the metadata (RFC 8414)', () => {
-  test('is at the path of OpenID Connect too, and claims no more there than is so', async () => {
+describe('metadata (RFC 8414)', () => {
+  test('serves the metadata at the path of OpenID Connect too, and claims nothing untrue there', async () => {
     const client = new Client(one.address);
     const { body: plain } = await client.get('/.well-known/oauth-authorization-server');
     const reply = await client.get('/.well-known/openid-configuration');
@@ -249,7 +249,7 @@ describe('the metadata (RFC 8414)', () => {
     assert.deepEqual(reply.body.id_token_signing_alg_values_supported, []);
   });
 
-  test('names our issuer, and operations that are there', async () => {
+  test('the metadata names our issuer and only existing operations', async () => {
     const client = new Client(one.address);
     const reply = await client.get('/.well-known/oauth-authorization-server');
     assert.equal(reply.status, 200);

@@ -54,7 +54,7 @@ describe('openid-client', () => {
     ['private_key_jwt', () => openid.PrivateKeyJwt(key)],
   ];
   for (const [name, authentication] of authentications) {
-    test(`finds the service by its metadata, and with ${name} uses every operation for tokens`, async () => {
+    test(`openid-client finds the service by its metadata and, with ${name}, uses every token operation`, async () => {
       const config = await openid.discovery(new URL(issuer), 'demo-app', undefined, authentication(), {
         algorithm: 'oauth2',
         execute: [openid.allowInsecureRequests],
@@ -103,7 +103,7 @@ describe('oauth4webapi', () => {
     return oauth.processDiscoveryResponse(url, response);
   }
 
-  test('logs in, renews, introspects and revokes', async () => {
+  test('oauth4webapi logs in, refreshes, introspects and revokes', async () => {
     const server = await discovered();
     const auth = authentication();
     const first = await oauth.genericTokenEndpointRequest(
@@ -130,7 +130,7 @@ describe('oauth4webapi', () => {
     assert.equal(await accountsWith(renewed.access_token), 401);
   });
 
-  test('validates our access token as RFC 9068 asks of a resource server', async () => {
+  test('oauth4webapi validates our access token as RFC 9068 asks of a resource server', async () => {
     const server = await discovered();
     const response = await oauth.clientCredentialsGrantRequest(server, client, authentication(), {}, options);
     const { access_token: token } = await oauth.processClientCredentialsResponse(server, client, response);
@@ -166,7 +166,7 @@ describe('fast-jwt', () => {
     });
   };
 
-  test('verifies our tokens by the published keys, also those signed before a rotation', async () => {
+  test('fast-jwt verifies our tokens by the published keys, including tokens signed before a rotation', async () => {
     const client = new Client(service.address);
     const grant = {
       grant_type: 'client_credentials',

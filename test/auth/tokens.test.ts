@@ -28,8 +28,8 @@ function basic(id: string, secret: string): { authorization: string } {
   return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
 }
 
-describe('200', () => {
-  test('both grants, in JSON and as a form, with the secret in the body or in Basic', async () => {
+describe('token operation: success', () => {
+  test('issues tokens for both grants, in JSON and as a form, with the secret in the body or in Basic', async () => {
     const grants = [{ grant_type: 'client_credentials' }, { grant_type: 'password', ...member }];
     for (const grant of grants) {
       const asForm = new URLSearchParams({ ...grant }).toString();
@@ -50,7 +50,7 @@ describe('200', () => {
     }
   });
 
-  test('scopes: all registered when left out, those asked for otherwise, plural spellings accepted', async () => {
+  test('grants all registered scopes by default, the requested ones otherwise, and accepts plural spellings', async () => {
     const grant = { grant_type: 'client_credentials', ...app };
     const all = (await token(grant)).body.scope;
     assert.equal(
@@ -64,7 +64,7 @@ describe('200', () => {
     );
   });
 
-  test('a member token carries only scopes of operations that take a member token', async () => {
+  test('a member token carries only scopes of operations that accept a member token', async () => {
     const usable = operations.flatMap((one) => (one.token === 'any' && one.scope ? [one.scope] : []));
     assert.deepEqual(new Set(memberScopes), new Set([...usable, 'offline_access']));
     const grant = { grant_type: 'password', ...app, ...member };
@@ -76,14 +76,14 @@ describe('200', () => {
     assert.deepEqual([none.status, none.body.error], [400, 'invalid_scope']);
   });
 
-  test('unknown parameters are ignored', async () => {
+  test('ignores unknown parameters of a token request', async () => {
     assert.equal(
       (await token({ grant_type: 'client_credentials', ...app, audience: 'x', extra: { a: 1 } })).status,
       200,
     );
   });
 
-  test('a standard OAuth library obtains tokens with both grants, unpatched', async () => {
+  test('a standard OAuth library obtains tokens with both grants, unchanged', async () => {
     const server: oauth.AuthorizationServer = { issuer, token_endpoint: service.address + paths.token };
     const client: oauth.Client = { client_id: 'demo-app' };
     const insecure = { [oauth.allowInsecureRequests]: true };
@@ -120,7 +120,7 @@ describe('200', () => {
     }
   });
 
-  test('a published JWT library verifies the token by its public key; the claims are those of RFC 9068', async () => {
+  test('a published JWT library verifies the token by its public key, with the claims of RFC 9068', async () => {
     const { token: jwt } = await memberOf(service, member.username, member.password);
     const [row] = await service.db.superuser<{ public_jwk: JWK }>('select public_jwk from signing_keys');
     const { payload, protectedHeader } = await jwtVerify(
@@ -142,7 +142,7 @@ describe('200', () => {
   });
 });
 
-describe('400 and 401, after RFC 6749 section 5.2', () => {
+describe('token operation: 400 and 401, after RFC 6749 section 5.2', () => {
   const cases: [string, number, string, object | string, Record<string, string>?][] = [
     ['no grant type', 400, 'invalid_request', { ...app }],
     ['an unknown grant', 400, 'unsupported_grant_type', { grant_type: 'implicit', ...app }],
@@ -277,7 +277,7 @@ describe('400 and 401, after RFC 6749 section 5.2', () => {
     ],
   ];
   for (const [name, status, error, body, headers] of cases) {
-    test(`${name}: ${error}`, async () => {
+    test(`returns ${error} for a token request: ${name}`, async () => {
       const answer = await token(body, headers);
       assert.equal(answer.status, status, answer.text);
       assert.equal(answer.body.error, error);
@@ -288,7 +288,7 @@ describe('400 and 401, after RFC 6749 section 5.2', () => {
     });
   }
 
-  test('an Authorization header beside credentials in the body is told as a second way, whatever it holds', async () => {
+  test('refuses an Authorization header beside credentials in the body as a second method, with any content', async () => {
     const { token: live } = await memberOf(service, member.username, member.password);
     const { authorization } = basic('demo-app', 'demo-app-secret');
     for (const path of [paths.token, paths.revoke, paths.introspect]) {
@@ -316,7 +316,7 @@ describe('400 and 401, after RFC 6749 section 5.2', () => {
     assert.equal(active, true, 'nothing was revoked');
   });
 
-  test('what in the Authorization header is no Basic is told as that, and not as a wrong secret', async () => {
+  test('names an Authorization header that is not Basic, instead of a wrong secret', async () => {
     for (const [header, told] of [
       ['Bearer abc', /access token/],
       ['Bearer', /access token/],
@@ -331,12 +331,12 @@ describe('400 and 401, after RFC 6749 section 5.2', () => {
     }
   });
 
-  test('an empty Authorization header is none', async () => {
+  test('ignores an empty Authorization header', async () => {
     const answer = await token({ grant_type: 'client_credentials', ...app }, { authorization: '' });
     assert.equal(answer.status, 200, answer.text);
   });
 
-  test('unknown user, wrong password, locked and inactive are told the same, to the letter', async () => {
+  test('gives identical responses for an unknown user, a wrong password, a locked and an inactive user', async () => {
     const tries = [
       { username: 'nobody.here', password: 'wrong' },
       { username: 'reed.shared', password: 'wrong' },
@@ -348,11 +348,11 @@ describe('400 and 401, after RFC 6749 section 5.2', () => {
   });
 });
 
-describe('lock-out', () => {
+describe('lock by wrong passwords', () => {
   const clover = { grant_type: 'password', ...app, username: 'clover.late' };
   const right = 'clover-late-lantern-10';
 
-  test('five wrong passwords in a row, here twenty at once, lock the user for 15 minutes and no longer', async () => {
+  test('five wrong passwords in a row, here among twenty at once, lock the user for 15 minutes and no longer', async () => {
     const live = await memberOf(service, 'clover.late', right);
     await Promise.all(Array.from({ length: 20 }, () => token({ ...clover, password: 'wrong' })));
     assert.equal((await token({ ...clover, password: right })).body.error, 'invalid_grant');
@@ -378,7 +378,7 @@ describe('lock-out', () => {
     assert.deepEqual((await bank.get(profile)).body.userStatus, { active: true, locked: false });
   });
 
-  test('four wrong passwords and a right one begin the count again', async () => {
+  test('four wrong passwords and a right one restart the count', async () => {
     const aspen = { grant_type: 'password', ...app, username: 'aspen.closed' };
     for (let round = 0; round < 3; round++) {
       for (let tries = 0; tries < 4; tries++) await token({ ...aspen, password: 'wrong' });
@@ -391,7 +391,7 @@ describe('lock-out', () => {
   });
 });
 
-describe('a token that is not a living one of ours is refused', () => {
+describe('inactive tokens', () => {
   const parts = (jwt: string) => jwt.split('.') as [string, string, string];
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
@@ -426,7 +426,7 @@ describe('a token that is not a living one of ours is refused', () => {
     });
   }
 
-  test('one that has expired, also when it was used a moment ago', async () => {
+  test('rejects an expired token, even if it was used a moment ago', async () => {
     const caller = await memberOf(service, member.username, member.password);
     const issuedAt = now;
     now = new Date(issuedAt.getTime() + 1_799_000);
@@ -435,7 +435,7 @@ describe('a token that is not a living one of ours is refused', () => {
     assert.equal((await caller.get(paths.accounts)).status, 401);
   });
 
-  test("one for another issuer's resource", async () => {
+  test('rejects a token for another issuer’s resource', async () => {
     const other = await startTestService({
       beside: service,
       clock: () => now,
@@ -451,7 +451,7 @@ describe('a token that is not a living one of ours is refused', () => {
     }
   });
 
-  test('of a user or a client that was switched off a moment ago', async () => {
+  test('rejects a token of a user or client that was switched off a moment ago', async () => {
     const caller = await memberOf(service, 'ivy.shared', 'ivy-shared-lantern-14');
     const reader = await clientOf(service, ['demo-reader', 'demo-reader-secret']);
     const profile = `${paths.customer('c-1012')}/contact-methods`;

@@ -191,7 +191,7 @@ for (const { name, logins, client, payee } of banks) {
         caller = await memberOf(service, username, row.password, client);
       });
 
-      test('sees exactly the accounts that name them; any other equals a missing one', async () => {
+      test(`${username} at ${name} sees exactly the accounts that name them, and any other equals a missing one`, async () => {
         const listed = (await caller.get(paths.accounts)).body as { accountId: string }[];
         assert.deepEqual(
           listed.map((account) => account.accountId).toSorted(),
@@ -207,7 +207,7 @@ for (const { name, logins, client, payee } of banks) {
         }
       });
 
-      test('sees exactly their own memberships and profile; any other equals a missing one', async () => {
+      test(`${username} at ${name} sees exactly their own memberships and profile, and any other equals a missing one`, async () => {
         const missing = await caller.get(`${paths.customer('no-such-customer')}/contact-methods`);
         const missingAccounts = await caller.get(`${paths.customer('no-such-customer')}/accounts`);
         assert.equal(missing.status, 404);
@@ -231,7 +231,7 @@ for (const { name, logins, client, payee } of banks) {
         }
       });
 
-      test('pays from exactly the accounts whose record allows it', async () => {
+      test(`${username} at ${name} pays from exactly the accounts whose record allows it`, async () => {
         for (const accountId of accountIds.filter((id) => id !== payee)) {
           const order = { fromAccountId: accountId, toAccountId: payee, amount: 1 };
           const answer = await caller.post(paths.transfers, order);
@@ -241,7 +241,7 @@ for (const { name, logins, client, payee } of banks) {
         }
       });
 
-      test('changes nobody else’s contact', async () => {
+      test(`${username} at ${name} cannot change another member’s contact`, async () => {
         for (const customerId of customerIds.filter((id) => !row.customers.includes(id))) {
           const answer = await caller.patch(`${paths.customer(customerId)}/contact-info`, {
             emailAddress: 'taken.over@example.test',
@@ -257,7 +257,7 @@ for (const { name, logins, client, payee } of banks) {
   }
 }
 
-describe('where money may go', () => {
+describe('allowed transfers of the demo', () => {
   type Payment = readonly [from: string, to: string, expected: string];
   const tables: Readonly<Record<string, readonly Payment[]>> = {
     'demo.member': [
@@ -298,7 +298,7 @@ describe('where money may go', () => {
     ],
   };
   for (const [username, payments] of Object.entries(tables)) {
-    test(`for ${username}`, async () => {
+    test(`${username} can order exactly the transfers of the demo’s table`, async () => {
       const caller = await memberOf(service, username, lakeside[username]?.password ?? '');
       for (const [fromAccountId, toAccountId, expected] of payments) {
         const answer = await caller.post(paths.transfers, { fromAccountId, toAccountId, amount: 1 });
@@ -308,7 +308,7 @@ describe('where money may go', () => {
     });
   }
 
-  test('for the institution itself, by its client token', async () => {
+  test('the institution’s client token can order exactly the transfers of the demo’s table', async () => {
     const bank = await clientOf(service);
     const payments: readonly Payment[] = [
       ['a-1001-checking', 'a-1001-savings', 'STANDARD'],
@@ -327,7 +327,7 @@ describe('where money may go', () => {
     }
   });
 
-  test('an overdraft line may be spent to its end and not a cent further, and is not shown as available', async () => {
+  test('an overdraft line can be spent to its end and not a cent further, and is not shown as available', async () => {
     const brook = await memberOf(service, 'brook.overdraft', 'brook-river-lantern-9');
     const account = await brook.get(`${paths.accounts}/a-1007-checking`);
     const available = account.body.balance.availableBalance.amount as number;
@@ -341,7 +341,7 @@ describe('where money may go', () => {
     assert.match(empty.text, /"availableBalance":\{"amount":-500\.00,/);
   });
 
-  test('a loan takes its payoff and not a cent more: fees, then interest, then principal', async () => {
+  test('a loan accepts its payoff and not a cent more: fees, then interest, then principal', async () => {
     const member = await memberOf(service, 'clover.late', 'clover-late-lantern-10');
     const bank = await clientOf(service);
     const principal = async () =>
@@ -362,7 +362,7 @@ describe('where money may go', () => {
   });
 });
 
-test('after all of it the ledger of each institution sums to zero in each currency', async () => {
+test('the ledger of each institution sums to zero in each currency after all transfers of the table', async () => {
   const sums = await service.db.superuser<{ total: string }>(
     'select sum(posted)::text as total from balances group by institution_id, currency',
   );

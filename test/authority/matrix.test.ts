@@ -226,14 +226,14 @@ function ask(operation: (typeof operations)[number], bearer: Bearer): Promise<An
   });
 }
 
-test('every operation has its row, and every row its operation', () => {
+test('every operation has a row in the authority matrix, and every row an operation', () => {
   assert.deepEqual(
     operations.map(({ operationId }) => operationId).toSorted(),
     Object.keys(matrix).toSorted(),
   );
 });
 
-describe('each cell', () => {
+describe('cells of the authority matrix', () => {
   for (const operation of operations) {
     test(operation.operationId, async () => {
       const found: string[] = [];
@@ -247,7 +247,7 @@ describe('each cell', () => {
   }
 });
 
-test('a list of what one may see is empty to who may see nothing of it', async () => {
+test('returns an empty list to a caller who may see nothing of it', async () => {
   const listTransfers = operations.find(({ operationId }) => operationId === 'listTransfers');
   assert.ok(listTransfers);
   for (const bearer of [
@@ -262,7 +262,7 @@ test('a list of what one may see is empty to who may see nothing of it', async (
   }
 });
 
-test("another institution's events hold nothing of this one's", async () => {
+test('another institution’s events contain nothing of this one’s', async () => {
   const readEvents = operations.find(({ operationId }) => operationId === 'readEvents');
   assert.ok(readEvents);
   const ours = await ask(readEvents, 'client');

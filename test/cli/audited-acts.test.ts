@@ -79,11 +79,11 @@ function namesOf(command: Walked, above: readonly string[] = []): string[] {
   return command.commands.flatMap((child) => namesOf(child, [...above, child.name()]));
 }
 
-test('each command has its line in the table of audit entries', () => {
+test('each command has a line in the table of audit entries', () => {
   assert.deepEqual(namesOf(sharedraft()).toSorted(), Object.keys(commands).toSorted());
 });
 
-test('each operation that is no GET has its line, and no line is of an operation that is gone', () => {
+test('each operation except GET has a line in the table of audit entries, and no line has a missing operation', () => {
   const ids = operations.filter(({ method }) => method !== 'GET').map(({ operationId }) => operationId);
   assert.deepEqual(
     ids.filter((id) => !(id in writes)),
@@ -96,7 +96,7 @@ test('each operation that is no GET has its line, and no line is of an operation
   );
 });
 
-test('each action of the table is one that the sources append', () => {
+test('the sources append each action of the table of audit entries', () => {
   const sources = globSync('src/**/*.ts', { cwd: root })
     .filter((file) => !file.endsWith('.test.ts') && file !== 'src/events/audit.ts')
     .map((file) => readFileSync(`${root}/${file}`, 'utf8'))
@@ -117,7 +117,7 @@ test('each action of the table is one that the sources append', () => {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-describe('run on a database, a command leaves what its line says, by the system user', () => {
+describe('commands leave the audit entry of their line, by the system user', () => {
   const user = ['olive.euro', '--institution', 'lakeside'];
   const client = ['audited', '--institution', 'lakeside'];
   const runs: readonly (readonly [
@@ -161,7 +161,7 @@ describe('run on a database, a command leaves what its line says, by the system 
   after(() => service.close());
 
   for (const [command, words, leaves] of runs) {
-    test(`sharedraft ${command}`, async () => {
+    test(`sharedraft ${command} leaves the audit entries of its line, by the system user`, async () => {
       const last = async () =>
         service.db.superuser<{ action: string; operator: string | null; audit_key: bigint }>(
           'select action, operator, audit_key from audit_entries order by audit_key',

@@ -47,7 +47,7 @@ const wrong: readonly (readonly [words: string, said: RegExp])[] = [
 ];
 
 for (const [words, said] of wrong) {
-  test(`sharedraft ${JSON.stringify(words)}: exit code 2, a sentence, and where there is help`, async () => {
+  test(`sharedraft ${JSON.stringify(words)} exits with code 2 and one sentence, and points to help if there is some`, async () => {
     const { code, stdout, stderr } = await run(...words.split(' '));
     assert.equal(code, 2, stderr);
     assert.match(stderr, said);
@@ -56,7 +56,7 @@ for (const [words, said] of wrong) {
   });
 }
 
-test('asking for help is no mistake', async () => {
+test('asking for help exits with code 0', async () => {
   for (const words of ['--help', 'help client']) {
     const { code, stdout, stderr } = await run(...words.split(' '));
     assert.equal(code, 0, stderr);
@@ -64,7 +64,7 @@ test('asking for help is no mistake', async () => {
   }
 });
 
-test('what was compiled is kept for the next time; where nothing can be kept, it goes without a word', async () => {
+test('keeps the compile cache for the next start, and runs silently without one', async () => {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-compiled-'));
   const command = fileURLToPath(new URL('../../bin/sharedraft', import.meta.url));
   try {

@@ -33,12 +33,12 @@ function resolve(value: Json): Json {
 }
 
 describe('openapi.json', () => {
-  it('is what the code generates, to the letter', async () => {
+  it('openapi.json equals the generated document exactly', async () => {
     const text = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
     assert.equal(text, `${JSON.stringify(await generateOpenApi(), null, 2)}\n`);
   });
 
-  it('has every reference resolved inside of it', () => {
+  it('openapi.json resolves every reference within itself', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
       ([, target = '']) => target,
     );
@@ -46,7 +46,7 @@ describe('openapi.json', () => {
     for (const $ref of references) assert.ok(resolve({ $ref }), $ref);
   });
 
-  it('holds schemas that are JSON Schema 2020-12', () => {
+  it('openapi.json contains only schemas of JSON Schema 2020-12', () => {
     const ajv = new Ajv2020({ strict: true, validateFormats: false });
     const schemas: [string, Json][] = Object.entries<Json>(document.components.schemas);
     for (const { operation } of operations) {
@@ -58,7 +58,7 @@ describe('openapi.json', () => {
     for (const [name, schema] of schemas) assert.equal(ajv.validateSchema(schema), true, String(name));
   });
 
-  it('writes each object and enumeration that it takes or answers once, for whoever makes types of them', () => {
+  it('openapi.json writes each object and enumeration of requests and responses once, so that generators make one type', () => {
     const places = new Map<string, string[]>();
     const walk = (value: Json, at: string) => {
       if (typeof value !== 'object' || value === null) return;
@@ -87,7 +87,7 @@ describe('openapi.json', () => {
     );
   });
 
-  it('has one shape for every successful response, since generated clients cannot choose between several', () => {
+  it('openapi.json has one shape for every successful response, because generated clients cannot choose between several', () => {
     const unions: string[] = [];
     const walk = (value: Json, at: string, seen: ReadonlySet<string>) => {
       if (typeof value !== 'object' || value === null) return;
@@ -116,7 +116,7 @@ describe('openapi.json', () => {
     }
   });
 
-  it('has no component that nothing refers to', () => {
+  it('openapi.json has no component without a reference', () => {
     const text = JSON.stringify(document);
     for (const [kind, components] of Object.entries<Json>(document.components)) {
       if (kind === 'securitySchemes') continue;
@@ -126,7 +126,7 @@ describe('openapi.json', () => {
     }
   });
 
-  it('names every object, so that generated clients have a name for its type', () => {
+  it('openapi.json names every object, so that generated clients have a name for its type', () => {
     const inline: string[] = [];
     const walk = (value: Json, at: string) => {
       if (typeof value !== 'object' || value === null) return;
@@ -146,7 +146,7 @@ describe('openapi.json', () => {
     assert.deepEqual(inline, []);
   });
 
-  it('has no two named enumerations with a value in common, which would be one constant twice in Go', () => {
+  it('openapi.json has no two named enumerations with a common value, which would be one constant twice in Go', () => {
     const values = Object.values<Json>(document.components.schemas).flatMap((schema) => schema.enum ?? []);
     assert.ok(values.length >= 11);
     assert.deepEqual(
@@ -155,7 +155,7 @@ describe('openapi.json', () => {
     );
   });
 
-  it('has no constant, and no enumeration of codes, roles or kinds that may grow', () => {
+  it('openapi.json has no constant, and no enumeration of codes, roles or kinds that may grow', () => {
     const walk = (value: Json, at: string) => {
       if (typeof value !== 'object' || value === null) return;
       assert.ok(!('const' in value), at);
@@ -170,7 +170,7 @@ describe('openapi.json', () => {
     assert.equal(Problem.properties.code.$ref, '#/components/schemas/ProblemCode');
   });
 
-  it('lets responses have new fields, and requests only their own', () => {
+  it('openapi.json allows new fields in responses, and only its own fields in requests', () => {
     const requests = new Set<string>();
     for (const { operation } of operations) {
       const { schema } = operation.requestBody?.content['application/json'] ?? {};
@@ -183,7 +183,7 @@ describe('openapi.json', () => {
     }
   });
 
-  it('bounds no number of a response, which a generated Python model with decimals would refuse', () => {
+  it('openapi.json bounds no number of a response, which a generated Python model with decimals would refuse', () => {
     const walk = (value: Json, at: string) => {
       if (typeof value !== 'object' || value === null) return;
       if (value.type === 'number')
@@ -194,7 +194,7 @@ describe('openapi.json', () => {
     walk(responses, '');
   });
 
-  it('asks for no transaction id with each call, and has absolute addresses', () => {
+  it('openapi.json requires no transaction id for each call, and has absolute addresses', () => {
     const names = operations.flatMap(({ operation }) => operation.parameters.map((each: Json) => each.name));
     assert.ok(!names.includes('transactionId'));
     assert.match(document.info.description, /`transactionId`/);
@@ -207,7 +207,7 @@ describe('openapi.json', () => {
       assert.equal(new URL(url).origin, 'http://127.0.0.1:8080');
   });
 
-  it('shows of a problem just the members that the operation answers', () => {
+  it('openapi.json shows exactly the problem members that each operation returns', () => {
     for (const { operation } of operations) {
       for (const [status, response] of Object.entries<Json>(operation.responses)) {
         const media = response.content['application/problem+json'];
@@ -222,7 +222,7 @@ describe('openapi.json', () => {
     }
   });
 
-  it('has the interface’s six operations at their paths', () => {
+  it('openapi.json has the interface’s six operations at their paths', () => {
     const paths = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     for (const expected of [
       'POST /auth/v2/token',
@@ -236,7 +236,7 @@ describe('openapi.json', () => {
     }
   });
 
-  it('says of itself that it is OpenAPI 3.1, with what 3.1 demands', () => {
+  it('openapi.json declares OpenAPI 3.1, with the members that 3.1 requires', () => {
     assert.match(document.openapi, /^3\.1\.\d+$/);
     assert.ok(document.info.title && document.info.version);
     const tags = new Set(document.tags.map((tag: Json) => tag.name));
@@ -257,7 +257,7 @@ describe('openapi.json', () => {
     }
   });
 
-  it('secures every operation under /digitalbanking with a scope that exists', () => {
+  it('openapi.json secures every operation under /digitalbanking with an existing scope', () => {
     const { oauth2 } = document.components.securitySchemes;
     for (const { path, operation } of operations) {
       if (!path.startsWith('/digitalbanking/')) continue;
@@ -267,7 +267,7 @@ describe('openapi.json', () => {
     }
   });
 
-  it('has a schema for every status and body, and examples that are as it says', () => {
+  it('openapi.json has a schema for every status and body, and examples that match it', () => {
     let examples = 0;
     const checkContent = (at: string[], content: Json, name: string) => {
       assert.ok(Object.keys(content ?? {}).length > 0, `${name} has no content`);
@@ -293,7 +293,7 @@ describe('openapi.json', () => {
     assert.ok(examples > 100);
   });
 
-  it('tells each problem code, of an operation or of any request at all', () => {
+  it('openapi.json lists each problem code, of an operation or of every request', () => {
     const listed = new Set(
       operations.flatMap(({ operation }) =>
         Object.values<Json>(operation.responses).flatMap((response) => response['x-problem-codes'] ?? []),
@@ -307,7 +307,7 @@ describe('openapi.json', () => {
     }
   });
 
-  it('puts each problem code at its own status, with an example of it', () => {
+  it('openapi.json puts each problem code at its own status, with an example', () => {
     for (const { operation } of operations) {
       for (const [status, response] of Object.entries<Json>(operation.responses)) {
         const codes: (keyof typeof problemKinds)[] = response['x-problem-codes'] ?? [];

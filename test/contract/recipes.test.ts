@@ -51,7 +51,7 @@ function readRecipe(section: string): Recipe {
 const transferStates: Record<TransferStatus, true> = { PENDING: true, COMPLETED: true, FAILED: true };
 const otherStates = ['account open', 'account closed', 'account delinquent', 'user active', 'user locked'];
 
-test('every problem code and every state has a recipe, which says what comes of it', () => {
+test('every problem code and every state has a recipe, which names the outcome', () => {
   const names = new Set(walked.map((recipe) => recipe.name));
   assert.equal(names.size, walked.length, 'no name stands twice');
   const wanted = [
@@ -86,7 +86,7 @@ after(async () => {
 });
 
 for (const { name, lines, answers } of walked) {
-  test(`recipe: ${name}`, async () => {
+  test(`returns the documented responses for the recipe "${name}"`, async () => {
     await run(preparation?.lines ?? [], undefined);
     const replies = await run(lines, answers);
     assert.ok(

@@ -27,7 +27,7 @@ const refused = new Map([
   ['acknowledgeEmailCode', 404],
 ]);
 
-test('each call can be sent as it stands, to the demo institution', async () => {
+test('each call of the reference can be sent unchanged to the demo institution', async () => {
   const client = new Client(service.address);
   const { examples } = paths['/auth/v2/token'].post.requestBody.content['application/json'];
   const tokenOf = async (grant: string) =>

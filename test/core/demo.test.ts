@@ -40,7 +40,7 @@ function killedAt<Given extends unknown[], Answer>(nth: number, call: (...given:
   };
 }
 
-describe('the demo', () => {
+describe('demo institution', () => {
   let db: TestDatabase;
   let context: AppContext;
   before(async () => {
@@ -56,7 +56,7 @@ describe('the demo', () => {
   const strings = async (text: string) =>
     (await db.superuser<{ value: string }>(text)).map(({ value }) => value);
 
-  test('has at least 30 members, and a smaller institution beside them', async () => {
+  test('the demo has at least 30 members, and a smaller institution beside them', async () => {
     const [lakeside, harbor] = await db.superuser<{ members: bigint }>(
       `select count(*) as members from customers join institutions using (institution_id)
        group by code order by code desc`,
@@ -65,7 +65,7 @@ describe('the demo', () => {
     assert.ok((harbor?.members ?? 99n) < (lakeside?.members ?? 0n));
   });
 
-  test('has every kind of account', async () => {
+  test('the demo has every kind of account', async () => {
     const types = await strings('select distinct di_account_type as value from accounts');
     for (const type of [
       'CHECKING',
@@ -126,12 +126,12 @@ describe('the demo', () => {
       select from institutions where enrollment = 'open' and opening_deposit_minor = 50000`,
   };
   for (const [what, query] of Object.entries(oneAtLeast)) {
-    test(`has ${what}`, async () => {
+    test(`the demo has each special case: ${what}`, async () => {
       assert.notEqual((await db.superuser(query)).length, 0);
     });
   }
 
-  test('means other accounts by the same ids, numbers and usernames in the second institution', async () => {
+  test('the demo has the same ids, numbers and usernames for other accounts in its second institution', async () => {
     for (const [table, column] of [
       ['customers', 'member_number'],
       ['customers', 'customer_id'],
@@ -147,7 +147,7 @@ describe('the demo', () => {
     }
   });
 
-  test('has demo.member with all that the first calls need', async () => {
+  test('the demo has demo.member with everything that the first calls need', async () => {
     const accounts = await db.superuser<Record<string, unknown>>(
       `select a.di_account_type as type, b.posted, cp.role, a.overdraft_limit as overdraft, h.may_pay,
               count(*) over (partition by u.email) as shown, (
@@ -175,7 +175,7 @@ describe('the demo', () => {
     }
   });
 
-  test('has demo-app with every scope and grant, and a client of each lesser kind', async () => {
+  test('the demo has demo-app with every scope and grant, and a client of each lesser kind', async () => {
     const clients = await db.superuser(
       `select code, client_id, cardinality(scopes) as scopes, grants from clients
          join institutions using (institution_id) order by client_id`,
@@ -189,7 +189,7 @@ describe('the demo', () => {
     ]);
   });
 
-  test('lists every login and every client in its table, as in the files', () => {
+  test('the demo lists every login and every client in its table, as in the files', () => {
     const table = example('README.md');
     for (const { username = '', password, institution } of lines('logins.csv')) {
       assert.ok(table.includes(`| \`${username}\` | \`${password}\` | ${institution} |`), username);
@@ -199,7 +199,7 @@ describe('the demo', () => {
     }
   });
 
-  test('has passwords that a member could have chosen', () => {
+  test('the demo has passwords that a member could have chosen', () => {
     const passwords = lines('logins.csv').map(({ password = '' }) => password);
     assert.equal(new Set(passwords).size, passwords.length);
     for (const { username = '', password = '' } of lines('logins.csv')) {
@@ -207,14 +207,14 @@ describe('the demo', () => {
     }
   });
 
-  test('is loaded once', async () => {
+  test('loads the demo once', async () => {
     const standing = await dumpTables(db);
     assert.equal(await loadDemoWhenEmpty(context), false);
     assert.deepEqual(await dumpTables(db), standing);
   });
 });
 
-test('the demo, killed while it was loaded, is completed by the next start', async () => {
+test('the next start completes a demo whose load was killed', async () => {
   await using db = await testDatabase();
   const context = await storesOf(db);
   const logins = lines('logins.csv').length;
@@ -259,7 +259,7 @@ test('the demo, killed while it was loaded, is completed by the next start', asy
   await context.close();
 });
 
-test('a database with an institution of its own is left alone', async () => {
+test('loads no demo into a database with an institution of its own', async () => {
   await using db = await testDatabase();
   const context = await storesOf(db);
   await db.superuser(

@@ -70,7 +70,7 @@ function spoilt(file: string, line: number, from: string | RegExp, to: string): 
   return files;
 }
 
-test('the later columns of accounts may be there: the amount due and a restriction', async () => {
+test('accepts the later columns of accounts: the amount due and a restriction', async () => {
   const files = soundExtract();
   const [header = '', ...lines] = files['accounts.csv'] ?? [];
   const extras = [',EXCLUDE_AS_FROM', ',', '60.25,', ',', ','];
@@ -111,7 +111,7 @@ const plain = {
   transfer_restriction: null,
 };
 
-test('every value of an extract is read: money in minor units, debts negative by their payoff', async () => {
+test('reads every value of an extract: money in minor units, debts negative by their payoff', async () => {
   assert.deepEqual(await read(soundExtract()), {
     institution: {
       code: 'fictional',
@@ -253,7 +253,7 @@ test('every value of an extract is read: money in minor units, debts negative by
   });
 });
 
-describe('how a spreadsheet or another system writes the same', () => {
+describe('other spellings of the same extract', () => {
   const same: Record<string, (files: ExtractFiles) => void> = {
     'a byte order mark': (files) => {
       files['members.csv'] = (files['members.csv'] ?? []).map((line, n) =>
@@ -280,7 +280,7 @@ describe('how a spreadsheet or another system writes the same', () => {
     },
   };
   for (const [what, change] of Object.entries(same)) {
-    test(`${what} changes nothing`, async () => {
+    test(`reads the same extract in another spelling: ${what}`, async () => {
       const files = soundExtract();
       change(files);
       assert.notDeepEqual(files, soundExtract());
@@ -548,11 +548,11 @@ const refusals: readonly Refusal[] = [
   },
 ];
 
-describe('what is wrong is told by file and line', () => {
+describe('errors of an extract by file and line', () => {
   for (const { error, for: cases } of refusals) {
     const [file = '', line] = error.split(':');
     for (const [what, [from, to]] of Object.entries(cases)) {
-      test(`${file}: ${what}`, async () => {
+      test(`reports an error in ${file}: ${what}`, async () => {
         const errors = await errorsOf(spoilt(file, Number(line), from, to));
         // What refers to it from another file may be wrong then, too.
         assert.deepEqual(
@@ -569,7 +569,7 @@ describe('what is wrong is told by file and line', () => {
     ['members.csv', 3, 'customer_id'],
     ['accounts.csv', 3, 'account_id'],
   ] as const) {
-    test(`${file}: a ${columns} that stands twice`, async () => {
+    test(`reports a repeated ${columns} in ${file}`, async () => {
       const files = soundExtract();
       const lines = files[file] as string[];
       const place = (lines[0] as string).split(',').indexOf(columns);
@@ -584,12 +584,12 @@ describe('what is wrong is told by file and line', () => {
     });
   }
 
-  test('a membership without a PRIMARY', async () => {
+  test('reports a membership without a PRIMARY', async () => {
     const errors = await errorsOf(spoilt('member-persons.csv', 2, 'PRIMARY', 'JOINT'));
     assert.deepEqual(errors, ['members.csv:2: member_number: expected a PRIMARY in member-persons.csv']);
   });
 
-  test("an account id that is one of the institution's own", async () => {
+  test('reports an account id that equals one of the institution’s own', async () => {
     const files = spoilt('accounts.csv', 6, 'a-5', 'internal:funding:USD');
     files['holders.csv']?.splice(-1);
     assert.deepEqual(await errorsOf(files), [
@@ -597,7 +597,7 @@ describe('what is wrong is told by file and line', () => {
     ]);
   });
 
-  test('a card number as an account id, which is not repeated in the error', async () => {
+  test('reports a card number as an account id without repeating it', async () => {
     const files = spoilt('accounts.csv', 3, 'a-2', '4111-1111-1111-1111');
     files['holders.csv'] = (files['holders.csv'] ?? []).map((l) => l.replace('a-2', '4111-1111-1111-1111'));
     const errors = await errorsOf(files);
@@ -605,11 +605,11 @@ describe('what is wrong is told by file and line', () => {
     assert.doesNotMatch(new ExtractRejected(errors).message, /4111/);
   });
 
-  test('sixteen digits that are no card number may describe a card account', async () => {
+  test('accepts sixteen digits that are not a card number in the description of a card account', async () => {
     await read(spoilt('accounts.csv', 3, 'Rewards Card', 'Card of 4111111111111112'));
   });
 
-  test('all that is wrong, at once and in the order of the files', async () => {
+  test('reports all errors at once, in the order of the files', async () => {
     const files = spoilt('persons.csv', 2, 'ada@example.test', 'ada');
     files['accounts.csv'] = (files['accounts.csv'] ?? []).map((line) => line.replace(',open,', ',ajar,'));
     assert.deepEqual(await errorsOf(files), [
@@ -622,7 +622,7 @@ describe('what is wrong is told by file and line', () => {
   });
 });
 
-describe('files that are no table of the extract', () => {
+describe('files outside the extract’s format', () => {
   const cases: Record<string, readonly [change: (files: ExtractFiles) => void, error: string]> = {
     'an empty file': [
       (files) => {
@@ -682,7 +682,7 @@ describe('files that are no table of the extract', () => {
     });
   }
 
-  test('a file that is not there', async () => {
+  test('reports a missing file', async () => {
     await using folder = await extractFolder(soundExtract());
     await rm(path.join(folder.folder, 'holders.csv'));
     await assert.rejects(readFolder(folder.folder), {
@@ -690,7 +690,7 @@ describe('files that are no table of the extract', () => {
     });
   });
 
-  test('a file in Latin-1, by the first line that shows it', async () => {
+  test('reports a file in Latin-1 by the first line that shows it', async () => {
     await using folder = await extractFolder(soundExtract());
     const text = (soundExtract()['persons.csv'] as string[]).join('\n').replace('Bob', 'Zoë');
     await writeFile(path.join(folder.folder, 'persons.csv'), text, 'latin1');
@@ -709,7 +709,7 @@ describe('files that are no table of the extract', () => {
   }
 });
 
-test('lists the first hundred lines of a kind, and counts the others', async () => {
+test('lists the first hundred lines of each kind of error, and counts the others', async () => {
   const files = soundExtract();
   for (let n = 0; n < 150; n += 1) files['persons.csv']?.push(`q-${n},Ada,Example,not an address,,,`);
   const errors = await errorsOf(files);
@@ -718,7 +718,7 @@ test('lists the first hundred lines of a kind, and counts the others', async () 
   assert.equal(errors[100], 'persons.csv: email: expected an e-mail address (and 50 more lines)');
 });
 
-test('refuses an unclosed quote without taking in the rest of the file', async () => {
+test('refuses an unclosed quote without reading the rest of the file into it', async () => {
   const files = soundExtract();
   files['persons.csv']?.push('p-9,"Ada,Example,,,,');
   for (let n = 0; n < 4_000; n += 1) files['persons.csv']?.push(`q-${n},Ada,Example,,,,`);
@@ -733,21 +733,21 @@ test('refuses a line of more than 65,536 characters', async () => {
   ]);
 });
 
-test('names the accounts that nobody holds', async () => {
+test('names the accounts without a holder', async () => {
   const files = soundExtract();
   files['holders.csv'] = (files['holders.csv'] ?? []).filter((line) => !/^a-[25],/.test(line));
   const { unheld } = await read(files);
   assert.deepEqual(unheld, { count: 2, accountIds: ['a-2', 'a-5'] });
 });
 
-describe('the moment that balances are of', () => {
+describe('time of the balances in an extract', () => {
   const saying = (moment: string) => {
     const files = soundExtract();
     const [header, line] = files['institution.csv'] ?? [];
     files['institution.csv'] = [`${header},balances_as_of`, `${line},${moment}`];
     return files;
   };
-  test('is read with its offset', async () => {
+  test('reads the time of balances with its offset', async () => {
     assert.deepEqual(
       (await read(saying('2026-03-02T06:00:00-05:00'))).asOf,
       new Date('2026-03-02T11:00:00Z'),
@@ -761,7 +761,7 @@ describe('the moment that balances are of', () => {
     '2026-03-02T26:00:00Z',
     'now',
   ]) {
-    test(`is not taken from ${moment}`, async () => {
+    test(`refuses ${moment} as the time of balances`, async () => {
       assert.deepEqual(await errorsOf(saying(moment)), [
         'institution.csv:2: balances_as_of: expected a moment with its offset, like 2026-03-02T06:00:00-05:00',
       ]);
@@ -770,7 +770,7 @@ describe('the moment that balances are of', () => {
 });
 
 for (const timeZone of ['UTC', 'Europe/Kyiv', 'Asia/Kolkata', 'America/Argentina/Buenos_Aires']) {
-  test(`${timeZone} is a time zone`, async () => {
+  test(`accepts ${timeZone} as a time zone`, async () => {
     const { institution } = await read(spoilt('institution.csv', 2, 'America/New_York', timeZone));
     assert.equal(institution?.timeZone, timeZone);
   });

@@ -54,7 +54,7 @@ async function personsOf(db: TestDatabase, memberNumber: string): Promise<string
   return rows.map(({ person }) => person);
 }
 
-describe('the demo institutions', () => {
+describe('importing the demo institutions', () => {
   const examples = fileURLToPath(new URL('../../examples', import.meta.url));
   const columns = (code: string, file: string) => {
     const [header = '', ...lines] = readFileSync(`${examples}/${code}/${file}`, 'utf8').trim().split('\n');
@@ -64,7 +64,7 @@ describe('the demo institutions', () => {
   };
   const minor = (amount = '') => BigInt(amount.replace('.', '') || 0);
 
-  test('come in with every balance of their files, and a ledger that sums to zero', async () => {
+  test('imports every balance of the files, with a ledger that sums to zero', async () => {
     await using db = await testDatabase();
     for (const code of ['lakeside', 'harbor']) {
       const accounts = columns(code, 'accounts.csv');
@@ -90,7 +90,7 @@ describe('the demo institutions', () => {
     assert.deepEqual(new Set(sums), new Set(['0']));
   });
 
-  test('imported again are left as they are, balances asked for or not', async () => {
+  test('leaves everything unchanged when imported again, with and without balances', async () => {
     await using db = await testDatabase();
     for (const code of ['lakeside', 'harbor']) await importExtract(depsOf(db), `${examples}/${code}`);
     const before = await dumpTables(db, { except: ['audit_entries'] });
@@ -105,7 +105,7 @@ describe('the demo institutions', () => {
     assert.deepEqual(await dumpTables(db, { except: ['audit_entries'] }), before);
   });
 
-  test('do not see each other, though their ids are the same', async () => {
+  test('keeps two institutions with the same ids apart', async () => {
     await using db = await testDatabase();
     for (const code of ['lakeside', 'harbor']) await importExtract(depsOf(db), `${examples}/${code}`);
     const seen: Record<string, unknown> = {};
@@ -146,7 +146,7 @@ describe('the demo institutions', () => {
 });
 
 describe('importing again', () => {
-  test('takes over what a core may change', async () => {
+  test('an import updates every field that a core may change', async () => {
     await using db = await testDatabase();
     await importFiles(db, soundExtract());
     const files = soundExtract();
@@ -188,7 +188,7 @@ describe('importing again', () => {
     });
   });
 
-  test('holders become those of the extract: gone, come and changed', async () => {
+  test('an import makes holders those of the extract: removed, added and changed', async () => {
     await using db = await testDatabase();
     await importFiles(db, soundExtract());
     assert.deepEqual(await holdersOf(db, 'a-1'), ['p-1 PRIMARY pays', 'p-2 AUTHORIZED_SIGNER sees']);
@@ -202,7 +202,7 @@ describe('importing again', () => {
     assert.deepEqual(await holdersOf(db, 'a-4'), ['p-1 JOINT pays', 'p-3 PRIMARY pays']);
   });
 
-  test('the persons of a membership become those of the extract, and may change places', async () => {
+  test('an import makes the persons of a membership those of the extract, and lets them change places', async () => {
     await using db = await testDatabase();
     await importFiles(db, soundExtract());
     const files = soundExtract();
@@ -214,7 +214,7 @@ describe('importing again', () => {
     assert.deepEqual(await holdersOf(db, 'a-4'), ['p-3 PRIMARY pays']);
   });
 
-  test('what is left out stays as it is', async () => {
+  test('an import keeps everything that the extract leaves out', async () => {
     await using db = await testDatabase();
     await importFiles(db, soundExtract());
     const before = await dumpTables(db, { except: ['audit_entries'] });
@@ -227,7 +227,7 @@ describe('importing again', () => {
     assert.deepEqual(await dumpTables(db, { except: ['audit_entries'] }), before);
   });
 
-  test('a column that an extract leaves out lifts no restriction, and pays nothing that is due', async () => {
+  test('an import without a column lifts no restriction and pays nothing that is due', async () => {
     await using db = await testDatabase();
     const saying = (said: readonly [restriction: string, due: string]) => {
       const files = soundExtract();
@@ -256,7 +256,7 @@ describe('importing again', () => {
     assert.deepEqual(await standing(), { restrictions: [null], due: 0 }, 'empty is said');
   });
 
-  test('new accounts open, beside those that stand', async () => {
+  test('an import opens new accounts beside the existing ones', async () => {
     await using db = await testDatabase();
     const files = soundExtract();
     const last = files['accounts.csv']?.pop() as string;
@@ -273,7 +273,7 @@ describe('importing again', () => {
     assert.deepEqual(new Set(await ledgerSums(db)), new Set(['0']));
   });
 
-  test('balances stay the ledger’s, unless they are asked to follow the core', async () => {
+  test('an import leaves balances to the ledger unless it is asked to follow the core', async () => {
     await using db = await testDatabase();
     await importFiles(db, soundExtract());
     const files = soundExtract();
@@ -317,7 +317,7 @@ describe('importing again', () => {
     assert.deepEqual(new Set(await ledgerSums(db)), new Set(['0']));
   });
 
-  test('whether a loan is in good standing follows the core: the flag and what is due, and no figure of the ledger', async () => {
+  test('an import takes a loan’s good standing from the core: the flag and the amount due, and no figure of the ledger', async () => {
     await using db = await testDatabase();
     const due = (delinquent: string, amountDue: string, interest = '12.50') => {
       const files = soundExtract();
@@ -396,7 +396,7 @@ describe('importing again', () => {
     ],
   };
   for (const [what, [files, errors]] of Object.entries(contradictions)) {
-    test(`${what} is refused whole`, async () => {
+    test(`refuses a whole import for ${what}`, async () => {
       await using db = await testDatabase();
       await importFiles(db, soundExtract());
       const before = await dumpTables(db);
@@ -409,7 +409,7 @@ describe('importing again', () => {
     });
   }
 
-  test('an institution that is no demo is refused where only demos may be kept', async () => {
+  test('refuses to import an institution that is not a demo where only demos may be kept', async () => {
     await using db = await testDatabase();
     await using folder = await extractFolder(soundExtract());
     const deps = { ...depsOf(db), demoOnly: 'The server runs as nobody.' };
@@ -420,7 +420,7 @@ describe('importing again', () => {
     assert.equal((await importExtract(deps, folder.folder)).institution?.demo, true);
   });
 
-  test('an extract with an error is refused whole', async () => {
+  test('refuses a whole extract that contains an error', async () => {
     await using db = await testDatabase();
     const before = await dumpTables(db);
     await assert.rejects(importFiles(db, changed('holders.csv', 'a-5', 'a-6')), ExtractRejected);
@@ -460,7 +460,7 @@ async function versionsOf(db: TestDatabase): Promise<unknown[]> {
   );
 }
 
-describe('what an import is about to do', () => {
+describe('changes that an import is about to make', () => {
   const planOf = async (db: TestDatabase, files: ExtractFiles, options: ImportOptions = {}) => {
     const { plan } = await importFiles(db, files, { ...options, dryRun: true });
     const { persons, members, memberPersons, accounts, holders, loans } = plan;
@@ -477,7 +477,7 @@ describe('what an import is about to do', () => {
     };
   };
 
-  test('is counted in a dry run, which changes nothing', async () => {
+  test('counts the changes of an import in a dry run, which changes nothing', async () => {
     await using db = await testDatabase();
     const empty = await dumpTables(db);
     const all = await planOf(db, soundExtract());
@@ -521,7 +521,7 @@ describe('what an import is about to do', () => {
     assert.deepEqual(await dumpTables(db), before);
   });
 
-  test('is nothing for an unchanged extract, and no row is written', async () => {
+  test('counts no change for an unchanged extract, and writes no row', async () => {
     await using db = await testDatabase();
     await importFiles(db, extractOf(300));
     const before = await versionsOf(db);
@@ -530,7 +530,7 @@ describe('what an import is about to do', () => {
     assert.deepEqual(await versionsOf(db), before);
   });
 
-  test('is written for the rows that differ alone', async () => {
+  test('writes only the rows that differ', async () => {
     await using db = await testDatabase();
     await importFiles(db, extractOf(300));
     const before = (await versionsOf(db)) as object[][];
@@ -564,7 +564,7 @@ describe('what an import is about to do', () => {
     });
   }
 
-  test('many removals are carried out when they are allowed, and few unasked', async () => {
+  test('makes many removals only if they are allowed, and few without asking', async () => {
     await using db = await testDatabase();
     await importFiles(db, extractOf(300));
     const files = extractOf(300);
@@ -579,7 +579,7 @@ describe('what an import is about to do', () => {
     assert.deepEqual(await db.superuser('select count(*) as holders from holders'), [{ holders: 379n }]);
   });
 
-  test('is in the audit, with the settings before and after', async () => {
+  test('audits an import with the settings before and after', async () => {
     await using db = await testDatabase();
     await importFiles(db, soundExtract());
     const files = changed('institution.csv', 'Fictional Credit Union', 'Renamed Bank');
@@ -617,8 +617,8 @@ function same(rows: readonly object[] | undefined, row: object): boolean {
   return rows?.some((other) => JSON.stringify(other) === JSON.stringify(row)) === true;
 }
 
-describe('an import that ends too soon', () => {
-  test('killed after a chunk, is completed by running it again', async () => {
+describe('interrupted imports', () => {
+  test('running an import again completes one that was killed after a chunk', async () => {
     await using whole = await testDatabase();
     await using broken = await testDatabase();
     await using folder = await extractFolder(extractOf(2_300));
@@ -645,7 +645,7 @@ describe('an import that ends too soon', () => {
     assert.deepEqual(await outcome(broken), await outcome(whole));
   });
 
-  test('leaves rows in the stage that the next import of any institution clears', async () => {
+  test('the next import of any institution clears the staged rows of an interrupted one', async () => {
     await using db = await testDatabase();
     await db.superuser(`insert into import_runs (code, institution_id) values ('died', 4711)`);
     await db.superuser(`insert into staged_members values (4711, 2, 'c-1', '1001', 'RETAIL')`);
@@ -656,7 +656,7 @@ describe('an import that ends too soon', () => {
     assert.deepEqual(left, { runs: 0n, rows: 0n });
   });
 
-  test('killed at any moment, again and again, opens each account once', async () => {
+  test('an import that is killed at random moments again and again opens each account once', async () => {
     await using whole = await testDatabase();
     await using broken = await testDatabase();
     await using folder = await extractFolder(soundExtract());
@@ -685,7 +685,7 @@ describe('an import that ends too soon', () => {
     assert.deepEqual(await outcome(broken), await outcome(whole));
   });
 
-  test('its connection lost in the midst of a chunk, is completed by running it again', async () => {
+  test('running an import again completes one whose connection was lost within a chunk', async () => {
     await using whole = await testDatabase();
     await using broken = await testDatabase();
     await using folder = await extractFolder(soundExtract());
@@ -706,8 +706,8 @@ describe('an import that ends too soon', () => {
   });
 });
 
-describe('an import beside others', () => {
-  test('two at once do what one does', async () => {
+describe('imports beside other work', () => {
+  test('two simultaneous imports do the work of one', async () => {
     await using one = await testDatabase();
     await using two = await testDatabase();
     await using folder = await extractFolder(extractOf(300));
@@ -723,7 +723,7 @@ describe('an import beside others', () => {
     assert.deepEqual(await outcome(two), await outcome(one));
   });
 
-  test('an account that somebody has locked for longer is waited for', async () => {
+  test('an import waits for an account that another session has locked for longer', async () => {
     await using db = await testDatabase();
     await importFiles(db, soundExtract());
     const slow = db.superuser(
@@ -738,7 +738,7 @@ describe('an import beside others', () => {
     assert.equal((await balancesOf(db, 'fictional'))['a-1']?.posted, 2_000n);
   });
 
-  test('a member number that was enrolled in the meantime is named, and nothing is imported', async () => {
+  test('an import names a member number that was enrolled meanwhile, and imports nothing', async () => {
     await using db = await testDatabase();
     await importFiles(db, soundExtract());
     const institution = (await db.database.directory((directory) =>
@@ -759,7 +759,7 @@ describe('an import beside others', () => {
   });
 });
 
-test('a thousand members come in within seconds', async () => {
+test('imports a thousand members within seconds', async () => {
   await using db = await testDatabase();
   const started = performance.now();
   const report = await importFiles(db, extractOf(1_000));

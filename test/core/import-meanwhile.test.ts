@@ -144,7 +144,7 @@ test('imports without balances move no cent and lose no order', async () => {
   assert.deepEqual(await findings(), []);
 });
 
-test('an import with balances while transfers run: each account is the core’s figure and what moved after it', async () => {
+test('an import with balances beside running transfers leaves each account at the core’s figure plus later movements', async () => {
   let going = true;
   const ordering = orders('adjusting', () => going);
   try {
@@ -164,7 +164,7 @@ test('an import with balances while transfers run: each account is the core’s 
   assert.equal(checking?.posted, 48_250_75n);
 });
 
-test('transfers posted since the moment of the figures stay on top of them', async () => {
+test('transfers posted after the time of the figures stay on top of them', async () => {
   const bank = callers[0] as DemoCaller;
   await importDay(2, true);
   const asOf = new Date();
@@ -199,7 +199,7 @@ test('transfers posted since the moment of the figures stay on top of them', asy
   assert.equal((await importDay(2, true)).adjustedAccounts, 2);
 });
 
-test('a loan payment made before the core’s figure came can still be taken back, part by part', async () => {
+test('a loan payment made before the core’s figure arrived can still be reversed, part by part', async () => {
   const bank = callers[0] as DemoCaller;
   const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-carloan', amount: 14_316.18 };
   const paid = await bank.post(paths.transfers, { id: 'paid-off', ...order });
@@ -211,7 +211,7 @@ test('a loan payment made before the core’s figure came can still be taken bac
   assert.deepEqual(await findings(), []);
 });
 
-test('a held payment that is more than the core says is owed by now: it posts, nothing seems off, and it can be taken back', async () => {
+test('a held payment above the debt that the core now reports posts, reconciles, and can be reversed', async () => {
   const { desk: transfers, database, institutionId } = desk;
   await importDay(2, true);
   const review = {

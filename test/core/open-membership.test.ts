@@ -75,7 +75,7 @@ async function accountsOf(memberNumber: string) {
   );
 }
 
-test('a newcomer has a membership of their own, savings, and checking with the opening deposit', async () => {
+test('gives a newcomer a membership, savings, and checking with the opening deposit', async () => {
   const person = await open('2001', fictional, { firstName: ' Nova ', lastName: 'Newby' });
   assert.deepEqual(
     { ...person, personKey: typeof person.personKey },
@@ -122,7 +122,7 @@ test('a newcomer has a membership of their own, savings, and checking with the o
   assert.deepEqual(membership, { persons: [person] });
 });
 
-test('refuses a newcomer whose name holds a bidirectional or invisible character', async () => {
+test('refuses a newcomer whose name contains a bidirectional or invisible character', async () => {
   const before = await dumpTables(db);
   await assert.rejects(open('2002', fictional, { firstName: 'No\u200Bva', lastName: '\u202Eybwen' }), {
     code: 'invalid_request',
@@ -134,13 +134,13 @@ test('refuses a newcomer whose name holds a bidirectional or invisible character
   assert.deepEqual(await dumpTables(db), before);
 });
 
-test('the deposit is out of the funding account, not out of nothing', async () => {
+test('pays the opening deposit from the funding account', async () => {
   const before = (await balancesOf(db, 'fictional'))['internal:funding:USD']?.posted as bigint;
   await open('2002');
   assert.equal((await balancesOf(db, 'fictional'))['internal:funding:USD']?.posted, before - 25_000n);
 });
 
-test('an institution that gives nothing opens the accounts at zero, without an entry', async () => {
+test('opens accounts at zero without an entry if the institution gives no deposit', async () => {
   await open('2003', { ...fictional, openingDepositMinor: 0n });
   const accounts = await accountsOf('2003');
   const balances = await balancesOf(db, 'fictional');
@@ -153,7 +153,7 @@ test('an institution that gives nothing opens the accounts at zero, without an e
   );
 });
 
-test('a number of 32 characters has account numbers of its own', async () => {
+test('gives a member number of 32 characters its own account numbers', async () => {
   const long = 'x'.repeat(31);
   await open(`a${long}`);
   await open(`b${long}`);
@@ -164,13 +164,13 @@ test('a number of 32 characters has account numbers of its own', async () => {
   );
 });
 
-test('a number that is known is not opened again', async () => {
+test('does not open a known member number again', async () => {
   const before = await dumpTables(db);
   await assert.rejects(open('1001'), MembershipExists);
   assert.deepEqual(await dumpTables(db), before);
 });
 
-test('of ten enrollments of one number at once, one opens it', async () => {
+test('opens a member number once of ten simultaneous enrollments', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => open('2004')));
   const lost = outcomes.filter((outcome) => outcome.status === 'rejected');
   assert.equal(lost.length, 9);
@@ -179,7 +179,7 @@ test('of ten enrollments of one number at once, one opens it', async () => {
   assert.deepEqual(new Set(await ledgerSums(db)), new Set(['0']));
 });
 
-test('an institution that is no demo pays the opening deposit when it is due, and once', async () => {
+test('an institution that is not a demo pays the opening deposit when it is due, once', async () => {
   const real = await anOpenInstitution({});
   const { personKey } = await open('3001', real);
   assert.equal(await heldBy(real), 0n);
@@ -193,7 +193,7 @@ test('an institution that is no demo pays the opening deposit when it is due, an
   );
 });
 
-test('of many openings at once as many succeed as the institution opens a day, and the next day more', async () => {
+test('opens as many memberships as the daily cap of many simultaneous ones, and more on the next day', async () => {
   const real = await anOpenInstitution({ openingsPerDay: 2 });
   const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => open(`31${i}`, real)));
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
@@ -207,7 +207,7 @@ test('of many openings at once as many succeed as the institution opens a day, a
   await open('3191', real, {}, new Date(at.getTime() + 17 * 3_600_000));
 });
 
-test('the funding account pays no more opening deposits a day than the institution allows', async () => {
+test('the funding account pays no more opening deposits per day than the institution allows', async () => {
   const demo = await anOpenInstitution({ openingDepositsPerDayMinor: 25_000n }, true);
   await open('3201', demo);
   await open('3202', demo);
@@ -222,7 +222,7 @@ test('the funding account pays no more opening deposits a day than the instituti
   assert.equal(await heldBy(real), 20_000n);
 });
 
-test('the database itself refuses an opening beyond the cap of the day', async () => {
+test('the database refuses an opening beyond the daily cap', async () => {
   const real = await anOpenInstitution({ openingsPerDay: 1 });
   await open('3301', real);
   const { personKey, customerKey, accountId } = await anUncountedMember(real);
@@ -240,7 +240,7 @@ async function anUncountedMember(institution: Institution) {
   return { personKey: member.person.personKey, customerKey: member.customerKey, accountId };
 }
 
-test('a membership of several persons tells who of them is registered', async () => {
+test('names the registered person of a membership with several persons', async () => {
   await db.superuser(
     `insert into users (institution_id, user_id, person_key, email, created_at)
      select institution_id, 'u-2', person_key, 'bob@example.test', $1 from persons where person_id = 'p-2'`,
@@ -264,7 +264,7 @@ test('a membership of several persons tells who of them is registered', async ()
   );
 });
 
-test('an unknown number has no membership', async () => {
+test('finds no membership for an unknown number', async () => {
   const membership = await db.database.read(fictional.institutionId, (tenant) =>
     findMembership(tenant, fictional.institutionId, '9999'),
   );

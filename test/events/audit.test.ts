@@ -70,7 +70,7 @@ function told({ action, outcome, reason, client_id, user_id, address }: Row) {
   return [action, outcome, reason, client_id, user_id, address].map(String).join(' ');
 }
 
-describe('a token request leaves who, from where, for what and with which outcome', () => {
+describe('audit of token requests', () => {
   const login = { grant_type: 'password', ...app };
   const cases: [string, object, Record<string, string>, string][] = [
     [
@@ -150,7 +150,7 @@ describe('a token request leaves who, from where, for what and with which outcom
     });
   }
 
-  test('and none of what was typed wrong stands anywhere in it', async () => {
+  test('audits a token request with caller, address, client and outcome', async () => {
     await service.service.context.auth.audit.settle();
     const rows = await service.db.superuser<{ row: string }>('select t::text as row from audit_entries t');
     assert.ok(rows.length >= cases.length);
@@ -161,7 +161,7 @@ describe('a token request leaves who, from where, for what and with which outcom
   });
 });
 
-test('the fifth wrong password leaves the lock too', async () => {
+test('audits the lock with the fifth wrong password', async () => {
   const body = { grant_type: 'password', ...app, username: 'wren.many', password: 'wrong' };
   for (let tries = 1; tries <= 4; tries += 1) {
     const { entries } = await ask(body);
@@ -183,7 +183,7 @@ test('the fifth wrong password leaves the lock too', async () => {
   );
 });
 
-test('registering and activating leave the user and the client, also when refused', async () => {
+test('audits registering and activating with user and client, refused ones too', async () => {
   const client = await clientOf(service);
   const call = async (path: string, body: object, transactionId: string) => {
     const reply = await client.post(path, body, { transactionId, ...proxy });
@@ -214,7 +214,7 @@ test('registering and activating leave the user and the client, also when refuse
   assert.deepEqual(right.entries, [`user.activated succeeded null demo-app ${userId} 198.51.100.7`]);
 });
 
-test("an operator's commands leave whose they were and whom they concerned", async () => {
+test('audits an operator’s commands with the operator and the user concerned', async () => {
   const { auth } = service.service.context;
   const { institutionId } = lakeside;
   const by = (transactionId: string) => commandOf('olga', { transactionId, sudoUser: 'ola' });
@@ -256,7 +256,7 @@ test("an operator's commands leave whose they were and whom they concerned", asy
   assert.match(entries.at(-1)?.subject ?? '', /^[0-9a-f-]{36}$/);
 });
 
-describe('an act on a transfer leaves who did it', () => {
+describe('audit of acts on transfers', () => {
   const member = () => memberOf(service, 'demo.member', 'demo-member-password');
   const order = (id: string, amount: number) => ({
     id,
@@ -284,7 +284,7 @@ describe('an act on a transfer leaves who did it', () => {
       )
     )[0];
 
-  test('a transfer keeps its caller’s address and request id, and a cancellation is audited', async () => {
+  test('stores the caller’s address and request id with a transfer, and audits its cancellation', async () => {
     const caller = await member();
     const headers = (transactionId: string) => ({ transactionId, ...proxy });
     const held = await caller.post(paths.transfers, order('audited-1', 1200), headers('order-1'));
@@ -307,7 +307,7 @@ describe('an act on a transfer leaves who did it', () => {
     ]);
   });
 
-  test('an approval, a refused one, a refusal and a reversal are the operator’s', async () => {
+  test('audits an approval, a refused one, a decline and a reversal as the operator’s', async () => {
     await using desk = await deskOf(service);
     const { institutionId, database } = desk;
     const caller = await member();
@@ -371,7 +371,7 @@ describe('an act on a transfer leaves who did it', () => {
   });
 });
 
-test('a change of contact leaves who changed which fields, and no personal data', async () => {
+test('audits a change of contact with the caller and the fields, and without personal data', async () => {
   const caller = await memberOf(service, 'demo.member', 'demo-member-password');
   const headers = { transactionId: 'contact-1', ...proxy };
   const change = { emailAddress: 'audited@example.test', phoneNumber: '+1 202 555 0188' };
@@ -385,7 +385,7 @@ test('a change of contact leaves who changed which fields, and no personal data'
   assert.doesNotMatch(row?.row ?? '', /audited@|555/);
 });
 
-test('a change keeps what it replaced and what it put there, and a typed name stands in a demo alone', async () => {
+test('audits a change with the old and new values, and a typed name only in a demo', async () => {
   const { database } = service.service.context;
   const entry = {
     action: 'institution.changed',
@@ -423,7 +423,7 @@ test('a change keeps what it replaced and what it put there, and a typed name st
   }
 });
 
-describe('a flood of refusals', () => {
+describe('floods of refusals', () => {
   const refusal = (n: number): AuditEntry => ({
     action: 'login',
     outcome: 'refused',
@@ -436,7 +436,7 @@ describe('a flood of refusals', () => {
       "select count(*) as rows, sum(times) as times from audit_entries where transaction_id like 'flood-%'",
     );
 
-  test('of one kind leaves two rows a minute that say how many there were', async () => {
+  test('audits a flood of refusals of one kind in two rows a minute with their number', async () => {
     const { database } = service.service.context;
     const trail = new AuditTrail({ database, clock: () => at });
     for (let n = 0; n < 2_000; n += 1) trail.note(lakeside.institutionId, refusal(1));
@@ -444,7 +444,7 @@ describe('a flood of refusals', () => {
     assert.deepEqual(await rows(), [{ rows: 2n, times: 2_000n }]);
   });
 
-  test('of ever other names and addresses is told apart up to a number, and counted beyond it', async () => {
+  test('audits refusals of changing names and addresses separately up to a number, and counts the rest', async () => {
     await service.db.superuser("delete from audit_entries where transaction_id like 'flood-%'");
     const { database } = service.service.context;
     const trail = new AuditTrail({ database, clock: () => at, mostKinds: 50 });
@@ -455,7 +455,7 @@ describe('a flood of refusals', () => {
     assert.equal(found?.rows, 52n);
   });
 
-  test('of names that nobody has takes who and where from nothing that others do', async () => {
+  test('audits refusals of unknown names without hiding the caller and address of other refusals', async () => {
     await service.db.superuser("delete from audit_entries where transaction_id like 'flood-%'");
     const { database } = service.service.context;
     const trail = new AuditTrail({ database, clock: () => at, mostKinds: 50 });
@@ -472,7 +472,7 @@ describe('a flood of refusals', () => {
     assert.deepEqual(found, { users: 100n, addresses: 100n });
   });
 
-  test('that the database refuses does not stop what comes after', async () => {
+  test('continues to audit after the database refused a row', async () => {
     const { database } = service.service.context;
     const failures: unknown[] = [];
     const trail = new AuditTrail({ database, clock: () => at, onError: (error) => failures.push(error) });
@@ -488,11 +488,11 @@ describe('a flood of refusals', () => {
   });
 });
 
-describe('what is audited', () => {
+describe('audit entries', () => {
   const run = (text: string) =>
     service.service.context.database.read(lakeside.institutionId, (db) => db.query(sql('', text)));
 
-  test('cannot be changed or deleted by the service', async () => {
+  test('the service’s role cannot change or delete audit entries', async () => {
     for (const text of [
       'update audit_entries set times = 2',
       'delete from audit_entries',
@@ -502,7 +502,7 @@ describe('what is audited', () => {
     }
   });
 
-  test('cannot be seen or written by another institution', async () => {
+  test('another institution cannot see or write audit entries', async () => {
     const harbor = await service.service.context.database.directory((db) =>
       findInstitutionByCode(db, 'harbor'),
     );
@@ -520,7 +520,7 @@ describe('what is audited', () => {
     );
   });
 
-  test('is forgotten after its time, and never within 90 days', async () => {
+  test('deletes audit entries after their time, and never within 90 days', async () => {
     const { database } = service.service.context;
     await service.db.superuser(
       `insert into audit_entries (institution_id, recorded_at, action, outcome, transaction_id, times)
@@ -545,7 +545,7 @@ describe('what is audited', () => {
   });
 });
 
-test('a login is in the audit before its token is out, as the login of one user', async () => {
+test('audits a login before its token is sent, as the login of one user', async () => {
   await memberOf(service, 'demo.member', 'demo-member-password');
   const [last] = await service.db.superuser<Row>(
     "select * from audit_entries where action = 'login' and outcome = 'succeeded' order by audit_key desc limit 1",

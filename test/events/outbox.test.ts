@@ -49,7 +49,7 @@ async function events(): Promise<StoredEvent[]> {
   );
 }
 
-test('an event is stored with everything it says, and with nothing it does not', async () => {
+test('stores an event with all of its data and nothing else', async () => {
   await fresh();
   const secret = Uint8Array.from([0, 255, 92, 34, 39]);
   await append([
@@ -94,7 +94,7 @@ test('an event is stored with everything it says, and with nothing it does not',
   ]);
 });
 
-test('many events are stored in the order given', async () => {
+test('stores many events in the given order', async () => {
   await fresh();
   const given = Array.from({ length: 1000 }, (_, i) => ({
     kind: 'transfer.pending',
@@ -107,13 +107,13 @@ test('many events are stored in the order given', async () => {
   );
 });
 
-test('no event is no statement', async () => {
+test('runs no statement for an empty list of events', async () => {
   await fresh();
   await append([]);
   assert.deepEqual(await events(), []);
 });
 
-test('an event is there exactly when its transaction committed', async () => {
+test('stores an event exactly if its transaction commits', async () => {
   const { institutionId } = await fresh();
   const failed = db.database.transaction(institutionId, async (tx) => {
     await appendEvents(tx, institutionId, [{ kind: 'member.activated', subjectKey: 1n }], at);
@@ -123,7 +123,7 @@ test('an event is there exactly when its transaction committed', async () => {
   assert.deepEqual(await events(), []);
 });
 
-test('a secret without an expiry, and an expiry without a secret, are refused before anything is stored', async () => {
+test('refuses a secret without an expiry and an expiry without a secret before storing anything', async () => {
   await fresh();
   const event = { kind: 'member.registered', subjectKey: 1n };
   await assert.rejects(append([{ ...event, secret: new Uint8Array(3) }]), TypeError);
@@ -131,7 +131,7 @@ test('a secret without an expiry, and an expiry without a secret, are refused be
   assert.deepEqual(await events(), []);
 });
 
-test('an event cannot be written into another institution, nor seen from it', async () => {
+test('writes and reads no event of another institution', async () => {
   const other = await fresh();
   await append([{ kind: 'member.activated', subjectKey: 1n }]);
   const mine = await anInstitution(db.database);
@@ -144,7 +144,7 @@ test('an event cannot be written into another institution, nor seen from it', as
   assert.equal((await events()).length, 1);
 });
 
-test('a secret is wiped at its expiry and not before; the event stays', async () => {
+test('wipes a secret at its expiry and not before, and keeps the event', async () => {
   const { institutionId } = await fresh();
   const secret = Uint8Array.from([1, 2, 3]);
   await append([
@@ -171,7 +171,7 @@ test('a secret is wiped at its expiry and not before; the event stays', async ()
   );
 });
 
-test('the secrets of one institution are not wiped from another', async () => {
+test('does not wipe the secrets of another institution', async () => {
   await fresh();
   await append([
     { kind: 'member.registered', subjectKey: 1n, secret: new Uint8Array([7]), secretExpiresAt: later },

@@ -25,7 +25,9 @@ const settings = () => ({
   SHUTDOWN_GRACE_SECONDS: '1',
 });
 
-test('serves on and stops when asked while nobody reads its log', { timeout: 120_000 }, async () => {
+test('continues to serve, and stops on request, while no one reads its log', {
+  timeout: 120_000,
+}, async () => {
   const port = await freePort();
   const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -49,7 +51,7 @@ test('serves on and stops when asked while nobody reads its log', { timeout: 120
   }
 });
 
-test('log lines that nobody takes are dropped beyond a bound, and counted', () => {
+test('drops unread log lines beyond a bound, and counts them', () => {
   const written: string[] = [];
   let isStalled = true;
   const reader = new Writable({
@@ -77,7 +79,7 @@ test('log lines that nobody takes are dropped beyond a bound, and counted', () =
   });
 });
 
-test('a failure in the background is one JSON line a minute, with its cause', () => {
+test('logs a background failure as one JSON line a minute with its cause', () => {
   const lines: string[] = [];
   const output = new Writable({
     write(chunk, _encoding, done) {
@@ -100,7 +102,7 @@ test('a failure in the background is one JSON line a minute, with its cause', ()
   assert.match(logged[0].error.cause.stack, /for this reason/);
 });
 
-test('ends after SIGTERM while the database is silent', { timeout: 120_000 }, async () => {
+test('exits after SIGTERM while the database is silent', { timeout: 120_000 }, async () => {
   await using proxy = await cuttingProxy(db.connection.host);
   const through = (url: string) => url.replace(/host=[^&]*/, `host=${encodeURIComponent(proxy.host)}`);
   const { DATABASE_URL, ...others } = settings();
@@ -123,7 +125,7 @@ test('ends after SIGTERM while the database is silent', { timeout: 120_000 }, as
   }
 });
 
-test('a command ends with a sentence when the database takes connections and does not respond', {
+test('a command exits with one sentence if the database accepts connections and does not respond', {
   timeout: 120_000,
 }, async () => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');

@@ -65,7 +65,7 @@ async function loginAt(address: string): Promise<Record<string, string>> {
   return { authorization: `Bearer ${answer.body.access_token}` };
 }
 
-test('SIGINT, once or twice, to the service or its group: what is in flight is answered, nothing is left', async () => {
+test('finishes requests and leaves no process after SIGINT, once or twice, to the service or its group', async () => {
   for (const [signal, times, group] of [
     ['SIGINT', 1, false],
     ['SIGTERM', 2, false],
@@ -100,7 +100,7 @@ test('SIGINT, once or twice, to the service or its group: what is in flight is a
 });
 
 const skip = process.platform !== 'linux' && 'a priority is a thread’s own on Linux alone';
-test('what collects garbage and compiles beside the thread that serves has a lower priority', {
+test('runs V8’s garbage collection and compilation threads at a lower priority than the serving thread', {
   skip,
 }, async () => {
   const { child } = await start();
@@ -112,7 +112,7 @@ test('what collects garbage and compiles beside the thread that serves has a low
   assert.equal(os.getPriority(child.pid), serving);
 });
 
-test('killed with -9, the service leaves its database behind: the next start takes it over and goes on', async () => {
+test('the next start takes over the database of a service killed with -9', async () => {
   const first = await start();
   const headers = await loginAt(first.address);
   const order = {
@@ -138,7 +138,7 @@ test('killed with -9, the service leaves its database behind: the next start tak
   assert.equal(isAlive(database), false);
 });
 
-test('the database killed with -9: 503 or an honest 504 while it is away, then all goes on, and nothing moved twice', async () => {
+test('returns 503 or a true 504 while a database killed with -9 restarts, then serves again and moves no money twice', async () => {
   const { child, address } = await start();
   const headers = await loginAt(address);
   const balance = async () =>
@@ -184,7 +184,7 @@ test('the database killed with -9: 503 or an honest 504 while it is away, then a
   assert.equal(await stop(child, 'SIGTERM'), 0);
 });
 
-test('a second service on the same folder says so and exits, and harms nothing', async () => {
+test('a second service on the same folder prints the reason and exits without harm', async () => {
   const first = await start();
   const second = serve();
   assert.equal(await exitOf(second.child), 1);
@@ -192,7 +192,7 @@ test('a second service on the same folder says so and exits, and harms nothing',
   assert.equal((await send(first.address, 'GET', '/readyz')).status, 200);
 });
 
-test('a port that is taken, a wrong setting, a public address for the demo: one sentence each, and nothing left', async () => {
+test('exits with one sentence and leaves nothing for a used port, a wrong setting or a public address for the demo', async () => {
   const first = await start();
   const port = new URL(first.address).port;
   const other = { DATA_DIR: path.join(parent, 'other') };
@@ -213,7 +213,7 @@ test('a port that is taken, a wrong setting, a public address for the demo: one 
   }
 });
 
-test('a key that others have rights to: the service and a command say so and end, and leave no database', {
+test('the service and a command refuse a key that others may read, and leave no database', {
   timeout: 60_000,
 }, async () => {
   const open = path.join(parent, 'open');

@@ -1117,16 +1117,16 @@ const mutants: readonly Mutant[] = [
 ];
 
 for (const [name, check] of Object.entries(checks)) {
-  test(`the program passes: ${name}`, () => check(theProgram));
+  test(`the unchanged program passes: ${name}`, () => check(theProgram));
 }
 
-test('each defect has a name of its own, and each check a defect that it catches', () => {
+test('each defect has its own name, and each check catches a defect', () => {
   assert.equal(new Set(mutants.map((mutant) => mutant.name)).size, mutants.length);
   assert.ok(mutants.length >= 25);
 });
 
 for (const { name, caughtBy, ...mutation } of mutants) {
-  test(`caught: ${name}`, async () => {
+  test(`a check catches the defect: ${name}`, async () => {
     using program = mutate(mutation);
     // What depends on who comes first may slip through once where the machine stands still for a while.
     for (let tries = 1; tries <= 3; tries++) if (await catches(checks[caughtBy], program)) return;

@@ -66,7 +66,7 @@ const ends: readonly (readonly [signal: NodeJS.Signals, times: number, to: 'npm'
 ];
 
 for (const [signal, times, to] of ends) {
-  test(`${signal} to ${to}, ${times === 1 ? 'once' : 'twice'}: npm, the service and its database all end`, async () => {
+  test(`npm, the service and its database all exit after ${signal} to ${to}, ${times === 1 ? 'once' : 'twice'}`, async () => {
     const running = npmStart();
     await addressOf(running);
     const database = await postmasterOf(dataDir);
@@ -77,7 +77,7 @@ for (const [signal, times, to] of ends) {
   });
 }
 
-test('what cannot start says so in a sentence and ends, npm too: a folder in use, a wrong setting', async () => {
+test('npm and the service both exit with one sentence if a folder is in use or a setting is wrong', async () => {
   await addressOf(npmStart());
   for (const [environment, sentence] of [
     [{}, /Another service is running on/],
@@ -90,7 +90,7 @@ test('what cannot start says so in a sentence and ends, npm too: a folder in use
   }
 });
 
-test('prints no page where no terminal is; the page fits 24 lines by 80, and its calls work when pasted', async (context) => {
+test('prints no page without a terminal, fits the page into 24 lines by 80, and its calls work when pasted', async (context) => {
   const running = npmStart({ PUBLIC_URL: '' });
   const address = await addressOf(running);
   assert.doesNotMatch(running.output(), /Three calls to paste/);
@@ -113,7 +113,7 @@ test('prints no page where no terminal is; the page fits 24 lines by 80, and its
   assert.match(stdout, /^\[\{"accountId":"a-1001-.*\}\]\{"id":".*"status":"COMPLETED"/s);
 });
 
-test('with a full disk behind its log it serves, and stops when asked', {
+test('serves with a full disk behind its log, and stops on request', {
   skip: !existsSync('/dev/full'),
 }, async () => {
   const port = await freePort();

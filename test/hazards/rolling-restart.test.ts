@@ -44,7 +44,7 @@ async function healthCheckingProxy(upstreams: readonly string[], lookMillis: num
   };
 }
 
-test('behind a proxy that looks at /readyz, a process that stops after its delay fails no request', async () => {
+test('fails no request behind a proxy that polls /readyz when a process stops after its delay', async () => {
   const environment = { SHUTDOWN_DELAY_SECONDS: '1' };
   await using stays = await startTestService({ environment });
   await using stops = await startTestService({ environment, beside: stays });

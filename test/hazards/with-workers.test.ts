@@ -55,7 +55,7 @@ async function onEachWorker(headers: Record<string, string>): Promise<number[]> 
   return (await Promise.all(Array.from({ length: 8 }, ask))).map((answer) => answer.status);
 }
 
-test('a revoked token is refused by every worker, also where it was just used', async () => {
+test('every worker refuses a revoked token, even if it was just used', async () => {
   const headers = await login();
   assert.deepEqual(new Set(await onEachWorker(headers)), new Set([200]));
   const app = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
@@ -64,7 +64,7 @@ test('a revoked token is refused by every worker, also where it was just used', 
   assert.deepEqual(new Set(await onEachWorker(headers)), new Set([401]));
 });
 
-test('pending transfers whose time has come are posted once, while each worker looks for them', async () => {
+test('posts due transfers once while each worker looks for them', async () => {
   // Held for a second instead of half a minute; a worker that has not read that yet holds them longer, which only takes longer.
   await served.db.superuser('update transfer_policies set review_seconds = 1 where review_seconds = 30');
   await new Promise((resolve) => setTimeout(resolve, 1_200));
@@ -95,7 +95,7 @@ test('pending transfers whose time has come are posted once, while each worker l
   assert.deepEqual(row, { moved: 20n * 100_001n, held: 0n });
 });
 
-test('a worker that is killed is replaced, and each transfer asked for meanwhile happens once', async () => {
+test('replaces a killed worker, and settles each transfer ordered meanwhile once', async () => {
   const { address, pid } = served;
   const headers = await login();
   const [victim, other] = await childrenOf(pid);
@@ -125,7 +125,7 @@ test('a worker that is killed is replaced, and each transfer asked for meanwhile
   });
 });
 
-test('the first process killed with -9: its workers end by themselves, the next start goes on with the database, and two signals to the group stop it all', async () => {
+test('workers exit after their primary is killed with -9, the next start takes the database, and two signals to the group stop everything', async () => {
   const parent = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-workers-'));
   await chmod(parent, 0o755);
   const dataDir = path.join(parent, 'data');
@@ -170,7 +170,7 @@ test('the first process killed with -9: its workers end by themselves, the next 
   }
 });
 
-test('Ctrl-C while workers start: a quiet stop, and nothing is left', async () => {
+test('Ctrl-C during the start of workers stops quietly and leaves nothing', async () => {
   const { child, output } = launch([process.execPath, 'src/main.ts', 'serve'], {
     WORKERS: '2',
     DATABASE_URL: served.db.url,
@@ -192,7 +192,7 @@ test('Ctrl-C while workers start: a quiet stop, and nothing is left', async () =
   assert.deepEqual(workers.filter(isAlive), []);
 });
 
-test('a port that is taken is told once, and nothing is left', async () => {
+test('reports a used port once, and leaves nothing', async () => {
   const { child, output } = launch([process.execPath, 'src/main.ts', 'serve'], {
     WORKERS: '2',
     PORT: new URL(served.address).port,

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, one = '']) => one);
 
-test('what a page links to is there', () => {
+test('every link of the documents leads to an existing file', () => {
   const docs = readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`);
   for (const page of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'examples/README.md', ...docs]) {
     if (!page.endsWith('.md')) continue;
@@ -20,7 +20,7 @@ test('what a page links to is there', () => {
   }
 });
 
-test('each decision has a number of its own, which its file and its heading share', () => {
+test('each decision has its own number, which its file and its heading share', () => {
   const files = readdirSync(path.join(root, 'docs/adr')).sort();
   assert.deepEqual(
     files.map((file) => /^# (\d+)\. /.exec(read(`docs/adr/${file}`))?.[1]?.padStart(4, '0')),
@@ -29,7 +29,7 @@ test('each decision has a number of its own, which its file and its heading shar
   for (const [index, file] of files.entries()) assert.equal(Number(file.slice(0, 4)), index + 1);
 });
 
-test('the page on security names code, tests, settings and commands that there are', async () => {
+test('the page on security names existing code, tests, settings and commands', async () => {
   const page = read('docs/security.md');
   const files = matches(page, /`((?:src|test|migrations)\/[\w./-]+)`/g);
   assert.ok(files.length > 30);

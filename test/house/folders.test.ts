@@ -102,19 +102,19 @@ function ours(one: Import): { readonly place: string; readonly file: string } | 
   return { place: placeOf(file), file };
 }
 
-test('the imports of the sources are seen at all', () => {
+test('finds imports in the sources', () => {
   assert.ok(files.length > 80);
   assert.ok(imports.some((one) => one.file.endsWith('settle.ts') && one.target === '../../ledger/index.ts'));
 });
 
-test('every folder of src has its row in the import table', () => {
+test('every folder of src has a row in the import table', () => {
   assert.deepEqual(
     [...new Set(files.map(placeOf))].filter((place) => !(place in mayImport)),
     [],
   );
 });
 
-test('arrows point downward only', () => {
+test('imports point downward only', () => {
   const found = breaches((one) => {
     const target = ours(one);
     if (target === undefined || target.place === one.from) return undefined;
@@ -123,7 +123,7 @@ test('arrows point downward only', () => {
   assert.deepEqual(found, []);
 });
 
-test('a module is entered through its index', () => {
+test('modules are entered through their index only', () => {
   const found = breaches((one) => {
     const target = ours(one);
     const inside = target !== undefined && modules.includes(target.place) && target.place !== one.from;
@@ -132,7 +132,7 @@ test('a module is entered through its index', () => {
   assert.deepEqual(found, []);
 });
 
-test('a package with a home is known to nobody else', () => {
+test('each package with a home folder is imported only there', () => {
   const found = breaches((one) => {
     const home = onlyIn[one.target];
     return home === undefined || home.split(' ').includes(one.from)
@@ -148,7 +148,7 @@ test('only the configuration reads the environment', () => {
   assert.deepEqual(readers.toSorted(), ['src/app/config.ts', 'src/embedded-postgres/embedded-postgres.ts']);
 });
 
-test('every module says what it owns', () => {
+test('every module names the tables that it owns', () => {
   for (const module of modules) {
     const index = readFileSync(path.join(root, 'src', module, 'index.ts'), 'utf8');
     assert.match(index, /^\/\*\*\n \* [\s\S]{80,}?\*\//, `src/${module}/index.ts`);

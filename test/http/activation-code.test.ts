@@ -60,7 +60,7 @@ const secretsOf = (eventId: string) =>
     [eventId],
   );
 
-test('from registering by the feed to a login, a lost answer asked for again', async () => {
+test('an activation code leads from registering through the feed to a login, and a lost response can be repeated', async () => {
   const { userId, eventId } = await aRegistration('100016', 'poppy.newcomer@example.test');
   const first = await codeOf(eventId);
   assert.equal(first.status, 200, first.text);
@@ -85,7 +85,7 @@ test('from registering by the feed to a login, a lost answer asked for again', a
   ]);
 });
 
-test('an acknowledgement needs no body', async () => {
+test('acknowledging an activation code needs no body', async () => {
   const { eventId } = await aRegistration('100017', 'yarrow.pairwise@example.test');
   const headers = { authorization: `Bearer ${app.token}` };
   const path = `${feed}/${eventId}/activation-code/delivered`;
@@ -93,13 +93,13 @@ test('an acknowledgement needs no body', async () => {
   assert.equal((await codeOf(eventId)).status, 404);
 });
 
-describe('404, always the same:', () => {
+describe('activation code: one 404', () => {
   let nothing: object;
   before(async () => {
     nothing = told(await codeOf('0-1-1'));
   });
 
-  test('no such event, or no id of one', async () => {
+  test('returns the same 404 for an activation code of a missing event, or of a malformed event id', async () => {
     const { eventId } = await aRegistration('100020', 'zinnia.stubbington@example.test');
     const [epoch, xid, key] = eventId.split('-');
     const others = [
@@ -116,7 +116,7 @@ describe('404, always the same:', () => {
     assert.equal((await codeOf(eventId)).status, 200);
   });
 
-  test("another institution's event, which it can neither read nor wipe", async () => {
+  test('returns the same 404 for another institution’s activation event, which it can neither read nor wipe', async () => {
     const { eventId, userId } = await aRegistration('100021', 'birch.demowitz@example.test');
     assert.deepEqual(told(await codeOf(eventId, harbor)), nothing);
     assert.deepEqual(told(await delivered(eventId, harbor)), nothing);
@@ -124,7 +124,7 @@ describe('404, always the same:', () => {
     assert.equal((await codeOf(eventId)).status, 200);
   });
 
-  test('an event of another kind', async () => {
+  test('returns the same 404 for an activation code of another kind of event', async () => {
     const member = await memberOf(service, 'demo.member', 'demo-member-password');
     const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1 };
     assert.equal((await member.post(paths.transfers, order)).status, 201);
@@ -144,7 +144,7 @@ describe('404, always the same:', () => {
     }
   });
 
-  test('a code that was used, or replaced by a newer one', async () => {
+  test('returns the same 404 for an activation code that was used or replaced by a newer one', async () => {
     const used = await aRegistration('100022', 'cove.trialson@example.test');
     const { activationCode } = (await codeOf(used.eventId)).body;
     const login = { activationCode, username: 'cove.trial', password };
@@ -158,7 +158,7 @@ describe('404, always the same:', () => {
     assert.deepEqual(told(await codeOf(replaced.eventId)), nothing);
   });
 
-  test('a code with the selector of another', async () => {
+  test('returns the same 404 for an activation code with the selector of another', async () => {
     const { eventId, userId } = await aRegistration('ASKED-5', 'asked.five@example.test');
     await service.db.superuser(
       `update activations set secret_hash = sha256('other')
@@ -168,7 +168,7 @@ describe('404, always the same:', () => {
     assert.deepEqual(told(await codeOf(eventId)), nothing);
   });
 
-  test('a code that is not what was issued to this user, though it is one of ours', async () => {
+  test('returns the same 404 for one of our activation codes that was not issued to this user', async () => {
     const [one, other] = [
       await aRegistration('ASKED-1', 'asked.one@example.test'),
       await aRegistration('ASKED-2', 'asked.two@example.test'),
@@ -184,7 +184,7 @@ describe('404, always the same:', () => {
     assert.equal((await codeOf(other.eventId)).status, 200);
   });
 
-  test('a code that was sealed under another SECRET_KEY', async () => {
+  test('returns the same 404 for an activation code sealed under another SECRET_KEY', async () => {
     const { eventId } = await aRegistration('ASKED-3', 'asked.three@example.test');
     await service.db.superuser(
       `set session_replication_role = replica;
@@ -193,7 +193,7 @@ describe('404, always the same:', () => {
     assert.deepEqual(told(await codeOf(eventId)), nothing);
   });
 
-  test('a code that has expired', async () => {
+  test('returns the same 404 for an expired activation code', async () => {
     const { eventId } = await aRegistration('100024', 'ember.placeholder@example.test');
     const then = now;
     now = new Date(then.getTime() + 72 * 60 * 60 * 1000 - 1);
@@ -204,7 +204,7 @@ describe('404, always the same:', () => {
   });
 });
 
-test('a token that was seen before and has ended leaves nothing in the audit', async () => {
+test('a known token that has ended leaves nothing in the audit', async () => {
   const { eventId, userId } = await aRegistration('100025', 'flint.stubbington@example.test');
   const leaving = await clientOf(service);
   assert.equal((await codeOf(eventId, leaving)).status, 200);

@@ -30,7 +30,7 @@ describe('access tokens', () => {
   const withAuthorization = (authorization: string) =>
     edge.client.get(accounts, { headers: { authorization } });
 
-  it('are needed by every operation but the token operation and the service’s own', async () => {
+  it('every operation needs an access token except the token operation and the service’s own', async () => {
     for (const [path, item] of Object.entries(openApiDocument.paths)) {
       for (const method of Object.keys(item)) {
         if (path === '/auth/v2/token' || !path.startsWith('/digitalbanking')) continue;
@@ -41,18 +41,18 @@ describe('access tokens', () => {
     }
   });
 
-  it('that are missing are asked for without an error code', async () => {
+  it('challenges a request without an access token without an error code', async () => {
     const reply = await edge.client.get(accounts);
     assert.equal(reply.headers.get('www-authenticate'), 'Bearer realm="sharedraft"');
   });
 
-  it('of another scheme count as missing', async () => {
+  it('treats a token of another scheme as missing', async () => {
     const reply = await withAuthorization('Basic cXVpbGw6YXBw');
     assert.equal(reply.status, 401);
     assert.equal(reply.body.code, 'missing_token');
   });
 
-  it('that are not valid are refused as invalid_token', async () => {
+  it('refuses an invalid access token as invalid_token', async () => {
     for (const authorization of [
       'Bearer wrong',
       'Bearer',
@@ -68,20 +68,20 @@ describe('access tokens', () => {
     }
   });
 
-  it('are taken whatever the case of the scheme', async () => {
+  it('accepts an access token with its scheme in any case', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       assert.equal((await withAuthorization(`${scheme} ${clientToken}`)).status, 200, scheme);
     }
   });
 
-  it('are not looked for in the query or in the body', async () => {
+  it('ignores an access token in the query and in the body', async () => {
     const query = await edge.client.get(`${accounts}?access_token=${clientToken}`);
     assert.equal(query.body.code, 'missing_token');
     const body = await edge.client.post(register, { form: { access_token: clientToken } });
     assert.equal(body.body.code, 'missing_token');
   });
 
-  it('are looked at before the body', async () => {
+  it('checks the access token before the body', async () => {
     const reply = await edge.client.post(register, {
       body: '{',
       headers: { 'content-type': 'application/json' },
@@ -89,7 +89,7 @@ describe('access tokens', () => {
     assert.equal(reply.status, 401);
   });
 
-  it('seen before may be dead since: nothing is answered before that is known, nor anything else told', async () => {
+  it('returns nothing and no other problem to a known token before its status is read', async () => {
     const asked: string[] = [];
     let told = Promise.withResolvers<Caller>();
     const presumed = await identify(clientToken).known();
@@ -132,7 +132,7 @@ describe('access tokens', () => {
     assert.ok(!asked.includes('written'), 'who may be dead writes nothing');
   });
 
-  it('seen before may be dead since: a transfer is begun, and hears of that before it is decided', async () => {
+  it('starts a transfer of a known token, and rejects it before the decision if the token has ended', async () => {
     const begun: string[] = [];
     const decided: string[] = [];
     let told = Promise.withResolvers<Caller>();
@@ -193,7 +193,7 @@ describe('access tokens', () => {
     assert.match((await sayRaw(seen.port, [head, 20, '{"id":'])).text, /^HTTP\/1\.1 401 /);
   });
 
-  it('without the scope are refused, and the answer names it', async () => {
+  it('refuses an access token without the scope, and names the scope', async () => {
     const reply = await edge.client.get(accounts, { token: powerlessToken });
     assert.equal(reply.status, 403);
     assert.equal(reply.body.code, 'insufficient_scope');
@@ -203,7 +203,7 @@ describe('access tokens', () => {
     );
   });
 
-  it('of a member cannot register or activate anybody', async () => {
+  it('refuses to register or activate with a member’s token', async () => {
     for (const path of [register, '/digitalbanking/v1/customers/activate']) {
       const reply = await edge.client.post(path, { token: memberToken, json: {} });
       assert.equal(reply.status, 403, path);

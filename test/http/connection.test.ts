@@ -19,7 +19,7 @@ function answersIn(text: string) {
 }
 
 describe('a connection', () => {
-  it('that does not speak HTTP gets a problem and is ended', async () => {
+  it('sends a problem to a connection that does not speak HTTP, and closes it', async () => {
     await using edge = await startEdge();
     for (const garbage of ['\u0016\u0003\u0001\u0002\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', 'GET\r\n\r\n']) {
       const { text, ended } = await sayRaw(edge.port, [garbage]);
@@ -33,7 +33,7 @@ describe('a connection', () => {
     }
   });
 
-  it('that its caller closes within a body, or before the answer, is no error of the service', async () => {
+  it('logs no error for a connection that its client closes within a body or before the response', async () => {
     const asked = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<never>();
     await using edge = await startEdge({
@@ -60,13 +60,13 @@ describe('a connection', () => {
     );
   });
 
-  it('without a Host gets a problem', async () => {
+  it('sends a problem to a connection without Host', async () => {
     await using edge = await startEdge();
     const { text } = await sayRaw(edge.port, ['GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n']);
     assert.equal(answersIn(text)[0]?.code, 'invalid_request');
   });
 
-  it('with two Hosts gets a problem', async () => {
+  it('sends a problem to a connection with two Host headers', async () => {
     await using edge = await startEdge();
     const { text } = await sayRaw(edge.port, [
       'GET /livez HTTP/1.1\r\nHost: x\r\nhost: y\r\nConnection: close\r\n\r\n',
@@ -75,7 +75,7 @@ describe('a connection', () => {
     assert.match(text, /Host header stands more than once/);
   });
 
-  it('that is asked to be a tunnel says that it is none, behind what was asked before', async () => {
+  it('refuses to become a tunnel, after the responses to earlier requests', async () => {
     await using edge = await startEdge();
     const { text, ended } = await sayRaw(edge.port, [
       'GET /livez HTTP/1.1\r\nHost: x\r\n\r\nCONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n',
@@ -91,7 +91,7 @@ describe('a connection', () => {
     assert.equal(ended, true);
   });
 
-  it('is told what of the request was not understood', async () => {
+  it('names the part of a request that was not understood', async () => {
     await using edge = await startEdge();
     const post = (headers: string) => `POST /auth/v2/token HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`;
     for (const [request, said] of [
@@ -111,7 +111,7 @@ describe('a connection', () => {
     }
   });
 
-  it('that expects what nobody knows is served all the same', async () => {
+  it('serves a request with an unknown expectation', async () => {
     await using edge = await startEdge();
     const { text } = await sayRaw(edge.port, [
       'GET /livez HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
@@ -119,7 +119,7 @@ describe('a connection', () => {
     assert.equal(answersIn(text)[0]?.status, 200);
   });
 
-  it('with two lengths of one body, or a length and chunks, is refused', async () => {
+  it('refuses a request with two lengths, or with a length and chunks', async () => {
     await using edge = await startEdge();
     for (const lengths of [
       'Content-Length: 2\r\nContent-Length: 3',
@@ -133,7 +133,7 @@ describe('a connection', () => {
     }
   });
 
-  it('with two Authorization headers is refused rather than half heard', async () => {
+  it('refuses a request with two Authorization headers', async () => {
     await using edge = await startEdge();
     const twice = `Authorization: Bearer ${clientToken}\r\nAuthorization: Bearer other\r\n`;
     const { text } = await sayRaw(edge.port, [
@@ -142,7 +142,7 @@ describe('a connection', () => {
     assert.equal(answersIn(text)[0]?.code, 'invalid_token');
   });
 
-  it('with headers beyond 16 KiB gets 431', async () => {
+  it('returns 431 for headers beyond 16 KiB', async () => {
     await using edge = await startEdge();
     const { text, ended } = await sayRaw(edge.port, [
       `GET /livez HTTP/1.1\r\nHost: x\r\nCookie: ${'x'.repeat(17_000)}\r\n\r\n`,
@@ -153,14 +153,14 @@ describe('a connection', () => {
     assert.equal(ended, true);
   });
 
-  it('that stalls in its headers gets 408', async () => {
+  it('returns 408 for headers that stall', async () => {
     await using edge = await startEdge({}, { requestTimeoutSeconds: 1 });
     const { text, ended } = await sayRaw(edge.port, ['GET /livez HTTP/1.1\r\nHost: x\r\n'], 5_000);
     assert.equal(answersIn(text)[0]?.code, 'request_timeout');
     assert.equal(ended, true);
   });
 
-  it('that stalls in its body gets 408', async () => {
+  it('returns 408 for a body that stalls', async () => {
     await using edge = await startEdge({}, { requestTimeoutSeconds: 1 });
     const { text, ended } = await sayRaw(
       edge.port,
@@ -173,7 +173,7 @@ describe('a connection', () => {
     assert.equal(ended, true);
   });
 
-  it('whose request is followed by garbage still hears what became of the request', async () => {
+  it('responds to a request that is followed by garbage', async () => {
     const gate = Promise.withResolvers<void>();
     let done = false;
     await using edge = await startEdge({
@@ -197,7 +197,7 @@ describe('a connection', () => {
     assert.equal(ended, true);
   });
 
-  it('may carry several requests, answered in order', async () => {
+  it('answers several requests on one connection in order', async () => {
     await using edge = await startEdge();
     const request = (path: string, last = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${last}\r\n`;
     const { text } = await sayRaw(edge.port, [
@@ -209,7 +209,7 @@ describe('a connection', () => {
     );
   });
 
-  it('that carries several requests has them served one after another', async () => {
+  it('serves several requests on one connection one after another', async () => {
     const served: string[] = [];
     await using edge = await startEdge({
       listAccounts: async (_actor, customerId) => {
@@ -240,10 +240,10 @@ describe('a connection', () => {
   });
 });
 
-describe('a connection on which many requests come without a wait for the answers', () => {
+describe('a connection with many pipelined requests', () => {
   const request = `GET /digitalbanking/db-accounts/v1/accounts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${clientToken}\r\n\r\n`;
 
-  it('has a hundred of them answered', async () => {
+  it('answers a hundred pipelined requests', async () => {
     await using edge = await startEdge();
     const last = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     const { text } = await sayRaw(edge.port, [request.repeat(99) + last]);
@@ -253,7 +253,7 @@ describe('a connection on which many requests come without a wait for the answer
     );
   });
 
-  it('is ended when there are more, and what has not begun is not served', async () => {
+  it('closes a connection with more pipelined requests, and does not serve those that have not begun', async () => {
     const gate = Promise.withResolvers<void>();
     let served = 0;
     await using edge = await startEdge({
@@ -270,7 +270,7 @@ describe('a connection on which many requests come without a wait for the answer
     assert.equal(served, 1);
   });
 
-  it('is ended when what is answered is not read', async () => {
+  it('closes a connection that does not read its responses', async () => {
     const many = Array.from({ length: 60_000 }, () => account);
     await using edge = await startEdge({ listAccounts: async () => many }, { silenceSeconds: 1 });
     const deaf = connect(edge.port, '127.0.0.1');
@@ -283,7 +283,7 @@ describe('a connection on which many requests come without a wait for the answer
 });
 
 describe('closing', () => {
-  it('finishes what is in flight, says so to its connection, and takes no more', async () => {
+  it('finishes open requests while closing, announces the close, and accepts no more', async () => {
     const gate = Promise.withResolvers<void>();
     const waiting = Promise.withResolvers<void>();
     const edge = await startEdge({
@@ -309,7 +309,7 @@ describe('closing', () => {
     await closed;
   });
 
-  it('does not wait for connections that only stay open', async () => {
+  it('does not wait for idle connections while closing', async () => {
     const edge = await startEdge();
     assert.equal((await edge.client.get('/livez')).status, 200);
     const started = performance.now();

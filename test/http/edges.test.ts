@@ -9,7 +9,7 @@ const transfers = '/digitalbanking/db-transfers/v1/transfers';
 const accounts = '/digitalbanking/db-accounts/v1/accounts';
 const order = { fromAccountId: 'acc-1', toAccountId: 'acc-2', amount: 105 };
 
-describe('the edge', () => {
+describe('edge', () => {
   let edge: Awaited<ReturnType<typeof startEdge>>;
   before(async () => {
     edge = await startEdge();
@@ -24,14 +24,14 @@ describe('the edge', () => {
     });
 
   describe('400', () => {
-    it('tells the position of a syntax error', async () => {
+    it('returns 400 with the position of a JSON syntax error', async () => {
       const reply = await post('{\n  "amount": 1,\n  oops\n}');
       assert.equal(reply.status, 400);
       assert.equal(reply.body.code, 'malformed_json');
       assert.equal(reply.body.detail, 'Unexpected character at position 19 (line 3, column 3).');
     });
 
-    it('refuses what two readers could understand differently', async () => {
+    it('returns 400 for a body that two readers could understand differently', async () => {
       for (const body of [
         '{"amount":1,"amount":2}',
         '{"__proto__":{"amount":1}}',
@@ -46,17 +46,17 @@ describe('the edge', () => {
       }
     });
 
-    it('refuses bytes that are not UTF-8', async () => {
+    it('returns 400 for bytes that are not UTF-8', async () => {
       const reply = await post(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]));
       assert.equal(reply.body.code, 'malformed_json');
     });
 
-    it('refuses JSON too deep to be a request', async () => {
+    it('returns 400 for JSON that is too deep for a request', async () => {
       const reply = await post('['.repeat(40_000));
       assert.equal(reply.body.code, 'malformed_json');
     });
 
-    it('names unknown fields, missing fields and fields of a wrong type, all at once', async () => {
+    it('returns 400 with all unknown, missing and mistyped fields at once', async () => {
       const reply = await post(
         JSON.stringify({ fromAccountId: 7, amount: 'a lot', extra: true, 'a/b~c': 1, id: 'options' }),
       );
@@ -76,14 +76,14 @@ describe('the edge', () => {
       );
     });
 
-    it('tells the first parts of a body that is wrong everywhere', async () => {
+    it('returns 400 with the first errors of a body that is wrong everywhere', async () => {
       const fields = Array.from({ length: 5_000 }, (_, number) => [`f${number}`, 1]);
       const reply = await post(JSON.stringify({ ...order, ...Object.fromEntries(fields) }));
       assert.equal(reply.body.errors.length, 32);
       assert.match(reply.body.detail, /^More parts .* the first 32\.$/);
     });
 
-    it('says of a query which parameter stands twice, and that a number is too large rather than none', async () => {
+    it('returns 400 with a query parameter given twice, and calls a large number too large', async () => {
       const list = (query: string) => edge.client.get(`${transfers}?${query}`, { token: clientToken });
       const twice = await list('limit=1&limit=2&status=PENDING');
       assert.equal(twice.status, 400);
@@ -92,7 +92,7 @@ describe('the edge', () => {
       assert.deepEqual(large.body.errors, [{ pointer: 'limit', detail: 'Must be at most 200.' }]);
     });
 
-    it('says of a time what it may be', async () => {
+    it('returns 400 with the accepted forms of a time', async () => {
       const dateTime = 'a date-time like 2026-11-20T15:04:05Z (RFC 3339), from 1900 to 2999.';
       for (const [path, pointer, detail] of [
         [`${accounts}/acc-1/balances?asOf=2026-11-20`, 'asOf', `Must be ${dateTime}`],
@@ -104,7 +104,7 @@ describe('the edge', () => {
       }
     });
 
-    it('takes an empty body, whatever it calls itself, where none is needed', async () => {
+    it('accepts an empty body of any media type if none is needed', async () => {
       const cancel = (body: string, type: string) =>
         edge.client.request('POST', `${transfers}/t-1/cancel`, {
           token: clientToken,
@@ -116,7 +116,7 @@ describe('the edge', () => {
       assert.equal((await post('')).body.code, 'malformed_json');
     });
 
-    it('refuses a body that is no object, and none at all', async () => {
+    it('returns 400 for a body that is not an object, and for a missing body', async () => {
       for (const body of ['[]', 'null', '"text"', '7']) {
         const reply = await post(body);
         assert.deepEqual(reply.body.errors, [{ pointer: '', detail: 'Must be of type object.' }], body);
@@ -125,14 +125,14 @@ describe('the edge', () => {
       assert.equal(reply.body.code, 'invalid_request');
     });
 
-    it('names unknown query parameters, and one that is given twice', async () => {
+    it('returns 400 with unknown and repeated query parameters', async () => {
       const unknown = await edge.client.get(`${accounts}?owner=cus-1`, { token: clientToken });
       assert.deepEqual(unknown.body.errors, [{ pointer: 'owner', detail: 'There is no such parameter.' }]);
       const twice = await edge.client.get(`${accounts}?customerId=a&customerId=b`, { token: clientToken });
       assert.deepEqual(twice.body.errors, [{ pointer: 'customerId', detail: 'Must stand once.' }]);
     });
 
-    it('refuses a malformed percent escape in the path', async () => {
+    it('returns 400 for a malformed percent escape in the path', async () => {
       const reply = await edge.client.get(`${accounts}/%zz`, { token: clientToken });
       assert.equal(reply.status, 400);
       assert.equal(reply.body.code, 'invalid_request');
@@ -141,7 +141,7 @@ describe('the edge', () => {
   });
 
   describe('404', () => {
-    it('of an unknown path is a problem, whatever the method and the body', async () => {
+    it('returns a 404 problem for an unknown path, with any method and body', async () => {
       for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
         const reply = await edge.client.request(method, '/nowhere', {
           headers: { 'content-type': 'application/json' },
@@ -152,11 +152,11 @@ describe('the edge', () => {
       }
     });
 
-    it('of a slash too many is one too', async () => {
+    it('returns a 404 problem for an additional slash', async () => {
       assert.equal((await edge.client.get('/livez/')).body.code, 'path_not_found');
     });
 
-    it('answers an id that cannot be one as one that does not exist, word for word', async () => {
+    it('returns the same 404 for an impossible id as for a missing one', async () => {
       const missing = await edge.client.get(`${transfers}/unknown`, { token: clientToken });
       for (const id of ['%00', 'a%0Ab', 'x'.repeat(65), 'x'.repeat(1_000)]) {
         const impossible = await edge.client.get(`${transfers}/${id}`, { token: clientToken });
@@ -167,7 +167,7 @@ describe('the edge', () => {
   });
 
   describe('405', () => {
-    it('names the methods of every path, for every other method', async () => {
+    it('returns 405 with the methods of every path, for every other method', async () => {
       for (const [path, item] of Object.entries(openApiDocument.paths)) {
         const concrete = path.replaceAll(/\{\w+\}/g, 'x');
         const own = Object.keys(item).map((method) => method.toUpperCase());
@@ -182,7 +182,7 @@ describe('the edge', () => {
       }
     });
 
-    it('goes before the token: a method that does not exist needs none', async () => {
+    it('returns 405 before checking the token', async () => {
       assert.equal((await edge.client.request('DELETE', transfers)).status, 405);
     });
   });
@@ -193,7 +193,7 @@ describe('the edge', () => {
     assert.equal(reply.headers.get('allow'), 'POST, GET, HEAD, OPTIONS');
   });
 
-  it('answers HEAD as GET without the body', async () => {
+  it('answers HEAD like GET without the body', async () => {
     const get = await edge.client.get(`${accounts}/acc-1`, { token: clientToken });
     const head = await edge.client.request('HEAD', `${accounts}/acc-1`, { token: clientToken });
     assert.equal(head.status, 200);
@@ -202,7 +202,7 @@ describe('the edge', () => {
   });
 
   describe('406', () => {
-    it('comes where Accept leaves no room for JSON, and nothing was done', async () => {
+    it('returns 406 if Accept excludes JSON, and does nothing', async () => {
       for (const accept of [
         'text/html',
         'application/json;q=0',
@@ -219,7 +219,7 @@ describe('the edge', () => {
       }
     });
 
-    it('does not come where it leaves some', async () => {
+    it('responds normally if Accept allows JSON', async () => {
       for (const accept of [
         'application/json; charset=utf-8',
         'application/json;charset=UTF-8;q=0.9, text/html',
@@ -236,7 +236,7 @@ describe('the edge', () => {
   });
 
   describe('413', () => {
-    it('comes for one byte more than 64 KiB, and not for 64 KiB', async () => {
+    it('returns 413 for one byte more than 64 KiB, and not for 64 KiB', async () => {
       const padded = (bytes: number) => JSON.stringify(order).padEnd(bytes, ' ');
       assert.equal((await post(padded(65_536))).status, 201);
       const reply = await post(padded(65_537));
@@ -244,13 +244,13 @@ describe('the edge', () => {
       assert.equal(reply.body.code, 'body_too_large');
     });
 
-    it('comes for a body of several megabytes as well', async () => {
+    it('returns 413 for a body of several megabytes', async () => {
       assert.equal((await post(' '.repeat(4_000_000))).status, 413);
     });
   });
 
   describe('415', () => {
-    it('comes for every media type but the operation’s own', async () => {
+    it('returns 415 for every media type except the operation’s own', async () => {
       for (const type of [
         'text/plain',
         'application/x-www-form-urlencoded',
@@ -265,12 +265,12 @@ describe('the edge', () => {
       }
     });
 
-    it('comes for a compressed body', async () => {
+    it('returns 415 for a compressed body', async () => {
       const reply = await post(JSON.stringify(order), 'application/json', { 'content-encoding': 'gzip' });
       assert.equal(reply.status, 415);
     });
 
-    it('does not come for JSON with its charset named, in any case', async () => {
+    it('accepts JSON with a charset, in any case', async () => {
       for (const type of ['application/json; charset=utf-8', 'Application/JSON;Charset="UTF-8"']) {
         assert.equal((await post(JSON.stringify(order), type)).status, 201, type);
       }
@@ -278,8 +278,8 @@ describe('the edge', () => {
   });
 });
 
-describe('the service behind the edge', () => {
-  it('fails without a word about why, and the cause is in the log under the transaction id', async () => {
+describe('service behind the edge', () => {
+  it('hides the cause of an internal error, and logs it under the transaction id', async () => {
     await using edge = await startEdge({
       getAccount: async () => {
         throw new Error('secret of the inside');
@@ -294,7 +294,7 @@ describe('the service behind the edge', () => {
     assert.match(JSON.stringify(line), /secret of the inside/);
   });
 
-  it('sends away with Retry-After what is more than it can serve, but answers probes', async () => {
+  it('returns 503 with Retry-After beyond its capacity, and still answers probes', async () => {
     const gate = Promise.withResolvers<void>();
     const waiting = Promise.withResolvers<void>();
     await using edge = await startEdge(
@@ -319,7 +319,7 @@ describe('the service behind the edge', () => {
     assert.equal((await edge.client.get(accounts, { token: clientToken })).status, 200);
   });
 
-  it('sends away a client that has its share of the places, before it sends away another', async () => {
+  it('refuses a client that has its share of the slots before it refuses another', async () => {
     const gate = Promise.withResolvers<void>();
     const calls = { flood: 0, quiet: 0 };
     await using edge = await startEdge(
@@ -348,7 +348,7 @@ describe('the service behind the edge', () => {
     assert.equal((await edge.client.get(accounts, { token: clientToken })).status, 200);
   });
 
-  it('keeps no place for who does not read the answer', async () => {
+  it('keeps no slot for a client that does not read its response', async () => {
     const many = Array.from({ length: 60_000 }, () => account);
     let calls = 0;
     await using edge = await startEdge(
@@ -366,7 +366,7 @@ describe('the service behind the edge', () => {
     deaf.destroy();
   });
 
-  it('keeps no place for a token request whose body does not come', async () => {
+  it('keeps no slot for a token request whose body does not arrive', async () => {
     await using edge = await startEdge({}, { maxInFlight: 1 });
     const slow = connect(edge.port, '127.0.0.1');
     slow.write(
@@ -383,7 +383,7 @@ describe('the service behind the edge', () => {
     assert.equal(reply.status, 200);
   });
 
-  it('counts a caller who has gone as gone', async () => {
+  it('frees the slot of a client that has disconnected', async () => {
     const gate = Promise.withResolvers<void>();
     let calls = 0;
     await using edge = await startEdge(

@@ -13,8 +13,8 @@ after(() => service.close());
 
 const account = (caller: DemoCaller, id: string) => caller.get(`${paths.accounts}/${encodeURIComponent(id)}`);
 
-describe('200', () => {
-  test('an account as the interface has it, field by field, amounts with their cents', async () => {
+describe('get account: 200', () => {
+  test('returns an account as in the interface, field by field, with amounts in cents', async () => {
     const member = await memberOf(service, 'demo.member', 'demo-member-password');
     const answer = await account(member, 'a-1001-savings');
     assert.equal(
@@ -24,7 +24,7 @@ describe('200', () => {
     assert.equal((await account(app, 'a-1001-savings')).text, answer.text);
   });
 
-  test('each category by its own rule', async () => {
+  test('returns balances by the rule of each account category', async () => {
     const cases = [
       ['a-1001-certificate', 'DEPOSIT', 10_000, 10_000],
       ['a-1001-ira', 'DEPOSIT', 31_400, 31_400],
@@ -46,11 +46,11 @@ describe('200', () => {
     }
   });
 
-  test('a card is known by its last four digits', async () => {
+  test('returns the last four digits of a card', async () => {
     assert.equal((await account(app, 'a-1014-card')).body.accountNumber, '4242');
   });
 
-  test('closed and delinquent are told', async () => {
+  test('returns closed and delinquent accounts as such', async () => {
     assert.deepEqual((await account(app, 'a-1009-savings')).body.accountStatus, {
       open: false,
       closed: true,
@@ -63,18 +63,18 @@ describe('200', () => {
     });
   });
 
-  test('a currency without decimals is written without them', async () => {
+  test('returns amounts of a currency without decimals without them', async () => {
     assert.match((await account(app, 'a-1015-checking-jpy')).text, /"amount":250000,"currencyCode":"JPY"/);
   });
 
-  test('the same id at another institution is another account', async () => {
+  test('returns another account for the same id at another institution', async () => {
     const harbor = await clientOf(service, ['harbor-app', 'harbor-app-secret']);
     const { body } = await account(harbor, 'a-1001-savings');
     assert.equal(body.balance.currentBalance.amount, 222.22);
   });
 });
 
-test('404: missing, impossible, internal, another’s: all told the same', async () => {
+test('returns the same 404 for a missing, impossible, internal or another member’s account', async () => {
   const member = await memberOf(service, 'demo.member', 'demo-member-password');
   const missing = await account(member, 'nothing');
   assert.equal(missing.status, 404);

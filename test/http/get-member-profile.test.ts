@@ -29,8 +29,8 @@ const willow = {
   phoneNumbers: [{ phoneNumber: '+12025550143', phoneType: 'MOBILE' }],
 };
 
-describe('200', () => {
-  test('by every kind of id, to the client and to the member', async () => {
+describe('get profile: 200', () => {
+  test('returns a profile for every kind of id, to the client and to the member', async () => {
     const member = await memberOf(service, 'demo.member', 'demo-member-password');
     for (const [id, type] of [
       ['c-1001', undefined],
@@ -50,7 +50,7 @@ describe('200', () => {
     }
   });
 
-  test('a membership means its PRIMARY to a client, and to each member themselves', async () => {
+  test('returns the PRIMARY of a membership to a client, and each member their own profile', async () => {
     assert.equal((await profile(app, 'c-1002')).body.firstName, 'Pebble');
     const fern = await memberOf(service, 'fern.joint', 'fern-green-lantern-2');
     const { body } = await profile(fern, 'c-1002');
@@ -58,7 +58,7 @@ describe('200', () => {
     assert.equal(body.userRole, 'JOINT');
   });
 
-  test('a user of two memberships has both', async () => {
+  test('returns both memberships of a user', async () => {
     const { body } = await profile(app, 'c-1005');
     assert.deepEqual(
       body.customers.map((customer: { memberNumber: string }) => customer.memberNumber),
@@ -66,7 +66,7 @@ describe('200', () => {
     );
   });
 
-  test('business roles, and who is locked or inactive, are told', async () => {
+  test('returns business roles and locked or inactive users as such', async () => {
     const clerk = (await profile(app, 'linden.clerk', 'LOGIN_ID')).body;
     assert.deepEqual([clerk.userRole, clerk.userType], ['BUSINESS_USER', 'BUSINESS']);
     assert.deepEqual((await profile(app, 'c-1010')).body.userStatus, { active: true, locked: true });
@@ -74,13 +74,13 @@ describe('200', () => {
   });
 });
 
-test('400: a kind of id that there is not', async () => {
+test('returns 400 for an unknown kind of id', async () => {
   const answer = await profile(app, 'c-1001', 'PASSPORT');
   assert.equal(answer.status, 400);
   assert.equal(answer.body.errors[0].pointer, 'userIdType');
 });
 
-test('403: a token without the scope', async () => {
+test('returns 403 for a profile read by a token without the scope', async () => {
   const http = new Client(service.address);
   const token = await http.token({
     grant_type: 'client_credentials',
@@ -92,8 +92,8 @@ test('403: a token without the scope', async () => {
   assert.equal(answer.body.code, 'insufficient_scope');
 });
 
-describe('404', () => {
-  test('an id that is unknown, of another kind, impossible, or another institution’s', async () => {
+describe('get profile: 404', () => {
+  test('returns 404 for an id that is unknown, of another kind, impossible, or another institution’s', async () => {
     const harbor = await clientOf(service, ['harbor-app', 'harbor-app-secret']);
     const missing = await profile(app, 'nobody');
     for (const answer of [
@@ -111,7 +111,7 @@ describe('404', () => {
     }
   });
 
-  test('to a member everybody else, by whatever id', async () => {
+  test('returns 404 to a member for every other user, by any id', async () => {
     const member = await memberOf(service, 'demo.member', 'demo-member-password');
     for (const [id, type] of [
       ['c-1002', 'CUSTOMER_ID'],
@@ -126,7 +126,7 @@ describe('404', () => {
   });
 });
 
-test('409: an e-mail that two users have, to a client; each of them finds themselves by it', async () => {
+test('returns 409 to a client for an e-mail of two users, while each of them finds themselves by it', async () => {
   const answer = await profile(app, 'family@sharemail.example', 'EMAIL');
   assert.equal(answer.status, 409);
   assert.equal(answer.body.code, 'ambiguous_user_id');

@@ -34,14 +34,14 @@ const declined = {
   amount: 90_000,
 };
 
-describe('200', () => {
-  test('to who ordered it, to the holders of its source, and to the institution', async () => {
+describe('get transfer: 200', () => {
+  test('returns a transfer to its orderer, the holders of its source, and the institution', async () => {
     const { text, status } = await pebble.post(paths.transfers, paid);
     assert.equal(status, 201);
     for (const caller of [pebble, fern, app]) assert.equal((await read(caller, paid.id)).text, text);
   });
 
-  test('a declined one with why, to who ordered it and to the institution', async () => {
+  test('returns a declined transfer with its reason to its orderer and the institution', async () => {
     assert.equal((await pebble.post(paths.transfers, declined)).status, 422);
     for (const caller of [pebble, app]) {
       const { body } = await read(caller, declined.id);
@@ -51,7 +51,7 @@ describe('200', () => {
   });
 });
 
-test('403: a token without the scope', async () => {
+test('returns 403 for a transfer read by a token without the scope', async () => {
   const http = new Client(service.address);
   const token = await http.token({
     grant_type: 'client_credentials',
@@ -62,7 +62,7 @@ test('403: a token without the scope', async () => {
   assert.equal((await http.get(`${paths.transfers}/${paid.id}`, { token })).body.code, 'insufficient_scope');
 });
 
-test('404: to the payee, to other holders when it failed, and of what was never ordered: all alike', async () => {
+test('returns the same 404 to the payee, to other holders of a failed one, and for a missing transfer', async () => {
   const harbor = await clientOf(service, ['harbor-app', 'harbor-app-secret']);
   const missing = await read(app, 'never-ordered');
   assert.equal(missing.status, 404);

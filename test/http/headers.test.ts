@@ -6,7 +6,7 @@ const accounts = '/digitalbanking/db-accounts/v1/accounts';
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe('transactionId', () => {
-  it('is taken from the caller, answered, and in every log line', async () => {
+  it('takes the transactionId from the caller, returns it, and logs it in every line', async () => {
     await using edge = await startEdge();
     for (const name of ['transactionId', 'X-Request-Id']) {
       const given = `order!7~${name}`;
@@ -22,7 +22,7 @@ describe('transactionId', () => {
     );
   });
 
-  it('is made where the caller’s cannot be one', async () => {
+  it('makes a transactionId if the caller’s is not valid', async () => {
     await using edge = await startEdge();
     for (const given of ['', 'two words', 'x'.repeat(129), 'é']) {
       const reply = await edge.client.get('/livez', { headers: { transactionId: given } });
@@ -30,7 +30,7 @@ describe('transactionId', () => {
     }
   });
 
-  it('names the occurrence of a problem where it is a UUID, and only there', async () => {
+  it('names the occurrence of a problem if the transactionId is a UUID, and only then', async () => {
     await using edge = await startEdge();
     const id = '0199e0c4-77aa-7f02-8c1d-5d0e9b7a6c11';
     const named = await edge.client.get('/nowhere', { headers: { transactionId: id } });
@@ -40,8 +40,8 @@ describe('transactionId', () => {
   });
 });
 
-describe('the log', () => {
-  it('has one line for each answer, with the pattern of its path and nothing of the person in it', async () => {
+describe('log', () => {
+  it('logs one line for each response, with the pattern of its path and no personal data', async () => {
     await using edge = await startEdge();
     const email = 'wilhelmina@quillfeather.example';
     const path = `/digitalbanking/ux-users/v1/customers/${email}/contact-methods?userIdType=EMAIL`;
@@ -55,7 +55,7 @@ describe('the log', () => {
     assert.doesNotMatch(JSON.stringify(edge.log), /quillfeather|client-token/);
   });
 
-  it('carries a traceparent that is one', async () => {
+  it('logs a valid traceparent', async () => {
     await using edge = await startEdge();
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     await edge.client.get('/livez', { headers: { traceparent } });
@@ -68,7 +68,7 @@ describe('the log', () => {
 });
 
 describe('security headers', () => {
-  it('stand on every answer: done, refused, not found, page', async () => {
+  it('sends security headers with every response: success, refusal, missing path, page', async () => {
     await using edge = await startEdge();
     for (const path of ['/livez', accounts, '/nowhere', '/', '/problems/not_found', '/docs']) {
       const { headers } = await edge.client.get(path);
@@ -84,13 +84,13 @@ describe('security headers', () => {
     }
   });
 
-  it('demand https where the service is reached by it', async () => {
+  it('requires https if the service is reached by it', async () => {
     await using edge = await startEdge({}, { publicUrl: 'https://bank.example' });
     const { headers } = await edge.client.get('/livez');
     assert.equal(headers.get('strict-transport-security'), 'max-age=63072000');
   });
 
-  it('keep every answer to a token, and the token itself, out of caches', async () => {
+  it('keeps every response to a token, and the token itself, out of caches', async () => {
     await using edge = await startEdge();
     const account = await edge.client.get(accounts, { token: clientToken });
     const refused = await edge.client.get(accounts);
@@ -108,7 +108,7 @@ describe('pages of other origins', () => {
     'access-control-request-headers': 'authorization',
   };
 
-  it('of a configured origin may call and read', async () => {
+  it('pages of a configured origin may call and read', async () => {
     await using edge = await startEdge({}, { corsOrigins: [trusted] });
     const asked = await edge.client.request(
       'OPTIONS',
@@ -134,7 +134,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  it('of any other origin may not', async () => {
+  it('pages of any other origin may not read', async () => {
     await using edge = await startEdge({}, { corsOrigins: [trusted] });
     for (const origin of ['https://evil.example', `${trusted}.evil.example`, 'null']) {
       const asked = await edge.client.request('OPTIONS', accounts, { headers: { origin, ...preflight } });

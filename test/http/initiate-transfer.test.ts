@@ -30,8 +30,8 @@ const posted = async (accountId: string): Promise<bigint> => {
 };
 const home = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings' };
 
-describe('201', () => {
-  test('moves the money, says where the transfer stands, and fills in what was left out', async () => {
+describe('initiate transfer: 201', () => {
+  test('moves the money, returns the Location of the transfer, and fills in omitted fields', async () => {
     const before = [await posted('a-1001-checking'), await posted('a-1001-savings')] as const;
     const answer = await initiate(member, { ...home, amount: 105.25 });
     assert.equal(answer.status, 201);
@@ -52,7 +52,7 @@ describe('201', () => {
     );
   });
 
-  test('every type that its accounts make it, stated or not', async () => {
+  test('orders every type that the accounts allow, stated or derived', async () => {
     const juniper = await memberOf(service, 'juniper.two', 'juniper-two-lantern-5');
     const cases: [DemoCaller, string, string, string][] = [
       [member, 'a-1001-checking', 'a-1001-savings', 'STANDARD'],
@@ -70,7 +70,7 @@ describe('201', () => {
     }
   });
 
-  test('a cent is a cent, and a currency without decimals has none', async () => {
+  test('moves single cents, and amounts of a currency without decimals', async () => {
     const before = await posted('a-1001-savings');
     const cent = await initiateText(member, JSON.stringify({ ...home, amount: 0.01 }));
     assert.match(cent.text, /"amount":0\.01,/);
@@ -92,8 +92,8 @@ describe('201', () => {
   });
 });
 
-describe('200', () => {
-  test('the same order again, said in other words: the money moves once', async () => {
+describe('initiate transfer: 200', () => {
+  test('moves money once for the same order in another spelling', async () => {
     const order = { id: 'once-only-1', ...home, amount: 20 };
     const first = await initiate(member, order);
     assert.equal(first.status, 201);
@@ -111,7 +111,7 @@ describe('200', () => {
     assert.equal(await posted('a-1001-savings'), after);
   });
 
-  test('by an Idempotency-Key; the same key of another caller is another order', async () => {
+  test('repeats an order by its Idempotency-Key, and makes another order for the same key of another caller', async () => {
     const key = { 'idempotency-key': '"8e03978e-40d5-43dd-bc93-6894a57f9324"' };
     const order = { ...home, amount: 2 };
     const first = await initiate(member, order, key);
@@ -125,7 +125,7 @@ describe('200', () => {
   });
 });
 
-test('200: 1.500, 1.5e0 and "1.50" are the same amount as 1.5', async () => {
+test('returns 200 for a repeated amount spelled 1.500, 1.5e0 or "1.50" instead of 1.5', async () => {
   const text = (amount: string) =>
     `{"id":"one-and-a-half","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":${amount}}`;
   const first = await initiateText(member, text('1.500'));
@@ -137,7 +137,7 @@ test('200: 1.500, 1.5e0 and "1.50" are the same amount as 1.5', async () => {
   }
 });
 
-test('400: uses up no id', async () => {
+test('uses up no id with a 400', async () => {
   const id = 'not-used-up';
   for (const body of [
     `{"id":"${id}","fromAccountId":"a-1001-checking","toAccountId":"a-1001-savings","amount":1.005}`,
@@ -155,15 +155,15 @@ test('400: uses up no id', async () => {
   assert.equal((await initiate(member, { id, ...home, amount: 1 })).status, 201);
 });
 
-test('403: a token without the scope', async () => {
+test('returns 403 for an order by a token without the scope', async () => {
   const reader = await clientOf(service, ['demo-reader', 'demo-reader-secret']);
   const answer = await initiate(reader, { ...home, amount: 1 });
   assert.equal(answer.body.code, 'insufficient_scope');
   assert.match(answer.headers.get('www-authenticate') ?? '', /scope="transfer:write"/);
 });
 
-describe('409', () => {
-  test('another order under a used id: who may see the first is told in what they differ', async () => {
+describe('initiate transfer: 409', () => {
+  test('returns 409 for another order under a used id, with the different fields to a caller who may see the first', async () => {
     const order = { id: 'taken-1', ...home, amount: 3 };
     assert.equal((await initiate(member, order)).status, 201);
     const other = { ...order, toAccountId: 'a-1001-certificate', amount: 4 };
@@ -176,7 +176,7 @@ describe('409', () => {
     );
   });
 
-  test('an id that somebody else has used: a bare 409, and like a free one where the source is not the caller’s', async () => {
+  test('returns a bare 409 for another user’s id, and treats it like a free id if the source is not the caller’s', async () => {
     assert.equal((await initiate(member, { id: 'taken-2', ...home, amount: 3 })).status, 201);
     const pebble = await memberOf(service, 'pebble.primary', 'pebble-blue-lantern-1');
     const own = { fromAccountId: 'a-1002-checking', toAccountId: 'a-1002-savings', amount: 1 };
@@ -191,17 +191,17 @@ describe('409', () => {
     }
   });
 
-  test('not an id that another institution has used', async () => {
+  test('accepts an id that another institution has used', async () => {
     const harbor = await clientOf(service, ['harbor-app', 'harbor-app-secret']);
     assert.equal((await initiate(member, { id: 'taken-3', ...home, amount: 3 })).status, 201);
     assert.equal((await initiate(harbor, { id: 'taken-3', ...home, amount: 5 })).status, 201);
   });
 });
 
-describe('a memo', () => {
+describe('memo', () => {
   const memo = 'Rent for March – “two rooms” \\ 5 % off, Zoë 🏠';
 
-  test('is kept and shown wherever the transfer is, and absent where there is none', async () => {
+  test('stores a memo and shows it wherever the transfer is shown, and omits a missing one', async () => {
     const answer = await initiate(member, { id: 'memo-1', ...home, amount: 1, memo });
     assert.equal(answer.status, 201, answer.text);
     assert.equal(answer.body.memo, memo);
@@ -217,7 +217,7 @@ describe('a memo', () => {
     }
   });
 
-  test('is part of what makes an order the same', async () => {
+  test('compares the memo of a repeated order', async () => {
     const order = { id: 'memo-2', ...home, amount: 1 };
     assert.equal((await initiate(member, { ...order, memo })).status, 201);
     assert.equal((await initiate(member, { ...order, memo })).headers.get('idempotent-replayed'), 'true');
@@ -230,7 +230,7 @@ describe('a memo', () => {
     );
   });
 
-  test('has 1 to 140 characters that people can see, in the code and in the database', async () => {
+  test('accepts 1 to 140 visible characters in a memo, in the code and in the database', async () => {
     const longest = '🏠'.repeat(140);
     assert.equal((await initiate(member, { ...home, amount: 1, memo: longest })).body.memo, longest);
     const before = await posted('a-1001-checking');
@@ -269,8 +269,8 @@ describe('a memo', () => {
   });
 });
 
-describe('422', () => {
-  test('of several reasons the first in their order is told, and nothing moves', async () => {
+describe('initiate transfer: 422', () => {
+  test('returns 422 with the first of several reasons, and moves nothing', async () => {
     await service.db.superuser(
       `insert into limit_keys select institution_id, 1, 'CUSTOMER DAY   USD' from institutions where code = 'lakeside'`,
     );
@@ -316,7 +316,7 @@ describe('422', () => {
     assert.equal(await posted(checking), before);
   });
 
-  test('an order whose source the caller may not see uses up no id and tells of none', async () => {
+  test('uses up no id and reveals none for an order whose source the caller may not see', async () => {
     const theirs = { fromAccountId: 'a-1002-checking', toAccountId: 'a-1002-savings', amount: 1 };
     for (const order of [theirs, { ...home, fromAccountId: 'nowhere', amount: 1 }]) {
       const refused = await initiate(member, { id: 'payroll-free', ...order });
@@ -341,12 +341,12 @@ describe('422', () => {
     assert.equal(dry.body.transfer.status, 'COMPLETED');
   });
 
-  test('names the right type', async () => {
+  test('returns 422 with the right transfer type', async () => {
     const answer = await initiate(member, { ...home, amount: 1, transferType: 'LOAN_PAYMENT' });
     assert.match(answer.body.detail, /\bSTANDARD\b/);
   });
 
-  test('stays so under its id, word for word, even when it could be done by now', async () => {
+  test('keeps a declined id declined word for word, even if the order could succeed by now', async () => {
     const brook = await memberOf(service, 'brook.overdraft', 'brook-river-lantern-9');
     const order = {
       id: 'declined-1',
@@ -365,7 +365,7 @@ describe('422', () => {
     assert.equal(anew.status, 201);
   });
 
-  test('a member pays only from what their holder record allows, and what it does not name is not there', async () => {
+  test('lets a member pay only from accounts whose holder record allows it, and hides the others', async () => {
     const hazel = await memberOf(service, 'hazel.signer', 'hazel-gold-lantern-4');
     const from = (fromAccountId: string) => ({ fromAccountId, toAccountId: 'a-1001-savings', amount: 1 });
     assert.equal((await initiate(hazel, from('a-1003-checking'))).body.code, 'account_restricted');

@@ -15,8 +15,8 @@ const ids = ({ body }: Answer) => body.map((account: { accountId: string }) => a
 const fern = () => memberOf(service, 'fern.joint', 'fern-green-lantern-2');
 const juniper = () => memberOf(service, 'juniper.two', 'juniper-two-lantern-5');
 
-describe('200', () => {
-  test('to a member all accounts that name them, in every membership', async () => {
+describe('list accounts: 200', () => {
+  test('lists all accounts that name a member, in every membership', async () => {
     const caller = await juniper();
     const all = ['a-1004-checking', 'a-1004-savings', 'a-1005-checking', 'a-1005-savings'];
     assert.deepEqual(ids(await caller.get(paths.accounts)), all);
@@ -24,7 +24,7 @@ describe('200', () => {
     assert.deepEqual(ids(await caller.get(`${paths.customer('c-1004')}/accounts`)), all.slice(0, 2));
   });
 
-  test('to a joint owner not what only the other holds; to a client all of it', async () => {
+  test('lists to a joint owner no account that only the other holds, and to a client all of them', async () => {
     const joint = ['a-1002-checking', 'a-1002-mortgage'];
     const caller = await fern();
     assert.deepEqual(ids(await caller.get(paths.accounts)), joint);
@@ -34,19 +34,19 @@ describe('200', () => {
     }
   });
 
-  test('each is the account that reading it answers', async () => {
+  test('lists each account as reading it returns it', async () => {
     const [first] = (await app.get(`${paths.accounts}?customerId=c-1001`)).body;
     assert.deepEqual((await app.get(`${paths.accounts}/${first.accountId}`)).body, first);
   });
 });
 
-test('400: a client that does not say whose', async () => {
+test('returns 400 to a client that lists accounts without naming a member', async () => {
   const answer = await app.get(paths.accounts);
   assert.equal(answer.status, 400);
   assert.equal(answer.body.errors[0].pointer, 'customerId');
 });
 
-test('404: a membership that does not exist and, alike, one the member does not belong to', async () => {
+test('returns the same 404 for a missing membership and for one that the member does not belong to', async () => {
   const caller = await fern();
   const missing = await caller.get(`${paths.customer('c-none')}/accounts`);
   assert.equal(missing.status, 404);

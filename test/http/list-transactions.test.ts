@@ -110,7 +110,7 @@ async function hold(id: string, from: string, to: string, amountMinor: bigint, b
   };
 }
 
-test('a deposit: each movement with what it adds, and the balance after it, newest first', async () => {
+test('lists each movement of a deposit with its amount and the balance after it, newest first', async () => {
   const before = await transactions(member, checking);
   later();
   await pay(member, 'tx-out', checking, 'a-1001-savings', 12.34);
@@ -152,7 +152,7 @@ test('a deposit: each movement with what it adds, and the balance after it, newe
   assert.deepEqual(await transactions(app, checking), all, 'the same to the institution');
 });
 
-test('the balance after each is the one before it and its amount, of every account', async () => {
+test('the balance after each transaction is the one before it plus its amount, for every account', async () => {
   const known = await service.db.superuser<{ account_id: string }>(
     `select account_id from accounts join institutions i using (institution_id)
      where i.code = 'lakeside' and category <> 'INTERNAL'`,
@@ -169,7 +169,7 @@ test('the balance after each is the one before it and its amount, of every accou
   assert.ok(told > 50);
 });
 
-test('what is owed has its sign turned, as the balance has: a payment takes off', async () => {
+test('shows a debt with the opposite sign, like the balance, so a payment reduces it', async () => {
   later();
   await pay(member, 'tx-loan', checking, loan, 100);
   const [payment, opening] = await transactions(member, loan);
@@ -188,8 +188,8 @@ test('what is owed has its sign turned, as the balance has: a payment takes off'
   assert.equal(owed.ledgerBalance.amount, card.balance.currentBalance.amount);
 });
 
-describe('a transfer that is held', () => {
-  test('is told once: pending first, then posted under the same id', async () => {
+describe('a held transfer in the history', () => {
+  test('shows a held transfer once: pending first, then posted under the same id', async () => {
     later();
     const posted = await transactions(pebble, joint);
     const held = await hold('held-1', joint, 'a-1001-checking', 500n, 'pebble.primary');
@@ -216,7 +216,7 @@ describe('a transfer that is held', () => {
     assert.deepEqual(await transactions(pebble, joint, 'status=PENDING'), []);
   });
 
-  test('and comes to nothing leaves nothing', async () => {
+  test('shows no transaction for a held transfer that came to nothing', async () => {
     const before = await transactions(pebble, joint);
     const held = await hold('held-2', joint, checking, 700n, 'fern.joint');
     assert.equal((await transactions(pebble, joint)).length, before.length + 1);
@@ -225,7 +225,7 @@ describe('a transfer that is held', () => {
     assert.deepEqual(await transactions(pebble, joint), before);
   });
 
-  test('pages go from the pending to the posted', async () => {
+  test('pages from pending to posted transactions', async () => {
     const holds = [];
     for (let i = 0; i < 3; i++) holds.push(await hold(`held-page-${i}`, joint, checking, 100n, 'fern.joint'));
     const all = await transactions(pebble, joint);
@@ -239,7 +239,7 @@ describe('a transfer that is held', () => {
     for (const held of holds) await held.release();
   });
 
-  test('nothing but holds for a long while: pages are bounded, and the walk finds what is behind them', async () => {
+  test('bounds pages of an account with only holds for a long time, and finds the transactions behind them', async () => {
     const before = await transactions(member, 'a-1001-savings', 'status=POSTED&limit=200');
     // As many entries as a page looks at, and one more: as rows, for the service would take its time.
     await service.db.superuser(
@@ -260,8 +260,8 @@ describe('a transfer that is held', () => {
   });
 });
 
-describe('who sees what', () => {
-  test('the payee sees the money and not the transfer', async () => {
+describe('visibility of transactions', () => {
+  test('shows the payee the money and not the transfer', async () => {
     later();
     await pay(pebble, 'tx-payee', joint, checking, 3);
     const [mine] = await transactions(member, checking);
@@ -273,7 +273,7 @@ describe('who sees what', () => {
     assert.equal(institutions.transferId, 'tx-payee');
   });
 
-  test('404, all alike: of no such account, of another’s, of the institution’s own, of another institution', async () => {
+  test('returns the same 404 for a missing account, another member’s, the institution’s own and another institution’s', async () => {
     const harbor = await clientOf(service, ['harbor-app', 'harbor-app-secret']);
     const missing = await list(app, 'no-such-account');
     assert.equal(missing.status, 404);
@@ -293,7 +293,7 @@ describe('who sees what', () => {
 });
 
 describe('periods and pages', () => {
-  test('a period takes exactly the transactions in it, wherever it starts and ends', async () => {
+  test('a period contains exactly the transactions within it, wherever it starts and ends', async () => {
     for (let i = 0; i < 20; i++) {
       later(i % 3 === 0 ? 0 : 1_000);
       await pay(member, `tx-period-${i}`, checking, 'a-1001-savings', 0.01);
@@ -318,7 +318,7 @@ describe('periods and pages', () => {
     assert.deepEqual(await transactions(member, checking, 'to=2020-01-01'), []);
   });
 
-  test('400 for what is malformed', async () => {
+  test('returns 400 for malformed periods and pages', async () => {
     const answer = await list(member, checking, 'limit=1');
     const position = /after=([\w-]+)/.exec(answer.headers.get('link') ?? '')?.[1];
     assert.ok(position);
@@ -337,11 +337,11 @@ describe('periods and pages', () => {
   });
 });
 
-describe('balances as of a moment', () => {
+describe('balances as of a time', () => {
   const balances = (caller: DemoCaller, account: string, query = '') =>
     caller.get(`${paths.accounts}/${account}/balances?${query}`);
 
-  test('are what the account showed then', async () => {
+  test('balances as of a time are those that the account showed then', async () => {
     const shown: { at: string; balance: object }[] = [];
     const remember = async () => {
       shown.push({
@@ -368,14 +368,14 @@ describe('balances as of a moment', () => {
     assert.deepEqual(body, { accountId: joint, asOf: now.toISOString(), balance: shown.at(-1)?.balance });
   });
 
-  test('of what is owed: all of it, interest and fees included', async () => {
+  test('a debt’s balance as of a time includes interest and fees', async () => {
     const [newest] = await transactions(member, loan);
     const { body } = await balances(member, loan);
     assert.deepEqual(body.balance.currentBalance, newest.ledgerBalance);
     assert.equal(body.balance.availableBalance.amount, 0);
   });
 
-  test('400 before the first entry, in the future, and for what is no moment', async () => {
+  test('returns 400 for a time before the first entry, in the future, or malformed', async () => {
     for (const asOf of ['2026-03-01T00:00:00Z', '2999-01-01T00:00:00Z', '2026-03-02', 'now', '']) {
       const answer = await balances(member, checking, `asOf=${asOf}`);
       assert.equal(answer.status, 400, asOf);
@@ -383,7 +383,7 @@ describe('balances as of a moment', () => {
     }
   });
 
-  test('an account that nothing ever moved stands at zero since it was opened', async () => {
+  test('an account without movement has zero since its opening', async () => {
     const [empty] = await service.db.superuser<{ account_id: string; last_at: Date }>(
       `select b.account_id, b.last_at from balances b join accounts a using (institution_id, account_key)
        join institutions i using (institution_id)
@@ -398,7 +398,7 @@ describe('balances as of a moment', () => {
   });
 });
 
-test('each side of a transfer sees the memo, and of the other as much as it may know', async () => {
+test('each side of a transfer sees the memo, and the other side’s name as far as it may', async () => {
   later();
   const paid = {
     id: 'tx-between',
@@ -428,7 +428,7 @@ test('each side of a transfer sees the memo, and of the other as much as it may 
   assert.equal('memo' in own, false);
 });
 
-test('what no transfer made has no counterparty', async () => {
+test('a transaction without a transfer has no counterparty', async () => {
   const all = await transactions(app, checking);
   const openings = all.filter((one: { type: string }) => one.type === 'OPENING_BALANCE');
   assert.equal(openings.length, 1);

@@ -115,13 +115,13 @@ async function walk(caller: DemoCaller, query: string): Promise<string[][]> {
   return pages;
 }
 
-describe('who sees what', () => {
+describe('visibility of transfers', () => {
   const byPebble = [
     ...statuses.flatMap((status) => types.map((type) => `${status}-${type}`)),
     ...['untyped', 'from-savings', 'to-itself'],
   ];
 
-  test('a member: what they ordered, and what leaves the accounts they hold unless it failed', async () => {
+  test('lists to a member their own orders, and transfers that leave their accounts unless they failed', async () => {
     assert.deepEqual((await ids(pebble)).toSorted(), [...byPebble, 'by-fern', 'by-client'].toSorted());
     assert.deepEqual(
       (await ids(fern)).toSorted(),
@@ -132,11 +132,11 @@ describe('who sees what', () => {
     );
   });
 
-  test('a payee: not the transfer', async () => {
+  test('lists no transfer to its payee', async () => {
     assert.deepEqual(await ids(cedar), ['elsewhere', 'paid-to']);
   });
 
-  test('a client: all of its institution, and nothing of another', async () => {
+  test('lists to a client all transfers of its institution, and none of another', async () => {
     const all = await ids(app);
     assert.deepEqual(
       all.toSorted(),
@@ -145,7 +145,7 @@ describe('who sees what', () => {
     assert.deepEqual(await ids(harbor), ['harbors']);
   });
 
-  test('what is listed is what is read one by one', async () => {
+  test('lists each transfer as reading it returns it', async () => {
     for (const caller of [pebble, fern, app]) {
       const { body } = await list(caller, 'limit=200');
       await service.db.superuser(
@@ -159,13 +159,13 @@ describe('who sees what', () => {
 });
 
 describe('order and pages', () => {
-  test('newest first', async () => {
+  test('lists transfers newest first', async () => {
     const { body } = await list(app, 'limit=200');
     const times = body.map((transfer: { createdAt: string }) => transfer.createdAt);
     assert.deepEqual(times, times.toSorted().reverse());
   });
 
-  test('walking the links gives each once, in the same order, whatever the size of a page', async () => {
+  test('following the links gives each transfer once, in the same order, for any page size', async () => {
     for (const caller of [app, pebble, fern, cedar]) {
       const whole = await ids(caller);
       for (const limit of [1, 2, 3, 7]) {
@@ -176,7 +176,7 @@ describe('order and pages', () => {
     }
   });
 
-  test('50 a page when nothing is said, and a full last page has no link', async () => {
+  test('lists 50 transfers a page by default, and gives a full last page no link', async () => {
     const at = (i: number) => new Date(Date.UTC(2025, 0, 1, 0, i)).toISOString();
     await plant(
       Array.from({ length: 50 }, (_, i) => ({ id: `old-${i}`, from: shop, to: joint, by: null, at: at(i) })),
@@ -201,7 +201,7 @@ describe('order and pages', () => {
     assert.equal(next.pathname, paths.transfers);
   });
 
-  test('what is ordered during a walk neither repeats nor hides what is older', async () => {
+  test('an order during a walk neither repeats nor hides older transfers', async () => {
     const whole = await ids(cedar);
     const first = await list(cedar, 'limit=1');
     await plant([{ id: 'meanwhile', from: shop, to: joint, by: 'cedar.owner', at: '2026-03-07T12:00:00Z' }]);
@@ -212,7 +212,7 @@ describe('order and pages', () => {
 });
 
 describe('filters', () => {
-  test('status and type, alone and together, take exactly what they say', async () => {
+  test('status and type, alone and together, select exactly the matching transfers', async () => {
     for (const caller of [app, pebble, fern]) {
       const { body: whole } = await list(caller, 'limit=200');
       for (const status of ['', ...statuses]) {
@@ -233,7 +233,7 @@ describe('filters', () => {
     }
   });
 
-  test('an account: what leaves it and what reaches it, each once, of what the caller may see', async () => {
+  test('an account filter selects its outgoing and incoming transfers, each once, among those that the caller may see', async () => {
     for (const caller of [app, pebble]) {
       const whole = (await list(caller, 'limit=200')).body;
       const wanted = whole
@@ -249,7 +249,7 @@ describe('filters', () => {
     assert.deepEqual(await ids(pebble, `accountId=${savings}`), ['from-savings']);
   });
 
-  test('an account that is not there and one that is not the caller’s: both empty', async () => {
+  test('filtering by a missing account and by another member’s gives an empty list', async () => {
     for (const account of ['no-such-account', shop, 'internal:funding:USD', '%20', 'a%00b']) {
       const answer = await list(pebble, `accountId=${account}`);
       if (account !== 'a%00b') assert.deepEqual(answer.body, []);
@@ -259,7 +259,7 @@ describe('filters', () => {
     assert.deepEqual(await ids(app, 'accountId=internal:funding:USD'), []);
   });
 
-  test('days are the institution’s, both ends included; date-times are instants, both ends included', async () => {
+  test('days are the institution’s and date-times are instants, both with both ends included', async () => {
     // Lakeside's midnight is 05:00 UTC in winter.
     const onTheThird = await ids(app, 'from=2026-03-03&to=2026-03-03');
     assert.deepEqual(onTheThird, ['from-savings', 'by-client', 'fern-fails', 'by-fern']);
@@ -286,7 +286,7 @@ describe('filters', () => {
 });
 
 describe('a page of an account that others pay into', () => {
-  test('is bounded: it may be empty and have a next one, and the walk finds what there is', async () => {
+  test('a page of an account that others pay into is bounded, may be empty with a next one, and the walk finds all', async () => {
     const busy = 'a-1001-savings';
     const owner = await memberOf(service, 'demo.member', 'demo-member-password');
     await plant([
@@ -306,7 +306,7 @@ describe('a page of an account that others pay into', () => {
   });
 });
 
-describe('400', () => {
+describe('list transfers: 400', () => {
   const pointersOf = (answer: Answer) =>
     answer.body.errors?.map((error: { pointer: string }) => error.pointer);
 
@@ -342,7 +342,7 @@ describe('400', () => {
     });
   }
 
-  test('a position of other filters, of another institution, or that was tampered with', async () => {
+  test('returns 400 for a position of other filters, of another institution, or with a change', async () => {
     const next = new URL(nextOf(await list(app, 'status=COMPLETED&limit=1')) ?? '', service.address);
     const position = next.searchParams.get('after') ?? '';
     assert.equal(
@@ -369,7 +369,7 @@ describe('400', () => {
   });
 });
 
-test('403: without transfer:read', async () => {
+test('returns 403 for a list of transfers without transfer:read', async () => {
   const token = await new Client(service.address).token({
     grant_type: 'client_credentials',
     client_id: 'demo-app',

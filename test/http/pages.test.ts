@@ -10,12 +10,12 @@ import { startEdge } from './fake-services.ts';
 const folder = new URL('../../docs/problems/', import.meta.url);
 
 describe('the page of a problem', () => {
-  it('is there for every code, and none without a code', () => {
+  it('a problem page exists for every code, and for nothing else', () => {
     const files = readdirSync(folder).filter((name) => name.endsWith('.md'));
     assert.deepEqual(files.toSorted(), problemCodes.map((code) => `${code}.md`).toSorted());
   });
 
-  it('has the title and status of the table, all its parts, and an example that is in the contract', () => {
+  it('a problem page has the title and status of the table, all its parts, and an example from the contract', () => {
     const check = schemaChecker(openApiDocument);
     for (const code of problemCodes) {
       const text = readFileSync(new URL(`${code}.md`, folder), 'utf8');
@@ -33,7 +33,7 @@ describe('the page of a problem', () => {
     }
   });
 
-  it('opens at the type of the problem, as text without scripts', async () => {
+  it('a problem page opens at the type of the problem, as text without scripts', async () => {
     await using edge = await startEdge();
     const problem = await edge.client.get('/nowhere');
     const page = await edge.client.get(problem.body.type);
@@ -44,7 +44,7 @@ describe('the page of a problem', () => {
     assert.doesNotMatch(page.headers.get('content-security-policy') ?? '', /unsafe|script-src/);
   });
 
-  it('is found from the list of all', async () => {
+  it('the list of all problems links to each problem page', async () => {
     await using edge = await startEdge();
     const { text } = await edge.client.get('/problems');
     for (const code of problemCodes) assert.ok(text.includes(`href="/problems/${code}"`), code);
@@ -53,7 +53,7 @@ describe('the page of a problem', () => {
 });
 
 describe('the reference page', () => {
-  it('loads nothing from elsewhere, and its policy would not let it', async () => {
+  it('the reference page loads nothing from elsewhere, and its policy forbids it', async () => {
     await using edge = await startEdge();
     const page = await edge.client.get('/docs');
     assert.equal(page.status, 200);
@@ -66,7 +66,7 @@ describe('the reference page', () => {
     assert.doesNotMatch(policy, /https?:|\*|unsafe-eval/);
   });
 
-  it('has its script here, zipped for who can unzip', async () => {
+  it('the reference page has its script here, compressed for clients that accept it', async () => {
     await using edge = await startEdge();
     const zipped = await fetch(`${edge.address}/docs/scalar.js`, { headers: { 'accept-encoding': 'gzip' } });
     assert.equal(zipped.headers.get('content-encoding'), 'gzip');
@@ -82,7 +82,7 @@ describe('the reference page', () => {
     assert.equal(await zipped.text(), await plain.text());
   });
 
-  it('sends its token to all that takes one, and never beside a client’s own credentials', async () => {
+  it('the reference page sends its token to every operation that takes one, and never beside client credentials', async () => {
     await using edge = await startEdge();
     const { text } = await edge.client.get('/docs');
     const [, inline = ''] = /<script type="text\/javascript">(.*?)<\/script>/s.exec(text) ?? [];
@@ -109,7 +109,7 @@ describe('the reference page', () => {
     assert.ok(seen.sent > 10 && seen.kept === 3, JSON.stringify(seen));
   });
 
-  it('has its document here, the one that is checked in', async () => {
+  it('the reference page has its document here, the one in the repository', async () => {
     await using edge = await startEdge();
     const { body } = await edge.client.get('/openapi.json');
     const [from, to] = ['http://127.0.0.1:8080', 'http://sharedraft.test'];
@@ -117,7 +117,7 @@ describe('the reference page', () => {
     assert.equal(body.servers[0].url, to);
   });
 
-  it('has addresses without a host in its own copy, since it may call no other', async () => {
+  it('the reference page has addresses without a host in its own copy, because it may call no other', async () => {
     await using edge = await startEdge();
     const { body } = await edge.client.get('/docs/openapi.json');
     assert.deepEqual(body.servers, [{ url: '/' }]);
@@ -126,8 +126,8 @@ describe('the reference page', () => {
   });
 });
 
-describe('the service’s own', () => {
-  it('hands the large ones out as the same bytes to all, of which who does not read holds no copy', async () => {
+describe('the service’s own pages', () => {
+  it('serves large pages as one shared buffer, so a client that does not read holds no copy', async () => {
     for (const { path, handle } of pages) {
       if (!['/openapi.json', '/docs/openapi.json', '/docs/scalar.js'].includes(path)) continue;
       const [one, another] = [1, 2].map(() =>
@@ -139,7 +139,7 @@ describe('the service’s own', () => {
     }
   });
 
-  it('root leads to the reference and the problems', async () => {
+  it('the root page links to the reference and the problems', async () => {
     await using edge = await startEdge();
     const { text } = await edge.client.get('/');
     for (const path of ['/docs', '/openapi.json', '/problems']) {
@@ -148,7 +148,7 @@ describe('the service’s own', () => {
     }
   });
 
-  it('livez lives without a database, readyz does not', async () => {
+  it('livez succeeds without a database, and readyz does not', async () => {
     await using edge = await startEdge({
       ready: async () => {
         const { databaseUnavailable } = await import('../../src/storage/index.ts');
@@ -161,7 +161,7 @@ describe('the service’s own', () => {
     assert.equal(ready.body.code, 'database_unavailable');
   });
 
-  it('version tells which', async () => {
+  it('version returns the version', async () => {
     await using edge = await startEdge();
     const { name, version } = JSON.parse(
       readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),

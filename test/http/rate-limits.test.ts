@@ -35,7 +35,7 @@ function assertRefused(answer: Answer, policy: string, seconds: number): void {
   assert.match(answer.headers.get('ratelimit') ?? '', new RegExp(`;r=0;t=${seconds}$`));
 }
 
-test('a client has so many token requests a minute, refused ones among them, and is told what is left', async () => {
+test('limits a client’s token requests a minute, refused ones included, and returns the rest', async () => {
   const policy = '"token";q=3;w=60';
   const first = await token('demo-app');
   assert.equal(first.status, 200);
@@ -59,7 +59,7 @@ test('a client has so many token requests a minute, refused ones among them, and
   assert.equal((await token('demo-app')).status, 200);
 });
 
-test('a client has so many registrations a minute, activations among them', async () => {
+test('limits a client’s registrations a minute, activations included', async () => {
   now = new Date(now.getTime() + 60_000);
   const app = await clientOf(service);
   const registered = await app.post(paths.register, { memberNumber: '100016', email: 'poppy@example.test' });
@@ -86,7 +86,7 @@ async function audited(action: string): Promise<string[]> {
 
 const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1 };
 
-test('a user has so many dry runs, options and look-ups a minute, through whichever spelling', async () => {
+test('limits a user’s dry runs, options and look-ups a minute, in every spelling', async () => {
   now = new Date(now.getTime() + 60_000);
   const demo = await memberOf(service, 'demo.member', 'demo-member-password');
   const dryRun = `${paths.transfers}/dry-run`;
@@ -118,7 +118,7 @@ test('a user has so many dry runs, options and look-ups a minute, through whiche
   ]);
 });
 
-test('a member has the institution send so many e-mail codes a minute, and no more', async () => {
+test('limits the e-mail codes that a member has the institution send a minute', async () => {
   now = new Date(now.getTime() + 60_000);
   const demo = await memberOf(service, 'demo.member', 'demo-member-password');
   const path = `${paths.customer('c-1001')}/contact-info`;
@@ -133,7 +133,7 @@ test('a member has the institution send so many e-mail codes a minute, and no mo
   assert.equal((await service.db.superuser(`select from outbox where kind = '${kind}'`)).length, 2);
 });
 
-test('a member who names ids of others is refused for the rest of the minute, before anything is decided', async () => {
+test('refuses a member who names ids of others for the rest of the minute, before any decision', async () => {
   now = new Date(now.getTime() + 60_000);
   const bank = await clientOf(service);
   const demo = await memberOf(service, 'demo.member', 'demo-member-password');
@@ -159,7 +159,7 @@ test('a member who names ids of others is refused for the rest of the minute, be
   assert.equal((await demo.post(paths.transfers, { id: 'free-2', ...order })).status, 201);
 });
 
-test('a declined order of a member counts as a dry run, and one that is repeated does not', async () => {
+test('counts a member’s declined order as a dry run, and a repeated one not', async () => {
   now = new Date(now.getTime() + 60_000);
   const demo = await memberOf(service, 'demo.member', 'demo-member-password');
   const unknown = { ...order, toAccountId: 'a-9999-checking' };
@@ -180,7 +180,7 @@ test('a declined order of a member counts as a dry run, and one that is repeated
   assert.equal((await demo.post(paths.transfers, { id: 'declined-3', ...order })).status, 201);
 });
 
-test('orders that a member sends at the same moment meet no more ids of others than their share', async () => {
+test('lets a member’s simultaneous orders meet no more ids of others than their share', async () => {
   now = new Date(now.getTime() + 60_000);
   const demo = await memberOf(service, 'demo.member', 'demo-member-password');
   const named = Array.from({ length: 20 }, () => demo.post(paths.transfers, { id: 'payday-1', ...order }));
@@ -188,7 +188,7 @@ test('orders that a member sends at the same moment meet no more ids of others t
   assert.deepEqual(statuses, [409, 409, ...Array.from({ length: 18 }, () => 429)]);
 });
 
-test('who leaves nothing does not learn whether an id is used', async () => {
+test('does not reveal whether an id is used to a caller whose order leaves nothing', async () => {
   const demo = await memberOf(service, 'demo.member', 'demo-member-password');
   for (const id of ['payday-1', 'nobodys-id']) {
     now = new Date(now.getTime() + 60_000);

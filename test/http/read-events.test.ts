@@ -86,8 +86,8 @@ async function pay(caller: DemoCaller, order: object): Promise<Answer> {
   return caller.post(paths.transfers, order);
 }
 
-describe('what is told', () => {
-  test('a transfer as the event left it, with the numbers of the change on its accounts', async () => {
+describe('contents of events', () => {
+  test('an event shows a transfer as it left it, with the entry numbers on its accounts', async () => {
     const reader = new Reader(app);
     const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1.05 };
     const { body: paid } = await pay(member, { id: 'event-paid', ...order });
@@ -111,7 +111,7 @@ describe('what is told', () => {
     assert.deepEqual(failed.accounts, []);
   });
 
-  test('a registration with who it is, a change of contact with the old and the new; never the secret', async () => {
+  test('a registration event names the user, a contact event the old and new values, and neither the secret', async () => {
     const reader = new Reader(app);
     const { body: profile, text } = await app.post(paths.register, {
       memberNumber: '777001',
@@ -155,7 +155,7 @@ describe('what is told', () => {
     assert.ok(!/secret|sealed/i.test(told));
   });
 
-  test('each change of each member’s account in one event, numbered without a gap; none of the institution’s own', async () => {
+  test('each change of a member’s account is in one event, numbered without a gap, and none of the institution’s own', async () => {
     const reader = new Reader(app);
     const accounts = ['a-1001-checking', 'a-1001-savings'];
     await Promise.all(
@@ -191,7 +191,7 @@ describe('what is told', () => {
     }
   });
 
-  test('nothing of another institution', async () => {
+  test('the feed shows nothing of another institution', async () => {
     await append([marker('lakeside only')]);
     await append([marker('harbor only')], harborId);
     const [mine, theirs] = [new Reader(app), new Reader(harbor)];
@@ -202,8 +202,8 @@ describe('what is told', () => {
   });
 });
 
-describe('the order, and that none is skipped', () => {
-  test('what commits late is waited for: what came after it is shown after it', async () => {
+describe('order of events', () => {
+  test('the feed waits for an event that commits late, and shows later ones after it', async () => {
     const reader = new Reader(app);
     await append([marker('before')]);
     await reader.until(isMarker('before'));
@@ -244,7 +244,7 @@ describe('the order, and that none is skipped', () => {
     );
   });
 
-  test('two readers at their own pace, while many write and some roll back, see the same, each event once', async () => {
+  test('two readers at different speeds see the same events once each, while many write and some roll back', async () => {
     const [quick, slow] = [new Reader(app, 200), new Reader(app, 3)];
     let writing = true;
     const writers = Promise.all(
@@ -282,7 +282,7 @@ describe('the order, and that none is skipped', () => {
     }
   });
 
-  test('10,000 events, page by page, each once and in order', async () => {
+  test('the feed returns 10,000 events page by page, each once and in order', async () => {
     const reader = new Reader(harbor);
     for (let i = 0; i < 10; i++) {
       await append(
@@ -301,7 +301,7 @@ describe('the order, and that none is skipped', () => {
 });
 
 describe('after a restore', () => {
-  test('into a cluster that counts from lower, the feed goes on behind what it had: nothing is skipped or repeated', async () => {
+  test('the feed continues after a restore into a cluster with lower numbers, without a gap or repetition', async () => {
     await using restored = await startTestService();
     const caller = await clientOf(restored);
     const reader = new Reader(caller);
@@ -363,7 +363,7 @@ describe('after a restore', () => {
 });
 
 describe('after a restore to an earlier state of the same cluster', () => {
-  test('who had read what was undone is told so, for ever; who had not reads on; no event has the id of another', async () => {
+  test('the feed refuses readers of undone events permanently, lets others continue, and never reuses an id', async () => {
     await using restored = await startTestService();
     const { database, clock } = restored.service.context;
     const put = (name: string) =>
@@ -400,7 +400,7 @@ describe('after a restore to an earlier state of the same cluster', () => {
     assert.equal(new Set([...undone, ...written]).size, 4, 'of four events, four ids');
   });
 
-  test('an event that is being written when the epoch begins comes before it or is of it', async () => {
+  test('an event written while an epoch begins is either before the epoch or in it', async () => {
     await using restored = await startTestService();
     const { database, clock } = restored.service.context;
     const put = (name: string) =>
@@ -445,8 +445,8 @@ async function untilSomebodyWaits({ db }: TestService): Promise<void> {
   assert.fail('nobody waits');
 }
 
-describe('who may ask, and how', () => {
-  test('400 for a position of somewhere else', async () => {
+describe('refused reads of events', () => {
+  test('returns 400 for an event position of another feed', async () => {
     const { next } = new Reader(harbor, 5);
     const theirs = nextOf(await harbor.get(next));
     const list = await app.get(`${paths.transfers}?limit=1`);
@@ -467,7 +467,7 @@ describe('who may ask, and how', () => {
     }
   });
 
-  test('403 for a member, and without events:read', async () => {
+  test('returns 403 for events to a member, and without events:read', async () => {
     const client = new Client(service.address);
     const credentials = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
     assert.equal((await member.get(feed)).body.code, 'client_token_required');
@@ -480,7 +480,7 @@ describe('who may ask, and how', () => {
   });
 });
 
-test('asked for in absolute form, as through a proxy, it links to itself all the same (RFC 9112, section 3.2.2)', async () => {
+test('the feed links to itself if requested in absolute form, as through a proxy (RFC 9112, section 3.2.2)', async () => {
   const { text } = await sayRaw(Number(new URL(service.address).port), [
     `GET http://proxied.example${feed}?limit=1 HTTP/1.1\r\nHost: proxied.example\r\n` +
       `Authorization: Bearer ${app.token}\r\nConnection: close\r\n\r\n`,

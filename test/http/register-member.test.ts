@@ -14,8 +14,8 @@ after(() => service.close());
 const register = (body: object, caller: DemoCaller = app): Promise<Answer> =>
   caller.post(paths.register, body);
 
-describe('201', () => {
-  test('a person whom the core knows, found by e-mail; the profile stands where Location says', async () => {
+describe('register: 201', () => {
+  test('registers a person of the core by e-mail, with the profile at the Location', async () => {
     const answer = await register({ memberNumber: '100016', email: 'poppy.newcomer@example.test' });
     assert.equal(answer.status, 201);
     const { userId, ...profile } = answer.body;
@@ -34,7 +34,7 @@ describe('201', () => {
     assert.equal(read.text, answer.text);
   });
 
-  test('the joint owner of a membership, told from the PRIMARY by e-mail', async () => {
+  test('registers the joint owner of a membership, distinguished from the PRIMARY by e-mail', async () => {
     const answer = await register({ memberNumber: '100017', email: 'yarrow.pairwise@example.test' });
     assert.equal(answer.status, 201);
     assert.equal(answer.body.firstName, 'Yarrow');
@@ -43,7 +43,7 @@ describe('201', () => {
     assert.equal(read.text, answer.text);
   });
 
-  test('an unknown number where enrollment is open: a membership with savings, checking and 500.00', async () => {
+  test('opens a membership with savings, checking and 500.00 for an unknown number with open enrollment', async () => {
     const answer = await register({
       memberNumber: 'NEW-1',
       email: 'nova.startwell@example.test',
@@ -75,8 +75,8 @@ describe('201', () => {
   });
 });
 
-describe('400', () => {
-  test('what cannot be a member number, an e-mail or a name', async () => {
+describe('register: 400', () => {
+  test('returns 400 for an invalid member number, e-mail or name', async () => {
     const email = 'nobody@example.test';
     const cases: [object, string][] = [
       [{ email }, '/memberNumber'],
@@ -99,27 +99,27 @@ describe('400', () => {
   });
 });
 
-test('403: a member’s token cannot register anybody', async () => {
+test('returns 403 for registering with a member’s token', async () => {
   const member = await memberOf(service, 'demo.member', 'demo-member-password');
   const answer = await register({ memberNumber: '100018', email: 'any@example.test' }, member);
   assert.equal(answer.status, 403);
   assert.equal(answer.body.code, 'client_token_required');
 });
 
-test('403: a client without the scope neither', async () => {
+test('returns 403 for registering without the scope', async () => {
   const reader = await clientOf(service, ['demo-reader', 'demo-reader-secret']);
   const answer = await register({ memberNumber: '100018', email: 'any@example.test' }, reader);
   assert.equal(answer.body.code, 'insufficient_scope');
 });
 
-test('404: an unknown number where enrollment is closed', async () => {
+test('returns 404 for registering an unknown number with closed enrollment', async () => {
   const harbor = await clientOf(service, ['harbor-app', 'harbor-app-secret']);
   const answer = await register({ memberNumber: '100032', email: 'meadow.trialson@example.test' }, harbor);
   assert.equal(answer.status, 404);
   assert.equal(answer.body.code, 'member_not_found');
 });
 
-test('409: a person who is registered already; of two at once one wins', async () => {
+test('returns 409 for a registered person, and registers one of two simultaneous calls', async () => {
   const known = await register({ memberNumber: '100001', email: 'willow.testerman@example.test' });
   assert.equal(known.status, 409);
   assert.equal(known.body.code, 'member_already_registered');
@@ -132,7 +132,7 @@ test('409: a person who is registered already; of two at once one wins', async (
   }
 });
 
-test('422: an e-mail or a name that contradicts the core', async () => {
+test('returns 422 for an e-mail or a name that contradicts the core', async () => {
   for (const body of [
     { memberNumber: '100021', email: 'somebody.else@example.test' },
     { memberNumber: '100021', email: 'birch.demowitz@example.test', lastName: 'Otherwise' },

@@ -7,8 +7,8 @@ import { startEdge } from './fake-services.ts';
 const path = '/auth/v2/token';
 const issued = { access_token: 'a.b.c', token_type: 'Bearer', expires_in: 60, scope: '' } as const;
 
-describe('the edge of the token operation', () => {
-  it('hands over what JSON, form and Basic say, as it was said', async () => {
+describe('edge of the token operation', () => {
+  it('passes the parameters of JSON, form and Basic on unchanged', async () => {
     const seen: RawTokenRequest[] = [];
     await using edge = await startEdge({
       issueToken: async (request) => {
@@ -42,7 +42,7 @@ describe('the edge of the token operation', () => {
     assert.equal(seen[2]?.authorization, 'Basic eA==');
   });
 
-  it('takes what is no object, or nothing at all, for a request without parameters', async () => {
+  it('reads a body that is empty or not an object as a token request without parameters', async () => {
     const seen: RawTokenRequest[] = [];
     await using edge = await startEdge({
       issueToken: async (request) => {
@@ -61,7 +61,7 @@ describe('the edge of the token operation', () => {
     );
   });
 
-  it('ignores parameters in the query', async () => {
+  it('ignores token parameters in the query', async () => {
     let parameters: object = {};
     await using edge = await startEdge({
       issueToken: async (request) => {
@@ -75,7 +75,7 @@ describe('the edge of the token operation', () => {
     assert.deepEqual(parameters, {});
   });
 
-  it('speaks RFC 6749 in its 400 and 401, also where the body could not be read', async () => {
+  it('returns RFC 6749 errors for 400 and 401, even if the body could not be read', async () => {
     await using edge = await startEdge({
       issueToken: async () => {
         throw new OAuthError('invalid_client', 'The client or its secret is wrong.');
@@ -100,7 +100,7 @@ describe('the edge of the token operation', () => {
     }
   });
 
-  it('answers everything else with a problem, as every operation does', async () => {
+  it('returns a problem for every other error of the token operation', async () => {
     await using edge = await startEdge({
       issueToken: async () => {
         throw new Problem('overloaded', 'Too many logins wait.', { retryAfterSeconds: 2 });

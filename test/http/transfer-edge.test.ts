@@ -39,8 +39,8 @@ async function edgeAnswering(outcome: Outcome) {
   return { ...edge, orders };
 }
 
-describe('the edge of initiate transfer', () => {
-  it('reads the amount from the text of its number', async () => {
+describe('edge of initiate transfer', () => {
+  it('reads the amount from the source text of its number', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
     for (const [text, digits, decimals] of [
       ['9999999999999.99', 999_999_999_999_999n, 2],
@@ -60,7 +60,7 @@ describe('the edge of initiate transfer', () => {
     }
   });
 
-  it('takes a decimal string as the number that it writes', async () => {
+  it('reads a decimal string as the number in it', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
     for (const [amount, digits, decimals] of [
       ['1234567.89', 123_456_789n, 2],
@@ -74,7 +74,7 @@ describe('the edge of initiate transfer', () => {
     }
   });
 
-  it('points at an amount that cannot be', async () => {
+  it('points at an impossible amount', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
     for (const text of [
       '0',
@@ -106,7 +106,7 @@ describe('the edge of initiate transfer', () => {
     assert.equal(edge.orders.length, 0);
   });
 
-  it('ignores status and createdAt, whatever they hold', async () => {
+  it('ignores status and createdAt with any value', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
     for (const [status, createdAt] of [
       ['FAILED', '2020-01-01T00:00:00Z'],
@@ -133,7 +133,7 @@ describe('the edge of initiate transfer', () => {
     for (const given of edge.orders) assert.deepEqual(given, edge.orders[0]);
   });
 
-  it('takes null in an optional field as its absence, and in no other', async () => {
+  it('reads null as absence in an optional field, and in no other', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
     const optional = ['transferType', 'currencyCode', 'paymentOption', 'previousYearContribution'];
     const nulls = Object.fromEntries(optional.map((name) => [name, null]));
@@ -152,7 +152,7 @@ describe('the edge of initiate transfer', () => {
     }
   });
 
-  it('refuses ids that cannot be, and the one that is reserved', async () => {
+  it('refuses impossible ids and reserved ones', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
     for (const id of ['', '-a', 'a b', 'ä', 'x'.repeat(65), 'a/b', 'options', 'dry-run', 'a\u0000', 7]) {
       const reply = await edge.client.post(path, { token: clientToken, json: { ...order, id } });
@@ -165,7 +165,7 @@ describe('the edge of initiate transfer', () => {
     );
   });
 
-  it('makes a UUIDv7 where there is no id', async () => {
+  it('makes a UUIDv7 for an order without an id', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
     await edge.client.post(path, { token: clientToken, json: order });
     assert.match(
@@ -174,7 +174,7 @@ describe('the edge of initiate transfer', () => {
     );
   });
 
-  it('derives the id from an Idempotency-Key, per caller, where the body has none', async () => {
+  it('derives the id from an Idempotency-Key, per caller, if the body has none', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
     const send = async (token: string, key: string, json: object = order) => {
       await edge.client.post(path, { token, json, headers: { 'idempotency-key': key } });
@@ -189,7 +189,7 @@ describe('the edge of initiate transfer', () => {
     assert.equal(await send(clientToken, 'key-1', { ...order, id: 'mine' }), 'mine');
   });
 
-  it('refuses an Idempotency-Key that cannot be one', async () => {
+  it('refuses an impossible Idempotency-Key', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
     for (const key of ['', 'two words', 'x'.repeat(256), 'ü', '""']) {
       const headers = { 'idempotency-key': key };
@@ -200,7 +200,7 @@ describe('the edge of initiate transfer', () => {
     assert.equal(edge.orders.length, 0);
   });
 
-  it('201: a new transfer, where to read it, its amount exactly', async () => {
+  it('returns 201 for a new transfer, with its Location and exact amount', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer });
     const reply = await edge.client.post(path, { token: clientToken, json: order });
     assert.equal(reply.status, 201);
@@ -212,14 +212,14 @@ describe('the edge of initiate transfer', () => {
     );
   });
 
-  it('201: one that waits', async () => {
+  it('returns 201 for a held transfer', async () => {
     await using edge = await edgeAnswering({ kind: 'new', transfer: { ...transfer, status: 'PENDING' } });
     const reply = await edge.client.post(path, { token: clientToken, json: order });
     assert.equal(reply.status, 201);
     assert.equal(reply.body.status, 'PENDING');
   });
 
-  it('200: the same order again', async () => {
+  it('returns 200 for the same order again', async () => {
     await using edge = await edgeAnswering({ kind: 'replayed', transfer });
     const reply = await edge.client.post(path, { token: clientToken, json: order });
     assert.equal(reply.status, 200);
@@ -227,7 +227,7 @@ describe('the edge of initiate transfer', () => {
     assert.equal(reply.body.id, 'rent-1');
   });
 
-  it('422: a declined one, new and again, with the transfer and why', async () => {
+  it('returns 422 for a declined order, new and repeated, with the transfer and the reason', async () => {
     for (const kind of ['new', 'replayed'] as const) {
       await using edge = await edgeAnswering({ kind, transfer: declined });
       const reply = await edge.client.post(path, { token: clientToken, json: order });
@@ -240,7 +240,7 @@ describe('the edge of initiate transfer', () => {
     }
   });
 
-  it('409: another order under the id, with the fields that differ only for who may know', async () => {
+  it('returns 409 for another order under the id, with the different fields only for a caller who may see them', async () => {
     await using open = await edgeAnswering({ kind: 'id_reused', differs: ['amount', 'toAccountId'] });
     const told = await open.client.post(path, { token: clientToken, json: order });
     assert.equal(told.status, 409);
@@ -259,7 +259,7 @@ describe('the edge of initiate transfer', () => {
     assert.equal(untold.body.errors, undefined);
   });
 
-  it('400: an amount that its currency cannot write', async () => {
+  it('returns 400 for an amount that its currency cannot write', async () => {
     await using edge = await edgeAnswering({
       kind: 'malformed',
       pointer: '/amount',
@@ -270,7 +270,7 @@ describe('the edge of initiate transfer', () => {
     assert.deepEqual(reply.body.errors, [{ pointer: '/amount', detail: 'Too many decimals.' }]);
   });
 
-  it('503 and 504: nothing happened, and nobody knows; the latter with the id to repeat it by', async () => {
+  it('returns 503 if nothing happened, and 504 with the id to repeat if the outcome is unknown', async () => {
     await using down = await startEdge({
       initiateTransfer: async () => {
         throw new Problem('database_unavailable', 'The database cannot be reached.');
@@ -292,7 +292,7 @@ describe('the edge of initiate transfer', () => {
     assert.notEqual(made, '');
   });
 
-  it('429: a burst of dry runs goes to the log once a minute', async () => {
+  it('logs a 429 for a burst of dry runs once a minute', async () => {
     await using edge = await startEdge(
       { explainTransfer: async () => ({ kind: 'id_reused', differs: null }) },
       { dryRunsPerMinute: 1 },

@@ -26,8 +26,8 @@ const update = (caller: DemoCaller, customerId: string, body: object): Promise<A
 const changes = () =>
   service.db.superuser<{ data: unknown }>(`select data from outbox where kind = 'member.contact_changed'`);
 
-describe('200', () => {
-  test('e-mail and phone, together and alone; what was not given stays; each change is told as an event', async () => {
+describe('update contact: 200', () => {
+  test('changes e-mail and phone, together and alone, keeps the rest, and stores an event for each change', async () => {
     const before = (await changes()).length;
     const both = await update(member, 'c-1001', {
       emailAddress: 'willow.new@example.test',
@@ -51,7 +51,7 @@ describe('200', () => {
     assert.equal((await changes()).length, before + 2);
   });
 
-  test('nothing given, or nothing new, changes nothing and tells nobody', async () => {
+  test('changes nothing and stores no event without new values', async () => {
     const profile = (await member.get(`${paths.customer('c-1001')}/contact-methods`)).text;
     const before = (await changes()).length;
     assert.equal((await update(member, 'c-1001', {})).text, profile);
@@ -62,7 +62,7 @@ describe('200', () => {
   });
 });
 
-test('400: what cannot be a contact, and what is not to be changed here', async () => {
+test('returns 400 for an invalid contact, and for fields that cannot be changed here', async () => {
   const cases: [object, string][] = [
     [{ emailAddress: 'nobody' }, '/emailAddress'],
     [{ phoneNumber: '12' }, '/phoneNumber'],
@@ -81,7 +81,7 @@ test('400: what cannot be a contact, and what is not to be changed here', async 
   assert.equal((await changes()).length, before);
 });
 
-test('404: a customer who does not exist and, alike, another’s', async () => {
+test('returns the same 404 for a missing customer and for another member’s', async () => {
   const missing = await update(member, 'c-none', { emailAddress: 'a@example.test' });
   const other = await update(member, 'c-1002', { emailAddress: 'a@example.test' });
   assert.equal(missing.status, 404);
@@ -92,7 +92,7 @@ function byType(a: { phoneType: string }, b: { phoneType: string }): number {
   return a.phoneType < b.phoneType ? -1 : 1;
 }
 
-describe('an e-mail address', () => {
+describe('verification of an e-mail address', () => {
   const confirm = (caller: DemoCaller, emailCode: string) =>
     caller.post('/digitalbanking/v1/customers/confirm-email', { emailCode });
 
@@ -115,7 +115,7 @@ describe('an e-mail address', () => {
     return issued.code;
   }
 
-  test('finds its member once the code that was handed over for it is confirmed, and the old one until then', async () => {
+  test('an e-mail address finds its member once its code is confirmed, and the old one until then', async () => {
     const brook = await memberOf(service, 'brook.overdraft', 'brook-river-lantern-9');
     const [old, changed] = ['brook.overdrawn@example.test', 'Brook.New@example.test'];
     assert.equal((await update(brook, 'c-1007', { emailAddress: changed })).body.emailAddress, changed);
@@ -151,7 +151,7 @@ describe('an e-mail address', () => {
     );
   });
 
-  test('of another login can be typed, but neither shuts that person out nor lets anyone in', async () => {
+  test('an e-mail address of another login can be typed, but neither shuts that user out nor identifies them', async () => {
     const cedars = 'cedar.mockingford@example.test';
     const clover = await memberOf(service, 'clover.late', 'clover-late-lantern-10');
     assert.equal((await update(clover, 'c-1008', { emailAddress: cedars })).status, 200);
@@ -161,7 +161,7 @@ describe('an e-mail address', () => {
     assert.equal(await foundBy(cedars), 'u-cedar-owner');
   });
 
-  test("is verified at once when it is the core's record", async () => {
+  test('an e-mail address is verified at once if it is the core’s record', async () => {
     const olive = await memberOf(service, 'olive.euro', 'olive-euro-lantern-17');
     const [core] = await service.db.superuser<{ email: string }>(
       `select p.email from persons p join users u using (institution_id, person_key) where u.user_id = 'u-olive-euro'`,
@@ -171,7 +171,7 @@ describe('an e-mail address', () => {
     assert.equal(await foundBy(core?.email ?? ''), 'u-olive-euro');
   });
 
-  test("that another member has confirmed meanwhile stays theirs, though it is the core's record of the first", async () => {
+  test('an e-mail address that another member has confirmed stays theirs, even if it is the core’s record of the first', async () => {
     const hazel = await memberOf(service, 'hazel.signer', 'hazel-gold-lantern-4');
     const core = 'hazel.mockingford@example.test';
     assert.equal(await foundBy(core), 'u-hazel-signer');
@@ -189,7 +189,7 @@ describe('an e-mail address', () => {
     await assert.rejects(service.db.superuser(byCore), { code: 'SD041' });
   });
 
-  test('that a newcomer opened a membership with finds no one before its code is confirmed', async () => {
+  test('an e-mail address of a newcomer’s opened membership finds no one before its code is confirmed', async () => {
     const email = 'new.comer@example.test';
     const registered = await app.post(paths.register, { memberNumber: 'NEW-MAIL-1', email });
     assert.equal(registered.status, 201);
@@ -199,7 +199,7 @@ describe('an e-mail address', () => {
     assert.equal(await foundBy(email), userId);
   });
 
-  test('takes no code of another member, none that expired, and none after five wrong tries', async () => {
+  test('an e-mail address accepts no code of another member, no expired one, and none after five wrong tries', async () => {
     const sage = await memberOf(service, 'sage.card', 'sage-card-lantern-16');
     await update(sage, 'c-1014', { emailAddress: 'sage.new@example.test' });
     const first = await codeFor('sage.card');
@@ -234,15 +234,15 @@ describe('an e-mail address', () => {
     ],
   ];
   for (const [what, state, change] of walls) {
-    test(`the database refuses ${what}`, async () => {
+    test(`the database refuses a verified address: ${what}`, async () => {
       const attempt = service.db.superuser(`update users set ${change} where user_id = 'u-wren-many'`);
       await assert.rejects(attempt, { code: state });
     });
   }
 });
 
-describe('with the policy of a recent login', () => {
-  test('a member who logged in too long ago is challenged after RFC 9470, and a client is not', async () => {
+describe('policy of a recent login', () => {
+  test('a member with an old login is challenged after RFC 9470 by that policy, and a client is not', async () => {
     await service.db.superuser(
       "update institutions set contact_change_max_age = 300 where code = 'lakeside'",
     );

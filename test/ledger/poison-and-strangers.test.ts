@@ -18,7 +18,7 @@ function order(id: string, fromAccountId: string, toAccountId: string) {
   return { id, fromAccountId, toAccountId, amount: 0.01 };
 }
 
-test('a poison order fails alone, and nothing of it is stored; its neighbours in the batch are served', async () => {
+test('a poison order fails alone and stores nothing, and its neighbors in the batch succeed', async () => {
   await service.db.superuser(
     `create function poison() returns trigger language plpgsql as $$
      begin
@@ -49,7 +49,7 @@ test('a poison order fails alone, and nothing of it is stored; its neighbours in
   assert.equal(again.status, 201, 'the id was not used up');
 });
 
-test('an account that a stranger holds locked stalls nobody else; let go, its order is served', async () => {
+test('an account that another session has locked delays no other order, and its order settles after the release', async () => {
   const stranger = new pg.Client({ ...service.db.owner });
   await stranger.connect();
   await stranger.query('begin');
@@ -77,7 +77,7 @@ test('an account that a stranger holds locked stalls nobody else; let go, its or
   assert.equal((await stuck).status, 201);
 });
 
-test('held for longer than an order may wait: 503, nothing written, and the id still free', async () => {
+test('an account locked longer than an order may wait causes 503, writes nothing and keeps the id free', async () => {
   const stranger = new pg.Client({ ...service.db.owner });
   await stranger.connect();
   await stranger.query('begin');

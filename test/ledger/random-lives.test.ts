@@ -36,7 +36,7 @@ after(async () => {
   await db.close();
 });
 
-test('100,000 orders in random institutions come to what the rules say, and so do all balances', {
+test('100,000 orders in random institutions have the outcomes and balances of the rules', {
   timeout: 600_000,
 }, async (context) => {
   context.diagnostic(`SEED=${seed}`);

@@ -29,7 +29,7 @@ const sinks = [
   'a-1019-certificate',
 ];
 
-test('100,000 random orders through two processes: every outcome and balance as the model has it', {
+test('100,000 random orders through two processes have every outcome and balance of the model', {
   timeout: 300_000,
 }, async (context) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);

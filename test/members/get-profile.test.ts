@@ -34,8 +34,8 @@ function get(actor: Actor, id: string, idType: UserIdType = 'CUSTOMER_ID'): Prom
   return getProfile(db.database, actor, id, idType, now);
 }
 
-describe('the profile object', () => {
-  test('carries the person, their memberships by member number, and their phones', async () => {
+describe('profile object', () => {
+  test('returns the person, their memberships by member number, and their phones', async () => {
     const ada = await aMember(db.database, institution, {
       customerId: 'object-a',
       memberNumber: '7002',
@@ -101,8 +101,8 @@ describe('the profile object', () => {
   }
 });
 
-describe('a client token', () => {
-  test('finds a user by each type of id, e-mail and login without case', async () => {
+describe('profiles for a client token', () => {
+  test('a client finds a user by each type of id, by e-mail and login without case', async () => {
     const member = await aMember(db.database, institution, {
       user: { email: 'Grace@Found.example.test', username: 'Grace.Example' },
     });
@@ -118,7 +118,7 @@ describe('a client token', () => {
     }
   });
 
-  test('that names a membership gets its PRIMARY user, whoever else belongs to it', async () => {
+  test('a client that names a membership gets its PRIMARY user, beside any other persons', async () => {
     const primary = await aMember(db.database, institution);
     const joint = await aPerson(db.database, institution);
     await aRole(db.database, primary, joint, 'JOINT');
@@ -132,7 +132,7 @@ describe('a client token', () => {
     }
   });
 
-  test('that names a membership whose PRIMARY is not registered finds nobody, though others are', async () => {
+  test('a client finds no one by a membership whose PRIMARY is not registered, even if others are', async () => {
     const customer = await aCustomer(db.database, institution);
     await aRole(db.database, customer, await aPerson(db.database, institution), 'PRIMARY');
     const joint = await aPerson(db.database, institution);
@@ -145,7 +145,7 @@ describe('a client token', () => {
     );
   });
 
-  test('that names an e-mail of several users is told that it is ambiguous, and nothing of them', async () => {
+  test('a client that names an e-mail of several users learns that it is ambiguous, and nothing of them', async () => {
     const email = 'family@shared.example.test';
     await aMember(db.database, institution, { email });
     await aMember(db.database, institution, { email: 'FAMILY@shared.example.test' });
@@ -155,7 +155,7 @@ describe('a client token', () => {
     assert.equal(refusal.detail.includes('@'), false);
   });
 
-  test('reads an id as the type it was given: one membership may be numbered as another is called', async () => {
+  test('a client’s id is read as the given type: one membership’s number may be another’s id', async () => {
     const ada = await aMember(db.database, institution, { customerId: '8001', memberNumber: '8002' });
     const bob = await aMember(db.database, institution, { customerId: '8002', memberNumber: '8003' });
     await aRole(db.database, bob, ada.person, 'JOINT');
@@ -166,8 +166,8 @@ describe('a client token', () => {
   });
 });
 
-describe('a member token', () => {
-  test('gets its own user by each type of id, and in the role it has in the membership named', async () => {
+describe('profiles for a member token', () => {
+  test('a member gets their own user by each type of id, in the role of the named membership', async () => {
     const primary = await aMember(db.database, institution);
     const person = await aPerson(db.database, institution);
     await aRole(db.database, primary, person, 'AUTHORIZED_SIGNER');
@@ -188,7 +188,7 @@ describe('a member token', () => {
     }
   });
 
-  test('gets itself by an e-mail that it shares with others', async () => {
+  test('a member gets themselves by an e-mail that they share with others', async () => {
     const email = 'couple@shared.example.test';
     const one = await aMember(db.database, institution, { email });
     const two = await aMember(db.database, institution, { email });
@@ -196,7 +196,7 @@ describe('a member token', () => {
     assert.equal((await get(two.user, email, 'EMAIL')).userId, two.user.userId);
   });
 
-  test("somebody else's ids are to it as if they were not there, in the same words", async () => {
+  test('another user’s ids are missing for a member, in the same words', async () => {
     const me = await aMember(db.database, institution);
     const other = await aMember(db.database, institution, {
       email: 'other@elsewhere.example.test',
@@ -218,7 +218,7 @@ describe('a member token', () => {
     assert.deepEqual(await refusalOf(get(me.user, 'other@elsewhere.example.test', 'EMAIL')), nobody);
   });
 
-  test("is answered after the same look-up, whether an id is its own, someone else's or no one's", async () => {
+  test('a member’s read runs the same look-up for their own id, another user’s and no one’s', async () => {
     const me = await aMember(db.database, institution, { user: { username: 'looking.up' } });
     const other = await aMember(db.database, institution, {
       user: { email: 'other@timed.example.test', username: 'timed.example' },
@@ -246,7 +246,7 @@ describe('a member token', () => {
     for (const one of asked) assert.deepEqual(one, asked[0]);
   });
 
-  test('that was taken out of a membership no longer finds itself in it', async () => {
+  test('a member who was removed from a membership no longer finds themselves in it', async () => {
     const primary = await aMember(db.database, institution);
     const person = await aPerson(db.database, institution);
     await aRole(db.database, primary, person, 'JOINT');
@@ -259,8 +259,8 @@ describe('a member token', () => {
   });
 });
 
-describe('a user who was taken out of their last membership', () => {
-  test('is not there any more by any type of id, to a client or to themselves', async () => {
+describe('a user without a membership', () => {
+  test('a user removed from their last membership is missing by any type of id, for a client and for themselves', async () => {
     const user = { email: 'former@gone.example.test', username: 'former.example' };
     const former = await aMember(db.database, institution, { user });
     const ids: Record<UserIdType, string> = {
@@ -279,7 +279,7 @@ describe('a user who was taken out of their last membership', () => {
     }
   });
 
-  test('does not make ambiguous the e-mail of who still is a member', async () => {
+  test('a user removed from their last membership does not make a current member’s e-mail ambiguous', async () => {
     const email = 'household@shared.example.test';
     const former = await aMember(db.database, institution, { email });
     const stays = await aMember(db.database, institution, { email });
@@ -288,8 +288,8 @@ describe('a user who was taken out of their last membership', () => {
   });
 });
 
-describe('what does not exist', () => {
-  test('is refused in the same words for every type of id and whatever the id looks like', async () => {
+describe('missing profiles', () => {
+  test('a missing profile is refused in the same words for every type of id and any id', async () => {
     const nobody = await missing(client);
     assert.partialDeepStrictEqual(nobody, { code: 'not_found', errors: [], members: {} });
     for (const idType of userIdTypes) {
@@ -299,7 +299,7 @@ describe('what does not exist', () => {
     }
   });
 
-  test('in another institution: the same ids lead to the own user only', async () => {
+  test('the same ids in another institution lead only to its own users', async () => {
     const other = await anInstitution(db.database);
     const same = { customerId: 'crossing', memberNumber: 'CROSS-1' };
     const user = { email: 'same@crossing.example.test', username: 'same.example' };

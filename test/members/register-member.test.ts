@@ -106,8 +106,8 @@ async function outcomesOf(calls: readonly Promise<Profile>[]): Promise<{ won: Pr
   return { won, lost };
 }
 
-describe('registered', () => {
-  test('gives the person a user without a login, and answers the profile in the membership named', async () => {
+describe('registered members', () => {
+  test('registering gives the person a user without a login, and returns the profile in the named membership', async () => {
     const { customerId, memberNumber, person, email } = await aKnownMember({
       firstName: 'Ada',
       lastName: 'Example',
@@ -136,7 +136,7 @@ describe('registered', () => {
     assert.deepEqual(await getProfile(db.database, aClient(closed), customerId, 'CUSTOMER_ID', at), answer);
   });
 
-  test('leaves one event that carries the sealed activation code until its expiry', async () => {
+  test('registering leaves one event with the sealed activation code until its expiry', async () => {
     const { memberNumber, person, email } = await aKnownMember();
     await register(aClient(closed), { memberNumber, email });
     const [user] = await usersOf(person);
@@ -158,13 +158,13 @@ describe('registered', () => {
     );
   });
 
-  test("takes over the core's phone number", async () => {
+  test('registering takes over the core’s phone number', async () => {
     const { memberNumber, email } = await aKnownMember({ phoneNumber: '+12025550123', phoneType: 'HOME' });
     const profile = await register(aClient(closed), { memberNumber, email });
     assert.deepEqual(profile.phoneNumbers, [{ phoneNumber: '+12025550123', phoneType: 'HOME' }]);
   });
 
-  test("keeps the e-mail as it was typed, and the core's record as it is", async () => {
+  test('registering keeps the e-mail as typed, and the core’s record unchanged', async () => {
     const { memberNumber, person } = await aKnownMember({ email: 'core.typed@example.test' });
     const profile = await register(aClient(closed), { memberNumber, email: ' Core.Typed@Example.test ' });
     assert.equal(profile.emailAddress, 'Core.Typed@Example.test');
@@ -174,14 +174,14 @@ describe('registered', () => {
     );
   });
 
-  test('a PRIMARY whose e-mail the core does not know, with the e-mail given', async () => {
+  test('registers a PRIMARY whose e-mail the core does not have, with the given e-mail', async () => {
     const { memberNumber } = await aKnownMember({ email: null, firstName: 'Cleo' });
     const registration = { memberNumber, email: 'cleo@new.example.test', firstName: 'cleo ' };
     const profile = await register(aClient(closed), registration);
     assert.deepEqual([profile.emailAddress, profile.firstName], ['cleo@new.example.test', 'Cleo']);
   });
 
-  test('a PRIMARY without an e-mail in the core, by policy only with the birth date that the core has', async () => {
+  test('registers a PRIMARY without an e-mail in the core, by policy only with the core’s birth date', async () => {
     const careful = await anInstitution(db.database, { policies: { registrationBirthDate: true } });
     const person = await aPerson(db.database, careful, { email: null });
     await db.superuser("update persons set birth_date = '1980-12-31' where person_key = $1", [
@@ -198,7 +198,7 @@ describe('registered', () => {
     assert.equal(profile.emailAddress, 'claimed@example.test');
   });
 
-  test('a joint owner by their e-mail, in their own role, beside the PRIMARY', async () => {
+  test('registers a joint owner by e-mail, in their own role, beside the PRIMARY', async () => {
     const known = await aKnownMember();
     const joint = await aPerson(db.database, closed);
     await aRole(db.database, known, joint, 'JOINT');
@@ -210,7 +210,7 @@ describe('registered', () => {
     assert.notEqual(second.userId, first.userId);
   });
 
-  test('in the role of the membership that was named, where the person has another that is higher', async () => {
+  test('registers a person in the role of the named membership, even if another one has a higher role', async () => {
     const known = await aKnownMember();
     const business = await aCustomer(db.database, closed, { memberType: 'BUSINESS' });
     await aRole(db.database, business, known.person, 'BUSINESS_USER');
@@ -221,7 +221,7 @@ describe('registered', () => {
   });
 });
 
-describe('refused, with nothing left behind', () => {
+describe('refused registrations', () => {
   async function assertRefused(
     institution: Institution,
     registration: Registration,
@@ -237,11 +237,11 @@ describe('refused, with nothing left behind', () => {
     assert.deepEqual(await countsOf(institution), before);
   }
 
-  test('a member number that the core does not know: member_not_found', async () => {
+  test('refuses a member number that the core does not have with member_not_found', async () => {
     await assertRefused(closed, { memberNumber: 'NOBODY-1', email: 'ada@example.test' }, 'member_not_found');
   });
 
-  test('a member number that only another institution knows: member_not_found', async () => {
+  test('refuses a member number of another institution with member_not_found', async () => {
     const elsewhere = await aMember(db.database, open, { memberNumber: `ELSEWHERE-${aNumber()}` });
     const { memberNumber, person } = elsewhere;
     await assertRefused(closed, { memberNumber, email: person.email ?? '' }, 'member_not_found');
@@ -253,31 +253,31 @@ describe('refused, with nothing left behind', () => {
     ['another last name', { lastName: 'Elsewhere' }],
   ];
   for (const [what, contradiction] of contradictions) {
-    test(`${what} than the core knows: identity_mismatch`, async () => {
+    test(`refuses ${what} than in the core with identity_mismatch`, async () => {
       const { memberNumber, email } = await aKnownMember({ firstName: 'Ada', lastName: 'Example' });
       await assertRefused(closed, { memberNumber, email, ...contradiction }, 'identity_mismatch');
     });
   }
 
-  test('an e-mail of nobody in the membership, though the core knows it elsewhere: identity_mismatch', async () => {
+  test('refuses an e-mail of no one in the membership with identity_mismatch, even if the core has it elsewhere', async () => {
     const here = await aKnownMember();
     const elsewhere = await aKnownMember();
     const registration = { memberNumber: here.memberNumber, email: elsewhere.email };
     await assertRefused(closed, registration, 'identity_mismatch');
   });
 
-  test('a membership without persons: identity_mismatch', async () => {
+  test('refuses a membership without persons with identity_mismatch', async () => {
     const { memberNumber } = await aCustomer(db.database, closed);
     await assertRefused(closed, { memberNumber, email: 'ada@example.test' }, 'identity_mismatch');
   });
 
-  test('the same person again: member_already_registered', async () => {
+  test('refuses the same person again with member_already_registered', async () => {
     const { memberNumber, email } = await aKnownMember();
     await register(aClient(closed), { memberNumber, email });
     await assertRefused(closed, { memberNumber, email }, 'member_already_registered');
   });
 
-  test('the same person by another of their memberships: member_already_registered', async () => {
+  test('refuses the same person by another of their memberships with member_already_registered', async () => {
     const { memberNumber, email, person } = await aKnownMember();
     const second = await aCustomer(db.database, closed);
     await aRole(db.database, second, person, 'PRIMARY');
@@ -286,13 +286,13 @@ describe('refused, with nothing left behind', () => {
     await assertRefused(closed, registration, 'member_already_registered');
   });
 
-  test('whoever contradicts the core is not told that the person is registered', async () => {
+  test('hides from a caller that contradicts the core that the person is registered', async () => {
     const { memberNumber, email } = await aKnownMember({ firstName: 'Ada' });
     await register(aClient(closed), { memberNumber, email });
     await assertRefused(closed, { memberNumber, email, firstName: 'Eve' }, 'identity_mismatch');
   });
 
-  test('a code that cannot be issued registers nobody, and the same call made again does', async () => {
+  test('a code that cannot be issued registers no one, and the same call made again does', async () => {
     const { memberNumber, email } = await aKnownMember();
     const registration = { memberNumber, email };
     const before = await countsOf(closed);
@@ -344,7 +344,7 @@ describe('open enrollment', () => {
     ['SAVINGS', 'Share Savings', 0n],
   ];
 
-  test('opens an unknown member number with a savings and a checking account and its opening deposit', async () => {
+  test('open enrollment opens an unknown member number with savings, checking and the opening deposit', async () => {
     const memberNumber = `NEW-${aNumber()}`;
     const profile = await register(aClient(open), {
       memberNumber,
@@ -364,7 +364,7 @@ describe('open enrollment', () => {
     assert.equal(await sumOfLedger(open), 0n);
   });
 
-  test('needs no names', async () => {
+  test('open enrollment needs no names', async () => {
     const answer = await register(aClient(open), {
       memberNumber: `NEW-${aNumber()}`,
       email: 'nameless@example.test',
@@ -373,7 +373,7 @@ describe('open enrollment', () => {
     assert.deepEqual(await accountsOf(answer), newcomersAccounts);
   });
 
-  test('checks a member number that is known as a closed institution does', async () => {
+  test('open enrollment checks a known member number as a closed institution does', async () => {
     const known = await aCustomer(db.database, open);
     const person = await aPerson(db.database, open, { email: 'known@example.test' });
     await aRole(db.database, known, person, 'PRIMARY');
@@ -384,7 +384,7 @@ describe('open enrollment', () => {
     assert.equal(profile.emailAddress, 'known@example.test');
   });
 
-  test('opened again, the number is registered already', async () => {
+  test('open enrollment refuses an opened number as registered', async () => {
     const registration = { memberNumber: `NEW-${aNumber()}`, email: 'twice@example.test' };
     await register(aClient(open), registration);
     const before = await countsOf(open);
@@ -392,7 +392,7 @@ describe('open enrollment', () => {
     assert.deepEqual(await countsOf(open), before);
   });
 
-  test('of 20 calls at once for one number one opens it and 19 are told that it is registered', async () => {
+  test('one of 20 simultaneous calls for one number opens it, and 19 get member_already_registered', async () => {
     const registration = { memberNumber: `RACE-${aNumber()}`, email: 'racer@example.test' };
     const { won, lost } = await outcomesOf(
       Array.from({ length: 20 }, () => register(aClient(open), registration)),
@@ -413,7 +413,7 @@ describe('open enrollment', () => {
     assert.equal(await sumOfLedger(open), 0n);
   });
 
-  test('of two people at once for one number one opens it and the other is told that it is registered', async () => {
+  test('one of two people who call at once for one number opens it, and the other gets member_already_registered', async () => {
     const memberNumber = `RACE-${aNumber()}`;
     const { won, lost } = await outcomesOf([
       register(aClient(open), { memberNumber, email: 'one@example.test', firstName: 'One' }),
@@ -422,7 +422,7 @@ describe('open enrollment', () => {
     assert.deepEqual([won.length, lost], [1, ['member_already_registered']]);
   });
 
-  test('20 calls at once for as many numbers open them all, though one account pays every deposit', async () => {
+  test('20 simultaneous calls for 20 numbers open all of them, although one account pays every deposit', async () => {
     const fresh = await anInstitution(db.database, {
       enrollment: 'open',
       openingDepositMinor: 12_345n,
@@ -451,8 +451,8 @@ describe('open enrollment', () => {
   });
 });
 
-describe('at once', () => {
-  test('of 20 calls for one person one registers them and 19 are told that they are registered', async () => {
+describe('simultaneous registrations', () => {
+  test('one of 20 simultaneous calls for one person registers them, and 19 get member_already_registered', async () => {
     const { memberNumber, email, person } = await aKnownMember({ phoneNumber: '+12025550123' });
     const { won, lost } = await outcomesOf(
       Array.from({ length: 20 }, () => register(aClient(closed), { memberNumber, email })),
@@ -467,7 +467,7 @@ describe('at once', () => {
     assert.equal(events.length, 1);
   });
 
-  test('two persons of one membership are both registered', async () => {
+  test('two persons of one membership are both registered at once', async () => {
     const known = await aKnownMember();
     const joint = await aPerson(db.database, closed);
     await aRole(db.database, known, joint, 'JOINT');
@@ -480,7 +480,7 @@ describe('at once', () => {
     assert.deepEqual(new Set(won.map(({ userRole }) => userRole)), new Set(['PRIMARY', 'JOINT']));
   });
 
-  test('one person by two memberships of theirs is registered once', async () => {
+  test('one person by two of their memberships at once is registered once', async () => {
     const { memberNumber, email, person } = await aKnownMember();
     const second = await aCustomer(db.database, closed);
     await aRole(db.database, second, person, 'PRIMARY');
@@ -492,7 +492,7 @@ describe('at once', () => {
     assert.equal((await usersOf(person)).length, 1);
   });
 
-  test('a call that waits too long for another is told to try again, and can', async () => {
+  test('a registration that waits too long for another is refused as retryable, and then succeeds', async () => {
     const { memberNumber, email, person } = await aKnownMember();
     const before = await countsOf(closed);
     const beside = new Database({ connection: db.connection, maxConnections: 1 });

@@ -50,7 +50,7 @@ describe('uniform refusals', () => {
   ];
   const unknown = { memberNumber: 'UNKNOWN-1', email: 'other@example.test' };
 
-  test('give every refused registration one answer, and leave the reason in the audit', async () => {
+  test('uniform refusals return one response for every refused registration, and audit the reason', async () => {
     const client: DemoCaller = await clientOf(service, backend);
     await service.db.superuser("update institutions set enrollment = 'closed' where code = 'lakeside'");
     const all = [...refused, ['an unknown number', unknown, 'member_not_found'] as const];
@@ -78,7 +78,7 @@ describe('uniform refusals', () => {
     );
   });
 
-  test('are alike for a known and an unknown number when the institution opens no more memberships today', async () => {
+  test('uniform refusals are alike for known and unknown numbers when the daily cap is reached', async () => {
     const client = await clientOf(service, backend);
     await service.db.superuser("update institutions set openings_per_day = 0 where code = 'lakeside'");
     const newcomer = { memberNumber: 'UNKNOWN-9', email: 'other@example.test' };
@@ -99,7 +99,7 @@ describe('uniform refusals', () => {
     assert.deepEqual(headers.flat(), []);
   });
 
-  test('are what a new client gets unless it is created otherwise', async () => {
+  test('a new client gets uniform refusals unless it is created otherwise', async () => {
     const { institutionId } = await institutionOf(service, 'lakeside');
     const client = {
       institutionId,
@@ -115,7 +115,7 @@ describe('uniform refusals', () => {
   });
 });
 
-test('the command line warns of the scopes that make and open a login, and sets what a client learns', async () => {
+test('the command line warns of the scopes that make and open a login, and sets a client’s kind of refusals', async () => {
   const client = (...words: string[]) =>
     runCli(service.db, ['client', ...words, '--institution', 'lakeside']);
   const pair = ['--scopes', 'events:read institution-users:write'];
@@ -137,7 +137,7 @@ describe('tries of one member number', () => {
   const tryOne = (client: DemoCaller, memberNumber: string, email = 'guess@example.test') =>
     client.post(paths.register, { memberNumber, email });
 
-  test('are paused after twenty, longer each time, whether the number is known or not', async () => {
+  test('pauses tries of one member number after twenty, longer each time, whether the number is known or not', async () => {
     await service.db.superuser("update institutions set enrollment = 'closed' where code = 'lakeside'");
     try {
       let client = await clientOf(service, backend);
@@ -165,7 +165,7 @@ describe('tries of one member number', () => {
     }
   });
 
-  test('are forgotten when one succeeds, and after a day without one', async () => {
+  test('forgets tries of a member number after a success, and after a day without one', async () => {
     const client = await clientOf(service);
     const { institutionId } = await institutionOf(service, 'lakeside');
     const counted = () =>
@@ -188,8 +188,8 @@ describe('tries of one member number', () => {
   });
 });
 
-describe('the opening deposit', () => {
-  test('of a real institution comes with the activation, in the same transaction', async () => {
+describe('opening deposit', () => {
+  test('pays a real institution’s opening deposit in the transaction of the activation', async () => {
     await service.db.superuser("update institutions set demo = false where code = 'lakeside'");
     try {
       const client = await clientOf(service);

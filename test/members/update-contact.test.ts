@@ -73,8 +73,8 @@ async function aReachableMember(email = 'old@home.example.test'): Promise<Member
 
 const mobile = { phoneNumber: '+12025550111', phoneType: 'MOBILE' };
 
-describe('a change', () => {
-  test('of the e-mail changes it and nothing else, and leaves an event with the old and the new', async () => {
+describe('change of contact', () => {
+  test('changes only the e-mail, and stores an event with the old and the new one', async () => {
     const { user, customerId } = await aReachableMember();
     const profile = await update(user, customerId, { emailAddress: 'New.Name@Home.example.test' });
     assert.equal(profile.emailAddress, 'New.Name@Home.example.test');
@@ -91,13 +91,13 @@ describe('a change', () => {
     ]);
   });
 
-  test('of the e-mail is kept as typed but for the space around it', async () => {
+  test('keeps an e-mail as typed except for the space around it', async () => {
     const { user, customerId } = await aReachableMember();
     const profile = await update(user, customerId, { emailAddress: '  Spaced@Home.example.test ' });
     assert.equal(profile.emailAddress, 'Spaced@Home.example.test');
   });
 
-  test('of the case of an e-mail is a change', async () => {
+  test('treats another case of an e-mail as a change', async () => {
     const { user, customerId } = await aReachableMember();
     assert.equal(
       (await update(user, customerId, { emailAddress: 'OLD@home.example.test' })).emailAddress,
@@ -106,7 +106,7 @@ describe('a change', () => {
     assert.equal((await eventsOf(user)).length, 1);
   });
 
-  test('of a phone is kept in E.164, as the mobile one when no type is given', async () => {
+  test('keeps a phone in E.164, as the mobile one without a type', async () => {
     const { user, customerId } = await aReachableMember();
     const profile = await update(user, customerId, { phoneNumber: '(202) 555-0122' });
     assert.deepEqual(profile.phoneNumbers, [{ phoneNumber: '+12025550122', phoneType: 'MOBILE' }]);
@@ -116,7 +116,7 @@ describe('a change', () => {
     assert.deepEqual(event?.data.after.phoneNumbers, profile.phoneNumbers);
   });
 
-  test('of one type of phone leaves the others as they were', async () => {
+  test('keeps the other types of phones when one changes', async () => {
     const { user, customerId } = await aReachableMember();
     await update(user, customerId, { phoneNumber: '+12025550133', phoneType: 'WORK' });
     const profile = await update(user, customerId, { phoneNumber: '+12025550144', phoneType: 'HOME' });
@@ -127,7 +127,7 @@ describe('a change', () => {
     ]);
   });
 
-  test('of the type alone changes the kind of the one phone that is there', async () => {
+  test('changes the type of the one phone if only the type is given', async () => {
     const { user, customerId } = await aReachableMember();
     const home = { phoneNumber: '+12025550111', phoneType: 'HOME' };
     const profile = await update(user, customerId, { phoneType: 'HOME' });
@@ -142,7 +142,7 @@ describe('a change', () => {
     assert.equal((await eventsOf(user)).length, 1, 'the same kind again is no change');
   });
 
-  test('of the type alone is refused where no phone is there, or several, and says what to send', async () => {
+  test('refuses a type alone without a phone or with several, and names the missing field', async () => {
     const member = await aMember(db.database, institution);
     const change = { phoneType: 'HOME' } as const;
     const none = await refusalOf(update(member.user, member.customerId, change));
@@ -157,7 +157,7 @@ describe('a change', () => {
     assert.equal((await eventsOf(user)).length, 1);
   });
 
-  test('of e-mail and phone together is one event', async () => {
+  test('stores one event for a change of e-mail and phone', async () => {
     const { user, customerId } = await aReachableMember();
     await update(user, customerId, { emailAddress: 'both@home.example.test', phoneNumber: '+12025550155' });
     const events = await eventsOf(user);
@@ -169,8 +169,8 @@ describe('a change', () => {
   });
 });
 
-describe('no change', () => {
-  test('with none of the fields answers the profile and leaves no event', async () => {
+describe('no change of contact', () => {
+  test('returns the profile and stores no event without fields', async () => {
     const { user, customerId } = await aReachableMember();
     assert.deepEqual(
       await update(user, customerId, {}),
@@ -179,7 +179,7 @@ describe('no change', () => {
     assert.deepEqual(await eventsOf(user), []);
   });
 
-  test('to the same values, however written, leaves no event', async () => {
+  test('stores no event for the same values in any spelling', async () => {
     const { user, customerId } = await aReachableMember();
     await update(user, customerId, { emailAddress: 'old@home.example.test' });
     await update(user, customerId, { emailAddress: ' old@home.example.test ' });
@@ -188,7 +188,7 @@ describe('no change', () => {
   });
 });
 
-describe('refused, with nothing changed', () => {
+describe('refused changes of contact', () => {
   const refused: [string, ContactChange][] = [
     ['a number that cannot be dialled', { phoneNumber: '12345' }],
     ['a number with words around it', { phoneNumber: 'call 202-555-0123 tonight' }],
@@ -208,7 +208,7 @@ describe('refused, with nothing changed', () => {
     });
   }
 
-  test('a customer that is not there and, in the same words, whom the caller may not change', async () => {
+  test('refuses a missing customer and another member’s in the same words', async () => {
     const me = await aReachableMember();
     const other = await aReachableMember();
     const unregistered = await aCustomer(db.database, institution);
@@ -228,14 +228,14 @@ describe('refused, with nothing changed', () => {
     assert.deepEqual(await eventsOf(other.user), []);
   });
 
-  test('a member number is no customer id', async () => {
+  test('does not accept a member number as a customer id', async () => {
     const { user, memberNumber } = await aReachableMember();
     assert.equal((await refusalOf(update(user, memberNumber, {}))).code, 'not_found');
   });
 });
 
-describe('whose contact it is', () => {
-  test("a joint owner's token changes the joint owner, a client's token the PRIMARY", async () => {
+describe('owner of the contact', () => {
+  test('changes the joint owner’s contact by their token, and the PRIMARY’s by a client’s token', async () => {
     const primary = await aReachableMember();
     const person = await aPerson(db.database, institution);
     await aRole(db.database, primary, person, 'JOINT');
@@ -254,7 +254,7 @@ describe('whose contact it is', () => {
     assert.deepEqual([(await eventsOf(joint)).length, (await eventsOf(primary.user)).length], [1, 1]);
   });
 
-  test("the core's own record of the person stays as it is", async () => {
+  test('keeps the core’s own record of the person', async () => {
     const { user, customerId, person } = await aReachableMember();
     await update(user, customerId, { emailAddress: 'only.here@example.test', phoneNumber: '+12025550166' });
     assert.deepEqual(
@@ -264,8 +264,8 @@ describe('whose contact it is', () => {
   });
 });
 
-describe('at once', () => {
-  test('of many changes each event tells the value that it really replaced', async () => {
+describe('simultaneous changes of contact', () => {
+  test('each event of many simultaneous changes has the value that it replaced', async () => {
     const { user, customerId } = await aReachableMember('0@race.example.test');
     const emails = Array.from({ length: 20 }, (_, i) => `${i + 1}@race.example.test`);
     await Promise.all(emails.map((emailAddress) => update(user, customerId, { emailAddress })));
@@ -282,7 +282,7 @@ describe('at once', () => {
     assert.equal(profile.emailAddress, current);
   });
 
-  test('a change of the e-mail and one of the phone both last', async () => {
+  test('keeps both of a simultaneous change of e-mail and of phone', async () => {
     const { user, customerId } = await aReachableMember();
     await Promise.all([
       update(user, customerId, { emailAddress: 'both.last@example.test' }),
@@ -295,7 +295,7 @@ describe('at once', () => {
     assert.deepEqual(second?.data.before, first?.data.after);
   });
 
-  test('a change that waits too long for another is told to try again, and nothing of it is written', async () => {
+  test('refuses a change that waits too long for another as retryable, and writes nothing of it', async () => {
     const { user, customerId } = await aReachableMember();
     const change = { emailAddress: 'patient@example.test' };
     const beside = new Database({ connection: db.connection, maxConnections: 1 });

@@ -102,7 +102,7 @@ const idOf: Readonly<Record<UserIdType, string>> = {
   USER_ID: 'u-2000',
 };
 
-test('what every request reads is read by key', async () => {
+test('every request’s reads use keys', async () => {
   const i = () => institution.institutionId;
   const tokenId = '018f0000-0000-7000-8000-000000000000';
   const reads: Readonly<Record<string, (db: Queryable) => Promise<unknown>>> = {
@@ -129,7 +129,7 @@ test('what every request reads is read by key', async () => {
   }
 });
 
-test('which the measure would notice', async () => {
+test('the measure of reads by key notices a scan', async () => {
   const { rows } = await measured((q) =>
     q.query(
       {

@@ -19,17 +19,17 @@ before(async () => {
 });
 after(() => db.close());
 
-describe('no page costs more for lying deeper, and no list reads what it does not return', () => {
-  test('as planned before the tables were ever analysed', async () => {
+describe('bounded reads of pages and lists', () => {
+  test('each page needs few rows as planned before the tables were ever analyzed', async () => {
     assert.deepEqual(breaches(await measureReads(db, filled)), []);
   });
 
-  test('nor where indexes that look equal to the planner were made in another order', async () => {
+  test('each page needs few rows if indexes that look equal to the planner were made in another order', async () => {
     await asSuperuser(db.connection, async (client) => (await withoutIndexes(client))('reversed'));
     assert.deepEqual(breaches(await measureReads(db, filled)), []);
   });
 
-  test('as planned from statistics', async () => {
+  test('each page needs few rows as planned from statistics', async () => {
     await db.superuser('analyze');
     const measured = await measureReads(db, filled);
     assert.deepEqual(breaches(measured), []);
@@ -37,7 +37,7 @@ describe('no page costs more for lying deeper, and no list reads what it does no
     assert.ok(full.length > measured.length / 2, 'most of the pages measured are full ones');
   });
 
-  test('which the measure would notice', async () => {
+  test('the measure of pages notices a longer read', async () => {
     const { institutionId } = filled.institution;
     const naive = (name: string, text: string): Read => ({
       name,

@@ -78,7 +78,7 @@ function apply(
 const xml = signAssertion(anAssertion(now, { id: '_a' }), rsa.privateKey);
 const endpoint = 'http://sharedraft.test/auth/v2/token';
 
-test('a SAML assertion', () => {
+test('a random SAML assertion is accepted or rejected, never an internal error', () => {
   const original = verifySaml(provider, xml, endpoint, now);
   fc.assert(
     fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), (changes) => {
@@ -93,7 +93,7 @@ test('a SAML assertion', () => {
   );
 });
 
-test('a JWT', async () => {
+test('a random JWT is accepted or rejected, never an internal error', async () => {
   const jwt = signJwt({ alg: 'RS256' }, goodClaims(now, samlIssuer, 'u-1'), rsa.privateKey);
   const rules = { types: [undefined, 'jwt'], requiredClaims: [], now, furthestExpirySeconds: 600 };
   const original = await verifyJwt(provider, jwt, rules);
@@ -110,7 +110,7 @@ test('a JWT', async () => {
   );
 });
 
-test('XML is read or refused, whatever it is', () => {
+test('any XML is read or rejected, never an internal error', () => {
   const text = fc.array(
     fc.constantFrom(...bits, '<a', '</a>', '<a>', '&amp;', '&#1;', '\u0000', '\ud800', 'é'),
     { maxLength: 30 },

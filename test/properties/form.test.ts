@@ -9,7 +9,7 @@ const text = fc.oneof(
   fc.constantFrom('scope', '__proto__', 'toString', ''),
 );
 
-test('any form that URLSearchParams writes is read as it reads it', () => {
+test('reads any form that URLSearchParams writes as URLSearchParams does', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(text, text), { maxLength: 6 }), (pairs) => {
       agreesWithUrlSearchParams(String(new URLSearchParams(pairs)));
@@ -18,7 +18,7 @@ test('any form that URLSearchParams writes is read as it reads it', () => {
   );
 });
 
-test('any text is read as URLSearchParams reads it, or refused where that would replace or keep a bad escape', () => {
+test('reads any text as URLSearchParams does, or refuses a bad escape that it would replace or keep', () => {
   const anyByte = fc
     .tuple(fc.constantFrom(...'0234578ACEF'), fc.constantFrom(...'09afAF'))
     .map(([high, low]) => `%${high}${low}`);
@@ -86,7 +86,7 @@ function isWellFormed(form: string): boolean {
   });
 }
 
-test('64 KiB of malice is answered fast', () => {
+test('answers 64 KiB of hostile form text fast', () => {
   const hostile = ['&', 'a&', '=', '+', '%', '%41', '%F0%9F%98%80', 'a=1&'].map((part) =>
     part.repeat(Math.floor(65_536 / part.length)),
   );

@@ -81,19 +81,19 @@ const mutated = fc
     }, text),
   );
 
-test('any document is taken or refused as JSON.parse does, but for what is refused on purpose', () => {
+test('accepts or refuses any document as JSON.parse does, except for the intended refusals', () => {
   fc.assert(fc.property(document, agreesWithJsonParse), { numRuns: 5_000 });
 });
 
-test('any document nested about 32 levels deep is taken or refused as JSON.parse does, but for the bound', () => {
+test('accepts or refuses documents nested about 32 levels deep as JSON.parse does, except for the bound', () => {
   fc.assert(fc.property(nested, agreesWithJsonParse), { numRuns: 1_000 });
 });
 
-test('any damaged document is taken or refused as JSON.parse does, at the same position', () => {
+test('accepts or refuses any damaged document as JSON.parse does, at the same position', () => {
   fc.assert(fc.property(mutated, agreesWithJsonParse), { numRuns: 20_000 });
 });
 
-test('any value written by JSON.stringify is read back', () => {
+test('reads back any value written by JSON.stringify', () => {
   const text = fc
     .tuple(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 1, '\t'))
     .map(([value, indent]) => JSON.stringify(value, null, indent));
@@ -185,7 +185,7 @@ function reference(text: string) {
   return { value, numbers, refusals };
 }
 
-test('64 KiB of malice is answered fast, and never by an overflow of the stack', () => {
+test('answers 64 KiB of hostile JSON fast, without a stack overflow', () => {
   const size = 65_536;
   const fill = (part: string, head = '', tail = '') =>
     head + part.repeat(Math.floor((size - head.length - tail.length) / part.length)) + tail;

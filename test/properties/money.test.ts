@@ -18,7 +18,7 @@ function written(major: bigint, minor: bigint, decimals: number): string {
   return decimals === 0 ? `${major}` : `${major}.${String(minor).padStart(decimals, '0')}`;
 }
 
-test('every cent from 0.01 to 100,000.00 is read and printed as itself', () => {
+test('reads and prints every cent from 0.01 to 100,000.00 as itself', () => {
   let expected = 0n;
   for (let major = 0; major < 100_000; major += 1) {
     for (let cents = 0; cents < 100; cents += 1) {
@@ -32,7 +32,7 @@ test('every cent from 0.01 to 100,000.00 is read and printed as itself', () => {
   assert.equal(expected, 10_000_000n);
 });
 
-test('any amount of up to 13 digits in any currency is read exactly and printed as it was written', () => {
+test('reads any amount of up to 13 digits in any currency exactly, and prints it as written', () => {
   fc.assert(
     fc.property(
       currency,
@@ -51,7 +51,7 @@ test('any amount of up to 13 digits in any currency is read exactly and printed 
   );
 });
 
-test('each currency takes as many decimals as it has and not one more, zeros behind them aside', () => {
+test('accepts as many decimals as the currency has and not one more, except for trailing zeros', () => {
   for (const [code, decimals] of currencies) {
     for (let written = 0; written <= 6; written += 1) {
       const scale = 10n ** BigInt(decimals);
@@ -65,7 +65,7 @@ test('each currency takes as many decimals as it has and not one more, zeros beh
   }
 });
 
-test('each currency takes 13 digits before the point and not one more', () => {
+test('accepts 13 digits before the point in each currency and not one more', () => {
   for (const [code, decimals] of currencies) {
     const fraction = decimals === 0 ? '' : `.${'9'.repeat(decimals)}`;
     assert.equal(read(`9999999999999${fraction}`, code), 10n ** BigInt(13 + decimals) - 1n, code);
@@ -77,7 +77,7 @@ test('each currency takes 13 digits before the point and not one more', () => {
   }
 });
 
-test('what is printed is read back as the same amount, whatever its size', () => {
+test('reads a printed amount of any size back as the same amount', () => {
   const largest = 10n ** 13n;
   fc.assert(
     fc.property(currency, fc.bigInt(1n, 2n ** 63n - 1n), ([code, decimals], minor) => {
@@ -93,7 +93,7 @@ test('what is printed is read back as the same amount, whatever its size', () =>
   );
 });
 
-test('a number with its point moved by an exponent is the same amount', () => {
+test('reads a number with its point moved by an exponent as the same amount', () => {
   fc.assert(
     fc.property(
       fc.bigInt(1n, 10n ** 13n - 1n),
@@ -118,7 +118,7 @@ function pointed(digits: bigint, decimals: number): string {
   return decimals === 0 ? text : `${text.slice(0, -decimals)}.${text.slice(-decimals)}`;
 }
 
-test('what JSON does not take for a number is never an amount, and what it takes is judged without an error', () => {
+test('reads no amount from text that is not a JSON number, and judges every JSON number without an error', () => {
   const text = fc.string({ unit: fc.constantFrom(...'0123456789.eE+-'), maxLength: 24 });
   fc.assert(
     fc.property(text, (source) => {

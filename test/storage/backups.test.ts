@@ -56,7 +56,7 @@ test('a backup login reads every row of every table, of all institutions', async
   assert.deepEqual(await contentsFor(backup), all);
 });
 
-test('a backup login may write to no table, no column and no sequence, and owns nothing', async () => {
+test('a backup login may write to no table, column or sequence, and owns nothing', async () => {
   const writable = await service.db.superuser(
     `select c.relname from pg_class c
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'S')
@@ -85,7 +85,7 @@ test('a backup login may write to no table, no column and no sequence, and owns 
   }
 });
 
-test('a new table is readable by a backup login once the owner has migrated', async () => {
+test('a backup login can read a new table once the owner has migrated', async () => {
   const { database } = service.db.connection;
   await service.db.superuser('create table newer (institution_id integer); insert into newer values (7)');
   await service.db.superuser(
@@ -125,7 +125,7 @@ async function recipe(program: string): Promise<string> {
   return command;
 }
 
-test('the dump and the restore of docs/operations.md bring every row back', async (t) => {
+test('the dump and the restore of docs/operations.md restore every row', async (t) => {
   const [dump, restore] = [await recipe('pg_dump'), await recipe('pg_restore')];
   const missing = await missingTools();
   if (missing !== undefined) return t.skip(missing);

@@ -5,7 +5,7 @@ import { testDatabase } from '../support/database.ts';
 
 const wait = sql('test_wait', 'select pg_sleep(0.01)::text as waited');
 
-test('a closed database has no connection left: whoever asks next who uses the server sees none', async () => {
+test('a closed database leaves no connection that the next user of the server sees', async () => {
   const db = await testDatabase();
   try {
     for (let round = 0; round < 10; round++) {

@@ -53,7 +53,7 @@ const told = (work: (tx: Transaction) => Promise<unknown>, through = database) =
 const noted = async (note: string) =>
   (await db.superuser('select from notes where note = $1', [note])).length > 0;
 
-test('it does not wait for the answers of what goes before it', { timeout: 120_000 }, async () => {
+test('a pipelined commit does not wait for the responses before it', { timeout: 120_000 }, async () => {
   await using proxy = await cuttingProxy(db.connection.host);
   const behindProxy = new Database({
     connection: { ...db.connection, host: proxy.host },
@@ -80,7 +80,7 @@ test('it does not wait for the answers of what goes before it', { timeout: 120_0
   }
 });
 
-test('its answer is the outcome, and the connection goes on', async () => {
+test('a pipelined commit returns the outcome, and the connection continues', async () => {
   const result = await database.transaction(institutionId, async (tx) => {
     await tx.commitWith([note('a'), note('b')]);
     return 'result';
@@ -90,7 +90,7 @@ test('its answer is the outcome, and the connection goes on', async () => {
   assert.equal(await told((tx) => tx.commitWith([])), 'done');
 });
 
-test('what fails beside it undoes all, is told as what it was, and the connection goes on', async () => {
+test('a failure beside a pipelined commit rolls back everything and is reported, and the connection continues', async () => {
   const pid = () => database.transaction(institutionId, (tx) => tx.query(process)).then(({ rows }) => rows);
   const before = await pid();
   const failing = counted('test_counted', 'notes', '2', `insert into notes values ('miscounted')`);
@@ -108,7 +108,7 @@ test('what fails beside it undoes all, is told as what it was, and the connectio
   }
 });
 
-test('a failure before it, though nobody listened to it, undoes all and is what is told', async () => {
+test('an unobserved failure before a pipelined commit rolls back everything and is reported', async () => {
   const answer = told(async (tx) => {
     await tx.query(raise('SD998')).catch(() => {});
     await tx.commitWith([note('e')]);
@@ -122,7 +122,7 @@ test('a failure before it, though nobody listened to it, undoes all and is what 
   assert.equal(await noted('e'), false);
 });
 
-test('a write that no statement can be made of commits nothing', async () => {
+test('a pipelined commit with a write that cannot be serialized commits nothing', async () => {
   const unwritable = {
     statement: insertNote,
     values: [{ toPostgres: () => assert.fail('not to be written') }],
@@ -132,7 +132,7 @@ test('a write that no statement can be made of commits nothing', async () => {
   assert.equal(await noted('f'), false);
 });
 
-test('a database that cannot write has written nothing; one that went away may have', async () => {
+test('a pipelined commit to a read-only database wrote nothing, and one to a lost database may have written', async () => {
   const diskFull = '53100';
   assert.equal(await told((tx) => tx.commitWith([plain(raise(diskFull))])), 'database_unavailable');
 
@@ -150,7 +150,7 @@ test('a database that cannot write has written nothing; one that went away may h
   assert.equal(await ended(told((tx) => tx.commitWith([plain(sleep)]))), 'outcome_unknown');
 });
 
-test('nothing can be asked behind it; who tries is told that the outcome is unknown, for it was committed', async () => {
+test('a statement behind a pipelined commit is refused with an unknown outcome, because it was committed', async () => {
   const answer = told(async (tx) => {
     await tx.commitWith([note('g')]);
     await write(tx, 'h');

@@ -76,7 +76,7 @@ async function eventually(what: string, test: () => Promise<boolean>): Promise<v
   }
 }
 
-test('what was written is there after stop and start; stopping twice is stopping once', async () => {
+test('data survives a stop and a start of the embedded server, and stopping twice equals stopping once', async () => {
   const first = await ownEmbeddedPostgres({ dataDir, log });
   await ask(first.connection, 'create table kept as select 42 as answer');
   await Promise.all([first.stop(), first.stop()]);
@@ -86,7 +86,7 @@ test('what was written is there after stop and start; stopping twice is stopping
   await second.stop();
 });
 
-test('refuses a link in the place of its socket folder and leaves the link’s target as it is', async () => {
+test('refuses a link in place of its socket folder, and leaves the link’s target unchanged', async () => {
   const other = await mkdtemp(path.join(parent, 'other-'));
   await chmod(other, 0o755);
   await symlink(other, path.join(dataDir, 'socket'));
@@ -95,7 +95,7 @@ test('refuses a link in the place of its socket folder and leaves the link’s t
   assert.deepEqual([mode & 0o777, uid], [0o755, process.getuid?.()]);
 });
 
-test('keeps its lock and its socket where no other user can make, take or reach them', async () => {
+test('keeps its lock and socket out of reach of other users', async () => {
   const hash = createHash('sha256')
     .update(await realpath(dataDir))
     .digest('hex')
@@ -115,7 +115,7 @@ test('keeps its lock and its socket where no other user can make, take or reach 
   }
 });
 
-test('finds its socket again in a data folder whose path is too long for one', async () => {
+test('finds its socket again for a data folder whose path is too long for one', async () => {
   const long = path.join(dataDir, 'a-folder-with-a-long-name'.repeat(4));
   const owner = await ownEmbeddedPostgres({ dataDir: long, log });
   const noted = (await readFile(path.join(long, 'socket-is-in'), 'utf8')).trim();
@@ -136,7 +136,7 @@ async function aStoppedServer(): Promise<string> {
 }
 
 test(
-  'does not open or hand over a file of root that the server’s user put in the place of the log',
+  'neither opens nor hands over a file of root that the server’s user put in place of the log',
   onlyRoot,
   async () => {
     const folder = await aStoppedServer();
@@ -181,7 +181,7 @@ test('refuses a data folder that the server’s user can write', onlyRoot, async
   await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), /Every user can write/);
 });
 
-test('starts its server in the place of one that accepts connections and never responds', async () => {
+test('starts its server in place of one that accepts connections and never responds', async () => {
   await aStoppedServer();
   const pretender = createServer((socket) => {
     socket.on('error', () => {});
@@ -200,7 +200,7 @@ test('starts its server in the place of one that accepts connections and never r
   }
 });
 
-test('opens nothing in a data folder that is another user’s or lies below one', onlyRoot, async () => {
+test('opens nothing in a data folder that belongs to another user or is below one', onlyRoot, async () => {
   const stranger = 65_533;
   const target = path.join(parent, 'made-by-root');
   await symlink(target, path.join(dataDir, 'database.lock'));
@@ -253,7 +253,7 @@ test('keeps only demo institutions under a user that other programs share', () =
   assert.equal(whyDemoOnly(undefined, '/data/postgres'), undefined);
 });
 
-test('commits are durable and nobody else on the machine can reach the socket', async () => {
+test('makes commits durable, and no other user of the machine can reach the socket', async () => {
   const postgres = await ownEmbeddedPostgres({ dataDir, log });
   try {
     for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
@@ -266,7 +266,7 @@ test('commits are durable and nobody else on the machine can reach the socket', 
   }
 });
 
-test('a second owner of the same folder is refused in one sentence', async () => {
+test('refuses a second owner of the same folder in one sentence', async () => {
   const first = await ownEmbeddedPostgres({ dataDir, log });
   try {
     await assert.rejects(ownEmbeddedPostgres({ dataDir, log }), /Another service is running on .*DATA_DIR/);
@@ -276,7 +276,7 @@ test('a second owner of the same folder is refused in one sentence', async () =>
   }
 });
 
-test('a command borrows the running database and leaves it running, or starts it for its own time', async () => {
+test('a command borrows the running database and leaves it running, or starts it for its own duration', async () => {
   const alone = await borrowEmbeddedPostgres({ dataDir, log });
   const pid = await postmasterOf(dataDir);
   await alone.stop();
@@ -289,7 +289,7 @@ test('a command borrows the running database and leaves it running, or starts it
   await owner.stop();
 });
 
-test('the last command that uses the database stops it, also where the one that started it was killed or went before', async () => {
+test('the last command stops the database, even if the one that started it was killed or ended before', async () => {
   const first = await borrowEmbeddedPostgres({ dataDir, log });
   const pid = await postmasterOf(dataDir);
   const second = await borrowEmbeddedPostgres({ dataDir, log });
@@ -308,7 +308,7 @@ test('the last command that uses the database stops it, also where the one that 
   await eventually('the orphan has ended', async () => !isAlive(orphan));
 });
 
-test('a database whose server is killed is brought back by its owner, with all that was committed', async () => {
+test('the owner restarts a database whose server was killed, with everything that was committed', async () => {
   const events: string[] = [];
   const postgres = await ownEmbeddedPostgres({ dataDir, log: (event) => events.push(event) });
   try {
@@ -321,7 +321,7 @@ test('a database whose server is killed is brought back by its owner, with all t
   }
 });
 
-test('a database that outlived its killed owner is found and taken over', async () => {
+test('finds and takes over a database that outlived its killed owner', async () => {
   const program = `
     import { ownEmbeddedPostgres } from ${JSON.stringify(new URL('../../src/embedded-postgres/index.ts', import.meta.url).href)};
     await ownEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, log: () => {} });
@@ -343,7 +343,7 @@ test('a database that outlived its killed owner is found and taken over', async 
   await eventually('the server has ended', async () => !isAlive(pid));
 });
 
-test('an initialization that was not finished is begun again', async () => {
+test('restarts an unfinished initialization', async () => {
   const unfinished = path.join(dataDir, 'postgres.new');
   await mkdir(unfinished);
   await writeFile(path.join(unfinished, 'PG_VERSION'), '18\n');
@@ -354,7 +354,7 @@ test('an initialization that was not finished is begun again', async () => {
   await postgres.stop();
 });
 
-test('two that start at once on a fresh folder: one owns it, the other is refused, nothing is harmed', async () => {
+test('lets one of two simultaneous starts own a new folder, and refuses the other without harm', async () => {
   const both = await Promise.allSettled([
     ownEmbeddedPostgres({ dataDir, log }),
     ownEmbeddedPostgres({ dataDir, log }),
@@ -365,7 +365,7 @@ test('two that start at once on a fresh folder: one owns it, the other is refuse
   await owners[0]?.value.stop();
 });
 
-test('a folder that is closed to the server user: the cluster lives elsewhere, and a note says where', {
+test('puts the cluster elsewhere with a note if the folder is closed to the server user', {
   skip: process.getuid?.() !== 0 && 'only root runs the server as another user',
 }, async () => {
   await chmod(dataDir, 0o700);
@@ -380,13 +380,13 @@ test('a folder that is closed to the server user: the cluster lives elsewhere, a
   await rm(place, { recursive: true, force: true });
 });
 
-test('a data folder that is a file is named in one sentence', async () => {
+test('names a data folder that is a file in one sentence', async () => {
   const file = path.join(dataDir, 'file');
   await writeFile(file, '');
   await assert.rejects(ownEmbeddedPostgres({ dataDir: file, log }), /is not a folder/);
 });
 
-test("a database that came into a cluster without the service's role is refused: no dump has a role's rights", async () => {
+test('refuses a database that came into a cluster without the service’s role, because dumps omit the role’s rights', async () => {
   const { connection, stop } = await ownEmbeddedPostgres({ dataDir, log });
   await migrate(connection);
   await ask(connection, 'alter role sharedraft_service rename to left_behind');

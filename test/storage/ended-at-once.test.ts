@@ -11,7 +11,7 @@ import { serverError, serverMessage } from '../support/server-messages.ts';
 const letIn = Buffer.concat([serverMessage('R', Buffer.alloc(4)), serverMessage('Z', 'I')]);
 const shutDown = serverError('57P01');
 
-test('a server that ends a connection in one breath with letting it in is only unavailable', async () => {
+test('a server that closes a connection right after admitting it is unavailable', async () => {
   const host = await mkdtemp(path.join(os.tmpdir(), 'ended-'));
   let connections = 0;
   const server = net.createServer((socket) => {

@@ -45,7 +45,7 @@ async function primaryAndStandby() {
   };
 }
 
-test('after a fail-over to a standby that had lagged behind, the service goes on by itself and tells readers of lost events', {
+test('the service continues by itself after a fail-over to a lagging standby, and reports lost events to readers', {
   timeout: 300_000,
 }, async () => {
   const { primary, standby, stop } = await primaryAndStandby();

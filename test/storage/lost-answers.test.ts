@@ -64,7 +64,7 @@ const ends = {
   'the end alone': Buffer.alloc(0),
 };
 for (const [name, instead] of Object.entries(ends)) {
-  test(`COMMIT answered by ${name}, and no more: unknown`, async () => {
+  test(`the outcome is unknown if COMMIT gets only ${name}`, async () => {
     await using failing = await failingAt('COMMIT', instead);
     const insert = (tx: Transaction) => tx.query(insertNote, [name]);
     const error = await told(failing.database.transaction(institutionId, insert));
@@ -74,7 +74,7 @@ for (const [name, instead] of Object.entries(ends)) {
   });
 }
 
-test('a single write whose answer was lost: unavailable, without a word that nothing was written', async () => {
+test('a single write whose response was lost is unavailable, without a claim that nothing was written', async () => {
   await using failing = await failingAt('INSERT 0 1', Buffer.alloc(0));
   const error = await told(
     failing.database.write(institutionId, (one) => one.query(insertNote, ['written alone'])),
@@ -85,7 +85,7 @@ test('a single write whose answer was lost: unavailable, without a word that not
   assert.equal(await noted('written alone'), true);
 });
 
-test('nothing can be asked of a transaction that is over', async () => {
+test('refuses statements on a transaction that is over', async () => {
   let kept: Transaction | undefined;
   await db.database.transaction(institutionId, async (tx) => {
     assert.equal(tx.over, false);

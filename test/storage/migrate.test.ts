@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => db.close());
 
-test('migrating again does nothing', async () => {
+test('migrating again changes nothing', async () => {
   assert.deepEqual(await migrate(db.connection), []);
 });
 
@@ -33,7 +33,7 @@ test('several processes may migrate at once', async () => {
   assert.deepEqual(all, [[], [], [], []]);
 });
 
-test('a schema newer than the program is refused', async () => {
+test('refuses a schema that is newer than the program', async () => {
   await db.superuser(`insert into schema_migrations values (9999, '9999_future.sql', 'x', '2030-01-01Z')`);
   await assert.rejects(
     migrate(db.connection),
@@ -42,7 +42,7 @@ test('a schema newer than the program is refused', async () => {
   await db.superuser('delete from schema_migrations where version = 9999');
 });
 
-test('a migration that was changed after it was applied is refused', async () => {
+test('refuses a migration that was changed after it was applied', async () => {
   const [row] = await db.superuser<{ checksum: string }>(
     'select checksum from schema_migrations where version = 1',
   );
@@ -52,11 +52,11 @@ test('a migration that was changed after it was applied is refused', async () =>
   assert.deepEqual(await migrate(db.connection), []);
 });
 
-test('a database that cannot be reached is named in one sentence', async () => {
+test('names an unreachable database in one sentence', async () => {
   await assert.rejects(migrate({ ...db.connection, host: '/nowhere' }), /The database cannot be reached/);
 });
 
-test("the service's login owns nothing, is bound by policies and can take no other role", async () => {
+test('the service’s login owns nothing, is bound by policies and can take no other role', async () => {
   const who = sql('test_who', 'select current_user as role, session_user as login');
   const { rows } = await db.database.directory((q) => q.query<{ role: string; login: string }>(who));
   assert.deepEqual(rows, [{ role: 'sharedraft_app', login: 'sharedraft_app' }]);
@@ -75,7 +75,7 @@ test("the service's login owns nothing, is bound by policies and can take no oth
   }
 });
 
-test('the service can make no temporary table, and nothing else in the schema', async () => {
+test('the service can create no temporary table, and nothing else in the schema', async () => {
   for (const [statement, refusal] of [
     ['create temporary table entries (amount bigint)', /permission denied to create temporary tables/],
     ['create table public.notes (note text)', /permission denied for schema public/],
@@ -108,7 +108,7 @@ test('a service whose database leaves large objects open starts and logs a warni
   assert.ok(events.includes('large_objects_open'), events.join());
 });
 
-test('every table but the global directory is bound to its institution', async () => {
+test('every table except those of the global directory is bound to its institution', async () => {
   const open = await db.superuser<{ relname: string }>(
     `select c.relname from pg_class c
      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
@@ -141,7 +141,7 @@ test('institution_id leads every key of those tables', async () => {
   assert.deepEqual(other, []);
 });
 
-test('a connection that has not said its institution gets an error, not rows', async () => {
+test('a connection without an institution gets an error, not rows', async () => {
   const fresh = new Database({ connection: db.connection, maxConnections: 1 });
   const peek = sql('test_peek', 'select count(*) from balances');
   await assert.rejects(
@@ -151,7 +151,7 @@ test('a connection that has not said its institution gets an error, not rows', a
   await fresh.close();
 });
 
-test('every function finds the same tables and functions, whatever its caller set', async () => {
+test('every function finds the same tables and functions with any setting of its caller', async () => {
   const free = await db.superuser(
     `select p.oid::regprocedure::text as function from pg_proc p
      where p.pronamespace = 'public'::regnamespace and p.prosqlbody is null
@@ -172,7 +172,7 @@ test('no function runs as the owner for callers that it was not granted to', asy
   assert.deepEqual(free, []);
 });
 
-test('what adds up and checks the control total runs as the owner, and the service may not call it', async () => {
+test('the functions of the control total run as the owner, and the service may not call them', async () => {
   const found = await db.superuser(
     `select p.proname::text as name, p.prosecdef as "asOwner", has_function_privilege($1, p.oid, 'execute') as callable
      from pg_proc p where p.pronamespace = 'public'::regnamespace
@@ -188,7 +188,7 @@ test('what adds up and checks the control total runs as the owner, and the servi
   ]);
 });
 
-test('the service may neither change nor remove what is for ever', async () => {
+test('the service may neither change nor remove permanent rows', async () => {
   for (const statement of [
     'update entries set amount = 1',
     'delete from entries',
@@ -239,7 +239,7 @@ function urlOf({ user, host, database }: TestDatabase['connection']): string {
   return `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
 }
 
-test('an owner migrates a database from nothing; it is served with a second login, or with its own if a setting says so', async () => {
+test('an owner migrates a database from nothing, and a second login serves it, or the owner’s if a setting allows it', async () => {
   await asOwner('createrole', async (login, connection) => {
     assert.ok((await migrate(connection)).length > 0);
     assert.deepEqual(await migrate(connection), []);
@@ -287,7 +287,7 @@ test('an owner migrates a database from nothing; it is served with a second logi
   });
 });
 
-test('an owner who may not create roles is told the statements to have run, and migrates after them', async () => {
+test('an owner who may not create roles gets the statements to have run, and migrates after them', async () => {
   await asOwner('', async (login, connection) => {
     const refusal = await migrate(connection).catch((error: Error) => error);
     assert.ok(refusal instanceof DatabaseStartError);
@@ -304,7 +304,7 @@ test('an owner who may not create roles is told the statements to have run, and 
   });
 });
 
-test('a superuser, and a login exempt from row-level security, is refused whatever role its sessions take', async () => {
+test('refuses a superuser and a login exempt from row-level security, whatever role its sessions take', async () => {
   const login = `exempt_${randomUUID().replaceAll('-', '').slice(0, 12)}`;
   for (const exemption of ['superuser', 'bypassrls', 'in role pg_write_all_data']) {
     await db.superuser(`create role ${login} login ${exemption}`);
@@ -327,7 +327,7 @@ test('a superuser, and a login exempt from row-level security, is refused whatev
   }
 });
 
-test("a login that is only a member of the service's role serves what is migrated, and migrates nothing", async () => {
+test('a login that is only a member of the service’s role serves a migrated database, and migrates nothing', async () => {
   assert.deepEqual(await migrate(db.connection), []);
   await open({ DATABASE_URL: db.url });
   await db
@@ -345,7 +345,7 @@ test("a login that is only a member of the service's role serves what is migrate
     });
 });
 
-test('a database whose rights belong to a role of another name gives them to its own when it is migrated', async () => {
+test('migrating gives rights that belong to a role of another name to the database’s own role', async () => {
   // As one does that an older program migrated, that was renamed, or restored under another name.
   await using moved = await testDatabase();
   const rights = (role: string) =>
@@ -369,7 +369,7 @@ test('a database whose rights belong to a role of another name gives them to its
   await migrate(moved.owner, { login });
 });
 
-test('a database in which every login of the cluster may connect or create tables is not served', async () => {
+test('refuses to serve a database in which every login of the cluster may connect or create tables', async () => {
   await using opened = await testDatabase();
   const { database } = opened.connection;
   for (const right of [
@@ -390,7 +390,7 @@ for (const [pool, options] of [
   ['of as many server processes as are asked for', { mode: 'transaction', processes: 20 }],
   ['that takes its server processes in turns', { mode: 'transaction', processes: 2, takes: 'the first' }],
 ] as const) {
-  test(`a pooler in transaction mode ${pool} is refused, and no lock stays behind it`, async () => {
+  test(`refuses a pooler in transaction mode ${pool}, and leaves no lock behind it`, async () => {
     await using pooler = await startPooler(db.connection.host, options);
     const pooled = urlOf({ ...db.connection, host: pooler.host });
     for (const settings of [
@@ -406,7 +406,7 @@ for (const [pool, options] of [
   });
 }
 
-test('a pooler in transaction mode with one server process is refused: the second connection waits in vain', async () => {
+test('refuses a pooler in transaction mode with one server process, because the second connection waits in vain', async () => {
   await using pooler = await startPooler(db.connection.host, { mode: 'transaction', processes: 1 });
   const connection = { ...db.connection, host: pooler.host };
   await assert.rejects(
@@ -425,7 +425,7 @@ test('a session that a pooler keeps after migrating holds no lock', async () => 
   assert.deepEqual(await migrate(db.connection, { patienceMillis: 5_000 }), []);
 });
 
-test('a lock that another process does not give back is waited for with a limit, and its holder is named', async () => {
+test('waits a limited time for a migration lock of another process, and names its holder', async () => {
   const holder = new pg.Client({ ...db.owner });
   await holder.connect();
   try {
@@ -440,7 +440,7 @@ test('a lock that another process does not give back is waited for with a limit,
   }
 });
 
-test('a pooler that passes no start-up options on is refused, with the settings that are missing', async () => {
+test('refuses a pooler that passes no start-up options on, with the missing settings', async () => {
   await using pooler = await startPooler(db.connection.host, { mode: 'session', processes: 20 });
   await assert.rejects(open({ DATABASE_URL: urlOf({ ...db.connection, host: pooler.host }) }), {
     name: 'DatabaseStartError',
@@ -449,7 +449,7 @@ test('a pooler that passes no start-up options on is refused, with the settings 
   });
 });
 
-test('options in the URL, which take the place of the service’s own, are refused, and the command ends', {
+test('a command refuses URL options that replace the service’s own, and exits', {
   timeout: 20_000,
 }, async () => {
   const url = `${db.url}&options=-c%20statement_timeout%3D5s`;

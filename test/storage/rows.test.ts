@@ -17,7 +17,7 @@ const events = sql(
    order by place`,
 );
 
-test('rows of every kind of cell come to the database as they were', async () => {
+test('sends rows with every kind of cell to the database unchanged', async () => {
   const texts = [
     ...[
       '',
@@ -70,7 +70,7 @@ test('rows of every kind of cell come to the database as they were', async () =>
   assert.deepEqual(back.rows, rows);
 });
 
-test('no rows are an empty array', async () => {
+test('sends no rows as an empty array', async () => {
   const { rows } = await db.database.directory((queryable) =>
     queryable.query(events, [rowsOf([], () => [])]),
   );

@@ -10,7 +10,7 @@ import { testDatabase } from '../support/database.ts';
 
 const codeOf = (error: unknown) => (error instanceof Problem ? error.code : String(error));
 
-test('what a silent server does not answer is given up, and the next request has a new connection', {
+test('gives up on a statement that a silent server does not answer, and uses a new connection next', {
   timeout: 120_000,
 }, async () => {
   await using db = await testDatabase();
@@ -39,7 +39,7 @@ test('what a silent server does not answer is given up, and the next request has
   }
 });
 
-test('a commit that a silent server does not answer may have happened, and says so', {
+test('reports an unknown outcome for a commit that a silent server does not answer', {
   timeout: 120_000,
 }, async () => {
   await using db = await testDatabase();
@@ -64,7 +64,7 @@ test('a commit that a silent server does not answer may have happened, and says 
   }
 });
 
-test('after one connection fell silent, no caller gets another one that idled since before', {
+test('gives no caller a connection that idled since before another one fell silent', {
   timeout: 120_000,
 }, async () => {
   await using db = await testDatabase();
@@ -88,7 +88,7 @@ test('after one connection fell silent, no caller gets another one that idled si
   }
 });
 
-test('closes in bounded time while a caller waits for a server that is silent', {
+test('closes in bounded time while a caller waits for a silent server', {
   timeout: 60_000,
 }, async () => {
   await using db = await testDatabase();
@@ -102,7 +102,7 @@ test('closes in bounded time while a caller waits for a server that is silent', 
   assert.equal(await asked, 'database_unavailable');
 });
 
-test('a commit that waits is noticed while it waits, and until another one succeeds', {
+test('notices a commit that waits, until another one succeeds', {
   timeout: 60_000,
 }, async () => {
   await using db = await testDatabase();

@@ -35,7 +35,7 @@ const behind = sql('test_behind', 'select $1::date as day');
 const codeOf = (error: { readonly code?: string }) => error.code;
 const quotient = (db: Queryable, by: number) => db.query<{ quotient: number }>(divide, [by]);
 
-test('each statement has its own answer, the first time and again', async () => {
+test('each statement of a group gets its own response, the first time and again', async () => {
   for (let time = 1; time <= 2; time++) {
     const [some, none, empty, other] = await database.transaction(institutionId, (tx) =>
       Promise.all([
@@ -63,7 +63,7 @@ test('each statement has its own answer, the first time and again', async () => 
   }
 });
 
-test('one that fails takes those behind it along, all told why, and the connection goes on as if it had not been', async () => {
+test('a failed statement fails those behind it with the same reason, and the connection continues', async () => {
   const onlyHere = sql('test_only_behind_a_failure', 'select $1::bigint as number');
   const work = (tx: Transaction, by: number) =>
     Promise.allSettled([quotient(tx, 5), quotient(tx, by), tx.query(onlyHere, [7n])]);
@@ -85,7 +85,7 @@ test('one that fails takes those behind it along, all told why, and the connecti
   );
 });
 
-test('what cannot be written fails its transaction, and nothing of it is sent', async () => {
+test('a statement that cannot be serialized fails its transaction, and nothing of it is sent', async () => {
   const circle: { self?: unknown } = {};
   circle.self = circle;
   await assert.rejects(
@@ -96,7 +96,7 @@ test('what cannot be written fails its transaction, and nothing of it is sent', 
   assert.deepEqual(rows, [{ day: '2026-11-21' }]);
 });
 
-test('two statements of one name are a defect that is told, not one of them run for the other', async () => {
+test('reports two statements of one name as a defect, and runs neither for the other', async () => {
   const other = sql('test_divide', 'select 1 as one');
   await assert.rejects(
     database.transaction(institutionId, (tx) => tx.query(other)),
@@ -104,7 +104,7 @@ test('two statements of one name are a defect that is told, not one of them run 
   );
 });
 
-test('a statement whose rows look otherwise since the schema changed fails once, and then answers', async () => {
+test('a statement whose rows changed with the schema fails once, and then succeeds', async () => {
   await db.superuser(`create table changing (one integer); grant select on changing to ${serviceRole}`);
   const all = sql('test_changing', 'select * from changing');
   const columns = () =>
@@ -119,7 +119,7 @@ test('a statement whose rows look otherwise since the schema changed fails once,
 });
 
 // The last one: who reads keeps the connection.
-test('outside a transaction one that fails takes no other along', async () => {
+test('a failed statement outside a transaction fails no other', async () => {
   const answers = await database.read(institutionId, (read) =>
     Promise.allSettled([quotient(read, 5), quotient(read, 0), quotient(read, 4)]),
   );

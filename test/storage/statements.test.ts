@@ -18,7 +18,7 @@ after(() => db.close());
 /** EXPLAIN takes none of these. They name no table. */
 const withoutPlan = /^(begin|commit|rollback)\b/;
 
-test('every statement of the sources is planned under the rights of the service’s role', async () => {
+test('the database plans every statement of the sources under the rights of the service’s role', async () => {
   const files = globSync('src/**/*.ts').filter((file) => !/\.(test|d)\.ts$|^src\/main\.ts$/.test(file));
   for (const file of files) await import(`../../${file}`);
   const statements = [...declaredStatements.values()];
@@ -45,7 +45,7 @@ async function failuresOf(statements: readonly Statement[]): Promise<string[]> {
   });
 }
 
-test('the numbers of transfer types in the code are those of the database', async () => {
+test('the numbers of transfer types in the code equal those of the database', async () => {
   const [column] = await db.superuser<{ expression: string }>(
     `select pg_get_expr(adbin, adrelid) as expression from pg_attrdef
      join pg_attribute a on (a.attrelid, a.attnum) = (adrelid, adnum)
@@ -73,7 +73,7 @@ test('the numbers of transfer types in the code are those of the database', asyn
   );
 });
 
-test('an error of a statement is logged with its name, its SQLSTATE and the caller, without its values', async () => {
+test('logs a statement’s error with its name, its SQLSTATE and the caller, without its values', async () => {
   const { institutionId } = await anInstitution(db.database);
   const malformed = sql('test_malformed', 'select * from unnest($1::text::balances[])');
   const fine = sql('test_fine', 'select 1');

@@ -26,7 +26,7 @@ const local = [
   'postgres://app@localhost:5432,127.0.0.1:5433/bank',
 ];
 for (const url of local) {
-  test(`does not ask for TLS on this machine: ${url}`, () => refuseUnverifiedUrl(url, 'DATABASE_URL'));
+  test(`requires no TLS on this machine: ${url}`, () => refuseUnverifiedUrl(url, 'DATABASE_URL'));
 }
 
 const unverified = [
@@ -63,7 +63,7 @@ const verified = [
   'postgres://app@db-1.example:5432,db-2.example:5432/bank?sslmode=verify-full',
 ];
 for (const url of verified) {
-  test(`takes another machine with verified TLS: ${url}`, () => refuseUnverifiedUrl(url, 'DATABASE_URL'));
+  test(`accepts another machine with verified TLS: ${url}`, () => refuseUnverifiedUrl(url, 'DATABASE_URL'));
 }
 
 test('names a certificate file that cannot be read, and repeats no password', () => {
@@ -74,7 +74,7 @@ test('names a certificate file that cannot be read, and repeats no password', ()
   });
 });
 
-test('asks the same of the URL that migrates, before anything is sent, unless a setting allows it', async () => {
+test('requires the same TLS for the URL that migrates, before anything is sent, unless a setting allows less', async () => {
   const remote = 'postgres://app@db.invalid/bank';
   const open = (environment: Record<string, string>) => {
     const { config, secrets } = loadConfig({ SECRET_KEY: testSecretKey, ...environment });
@@ -89,7 +89,7 @@ test('asks the same of the URL that migrates, before anything is sent, unless a 
   });
 });
 
-test('refuses to start if Node is told to verify no certificate', () => {
+test('refuses to start if Node is set to verify no certificate', () => {
   const environment = {
     DATABASE_URL: verified[0],
     SECRET_KEY: testSecretKey,
@@ -144,7 +144,7 @@ for (const [what, name, root, reason] of [
   });
 }
 
-test('trusts the authority that the URL names, for the name that it names', async () => {
+test('trusts the authority of the URL for the name in the URL', async () => {
   await using server = await tlsServer('localhost');
   const authority = `sslrootcert=${fixture('localhost.pem')}`;
   const url = `postgres://app:secret@localhost:${server.port}/bank?sslmode=verify-full&${authority}`;

@@ -29,7 +29,7 @@ const hold = async (id: string, amount: number) => {
   assert.equal((await harbor.post(paths.transfers, order)).body.status, 'PENDING');
 };
 
-test('what is pending is listed, approved by two, and then final', async () => {
+test('a pending transfer is listed, approved by two, and then final', async () => {
   await hold('cli-two', 1600);
   const listed = await run('pending', '--institution', 'harbor');
   assert.match(
@@ -51,7 +51,7 @@ test('what is pending is listed, approved by two, and then final', async () => {
   assert.match(late.stderr, /not pending: COMPLETED/);
 });
 
-test('all that is pending is listed, however much, the first due first; who reads no further ends it', async () => {
+test('lists any number of pending transfers, the first due first, until the reader stops', async () => {
   // All but the first become due at one moment, as they do where a business day begins.
   const many = 2_500;
   await asSuperuser(service.db.connection, async (client) => {
@@ -87,7 +87,7 @@ test('all that is pending is listed, however much, the first due first; who read
   assert.equal(await complaint, '');
 });
 
-test('a completed transfer is reversed once; repeating the command with its id says the same', async () => {
+test('reverses a completed transfer once, and repeats the outcome for the same id', async () => {
   const order = {
     id: 'cli-back',
     fromAccountId: 'a-1002-checking',
@@ -131,12 +131,12 @@ test('a completed transfer is reversed once; repeating the command with its id s
   assert.match(other.stderr, /can be reversed: COMPLETED/);
 });
 
-test('a transfer that is not there, an institution that is not there', async () => {
+test('refuses a missing transfer and a missing institution', async () => {
   assert.equal((await signed('approve', 'no-such', 'Ops One')).code, 1);
   assert.equal((await run('pending', '--institution', 'nowhere')).code, 1);
 });
 
-test('an act under no typed name is the system user’s, and a real institution takes no typed name', async () => {
+test('an act without a typed name is the system user’s, and a real institution accepts no typed name', async () => {
   const { username } = os.userInfo();
   await hold('cli-own', 600);
   const approved = await run('approve', 'cli-own', '--institution', 'harbor');
@@ -162,7 +162,7 @@ test('an act under no typed name is the system user’s, and a real institution 
   }
 });
 
-test('under a number that was ever used a limit may change its maximums, and not what it counts', async () => {
+test('a limit under a used number may change its maximums, and not its meaning', async () => {
   const header =
     'limit_key,subject,period,transfer_type,source_type,currency,max_per_transfer,max_amount,max_count';
   await using folder = await extractFolder({
@@ -221,7 +221,7 @@ test('under a number that was ever used a limit may change its maximums, and not
   assert.deepEqual(limit, { subject: 'USER', period: 'DAY', above: 500_00n });
 });
 
-test('rules are checked whole before any is saved, each error with its place', async () => {
+test('checks rules as a whole before saving any, and reports each error with its place', async () => {
   const policies =
     'transfer_type,currency,review_above,second_approval_above,review_seconds,unreviewed,cut_off,payment_options';
   const limits =

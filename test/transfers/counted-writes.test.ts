@@ -95,7 +95,7 @@ const cases: readonly Case[] = [
 ];
 
 for (const { table, write, world, before, act, otherwise } of cases) {
-  test(`what ${table} does not keep of one ${write} undoes the batch, told as a failure of the service`, async () => {
+  test(`rolls back the batch with an internal error if ${table} drops one ${write}`, async () => {
     await using teller = await Teller.of(theProgram, db, world);
     await before?.(teller);
     const untouched = await dumpTables(db);

@@ -68,7 +68,7 @@ async function presumptionOf(auth: AuthDeps, token: string): Promise<Presumed> {
   }
 }
 
-test('whose token was revoked at another process hears that and nothing else, and leaves nothing', async () => {
+test('rejects an order whose token was revoked at another process as invalid, and leaves nothing', async () => {
   const living = await clientOf(one);
   assert.equal((await living.post(paths.transfers, body('before'))).status, 201);
   const orders: readonly [string, string | object, Record<string, string>?][] = [
@@ -103,7 +103,7 @@ test('whose token was revoked at another process hears that and nothing else, an
   assert.equal((await living.post(paths.transfers, body('new'))).status, 201, 'no id was used up');
 });
 
-test('who is shut out by an operator moves nothing any more, and nobody else is kept from it', async () => {
+test('stops all transfers of a user whom an operator shuts out, and of no one else', async () => {
   const [member, other] = [await known('member'), await known()];
   await using desk = await deskOf(one);
   const set = (active: boolean) =>
@@ -124,7 +124,7 @@ test('who is shut out by an operator moves nothing any more, and nobody else is 
   assert.equal(await posted(way.fromAccountId), before - 200n);
 });
 
-test('a presumption alone moves nothing: an order whose token died before it came is rejected by its batch', async () => {
+test('a batch rejects an order whose known token ended before it arrived', async () => {
   const { auth } = one.service.context;
   await using desk = await deskOf(one);
   const caller = await known();
@@ -146,7 +146,7 @@ test('a presumption alone moves nothing: an order whose token died before it cam
   await assert.rejects(again.known());
 });
 
-test('a presumed token that dies while its order waits for an account is dead when the order is decided', async () => {
+test('rejects an order whose known token ends while it waits for an account', async () => {
   const { auth } = one.service.context;
   const [caller, other] = [await known(), await known('member')];
   await using desk = await deskOf(one);
@@ -170,7 +170,7 @@ test('a presumed token that dies while its order waits for an account is dead wh
   assert.equal(await posted(way.fromAccountId), before - 100n);
 });
 
-test('transfers race with the revocation of their token: after it was answered none is done, before it each once', async () => {
+test('settles no order after the revocation of its token was answered, and each one before it once', async () => {
   const before = await posted(way.fromAccountId);
   let done = 0;
   for (let round = 0; round < 12; round++) {

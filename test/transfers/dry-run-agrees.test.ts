@@ -45,7 +45,7 @@ after(async () => {
   await db.close();
 });
 
-test('a dry run says what the order then does, and the options what may be moved, in random institutions', async (context) => {
+test('a dry run agrees with the order, and options with the movable amounts, in random institutions', async (context) => {
   context.diagnostic(`SEED=${seed}`);
   const seen = new Map<string, number>();
   for (let world = 0; world < worlds; world++) await live(seed + world, seen);

@@ -84,7 +84,7 @@ const orders: readonly (readonly [name: string, caller: () => DemoCaller, order:
 ];
 
 for (const [index, [name, caller, order]] of orders.entries()) {
-  test(`${name}: the dry run decides as the real run does, and stores nothing`, async () => {
+  test(`the dry run decides as the real run does and stores nothing: ${name}`, async () => {
     const before = await fingerprint();
     const id = `explain-${index}`;
     const dry = await dryRun(caller(), { id, ...order });
@@ -113,7 +113,7 @@ for (const [index, [name, caller, order]] of orders.entries()) {
   });
 }
 
-test('a dry run under a used id returns the transfer that has it, with why it failed', async () => {
+test('a dry run under a used id returns its transfer, with the reason of a failure', async () => {
   const order = { id: 'explained-again', fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 1 };
   const first = await initiate(demo, order);
   const same = await dryRun(demo, order);
@@ -135,7 +135,7 @@ test('a dry run under a used id returns the transfer that has it, with why it fa
   });
 });
 
-test('the earlier spelling ?dryRun=true responds as the dry run does, and stores nothing', async () => {
+test('the earlier spelling ?dryRun=true responds like a dry run, and stores nothing', async () => {
   const order = { id: 'spelled-before', fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 1 };
   const before = await fingerprint();
   const dry = await demo.post(`${paths.transfers}?dryRun=true`, order);
@@ -175,7 +175,7 @@ test('answers a burst of dry runs and options on a cold start with two connectio
   );
 });
 
-describe('options', () => {
+describe('transfer options', () => {
   interface Option {
     toAccountId?: string;
     transferType?: string;
@@ -186,7 +186,7 @@ describe('options', () => {
     reason?: { code: string };
   }
 
-  test('each maximum is accepted by a dry run, and a cent more is refused', async () => {
+  test('a dry run accepts each maximum of the options, and not a cent more', async () => {
     const cases: readonly (readonly [DemoCaller, string])[] = [
       [demo, checking],
       [demo, 'a-1001-savings'],
@@ -225,7 +225,7 @@ describe('options', () => {
     assert.ok(tried > 15, `${tried} options were allowed`);
   });
 
-  test('a loan stands there once for each way of paying it, an IRA once for each year', async () => {
+  test('options list a loan once for each way of paying it, and an IRA once for each year', async () => {
     const { body } = await options(demo, checking);
     const to = (id: string) => (body.options as Option[]).filter((option) => option.toAccountId === id);
     assert.deepEqual(
@@ -243,7 +243,7 @@ describe('options', () => {
     assert.equal((await options(bank, checking)).body.options.at(-1).reviewAbove, 1000);
   });
 
-  test('of an account that the caller may not see or pay from, or that is not there', async () => {
+  test('refuses options of an account that is missing or that the caller may not see or pay from', async () => {
     const strangers = await options(demo, 'a-1002-checking');
     const nowhere = await options(demo, 'nowhere');
     assert.equal(strangers.status, 404);

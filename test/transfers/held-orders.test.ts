@@ -27,7 +27,7 @@ for (const [how, lock, unlock] of [
   ['locked', 'locked_by_operator = true', 'locked_by_operator = false'],
   ['switched off', 'active = false', 'active = true'],
 ] as const) {
-  test(`what a member ${how} by an operator has ordered does not post by itself, and posts by approval or when that is over`, async () => {
+  test(`an order of a member ${how} by an operator does not post by itself, and posts by approval or when that ends`, async () => {
     await using teller = await Teller.of(theProgram, db, {
       policies: [policy({ type: 'STANDARD', review })],
     });
@@ -56,7 +56,7 @@ for (const [how, lock, unlock] of [
   });
 }
 
-test('a member locked after the sweep has looked is not paid for by it', async () => {
+test('the sweep does not post for a member locked after it has looked', async () => {
   await using teller = await Teller.of(theProgram, db, { policies: [policy({ type: 'STANDARD', review })] });
   assert.equal(await teller.order('ada', { ...pay, id: 'raced' }), 'PENDING');
   teller.now = new Date(due);
@@ -65,7 +65,7 @@ test('a member locked after the sweep has looked is not paid for by it', async (
   assert.equal(await teller.read('client', 'raced'), 'PENDING');
 });
 
-test('a lock by wrong passwords stops nothing that is held, and what expires, expires', async () => {
+test('a lock by wrong passwords stops no held transfer, and an expiring one expires', async () => {
   const expiring = { ...review, unreviewed: 'EXPIRE' } as const;
   await using teller = await Teller.of(theProgram, db, {
     policies: [policy({ type: 'STANDARD', review }), policy({ type: 'CROSS_MEMBER', review: expiring })],
@@ -80,7 +80,7 @@ test('a lock by wrong passwords stops nothing that is held, and what expires, ex
   await shutOut(teller, 'locked_until = null');
 });
 
-test('a contribution ordered on the filing date counts for the year before, also where it posts after it', async () => {
+test('a contribution ordered on the filing date counts for the year before, even if it posts after it', async () => {
   await using teller = await Teller.of(theProgram, db, {
     policies: [policy({ type: 'IRA_CONTRIBUTION', review: { ...review, above: 0n } })],
   });

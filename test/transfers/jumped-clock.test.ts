@@ -50,7 +50,7 @@ async function timesOf(teller: Teller, id: string): Promise<string[]> {
   return rows.map(({ times }) => times);
 }
 
-test('an order settled beside one of an account that is ahead keeps its own day, and its limit binds it', async () => {
+test('an order settled beside one of an account ahead of the clock keeps its own day and limit', async () => {
   await using teller = await jumped({ limits: [limit({ subject: 'USER', maxAmount: 100_00n })] });
   assert.equal(await teller.order('ada', { ...toSavings, amount: '100.00' }), 'COMPLETED');
   // Both in one turn, and so in one batch.
@@ -67,7 +67,7 @@ test('an order settled beside one of an account that is ahead keeps its own day,
   assert.equal(await teller.dryRun('ada', toAhead), 'limit_exceeded');
 });
 
-test('an order on an account that is ahead is created by the clock, and recorded no earlier than what the account has seen', async () => {
+test('an order on an account ahead of the clock is created by the clock, and recorded no earlier than the account’s last entry', async () => {
   await using teller = await jumped({
     policies: [
       policy({
@@ -100,7 +100,7 @@ test('an order on an account that is ahead is created by the clock, and recorded
   assert.deepEqual(await found(teller, ahead), []);
 });
 
-test('an account that is more than a minute ahead of the clock is logged once, and named by reconcile', async () => {
+test('logs an account more than a minute ahead of the clock once, and reconcile names it', async () => {
   await using teller = await jumped();
   assert.deepEqual(await found(teller), ['ahead-of-clock: ada-two', 'ahead-of-clock: ben-checking']);
   assert.deepEqual(await found(teller, new Date(ahead.getTime() - 60_000)), []);

@@ -92,8 +92,8 @@ async function ledgerOf(id: string): Promise<{ moved: number; held: number }> {
   return { moved: Number(row?.moved), held: Number(row?.held) };
 }
 
-describe('held for review', () => {
-  test('the money is held at once and leaves when it posts by itself, once, with two processes about', async () => {
+describe('transfers held for review', () => {
+  test('holds the money at once, and posts it by itself once with two processes running', async () => {
     const [available, current] = await balances(demo, 'a-1001-checking');
     const answer = await initiate(demo, 'a-1001-checking', 'a-1003-checking', 1000.01);
     assert.equal(answer.status, 201, answer.text);
@@ -117,12 +117,12 @@ describe('held for review', () => {
     assert.equal(again.body.status, 'COMPLETED');
   });
 
-  test('an amount at the threshold posts at once', async () => {
+  test('posts an amount at the threshold at once', async () => {
     const answer = await initiate(demo, 'a-1001-checking', 'a-1003-checking', 1000);
     assert.equal(answer.body.status, 'COMPLETED');
   });
 
-  test('what is held cannot be spent again', async () => {
+  test('held money cannot be spent again', async () => {
     const [available] = await balances(bank, 'a-1002-checking');
     const held = await initiate(bank, 'a-1002-checking', 'a-1019-checking', available - 1);
     assert.equal(held.body.status, 'PENDING');
@@ -133,7 +133,7 @@ describe('held for review', () => {
     assert.equal((await cancel(bank, held.body.id)).status, 200);
   });
 
-  test('the time it posts of itself is kept by a service that starts later', async () => {
+  test('a service that starts later keeps the time at which a held transfer posts', async () => {
     const answer = await initiate(bank, 'a-1001-checking', 'a-1003-checking', 1500);
     hand.advance(3600);
     const late = await startTestService({ clock: hand.clock, beside: service });
@@ -142,8 +142,8 @@ describe('held for review', () => {
   });
 });
 
-describe('cancelled', () => {
-  test('the hold is released, and cancelling or ordering again answers the same', async () => {
+describe('cancelled transfers', () => {
+  test('cancelling releases the hold, and cancelling or ordering again returns the same', async () => {
     const before = await balances(demo, 'a-1001-checking');
     const { body } = await initiate(demo, 'a-1001-checking', 'a-1003-checking', 2000);
     const cancelled = await cancel(demo, body.id);
@@ -167,7 +167,7 @@ describe('cancelled', () => {
     assert.equal((await ledgerOf(body.id)).moved, 0);
   });
 
-  test('what is posted cannot be cancelled; what one may not see, or not pay for, neither', async () => {
+  test('a posted transfer cannot be cancelled, nor one that the caller may not see or pay for', async () => {
     const posted = await initiate(demo, 'a-1001-checking', 'a-1001-savings', 1);
     const late = await cancel(demo, posted.body.id);
     assert.equal(late.status, 409);
@@ -195,14 +195,14 @@ describe('cancelled', () => {
   });
 });
 
-describe('reviewed', () => {
+describe('reviewed transfers', () => {
   const approve = (transferId: string, operator: string, more: Parameters<typeof commandOf>[1] = {}) =>
     reviewTransfer(harborDesk.desk, harborDesk.database, harborDesk.institutionId, transferId, {
       kind: 'approve',
       origin: commandOf(operator, more),
     });
 
-  test('one approval posts it; above the second amount two different persons must', async () => {
+  test('one approval posts a held transfer, and two different persons must approve one above the second amount', async () => {
     const one = await initiate(harbor, 'a-1002-checking', 'a-1001-checking', 501);
     assert.equal(one.body.status, 'PENDING', one.text);
     const approved = await approve(one.body.id, 'Ops One');
@@ -232,7 +232,7 @@ describe('reviewed', () => {
     assert.ok(late.kind === 'unchanged' && late.why === 'final');
   });
 
-  test('declined, it fails; not reviewed within the hour, it expires', async () => {
+  test('a declined transfer fails, and one that is not reviewed within the hour expires', async () => {
     const declined = await initiate(harbor, 'a-1001-checking', 'a-1002-checking', 600);
     await reviewTransfer(harborDesk.desk, harborDesk.database, harborDesk.institutionId, declined.body.id, {
       kind: 'decline',
@@ -245,7 +245,7 @@ describe('reviewed', () => {
     assert.deepEqual(await ledgerOf(expiring.body.id), { moved: 0, held: 0 });
   });
 
-  test('an approval in the last millisecond counts; at the end it finds the transfer expired, by nobody', async () => {
+  test('an approval in the last millisecond counts, and one at the end finds the transfer expired', async () => {
     const held = async (amount: number, [from, to] = ['a-1002-checking', 'a-1001-checking']) => {
       // Each on a day of its own: a day's limit would refuse them together.
       hand.advance(86_400);
@@ -287,7 +287,7 @@ describe('reviewed', () => {
     }
   });
 
-  test('declined or cancelled when its time has come and nobody has posted it yet: it does not post', async () => {
+  test('a transfer declined or cancelled after its time, before anyone has posted it, does not post', async () => {
     for (const [code, from, to, amount] of [
       ['lakeside', 'a-1001-checking', 'a-1003-checking', 1001],
       ['harbor', 'a-1001-checking', 'a-1002-checking', 603],
@@ -328,7 +328,7 @@ describe('reviewed', () => {
     }
   });
 
-  test('approved, declined, cancelled and due at the same moment: one of them happens', async () => {
+  test('one of a simultaneous approval, decline, cancellation and due time takes effect', async () => {
     for (let round = 0; round < 8; round++) {
       const { body } = await initiate(bank, 'a-1001-checking', 'a-1003-checking', 1001);
       const act = (kind: 'approve' | 'decline') =>
@@ -352,8 +352,8 @@ describe('reviewed', () => {
   });
 });
 
-describe('after the cut-off', () => {
-  test('a loan payment waits for the next business day, over the weekend and a day the bank keeps closed', async () => {
+describe('transfers after the cut-off', () => {
+  test('a loan payment waits for the next business day, over the weekend and the bank’s closing day', async () => {
     // Thursday 24 December 2026, 16:00 in Chicago: before the cut-off, but harbor is closed that day; then Christmas.
     hand.set('2026-12-23T23:30:00Z');
     const late = await initiate(harbor, 'a-1007-checking', 'a-1007-carloan', 10);
@@ -372,7 +372,7 @@ describe('after the cut-off', () => {
     assert.equal(intime.body.status, 'COMPLETED', 'before the cut-off of a business day');
   });
 
-  test('two payments that wait cannot pay more than is owed', async () => {
+  test('two waiting payments cannot pay more than the debt', async () => {
     hand.set('2027-01-02T18:00:00Z');
     const [, owed] = await balances(harbor, 'a-1007-carloan');
     await initiate(harbor, 'a-1002-checking', 'a-1007-checking', 450);
@@ -383,7 +383,7 @@ describe('after the cut-off', () => {
     assert.equal(second.body.code, 'exceeds_payoff', second.text);
   });
 
-  test('an account closed meanwhile takes no money: the transfer fails and the hold is released', async () => {
+  test('a transfer to an account closed meanwhile fails, and releases its hold', async () => {
     const { body } = await initiate(bank, 'a-1001-checking', 'a-1009-checking', 1100);
     assert.equal(body.status, 'PENDING');
     const close = (closed: boolean) =>
@@ -428,7 +428,7 @@ describe('after the cut-off', () => {
   }
 });
 
-test('what cannot be settled now holds up nothing that is due behind it', async () => {
+test('a transfer that cannot be settled now delays no due transfer behind it', async () => {
   const pending = await Promise.all(
     [1101, 1102, 1103].map((amount) => initiate(bank, 'a-1001-checking', 'a-1003-savings', amount)),
   );
@@ -451,7 +451,7 @@ test('what cannot be settled now holds up nothing that is due behind it', async 
   }
 });
 
-test('an institution that cannot be settled or kept delays no other, and is logged by name', async () => {
+test('an institution that cannot be settled or cleaned up delays no other, and is logged by name', async () => {
   const { institutionId } = harborDesk;
   const stuck = await initiate(harbor, 'a-1001-checking', 'a-1002-checking', 601);
   const due = await initiate(bank, 'a-1001-checking', 'a-1003-checking', 1001);
@@ -486,7 +486,7 @@ test('an institution that cannot be settled or kept delays no other, and is logg
   assert.equal((await settled(harbor, stuck.body.id)).failureCode, 'transfer_expired');
 });
 
-test('cancelling another’s transfer asks the queue for nothing, as cancelling none', async () => {
+test('cancelling another user’s transfer or a missing one does not use the queue', async () => {
   const { body } = await initiate(bank, 'a-1002-checking', 'a-1003-checking', 1001);
   const { database, institutionId } = lakesideDesk;
   const [row] = await service.db.superuser<{ userKey: bigint; personKey: bigint }>(
@@ -503,7 +503,7 @@ test('cancelling another’s transfer asks the queue for nothing, as cancelling 
   assert.equal((await cancel(bank, body.id)).status, 200);
 });
 
-test('a cancellation takes from their client’s share of the queue, what comes due from none', () => {
+test('a cancellation counts in its client’s share of the queue, and due transfers in no client’s', () => {
   const actor = { kind: 'client', institutionId: 1 as InstitutionId, clientId: 'quill-app' } as const;
   const named = { transferId: 't', fromAccountId: 'a', toAccountId: 'b' };
   const cancelling = {
@@ -515,7 +515,7 @@ test('a cancellation takes from their client’s share of the queue, what comes 
   assert.equal(shareOf({ kind: 'transition', ...named, act: { kind: 'due' } }), '');
 });
 
-describe('reversed', () => {
+describe('reversed transfers', () => {
   const reverse = (originalId: string, transferId = newId(), test = lakesideDesk) =>
     reverseTransfer(test.desk, test.database, test.institutionId, {
       originalId,
@@ -523,7 +523,7 @@ describe('reversed', () => {
       origin: commandOf('Ops One'),
     });
 
-  test('the money goes back by a new transfer, once at most', async () => {
+  test('a reversal moves the money back by a new transfer, at most once', async () => {
     const before = await balances(bank, 'a-1001-checking');
     const { body } = await initiate(bank, 'a-1001-checking', 'a-1003-savings', 25);
     const attempts = await Promise.all(Array.from({ length: 10 }, () => reverse(body.id)));
@@ -540,7 +540,7 @@ describe('reversed', () => {
     assert.ok(back.kind === 'unchanged' && back.why === 'not_reversible', 'a reversal is not reversed');
   });
 
-  test('whoever was paid and has it no more: FAILED, and it can be tried again', async () => {
+  test('a reversal from a payee without the money is FAILED, and can be tried again', async () => {
     const { body } = await initiate(bank, 'a-1001-checking', 'a-1009-checking', 300);
     const [available] = await balances(bank, 'a-1009-checking');
     await initiate(bank, 'a-1009-checking', 'a-1001-savings', available);
@@ -551,7 +551,7 @@ describe('reversed', () => {
     assert.ok(done.kind === 'new' && done.transfer.status === 'COMPLETED');
   });
 
-  test('a loan payment’s parts and amount due are restored', async () => {
+  test('a reversal restores a loan payment’s parts and amount due', async () => {
     const dues = () =>
       service.db.superuser(
         `select l.fees_due, l.accrued_interest, l.amount_due from loans l join accounts a using (institution_id, account_key)
@@ -566,8 +566,8 @@ describe('reversed', () => {
   });
 });
 
-describe('in the database, whatever the code does', () => {
-  test('a pending transfer is not posted before its time without approval, and none is without its hold', async () => {
+describe('pending transfers in the database', () => {
+  test('the database refuses to post a pending transfer early without approval, and any without its hold', async () => {
     const { body } = await initiate(bank, 'a-1001-checking', 'a-1003-checking', 1001);
     await assert.rejects(
       service.db.superuser(
@@ -594,7 +594,7 @@ describe('in the database, whatever the code does', () => {
     );
   });
 
-  test('after all of this the ledger sums to zero, and nothing is held for what is not pending', async () => {
+  test('the ledger sums to zero after all of these transfers, and holds nothing for one that is not pending', async () => {
     const [sums] = await service.db.superuser<{ posted: string; held_out: string; pending: string }>(
       `select (select sum(abs(s)) from (select sum(posted) as s from balances group by institution_id, currency) t)::text
                 as posted,

@@ -41,7 +41,7 @@ const limit = {
   reviewAbove: null,
 } as const;
 
-test('orders at once through two processes while the year changes: each day, month and year to its last cent', async () => {
+test('orders through two processes at the change of year use each day, month and year to its last cent', async () => {
   await saveTransferRules(
     desk,
     desk.institutionId,

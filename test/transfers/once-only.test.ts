@@ -42,7 +42,7 @@ const posted = async (accountId: string) => {
   return row?.posted;
 };
 
-test('sixteen reversals of one transfer at once, through two processes: one takes it back', async () => {
+test('one of sixteen simultaneous reversals of one transfer through two processes takes it back', async () => {
   const before = await posted('a-1001-savings');
   assert.equal((await bank.post(paths.transfers, { id: 'paid', ...way, amount: 50 })).status, 201);
   const outcomes = await Promise.all(
@@ -57,7 +57,7 @@ test('sixteen reversals of one transfer at once, through two processes: one take
   assert.equal(await posted('a-1001-savings'), before);
 });
 
-test('a reversal is not reversed, and its id is nobody else’s', async () => {
+test('a reversal cannot be reversed, and no one else can take its id', async () => {
   const { desk, database, institutionId } = desks[1] as TestDesk;
   assert.equal((await bank.post(paths.transfers, { id: 'again', ...way, amount: 5 })).status, 201);
   const reversal = { originalId: 'again', transferId: 'again-back', origin: commandOf('ann') };
@@ -72,7 +72,7 @@ test('a reversal is not reversed, and its id is nobody else’s', async () => {
   assert.equal(taken.status, 409);
 });
 
-test('an id derived from an Idempotency-Key can be computed by others, and taken by none of them', async () => {
+test('others can compute an id derived from an Idempotency-Key, and none of them can take it', async () => {
   const member = await memberOf(service, 'demo.member', 'demo-member-password');
   const { institutionId } = desks[0] as TestDesk;
   const app = { kind: 'client', institutionId, clientId: 'demo-backend' } as const;
@@ -89,7 +89,7 @@ test('an id derived from an Idempotency-Key can be computed by others, and taken
   assert.equal(byId.status, 200, 'its own caller may repeat it by its id');
 });
 
-test('a prefix of ids that a client holds is refused to other clients, to members and by the database', async () => {
+test('a client’s prefix of ids is refused to other clients, to members and by the database', async () => {
   const { institutionId } = desks[0] as TestDesk;
   const { auth, database } = service.service.context;
   const member = await memberOf(service, 'demo.member', 'demo-member-password');
@@ -157,7 +157,7 @@ test('a prefix of ids that a client holds is refused to other clients, to member
   assert.deepEqual(await service.db.superuser(left), [], 'all were given up, and none was taken');
 });
 
-test('repeated after the rules have changed, and by another client of the institution, an order answers as it did', async () => {
+test('an order repeated after the rules have changed, and by another client of the institution, returns the first result', async () => {
   const member = await memberOf(service, 'demo.member', 'demo-member-password');
   const order = { id: 'before', ...way, amount: 7 };
   const first = await member.post(paths.transfers, order);
@@ -205,7 +205,7 @@ test('repeated after the rules have changed, and by another client of the instit
   assert.equal(await posted('a-1001-checking'), balance);
 });
 
-test('the id of the body stands before an Idempotency-Key, which is then nobody’s', async () => {
+test('the id of the body precedes an Idempotency-Key, which then stays unused', async () => {
   const harbor = await clientOf(service, ['harbor-app', 'harbor-app-secret']);
   const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1 };
   const key = { 'idempotency-key': 'one-key' };
@@ -223,7 +223,7 @@ test('the id of the body stands before an Idempotency-Key, which is then nobody�
   assert.equal((await harbor.post(paths.transfers, { ...order, amount: 2 }, key)).status, 409);
 });
 
-test('nothing is off after all of this', async () => {
+test('reconciliation finds nothing after all of these orders', async () => {
   const { database, institutionId } = desks[0] as TestDesk;
   const findings: { check: string }[] = [];
   await reconcile(database, institutionId, { onFinding: (finding) => findings.push(finding) });

@@ -49,7 +49,7 @@ async function events(): Promise<Document[]> {
   }
 }
 
-test('a transfer that is held and posts, and one that is cancelled', async () => {
+test('reads a transfer that is held and posts, and one that is cancelled', async () => {
   const before = hand.clock();
   const opened = await history(payer, source);
   hand.advance(1);

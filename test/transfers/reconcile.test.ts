@@ -601,7 +601,7 @@ const corruptions: readonly Corruption[] = [
   },
 ];
 
-test('of the demo institutions and every kind of transfer nothing is off, in chunks of whatever size', async () => {
+test('reconciliation finds nothing in the demo institutions and every kind of transfer, in chunks of any size', async () => {
   const { database } = service.service.context;
   for (const institutionId of [names.lakeside, names.harbor]) {
     for (const atOnce of [1, 10, 10_000]) {
@@ -613,7 +613,7 @@ test('of the demo institutions and every kind of transfer nothing is off, in chu
   }
 });
 
-test('where nothing is off no account is looked at entry by entry: its events are not found by their account', async () => {
+test('reconciliation reads no account entry by entry if nothing is wrong', async () => {
   const asked: string[] = [];
   await service.service.context.database.read(Number(names.lakeside) as InstitutionId, (db) => {
     const watched: Queryable = {
@@ -632,7 +632,7 @@ test('where nothing is off no account is looked at entry by entry: its events ar
   );
 });
 
-describe('found by name, and nothing else with it', () => {
+describe('single defects of the books', () => {
   for (const { what, at, sql, found } of corruptions) {
     test(what, async () => {
       assert.deepEqual(await foundAfter(sql(), names[at ?? 'lakeside']), [...found()].sort());
@@ -640,7 +640,7 @@ describe('found by name, and nothing else with it', () => {
   }
 });
 
-test('a limit laid down in the middle of a period has not counted what came before, and is right', async () => {
+test('a limit set in the middle of a period has not counted earlier transfers, and reconciles', async () => {
   const harbor = await memberOf(service, 'demo.member', 'harbor-member-password', [
     'harbor-app',
     'harbor-app-secret',
@@ -686,7 +686,7 @@ test('a limit laid down in the middle of a period has not counted what came befo
   );
 });
 
-test('of what may be off everywhere the first hundred are named, and that there are more', async () => {
+test('reconciliation names the first hundred defects of a kind, and reports that there are more', async () => {
   for (const [kind, check, first, more] of [
     ['ADJUSTMENT', 'posting-sum', 'posting 501', 'postings'],
     ['TRANSFER', 'event-gap', `${savings}, entry 6`, savings],
@@ -704,7 +704,7 @@ test('of what may be off everywhere the first hundred are named, and that there 
   }
 });
 
-test('while orders are under way nothing seems off', async () => {
+test('reconciliation finds nothing while orders are under way', async () => {
   const app = await clientOf(service);
   let going = true;
   const pay = async (from: string, to: string) => {
@@ -733,7 +733,7 @@ test('while orders are under way nothing seems off', async () => {
   }
 });
 
-test('the command names what is off and exits with 3; with 0 when all agrees', async () => {
+test('sharedraft reconcile names defects and exits with 3, and with 0 when everything agrees', async () => {
   const clean = await runCli(service.db, ['reconcile']);
   assert.equal(clean.code, 0, clean.stderr);
   assert.match(clean.stdout, /harbor: everything agrees\./);

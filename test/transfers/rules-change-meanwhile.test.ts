@@ -58,7 +58,7 @@ async function between(limitKey: number, order: () => Promise<Answer>, happens: 
   }
 }
 
-test('a limit laid down after an order has locked its counters fails nobody, and binds the order', async () => {
+test('a limit set after an order has locked its counters fails no one, and binds the order', async () => {
   await using operator = await deskOf(service);
   const lay = (limits: Parameters<typeof saveTransferRules>[2]['limits']) =>
     saveTransferRules(
@@ -94,7 +94,7 @@ test('a limit laid down after an order has locked its counters fails nobody, and
   assert.equal(counted?.amount, 1_00n);
 });
 
-test('an IRA that the core gives another owner meanwhile counts for the new one', async () => {
+test('an IRA that gets another owner from the core meanwhile counts for the new one', async () => {
   assert.equal((await pay(bank, 'a-1001-ira')).status, 201);
   const answer = await between(
     0,

@@ -76,7 +76,7 @@ async function counter(limitKey: number): Promise<{ amount: bigint; transfers: n
 }
 
 describe('limits', () => {
-  test('64 orders at once, through two processes, at the edge of a day’s amount: never a cent over or short', async () => {
+  test('64 simultaneous orders through two processes use a day’s limit exactly, to the cent', async () => {
     await lay({ limits: [{ ...limit, maxAmount: 50_00n }] });
     const callers = await Promise.all(
       [service, beside].map((one) => memberOf(one, 'demo.member', 'demo-member-password')),
@@ -93,7 +93,7 @@ describe('limits', () => {
     assert.deepEqual(await counter(1), { amount: 50_00n, transfers: 40 });
   });
 
-  test('a day’s count; the next day counts from nothing', async () => {
+  test('counts a day’s transfers, and starts the next day from zero', async () => {
     await lay({ limits: [{ ...limit, maxCount: 3 }] });
     const member = () => memberOf(service, 'demo.member', 'demo-member-password');
     const pay = async () => (await initiate(await member(), 'a-1001-checking', 'a-1001-savings', 1)).status;
@@ -125,7 +125,7 @@ describe('limits', () => {
     bank = await clientOf(service);
   });
 
-  test('pending ones count, failed ones do not, cancelled ones give back', async () => {
+  test('a limit counts pending transfers, not failed ones, and gives back cancelled ones', async () => {
     await lay({
       policies: [
         {
@@ -172,7 +172,7 @@ describe('limits', () => {
     assert.equal((await initiate(bank, 'a-1001-checking', 'a-1003-checking', 10)).status, 201);
   });
 
-  test('a month’s count out of one savings account, whoever orders it', async () => {
+  test('a monthly count of one savings account includes every orderer', async () => {
     await lay({
       limits: [{ ...limit, subject: 'ACCOUNT', period: 'MONTH', sourceType: 'SAVINGS', maxCount: 2 }],
     });
@@ -203,7 +203,7 @@ describe('loans', () => {
   };
   const loan = async () => (await bank.get(`${paths.accounts}/a-1008-carloan`)).body;
 
-  test('each option pays what it says, and only where the institution takes it', async () => {
+  test('each loan payment option pays its parts, and only if the institution accepts it', async () => {
     await lay({});
     const pay = (amount: number, paymentOption: string) =>
       initiate(bank, 'a-1008-checking', 'a-1008-carloan', amount, { paymentOption });
@@ -241,7 +241,7 @@ describe('loans', () => {
     assert.equal(elsewhere.body.code, 'transfer_type_mismatch');
   });
 
-  test('the parts of a payment that do not add up are refused by the database', async () => {
+  test('the database refuses parts of a loan payment that do not add up', async () => {
     await assert.rejects(
       service.db.superuser(
         `insert into loan_payments (institution_id, account_key, seq, to_fees, to_interest, to_principal, to_due)
@@ -256,7 +256,7 @@ describe('contributions to an IRA', () => {
   const contribute = (toAccountId: string, amount: number, more = {}) =>
     initiate(bank, 'a-1019-checking', toAccountId, amount, more);
 
-  test('the year’s limit holds across all of the owner’s IRAs, and a reversal gives back', async () => {
+  test('the yearly limit covers all IRAs of the owner, and a reversal gives back', async () => {
     hand.set('2026-06-01T15:00:00Z');
     bank = await clientOf(service);
     await lay({ contributionLimits: [{ year: 2026, limitCents: 500_00n, catchUpCents: 100_00n }] });
@@ -301,7 +301,7 @@ describe('contributions to an IRA', () => {
     assert.equal((await contribute('a-1019-ira', 20)).status, 201);
   });
 
-  test('who turns 50 by the year’s end may add the catch-up', async () => {
+  test('a person who turns 50 by the end of the year may add the catch-up', async () => {
     await service.db.superuser(
       `update persons p set birth_date = '1976-12-31' from holders h join accounts a using (institution_id, account_key)
        where a.account_id = 'a-1019-ira' and h.person_key = p.person_key and p.institution_id = h.institution_id`,
@@ -310,7 +310,7 @@ describe('contributions to an IRA', () => {
     assert.equal((await contribute('a-1019-roth', 100)).status, 201);
   });
 
-  test('for the year before until the end of the filing date, counted for that year', async () => {
+  test('a contribution for the year before is accepted until the end of the filing date, and counts for that year', async () => {
     const late = await contribute('a-1019-ira', 1, { previousYearContribution: true });
     assert.equal(late.body.code, 'exceeds_contribution_limit', 'in June');
     // The filing date of 2027 is Thursday 15 April; a second before and after its midnight in New York.
@@ -341,7 +341,7 @@ describe('contributions to an IRA', () => {
 });
 
 describe('restrictions by the core', () => {
-  test('EXCLUDE_AS_FROM, EXCLUDE_AS_TO and EXCLUDE_ALL', async () => {
+  test('EXCLUDE_AS_FROM, EXCLUDE_AS_TO and EXCLUDE_ALL restrict an account’s transfers', async () => {
     const restrict = (restriction: string | null) =>
       service.db.superuser(
         `update accounts set transfer_restriction = $1 where account_id = 'a-1003-savings' and institution_id = $2`,
@@ -363,7 +363,7 @@ describe('restrictions by the core', () => {
   });
 });
 
-test('what the demo lays down holds after it is saved again, and is known within a second', async () => {
+test('the demo’s rules stay after they are saved again, and take effect within a second', async () => {
   await lay({ limits: [{ ...limit, subject: 'CUSTOMER', maxPerTransfer: 5_00n }] });
   await eventually(
     () => initiate(bank, 'a-1001-checking', 'a-1001-savings', 5.01),

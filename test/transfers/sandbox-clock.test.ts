@@ -34,7 +34,7 @@ const order = async (caller: DemoCaller, body: object) => {
 const read = async (caller: DemoCaller, id: string) => (await caller.get(`${paths.transfers}/${id}`)).body;
 const ahead = (time: string) => new Date(time).getTime() - Date.now();
 
-test('what is pending posts, new orders bear the new time in every process, and tokens and other institutions go on', async () => {
+test('a moved clock posts pending transfers and dates new orders in every process, while tokens and other institutions keep their time', async () => {
   const pending = await order(bank, { ...held, id: 'clock-pending' });
   assert.equal(pending.status, 'PENDING');
   const elsewhere = await order(harbor, {
@@ -69,7 +69,7 @@ test('what is pending posts, new orders bear the new time in every process, and 
   assert.match(JSON.stringify(audited?.after), /86400/);
 });
 
-test('a lock by wrong passwords ends with the time, and the new time is kept by a service that starts later', async () => {
+test('a moved clock ends a lock by wrong passwords, and a service that starts later keeps it', async () => {
   const wrong = () =>
     send(service.address, 'POST', paths.token, {
       body: {
@@ -98,12 +98,12 @@ test('a lock by wrong passwords ends with the time, and the new time is kept by 
   }
 });
 
-test('reconcile goes by the time that was moved', async () => {
+test('reconcile uses the moved time', async () => {
   const { code, stdout } = await runCli(service.db, ['reconcile', '--institution', 'lakeside']);
   assert.equal(code, 0, stdout);
 });
 
-test('the clock goes forward only, and only that of a demo institution', async () => {
+test('the clock only moves forward, and only in a demo institution', async () => {
   for (const by of ['-1d', '1d', '+0d', '+1w', '+1000000000d']) assert.equal((await move(by)).code, 2, by);
   assert.match((await move('+9999d')).stderr, /ten years ahead at most/);
   const update = (set: string) =>

@@ -28,7 +28,7 @@ async function counter(teller: Teller): Promise<string> {
   return rows.map(({ figures }) => figures).join(', ');
 }
 
-test('twelve payments just below the threshold are held from the one on that brings the day above the total', async () => {
+test('holds twelve payments just below the threshold from the one that brings the day above the total', async () => {
   await using teller = await Teller.of(theProgram, db, { policies: [standard], limits: [total] });
   const outcomes: string[] = [];
   for (let index = 0; index < 9; index++) {
@@ -53,7 +53,7 @@ test('twelve payments just below the threshold are held from the one on that bri
   assert.deepEqual(findings, []);
 });
 
-test('orders at once come to the total exactly, and the rest is held', async () => {
+test('simultaneous orders reach the reviewed total exactly, and the rest is held', async () => {
   await using teller = await Teller.of(theProgram, db, { policies: [standard], limits: [total] });
   const outcomes = await Promise.all(
     Array.from({ length: 9 }, () => teller.order('ada', { ...pay, amount: '60.00' })),
@@ -63,7 +63,7 @@ test('orders at once come to the total exactly, and the rest is held', async () 
   assert.equal(await counter(teller), '54000 24000 9 30000');
 });
 
-test('a total of a type without a review holds for a day, then the order expires', async () => {
+test('holds an order above a total for a day if its type has no review, and then expires it', async () => {
   await using teller = await Teller.of(theProgram, db, { limits: [total] });
   assert.equal(await teller.order('ada', { ...pay, amount: '300.00' }), 'COMPLETED');
   assert.equal(await teller.order('ada', { ...pay, amount: '0.01', id: 'over' }), 'PENDING');
@@ -74,7 +74,7 @@ test('a total of a type without a review holds for a day, then the order expires
   assert.equal(await teller.read('ada', 'over'), 'transfer_expired');
 });
 
-test('a total lowered within the period holds what comes after, and refuses nothing', async () => {
+test('a total lowered within the period holds later orders, and refuses none', async () => {
   await using teller = await Teller.of(theProgram, db, { policies: [standard], limits: [total] });
   const lower = (to: number) =>
     db.superuser('update transfer_limits set review_above = $2 where institution_id = $1', [
@@ -90,7 +90,7 @@ test('a total lowered within the period holds what comes after, and refuses noth
   assert.equal(await counter(teller), '10000 0 2 10000');
 });
 
-test('the database refuses what was not held beyond the total', async () => {
+test('the database refuses unheld orders beyond the total', async () => {
   await using teller = await Teller.of(theProgram, db, { policies: [standard], limits: [total] });
   assert.equal(await teller.order('ada', { ...pay, amount: '90.00' }), 'COMPLETED');
   const { institutionId } = teller.client;
@@ -104,7 +104,7 @@ test('the database refuses what was not held beyond the total', async () => {
   await assert.rejects(count(300_01), { code: '23514', constraint: 'limit_counters_reviewed' });
 });
 
-test('a member is told of no review, by no dry run; a client is', async () => {
+test('a member learns of no review from a dry run, and a client does', async () => {
   await using teller = await Teller.of(theProgram, db, { policies: [standard], limits: [total] });
   for (const amount of ['100.00', '100.01', '301.00']) {
     assert.equal(await teller.dryRun('ada', { ...pay, amount }), 'COMPLETED');
@@ -112,7 +112,7 @@ test('a member is told of no review, by no dry run; a client is', async () => {
   assert.equal(await teller.dryRun('client', { ...pay, amount: '100.01' }), 'PENDING');
 });
 
-test('counters of periods long over are forgotten, and none that may be given back', async () => {
+test('forgets counters of old periods, except those that may be given back', async () => {
   const capped = limit({ subject: 'USER', maxAmount: 500_00n });
   await using teller = await Teller.of(theProgram, db, { policies: [standard], limits: [capped] });
   const { institutionId } = teller.client;

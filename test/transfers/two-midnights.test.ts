@@ -12,7 +12,7 @@ import { startTestService } from '../support/service.ts';
  * counts from the first of them, and so does who looks whether it counted right.
  */
 
-test('on a day with two midnights a limit counts from the first, and reconcile finds nothing off', async () => {
+test('a limit counts from the first of two midnights, and reconcile finds nothing', async () => {
   const { clock, set } = handClock('2026-10-24T23:30:00Z');
   await using service = await startTestService({ clock });
   await service.db.superuser(`update institutions set time_zone = 'Atlantic/Azores'`);

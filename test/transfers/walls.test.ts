@@ -329,7 +329,7 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
 const checkedNow: Statement = { name: '', text: 'set constraints all immediate' };
 
 for (const [what, code, text, at] of refused) {
-  test(`refused: ${what}`, async () => {
+  test(`the database refuses: ${what}`, async () => {
     const [institution] = await service.db.superuser<{ id: typeof desk.institutionId }>(
       'select institution_id as id from institutions where code = $1',
       [at ?? 'lakeside'],
@@ -357,7 +357,7 @@ for (const [attempt, code] of [
   ['alter table control_totals disable trigger all', '42501'],
   ['set session_replication_role = replica', '42501'],
 ] as const) {
-  test(`refused: a posting that no transfer ordered, and behind it "${attempt}"`, async () => {
+  test(`the database refuses a posting without a transfer, also behind "${attempt}"`, async () => {
     await assert.rejects(
       desk.database.transaction(desk.institutionId, async (tx) => {
         const text = entries({ kind: 'TRANSFER', posting: '5', posted: 1, heldOut: steady, heldIn: steady });
@@ -371,7 +371,7 @@ for (const [attempt, code] of [
   });
 }
 
-test('refused: a transfer approved, and posted when its review was over', async () => {
+test('the database refuses to post an approved transfer whose review was over', async () => {
   const [pending] = await service.db.superuser<{ id: typeof desk.institutionId; key: bigint; end: Date }>(
     `select institution_id as id, transfer_key as key, due_at as end from pending_transfers where when_due = 'EXPIRE'`,
   );
@@ -406,7 +406,7 @@ for (const [what, ends, posted, released] of [
   ['a pending transfer called failed, and all but a cent of its hold kept', 'FAILED', 0, 1],
   ['a pending transfer posted, and its hold kept', 'COMPLETED', amount, 0],
 ] as const) {
-  test(`refused: ${what}`, async () => {
+  test(`the database refuses: ${what}`, async () => {
     const statements = [
       entries({
         kind: ends === 'FAILED' ? 'RELEASE' : 'TRANSFER',
@@ -434,7 +434,7 @@ for (const [what, ends, posted, released] of [
   });
 }
 
-test('not refused: a transfer approved and taken back in one batch', async () => {
+test('the database accepts a transfer approved and reversed in one batch', async () => {
   const way = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1003-checking' };
   // Inside the transaction they would be read through the same pool.
   const settings = await desk.desk.deps.settings(desk.institutionId);

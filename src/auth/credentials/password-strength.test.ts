@@ -42,7 +42,7 @@ const guessable: Readonly<Record<string, string>> = {
 };
 
 for (const [kind, password] of Object.entries(guessable)) {
-  test(`rejects a password that is ${kind}`, async () => {
+  test(`rejects a guessable password: ${kind}`, async () => {
     assert.equal(await isGuessable(password, ownWords), true);
   });
 }
@@ -57,10 +57,11 @@ for (const password of [
   'one lantern, two rivers, three doors',
   'the lake behind the lake house',
 ]) {
-  test(`accepts "${password}"`, async () => assert.equal(await isGuessable(password, ownWords), false));
+  test(`accepts the password "${password}"`, async () =>
+    assert.equal(await isGuessable(password, ownWords), false));
 }
 
-test('estimates many passwords that come at once, each by itself', async () => {
+test('estimates simultaneous passwords independently', async () => {
   const asked = Array.from({ length: 8 }, (_none, n) =>
     n % 2 === 0 ? 'passwordpassword' : 'river stone lamp',
   );

@@ -29,7 +29,7 @@ const cases: [string, number[], number, string][] = [
   ['before all of them, by a clock that went back, none signs', [10, 20], 5, 'published published'],
 ];
 
-describe('the states of signing keys', () => {
+describe('states of signing keys', () => {
   for (const [name, signsFrom, now, expected] of cases) {
     it(name, () => assert.equal(statesOf(signsFrom, now), expected));
   }

@@ -15,8 +15,8 @@ const bitcoin = generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey
 
 const set = (...keys: object[]) => JSON.stringify({ keys });
 
-describe('a JWK Set', () => {
-  test('each key is bound to the algorithm that it names, else to its type’s first', () => {
+describe('JWK Set of a provider', () => {
+  test('binds each key to the algorithm that it names, or else to the first of its type', () => {
     const keys = readJwks(
       set(
         { ...ecJwk, kid: 'a' },
@@ -46,12 +46,12 @@ describe('a JWK Set', () => {
     );
   });
 
-  test('a single JWK will do, and only its public members are kept', () => {
+  test('accepts a single JWK, and keeps only its public members', () => {
     const [key] = readJwks(JSON.stringify({ ...ecJwk, use: 'sig', x5c: ['abc'], extra: { nested: 1 } }));
     assert.deepEqual(key, { ...ecJwk, alg: 'ES256' });
   });
 
-  test('keys for encryption are left out', () => {
+  test('ignores keys for encryption', () => {
     assert.equal(readJwks(set({ ...rsa, use: 'enc', kid: 'a' }, { ...rsa, kid: 'b' })).length, 1);
   });
 
@@ -77,20 +77,20 @@ describe('a JWK Set', () => {
     'more than twenty': set(...Array.from({ length: 21 }, (_, n) => ({ ...ecJwk, kid: String(n) }))),
   };
   for (const [name, text] of Object.entries(refused)) {
-    test(`refused: ${name}`, () => {
+    test(`rejects a JWK Set: ${name}`, () => {
       assert.throws(() => readJwks(text), ProviderRejectedError);
     });
   }
 });
 
-describe('certificates', () => {
+describe('certificates of a provider', () => {
   const refused: Record<string, string> = {
     nothing: '',
     'a private key beside it': ec.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
     'what only looks like one': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----',
   };
   for (const [name, text] of Object.entries(refused)) {
-    test(`refused: ${name}`, () => {
+    test(`rejects a certificate: ${name}`, () => {
       assert.throws(() => readCertificates(text), ProviderRejectedError);
     });
   }

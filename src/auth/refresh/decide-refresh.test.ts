@@ -39,9 +39,9 @@ const cases: [string, Partial<RefreshFacts>, PresentedToken, number, string][] =
   ['one of the right number and another secret is refused', {}, { ...newest, isNewest: false }, 1, 'refuse'],
 ];
 
-describe('what becomes of a refresh token', () => {
+describe('decision on a refresh token', () => {
   for (const [name, changes, presented, seconds, expected] of cases) {
-    it(`${name}: ${expected}`, () => {
+    it(`decides "${expected}" for a refresh token: ${name}`, () => {
       assert.equal(decideRefresh({ ...family, ...changes }, presented, at(seconds)), expected);
     });
   }

@@ -30,7 +30,7 @@ function aBrake(pauseMillis = 2_000) {
   return { brake, waits, note, later: (by: number) => (millis += by) };
 }
 
-test('slows a source from its twentieth failure, when failures are more than successes', async () => {
+test('slows a source from its twentieth failure if it has more failures than successes', async () => {
   const { waits, note } = aBrake();
   note(19, 'failed', 'app');
   assert.equal(await waits('app'), false);
@@ -63,7 +63,7 @@ test('slows a sprayer who signs in as a user of their own between guesses', asyn
   assert.equal(await waits('app'), true);
 });
 
-test('takes the addresses of an IPv6 /64 for one source, and no two IPv4 addresses', () => {
+test('counts an IPv6 /64 as one source, and each IPv4 address as its own', () => {
   for (const address of ['2001:db8:0:7::1', '2001:DB8::7:ffff:0:0:9', '2001:0db8:0000:0007:1:2:3:4']) {
     assert.equal(networkOf(address), '2001:db8:0:7', address);
   }
@@ -73,7 +73,7 @@ test('takes the addresses of an IPv6 /64 for one source, and no two IPv4 address
   assert.equal(networkOf('203.0.113.7'), '203.0.113.7');
 });
 
-test('forgets failures by half every five minutes', async () => {
+test('halves counted failures every five minutes', async () => {
   const { waits, note, later } = aBrake();
   note(40, 'failed', 'app');
   later(5 * 60_000);
@@ -82,7 +82,7 @@ test('forgets failures by half every five minutes', async () => {
   assert.equal(await waits('app'), false);
 });
 
-test('refuses a login when too many wait, and leaves places for another address', async () => {
+test('refuses a login when too many wait, and leaves slots for another address', async () => {
   const { brake, note } = aBrake();
   note(20, 'failed', 'app', 'sprayer');
   let taken = 0;
@@ -97,7 +97,7 @@ test('refuses a login when too many wait, and leaves places for another address'
   );
 });
 
-test('slows none without a pause', async () => {
+test('delays no login when the pause is switched off', async () => {
   const { waits, note } = aBrake(0);
   note(100, 'failed', 'app');
   assert.equal(await waits('app'), false);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Problem } from '../../shared/problem.ts';
 import { Turns } from './turns.ts';
 
-test('so many run at a time, others wait in their order, and beyond that they are refused unbegun', async () => {
+test('runs a bounded number of tasks, queues others in order, and rejects further ones without starting them', async () => {
   const turns = new Turns(2, 2);
   const begun: number[] = [];
   const ends: (() => void)[] = [];
@@ -30,7 +30,7 @@ test('so many run at a time, others wait in their order, and beyond that they ar
   assert.equal(await turns.take('one', async () => 'free again'), 'free again');
 });
 
-test('each line has its turn, in its own order: one piece waits for one of each other line', async () => {
+test('serves queues in turns, each in its own order', async () => {
   const turns = new Turns(1, 100);
   const begun: string[] = [];
   const work = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) =>
@@ -42,7 +42,7 @@ test('each line has its turn, in its own order: one piece waits for one of each 
   assert.deepEqual(begun, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
 });
 
-test('who floods leaves room to wait for who comes after', async () => {
+test('leaves waiting room for later callers beside a caller that floods', async () => {
   const turns = new Turns(1, 6);
   let end = () => {};
   const first = turns.take('flood', () => new Promise<void>((resolve) => (end = resolve)));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rateLimit } from './rate-limit.ts';
 
-test('each client has its own share of each minute, and is told what is left of it', () => {
+test('gives each client its own share of each minute, and reports the rest of it', () => {
   let now = 1_000_000;
   const limit = rateLimit({ name: 'token', nowMillis: () => now });
   const spend = (key: string) => limit.spend(key, 2);
@@ -25,7 +25,7 @@ test('each client has its own share of each minute, and is told what is left of 
   assert.equal(next.headers.ratelimit, '"token";r=1;t=60');
 });
 
-test('entering counts nothing, and the first refusal of a minute is told from those after it', async () => {
+test('counts nothing on entry, and distinguishes the first refusal of a minute from later ones', async () => {
   let now = 1_000_000;
   const { spend, enter, leave } = rateLimit({ name: 'id-conflict', nowMillis: () => now });
   for (let tries = 0; tries < 5; tries += 1) {
@@ -41,7 +41,7 @@ test('entering counts nothing, and the first refusal of a minute is told from th
   assert.equal(spend('a', 1).isFirstRefusal, true);
 });
 
-test('as many are under way at once as the share has left, and those who wait spend no more than it', async () => {
+test('admits as many requests at once as the share allows, and charges waiting requests no more than it', async () => {
   const { spend, enter, leave } = rateLimit({ name: 'id-conflict', nowMillis: () => 1_000_000 });
   let underWay = 0;
   let most = 0;

@@ -13,5 +13,5 @@ const cases: [string | undefined, string | null][] = [
   ['/run/socket', null],
 ];
 for (const [text, expected] of cases) {
-  it(`an address written ${text} is ${expected}`, () => assert.equal(plainAddress(text), expected));
+  it(`normalizes the address ${text} to ${expected}`, () => assert.equal(plainAddress(text), expected));
 }

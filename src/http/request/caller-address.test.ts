@@ -4,7 +4,7 @@ import { callerAddressReader } from './caller-address.ts';
 
 const behindProxies = callerAddressReader(['10.0.0.0/8', '192.0.2.7', '2001:db8:1::/48']);
 
-test('the caller is the right-most hop that is none of our proxies', () => {
+test('takes the right-most hop that is not one of our proxies as the caller', () => {
   const cases: [from: string, header: string | undefined, caller: string | null][] = [
     ['203.0.113.9', undefined, '203.0.113.9'],
     ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
@@ -22,7 +22,7 @@ test('the caller is the right-most hop that is none of our proxies', () => {
   }
 });
 
-test('what is no address stops the reading at the hop that wrote it', () => {
+test('stops at a hop that wrote something other than an address', () => {
   for (const header of [
     'unknown',
     '',
@@ -39,7 +39,7 @@ test('what is no address stops the reading at the hop that wrote it', () => {
   }
 });
 
-test('an address is spelled one way: no mapping, no zone, no port, shortest form', () => {
+test('writes an address in one form: without mapping, zone or port, in shortest form', () => {
   const cases: [string, string | null][] = [
     ['::ffff:203.0.113.9', '203.0.113.9'],
     ['::FFFF:cb00:7109', '203.0.113.9'],
@@ -55,7 +55,7 @@ test('an address is spelled one way: no mapping, no zone, no port, shortest form
   assert.equal(behindProxies('10.0.0.1', '[2001:db8::1]'), '2001:db8::1');
 });
 
-test('without named proxies the header is never believed', () => {
+test('ignores the forwarding header when no proxies are configured', () => {
   const direct = callerAddressReader([]);
   assert.equal(direct('127.0.0.1', '198.51.100.1'), '127.0.0.1');
 });

@@ -11,8 +11,8 @@ function caller(institutionId: number, clientId: string, userId?: string): Actor
     : { kind: 'member', ...one, userId, userKey: 1n, personKey: 1n };
 }
 
-describe('the transfer id of an idempotency key', () => {
-  it('is another for every institution, client, user and key, however their names run together', () => {
+describe('transfer id of an idempotency key', () => {
+  it('derives different transfer ids for every institution, client, user and key, however their parts join', () => {
     const ids = [
       transferIdFromKey('key', caller(1, 'app')),
       transferIdFromKey('key', caller(2, 'app')),
@@ -26,7 +26,7 @@ describe('the transfer id of an idempotency key', () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it('does not change from one release to the next: callers repeat keys across it', () => {
+  it('derives the same transfer id in every release, because callers repeat keys across releases', () => {
     assert.equal(
       transferIdFromKey('8e03978e-40d5-43dd-bc93-6894a57f9324', caller(1, 'quill-app', 'usr-1')),
       'key:ax5RTK9WphoxdSGrmdmwzii9m0b2rj2qa7vCIvXwweA',

@@ -14,7 +14,7 @@ function refusal(text: string): string {
   assert.fail(`accepted: ${text.slice(0, 40)}`);
 }
 
-test('a document is read into plain values', () => {
+test('reads a JSON document into plain values', () => {
   const text =
     ' {"a": [1, -0.5e1, {}], "b\\n": {"c": null}, "d": true, "e": false, "": "\\u00e9\\ud83d\\ude00\\/"}\r\n\t';
   const { value } = parseJson(text);
@@ -22,7 +22,7 @@ test('a document is read into plain values', () => {
   assert.equal(Object.getPrototypeOf(value), Object.prototype);
 });
 
-test('names of inherited properties are keys like any other', () => {
+test('accepts names of inherited properties as JSON keys', () => {
   const { value } = parseJson('{"constructor": 1, "toString": 2, "hasOwnProperty": 3, "prototype": 4}');
   assert.deepEqual(Object.entries(value as object), [
     ['constructor', 1],
@@ -32,18 +32,18 @@ test('names of inherited properties are keys like any other', () => {
   ]);
 });
 
-test('what was read before does not change what is read', () => {
+test('reads each JSON document independently of earlier ones', () => {
   // JSON.parse gives the second document the first one's key: https://github.com/nodejs/node/issues/63785
   parseJson('{"amount": 1, "\\\\": 2}');
   assert.deepEqual(parseJson('{"amount": 1, "\\u0061": 2}').value, { amount: 1, a: 2 });
 });
 
-test('halves of a surrogate pair may stand alone', () => {
+test('accepts a lone surrogate in a JSON string', () => {
   assert.equal(parseJson('"\\ud800"').value, '\ud800');
   assert.equal(parseJson('"\udc00"').value, '\udc00');
 });
 
-test('each number is kept as it was written, by its pointer', () => {
+test('keeps the source text of each number by its pointer', () => {
   const text =
     '{"amount": 105.20, "list": [1E2, [-0]], "a/b": {"m~n": 12345678901234567890.0}, "": 1e-1, "s": "2"}';
   assert.deepEqual(
@@ -59,14 +59,14 @@ test('each number is kept as it was written, by its pointer', () => {
   assert.deepEqual([...parseJson(' 7.0 ').numbers], [['', '7.0']]);
 });
 
-test('numbers at a pointer of more than 256 characters are read but not kept', () => {
+test('reads numbers at a pointer of more than 256 characters without keeping their text', () => {
   const key = 'k'.repeat(255);
   const { value, numbers } = parseJson(`{"${key}": 1, "${key}k": 2}`);
   assert.deepEqual(value, { [key]: 1, [`${key}k`]: 2 });
   assert.deepEqual([...numbers], [[`/${key}`, '1']]);
 });
 
-test('a refusal says where, counting positions from 0 and lines and columns from 1', () => {
+test('reports the place of a JSON error: position from 0, line and column from 1', () => {
   const cases: [string, string][] = [
     ['', 'Unexpected end of the document at position 0 (line 1, column 1).'],
     ['  ', 'Unexpected end of the document at position 2 (line 1, column 3).'],
@@ -102,7 +102,7 @@ test('a refusal says where, counting positions from 0 and lines and columns from
   for (const [text, detail] of cases) assert.equal(refusal(text), detail, text);
 });
 
-test('a key twice in an object is refused, however it is spelled, and in two objects is not', () => {
+test('refuses a repeated key in one object in any spelling, and accepts it in two objects', () => {
   const detail = 'Unexpected second key of the same name at position 9 (line 1, column 10).';
   assert.equal(refusal('{"a": 1, "a": 1}'), detail);
   assert.equal(refusal('{"a": 1, "\\u0061": 2}'), detail);
@@ -113,13 +113,13 @@ test('a key twice in an object is refused, however it is spelled, and in two obj
   assert.deepEqual(parseJson('[{"a": {"a": 1}}, {"a": 2}]').value, [{ a: { a: 1 } }, { a: 2 }]);
 });
 
-test('the key __proto__ is refused at any depth, however it is spelled, and as a value is not', () => {
+test('refuses the key __proto__ at any depth and in any spelling, and accepts it as a value', () => {
   assert.equal(refusal('{"__proto__": {}}'), 'Unexpected key __proto__ at position 1 (line 1, column 2).');
   assert.match(refusal('{"a": [{"__pro\\u0074o__": 1}]}'), /^Unexpected key __proto__ at position 8 /);
   assert.equal(parseJson('"__proto__"').value, '__proto__');
 });
 
-test('32 levels of objects and arrays are read and the 33rd is refused where it opens', () => {
+test('reads 32 levels of objects and arrays, and refuses the 33rd where it opens', () => {
   const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`;
   assert.deepEqual([...parseJson(nested(32)).numbers.values()], ['1']);
   assert.equal(
@@ -132,7 +132,7 @@ test('32 levels of objects and arrays are read and the 33rd is refused where it 
   );
 });
 
-test('a byte order mark is refused', () => {
+test('refuses a byte order mark', () => {
   assert.equal(refusal('\ufeff{}'), 'Unexpected byte order mark at position 0 (line 1, column 1).');
   assert.equal(parseJson('"\ufeff"').value, '\ufeff');
 });

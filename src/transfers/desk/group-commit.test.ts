@@ -44,7 +44,7 @@ function aQueue(maxBatch: number, maxWaiting: number, lanes = 1) {
   return { submit, batches, gate, begun };
 }
 
-test('a batch takes callers in turns, and each caller in order', async () => {
+test('takes callers of a batch in turns, and each caller’s orders in order', async () => {
   const { submit, batches, gate, begun } = aQueue(4, 100);
   const first = submit('first', 1);
   await begun();
@@ -58,7 +58,7 @@ test('a batch takes callers in turns, and each caller in order', async () => {
   ]);
 });
 
-test('a caller is sent away beyond their share, and can come again when their orders are answered', async () => {
+test('refuses orders beyond a caller’s share, and accepts them again once earlier ones are done', async () => {
   const { submit, gate, begun } = aQueue(4, 6);
   const answered = submit('flood', 5);
   const refused = submit('flood', 1);
@@ -73,7 +73,7 @@ test('a caller is sent away beyond their share, and can come again when their or
   assert.deepEqual(await Promise.all(submit('flood', 5)), ['flood0', 'flood1', 'flood2', 'flood3', 'flood4']);
 });
 
-test('one order beside many waits for their commit no longer than they are held up', async () => {
+test('holds a single order back for the commit of many only until they are held up', async () => {
   const { submit, batches, gate, begun } = aQueue(8, 100, 2);
   const many = submit('many', 4);
   await begun();
@@ -136,7 +136,7 @@ const refuse = () => Promise.reject(dead);
 
 const dead = new Problem('invalid_token', 'dead');
 
-test('an order is begun before it is known whether it may be done, and done when what was read says so', async () => {
+test('starts an order before its condition is known, and settles it only if the condition holds', async () => {
   const { submit, begun, asked, done, gate } = aConfirmingQueue();
   const found: unknown[] = [];
   const order = submit('a', async (id) => found.push(id));
@@ -147,7 +147,7 @@ test('an order is begun before it is known whether it may be done, and done when
   assert.deepEqual([begun, asked, found, done], [[['a']], [['a']], ['a'], [['a']]]);
 });
 
-test('who is refused is left out of the batch and told why; the others keep their order', async () => {
+test('leaves a rejected order out of its batch with the reason, and keeps the order of the others', async () => {
   const { submit, begun, asked, done, gate } = aConfirmingQueue();
   const orders = [submit('a', refuse), submit('b'), submit('c', async () => {}), submit('d')];
   gate.resolve();
@@ -156,7 +156,7 @@ test('who is refused is left out of the batch and told why; the others keep thei
   assert.deepEqual([begun, asked, done], [[['a', 'b', 'c', 'd']], [['a', 'c']], [['b', 'c', 'd']]]);
 });
 
-test('conditions with the same key are read once, and each is judged', async () => {
+test('reads conditions with the same key once, and judges each of them', async () => {
   const { submit, asked, done, gate } = aConfirmingQueue();
   const orders = [submit('a', async () => {}), submit('a', refuse), submit('b', async () => {})];
   gate.resolve();
@@ -168,7 +168,7 @@ test('conditions with the same key are read once, and each is judged', async () 
   assert.deepEqual([asked, done], [[['a', 'b']], [['a', 'b']]]);
 });
 
-test('who was refused frees their place', async () => {
+test('frees the slot of a rejected order', async () => {
   const { submit, done, gate } = aConfirmingQueue();
   gate.resolve();
   const refused = Array.from({ length: 60 }, (_, index) => submit(`dead${index}`, refuse));
@@ -180,7 +180,7 @@ test('who was refused frees their place', async () => {
   );
 });
 
-test('a batch none of whose orders may be done is rolled back', async () => {
+test('rolls back a batch whose orders are all rejected', async () => {
   const { submit, begun, done, rolledBack, gate } = aConfirmingQueue();
   const refused = submit('a', refuse);
   gate.resolve();
@@ -190,7 +190,7 @@ test('a batch none of whose orders may be done is rolled back', async () => {
   assert.equal(rolledBack.length, 1);
 });
 
-test('a condition that cannot be read fails the order that it was for, and no other', async () => {
+test('fails only the order whose condition cannot be read', async () => {
   const { submit, done, gate } = aConfirmingQueue();
   const orders = [
     submit('a', async () => {}),
@@ -205,7 +205,7 @@ test('a condition that cannot be read fails the order that it was for, and no ot
   assert.deepEqual(done.flat(), ['a', 'b']);
 });
 
-test('what may have been done already is not refused when it is run again', async () => {
+test('does not reject an order that may have committed when it is run again', async () => {
   let commits = 0;
   const { submit, done, gate } = aConfirmingQueue({
     commit: async () => {
@@ -221,7 +221,7 @@ test('what may have been done already is not refused when it is run again', asyn
   assert.deepEqual([asked, done], [1, [['a'], ['a']]]);
 });
 
-test('a lost answer to a commit is none to an order that was not in it', async () => {
+test('a lost commit response is no answer to an order that was not in the batch', async () => {
   let commits = 0;
   const { submit, done, gate } = aConfirmingQueue({
     commit: async () => {
@@ -236,7 +236,7 @@ test('a lost answer to a commit is none to an order that was not in it', async (
   assert.deepEqual(done, [['b'], ['b']]);
 });
 
-test('what judges a condition in a run that was given up does not answer the order, which the next run does', async () => {
+test('ignores the condition of an abandoned run, and answers the order in the next run', async () => {
   const done: string[] = [];
   let runs = 0;
   const nextRun = Promise.withResolvers<void>();

@@ -15,7 +15,7 @@ const limits: readonly (readonly [year: number, under50: number, from50: number]
 ];
 
 for (const [year, under50, from50] of limits) {
-  test(`a person may contribute ${under50} for ${year}, ${from50} when 50 by the end of it`, () => {
+  test(`limits contributions for ${year} to ${under50}, and to ${from50} for a person who is 50 by its end`, () => {
     assert.equal(contributionLimitCents(year, `${year - 50}-12-31`), BigInt(from50) * 100n);
     assert.equal(contributionLimitCents(year, `${year - 49}-01-01`), BigInt(under50) * 100n);
     assert.equal(contributionLimitCents(year, '1930-01-01'), BigInt(from50) * 100n);
@@ -23,13 +23,13 @@ for (const [year, under50, from50] of limits) {
   });
 }
 
-test('a year that is not known yet has the limit of the latest known', () => {
+test('uses the latest known limit for a later year', () => {
   assert.equal(contributionLimitCents(2031, null), 7_500_00n);
   assert.equal(contributionLimitCents(2031, '1960-01-01'), 8_600_00n);
   assert.equal(contributionLimitCents(2018, null), 6_000_00n, 'before all that is known: the earliest');
 });
 
-test('an institution’s own rows win over the published ones, and begin new years', () => {
+test('prefers an institution’s own limits to the published ones, for later years too', () => {
   const own = [
     { year: 2026, limitCents: 7_600_00n, catchUpCents: 1_200_00n },
     { year: 2028, limitCents: 8_000_00n, catchUpCents: 1_300_00n },
@@ -59,16 +59,17 @@ const dates: readonly (readonly [string, string])[] = [
 ];
 
 for (const [date, why] of dates) {
-  test(`returns are due on ${date}: ${why}`, () => assert.equal(filingDate(Number(date.slice(0, 4))), date));
+  test(`sets the filing date ${date}: ${why}`, () =>
+    assert.equal(filingDate(Number(date.slice(0, 4))), date));
 }
 
-test('a contribution counts for the year it is made in, where the institution is', () => {
+test('counts a contribution for the year in which it is made, in the institution’s zone', () => {
   const zone = 'America/Los_Angeles';
   assert.equal(contributionYear(new Date('2027-01-01T07:59:59.999Z'), zone, false), 2026);
   assert.equal(contributionYear(new Date('2027-01-01T08:00:00.000Z'), zone, false), 2027);
 });
 
-test('asked for, it counts for the previous year from 1 January to the end of the filing date', () => {
+test('counts a contribution for the previous year on request, from 1 January to the end of the filing date', () => {
   const zone = 'America/New_York';
   const previous = (at: string) => contributionYear(new Date(at), zone, true);
   assert.equal(previous('2026-01-01T05:00:00.000Z'), 2025);
@@ -78,7 +79,7 @@ test('asked for, it counts for the previous year from 1 January to the end of th
   assert.equal(previous('2022-04-19T03:59:59.999Z'), 2021, 'a filing date that is moved');
 });
 
-test('an institution’s own filing date wins', () => {
+test('prefers an institution’s own filing date', () => {
   const zone = 'America/New_York';
   const own = [{ year: 2025, limitCents: 0n, catchUpCents: 0n, filingDate: '2026-04-20' }] as const;
   assert.equal(contributionYear(new Date('2026-04-21T03:59:59.999Z'), zone, true, own), 2025);

@@ -211,7 +211,7 @@ const rules: readonly (readonly [FailureCode, Change])[] = [
 /** These end what was pending, and refuse no order. */
 const ends: readonly FailureCode[] = ['transfer_cancelled', 'transfer_declined', 'transfer_expired'];
 
-test('each failure code has its row here, in order of precedence', () => {
+test('has a row in order of precedence for each failure code', () => {
   assert.deepEqual(
     rules.map(([code]) => code),
     failureCodes.filter((code) => !ends.includes(code)),
@@ -219,7 +219,7 @@ test('each failure code has its row here, in order of precedence', () => {
 });
 
 for (const [index, [code]] of rules.entries()) {
-  test(`${code} is told before all that stand below it`, async () => {
+  test(`returns ${code} before every failure code of lower precedence`, async () => {
     // A destination is a loan or an IRA, so that only one of these two can be broken at a time.
     const below = rules
       .slice(index)
@@ -232,7 +232,7 @@ for (const [index, [code]] of rules.entries()) {
   });
 }
 
-test('with no rule broken the money moves, is split on the loan, and is counted', async () => {
+test('moves the money, splits a loan payment and counts the order when no rule is broken', async () => {
   const { decision, after } = await decided(changed());
   assert.equal(decision.failure, null);
   assert.equal(decision.transferType, 'LOAN_PAYMENT');
@@ -329,7 +329,7 @@ const ways: readonly (readonly [way: string, Change, outcome: FailureCode | 'COM
 ];
 
 for (const [way, change, outcome] of ways) {
-  test(`${way}: ${outcome}`, async () => {
+  test(`decides ${outcome}: ${way}`, async () => {
     const { decision } = await decided(changed(change));
     assert.equal(decision.failure?.code ?? 'COMPLETED', outcome);
   });

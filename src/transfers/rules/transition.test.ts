@@ -65,7 +65,7 @@ const table: readonly (readonly [
 ];
 
 for (const [what, act, terms, approvedBy, at, becomes] of table) {
-  test(`${what}: ${becomes}`, () => {
+  test(`turns a pending transfer "${becomes}": ${what}`, () => {
     const transition = transitionOf(
       actInTime(act, terms, at),
       terms,
