@@ -10,24 +10,6 @@ create sequence provider_generations as bigint increment by 1;
 
 -- Types
 
-create type balance_change as (
-  account_key bigint,
-  posted bigint,
-  held_out bigint,
-  held_in bigint,
-  seq bigint
-);
-
-create type counter_state as (
-  limit_key integer,
-  subject_key bigint,
-  period_start date,
-  amount bigint,
-  transfers integer,
-  max_amount bigint,
-  max_transfers integer
-);
-
 create type dated_balance_change as (
   account_key bigint,
   posted bigint,
@@ -51,19 +33,6 @@ create type dated_entry as (
   recorded_at timestamp with time zone
 );
 
-create type new_entry as (
-  account_key bigint,
-  seq bigint,
-  posting_key bigint,
-  kind text,
-  amount bigint,
-  posted_after bigint,
-  held_out_after bigint,
-  held_in_after bigint,
-  floor bigint,
-  ceiling bigint
-);
-
 create type new_event as (
   kind text,
   subject_key bigint,
@@ -74,50 +43,6 @@ create type new_event as (
   data jsonb,
   secret bytea,
   secret_expires_at timestamp with time zone
-);
-
-create type new_transfer as (
-  transfer_key bigint,
-  transfer_id text,
-  transfer_type text,
-  from_account_id text,
-  to_account_id text,
-  from_key bigint,
-  to_key bigint,
-  amount bigint,
-  currency text,
-  status text,
-  failure_code text,
-  failure_detail text,
-  client_id text,
-  user_key bigint,
-  payment_option text,
-  previous_year_contribution boolean,
-  reverses_key bigint,
-  operator text
-);
-
-create type ordered_transfer as (
-  transfer_key bigint,
-  transfer_id text,
-  transfer_type text,
-  from_account_id text,
-  to_account_id text,
-  from_key bigint,
-  to_key bigint,
-  amount bigint,
-  currency text,
-  status text,
-  failure_code text,
-  failure_detail text,
-  client_id text,
-  user_key bigint,
-  payment_option text,
-  previous_year_contribution boolean,
-  reverses_key bigint,
-  operator text,
-  address inet,
-  request_id text
 );
 
 create type reviewed_counter as (
@@ -173,22 +98,22 @@ create table accounts (
   currency text collate "C" not null,
   closed boolean not null default false,
   delinquent boolean not null default false,
+  transfer_restriction text,
   overdraft_limit bigint not null default 0,
   credit_limit bigint not null default 0,
-  transfer_restriction text,
   constraint accounts_account_id_check CHECK (account_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
+  constraint accounts_card_last_four CHECK (di_account_type <> 'CREDIT_CARD_LOAN'::text OR account_number ~ '^[0-9]{4}$'::text),
   constraint accounts_category_check CHECK (category = ANY (ARRAY['DEPOSIT'::text, 'LOAN'::text, 'CREDIT'::text, 'INVESTMENT'::text, 'INTERNAL'::text])),
-  constraint accounts_check CHECK ((customer_key IS NULL) = (purpose IS NOT NULL)),
-  constraint accounts_check1 CHECK ((purpose IS NOT NULL) = (category = 'INTERNAL'::text)),
-  constraint accounts_check2 CHECK (overdraft_limit = 0 OR category = 'DEPOSIT'::text),
-  constraint accounts_check3 CHECK (credit_limit = 0 OR category = 'CREDIT'::text),
-  constraint accounts_check4 CHECK (di_account_type <> 'CREDIT_CARD_LOAN'::text OR account_number ~ '^[0-9]{4}$'::text),
   constraint accounts_credit_limit_check CHECK (credit_limit >= 0),
+  constraint accounts_credit_limit_of_credit CHECK (credit_limit = 0 OR category = 'CREDIT'::text),
   constraint accounts_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint accounts_institution_id_account_id_key UNIQUE (institution_id, account_id),
   constraint accounts_institution_id_customer_key_fkey FOREIGN KEY (institution_id, customer_key) REFERENCES customers(institution_id, customer_key),
   constraint accounts_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint accounts_internal CHECK ((purpose IS NOT NULL) = (category = 'INTERNAL'::text)),
+  constraint accounts_one_owner CHECK ((customer_key IS NULL) = (purpose IS NOT NULL)),
   constraint accounts_overdraft_limit_check CHECK (overdraft_limit >= 0),
+  constraint accounts_overdraft_of_deposit CHECK (overdraft_limit = 0 OR category = 'DEPOSIT'::text),
   constraint accounts_pkey PRIMARY KEY (institution_id, account_key),
   constraint accounts_purpose_check CHECK (purpose = ANY (ARRAY['FUNDING'::text, 'CORE_SETTLEMENT'::text, 'SUSPENSE'::text])),
   constraint accounts_transfer_restriction_check CHECK (transfer_restriction = ANY (ARRAY['EXCLUDE_ALL'::text, 'EXCLUDE_AS_FROM'::text, 'EXCLUDE_AS_TO'::text]))
@@ -221,21 +146,21 @@ create table audit_entries (
   name_hash bytea,
   address inet,
   operator text,
-  transaction_id text collate "C" not null,
-  times integer not null,
   operator_host text,
   sudo_user text,
   operator_as text,
   before_change jsonb,
   after_change jsonb,
+  transaction_id text collate "C" not null,
+  times integer not null,
   constraint audit_entries_action_check CHECK (action ~ '^[a-z_]{1,30}(\.[a-z_]{1,30})?$'::text),
-  constraint audit_entries_check CHECK (num_nonnulls(address, operator) <= 1),
-  constraint audit_entries_check1 CHECK (operator IS NOT NULL OR num_nonnulls(operator_host, sudo_user, operator_as) = 0),
   constraint audit_entries_institution_id_check CHECK (institution_id >= 0),
   constraint audit_entries_name_hash_check CHECK (length(name_hash) = 32),
   constraint audit_entries_operator_as_check CHECK (length(operator_as) >= 1 AND length(operator_as) <= 128),
   constraint audit_entries_operator_check CHECK (length(operator) >= 1 AND length(operator) <= 128),
   constraint audit_entries_operator_host_check CHECK (length(operator_host) >= 1 AND length(operator_host) <= 128),
+  constraint audit_entries_operator_known CHECK (operator IS NOT NULL OR num_nonnulls(operator_host, sudo_user, operator_as) = 0),
+  constraint audit_entries_origin CHECK (num_nonnulls(address, operator) <= 1),
   constraint audit_entries_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'refused'::text])),
   constraint audit_entries_pkey PRIMARY KEY (institution_id, audit_key),
   constraint audit_entries_reason_check CHECK (reason ~ '^[a-z][a-z0-9_:.-]{0,99}$'::text),
@@ -273,10 +198,9 @@ create table business_days (
 create table client_directory (
   client_id text collate "C" not null,
   institution_id integer not null,
-  constraint client_directory_client_id_check CHECK (client_id ~ '^[!-~]{1,128}$'::text),
   constraint client_directory_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint client_directory_pkey PRIMARY KEY (client_id),
-  constraint client_directory_plain_ids CHECK (client_id ~ '^[A-Za-z0-9._~-]{1,128}$'::text) NOT VALID
+  constraint client_directory_plain_ids CHECK (client_id ~ '^[A-Za-z0-9._~-]{1,128}$'::text)
 );
 
 create table client_keys (
@@ -314,13 +238,13 @@ create table clients (
   scopes text[] not null,
   grants text[] not null,
   token_lifetime_seconds integer,
-  active boolean not null default true,
-  created_at timestamp with time zone not null,
   networks cidr[],
+  active boolean not null default true,
   token_epoch integer not null default 0,
   introspects_all boolean not null default false,
   registration_refusals text not null default 'UNIFORM'::text,
   allows_token_endpoint_audience boolean not null default false,
+  created_at timestamp with time zone not null,
   constraint clients_client_id_fkey FOREIGN KEY (client_id) REFERENCES client_directory(client_id),
   constraint clients_grants_check CHECK (grants <@ ARRAY['client_credentials'::text, 'password'::text, 'refresh_token'::text, 'urn:ietf:params:oauth:grant-type:jwt-bearer'::text, 'urn:ietf:params:oauth:grant-type:saml2-bearer'::text]),
   constraint clients_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
@@ -339,7 +263,7 @@ create table contribution_limits (
   filing_date date,
   constraint contribution_limits_base_check CHECK (base >= 0),
   constraint contribution_limits_catch_up_check CHECK (catch_up >= 0),
-  constraint contribution_limits_check CHECK (EXTRACT(year FROM filing_date) = (tax_year + 1)::numeric),
+  constraint contribution_limits_filing_date CHECK (EXTRACT(year FROM filing_date) = (tax_year + 1)::numeric),
   constraint contribution_limits_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint contribution_limits_pkey PRIMARY KEY (institution_id, tax_year),
   constraint contribution_limits_tax_year_check CHECK (tax_year >= 1975 AND tax_year <= 2999)
@@ -462,9 +386,9 @@ create table identity_providers (
   resource_tokens boolean not null,
   token_type text collate "C" not null,
   active boolean not null,
+  tokens_ended_at timestamp with time zone,
   generation bigint not null default nextval('provider_generations'::regclass),
   created_at timestamp with time zone not null,
-  tokens_ended_at timestamp with time zone,
   constraint identity_providers_institution_id_provider_id_fkey FOREIGN KEY (institution_id, provider_id) REFERENCES provider_directory(institution_id, provider_id),
   constraint identity_providers_keys_check CHECK (jsonb_typeof(keys) = 'array'::text AND jsonb_array_length(keys) >= 1 AND jsonb_array_length(keys) <= 20),
   constraint identity_providers_kind_check CHECK (kind = ANY (ARRAY['jwt'::text, 'saml'::text])),
@@ -490,16 +414,16 @@ create table institutions (
   name text not null,
   currency text collate "C" not null,
   time_zone text not null,
-  enrollment text not null,
-  opening_deposit_minor bigint not null default 0,
-  password_min_length smallint not null default 15,
   demo boolean not null default false,
+  clock_ahead_seconds bigint not null default 0,
   created_at timestamp with time zone not null,
-  contact_change_max_age integer not null default 0,
+  enrollment text not null,
   registration_birth_date boolean not null default false,
   openings_per_day integer not null default 1000,
+  opening_deposit_minor bigint not null default 0,
   opening_deposits_per_day bigint not null default 100000000,
-  clock_ahead_seconds bigint not null default 0,
+  password_min_length smallint not null default 15,
+  contact_change_max_age integer not null default 0,
   constraint institutions_clock CHECK (clock_ahead_seconds = 0 OR demo),
   constraint institutions_clock_ahead_seconds_check CHECK (clock_ahead_seconds >= 0 AND clock_ahead_seconds <= 315576000),
   constraint institutions_code_check CHECK (code ~ '^[a-z][a-z0-9-]{1,30}$'::text),
@@ -564,7 +488,7 @@ create table loan_payments (
   to_interest bigint not null,
   to_principal bigint not null,
   to_due bigint not null,
-  constraint loan_payments_check CHECK (to_fees >= 0 AND to_interest >= 0 AND to_principal >= 0 AND to_due >= 0 OR to_fees <= 0 AND to_interest <= 0 AND to_principal <= 0 AND to_due <= 0),
+  constraint loan_payments_one_direction CHECK (to_fees >= 0 AND to_interest >= 0 AND to_principal >= 0 AND to_due >= 0 OR to_fees <= 0 AND to_interest <= 0 AND to_principal <= 0 AND to_due <= 0),
   constraint loan_payments_pkey PRIMARY KEY (institution_id, account_key, seq)
 );
 
@@ -612,6 +536,7 @@ create table outbox (
   institution_id integer not null,
   event_key bigint not null generated always as identity,
   xid xid8 not null default pg_current_xact_id(),
+  epoch integer not null default 0,
   kind text not null,
   subject_key bigint not null,
   from_key bigint,
@@ -622,7 +547,6 @@ create table outbox (
   secret bytea,
   secret_expires_at timestamp with time zone,
   recorded_at timestamp with time zone not null,
-  epoch integer not null default 0,
   constraint outbox_epoch_check CHECK (epoch >= 0),
   constraint outbox_pkey PRIMARY KEY (institution_id, event_key)
 );
@@ -636,9 +560,9 @@ create table pending_transfers (
   approvals_needed smallint not null,
   not_before timestamp with time zone,
   constraint pending_transfers_approvals_needed_check CHECK (approvals_needed >= 0 AND approvals_needed <= 2),
-  constraint pending_transfers_check CHECK (held_for = 'REVIEW'::text OR approvals_needed = 0 AND when_due = 'POST'::text),
-  constraint pending_transfers_check1 CHECK (when_due = 'EXPIRE'::text OR not_before IS NULL OR due_at >= not_before),
+  constraint pending_transfers_cut_off CHECK (held_for = 'REVIEW'::text OR approvals_needed = 0 AND when_due = 'POST'::text),
   constraint pending_transfers_held_for_check CHECK (held_for = ANY (ARRAY['REVIEW'::text, 'CUT_OFF'::text])),
+  constraint pending_transfers_not_before CHECK (when_due = 'EXPIRE'::text OR not_before IS NULL OR due_at >= not_before),
   constraint pending_transfers_pkey PRIMARY KEY (institution_id, transfer_key),
   constraint pending_transfers_when_due_check CHECK (when_due = ANY (ARRAY['POST'::text, 'EXPIRE'::text]))
 );
@@ -654,11 +578,11 @@ create table persons (
   phone_type text,
   birth_date date,
   self_declared boolean not null default false,
-  constraint persons_check CHECK ((phone_number IS NULL) = (phone_type IS NULL)),
   constraint persons_email_check CHECK (email <> ''::text),
   constraint persons_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint persons_institution_id_person_id_key UNIQUE (institution_id, person_id),
   constraint persons_person_id_check CHECK (person_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
+  constraint persons_phone CHECK ((phone_number IS NULL) = (phone_type IS NULL)),
   constraint persons_phone_number_check CHECK (phone_number ~ '^\+[1-9][0-9]{1,14}$'::text),
   constraint persons_phone_type_check CHECK (phone_type = ANY (ARRAY['MOBILE'::text, 'HOME'::text, 'WORK'::text])),
   constraint persons_pkey PRIMARY KEY (institution_id, person_key)
@@ -677,10 +601,9 @@ create table proposals (
   confirmed_sudo text,
   confirmed_at timestamp with time zone,
   confirmed_xid xid8,
-  constraint proposals_check CHECK (num_nonnulls(confirmed_by, confirmed_at, confirmed_xid) = ANY (ARRAY[0, 3])),
-  constraint proposals_check1 CHECK (EXTRACT(epoch FROM expires_at - proposed_at) >= 1::numeric AND EXTRACT(epoch FROM expires_at - proposed_at) <= 259200::numeric),
-  constraint proposals_check2 CHECK (confirmed_at < expires_at),
+  constraint proposals_confirmation CHECK (num_nonnulls(confirmed_by, confirmed_at, confirmed_xid) = ANY (ARRAY[0, 3])),
   constraint proposals_confirmed_by_check CHECK (confirmed_by <> ''::text),
+  constraint proposals_confirmed_in_time CHECK (confirmed_at < expires_at),
   constraint proposals_confirmed_sudo_check CHECK (confirmed_sudo <> ''::text),
   constraint proposals_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint proposals_kind_check CHECK (kind = ANY (ARRAY['REVERSAL'::text, 'RULES'::text])),
@@ -688,6 +611,7 @@ create table proposals (
   constraint proposals_proposed_by_check CHECK (proposed_by <> ''::text),
   constraint proposals_proposed_sudo_check CHECK (proposed_sudo <> ''::text),
   constraint proposals_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 64),
+  constraint proposals_three_days CHECK (EXTRACT(epoch FROM expires_at - proposed_at) >= 1::numeric AND EXTRACT(epoch FROM expires_at - proposed_at) <= 259200::numeric),
   constraint proposals_two_persons CHECK (NOT share_a_person(ARRAY[proposed_by, proposed_sudo], ARRAY[confirmed_by, confirmed_sudo]))
 );
 
@@ -734,9 +658,9 @@ create table registration_tries (
   tries integer not null,
   last_at timestamp with time zone not null,
   paused_until timestamp with time zone,
-  constraint registration_tries_check CHECK (tries < 20 OR paused_until >= (last_at + '00:01:00'::interval)),
   constraint registration_tries_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint registration_tries_member_number_check CHECK (member_number ~ '^[A-Za-z0-9-]{1,32}$'::text),
+  constraint registration_tries_paused CHECK (tries < 20 OR paused_until >= (last_at + '00:01:00'::interval)),
   constraint registration_tries_pkey PRIMARY KEY (institution_id, member_number),
   constraint registration_tries_tries_check CHECK (tries > 0)
 );
@@ -749,6 +673,14 @@ create table revocations (
   constraint revocations_pkey PRIMARY KEY (institution_id, revoked_id)
 );
 
+create table schema_functions (
+  name text not null,
+  checksum text not null,
+  program text not null,
+  applied_at timestamp with time zone not null,
+  constraint schema_functions_pkey PRIMARY KEY (name)
+);
+
 create table schema_migrations (
   version integer not null,
   name text not null,
@@ -759,11 +691,11 @@ create table schema_migrations (
 
 create table signing_keys (
   kid text collate "C" not null,
+  generation integer not null,
   algorithm text not null,
   public_jwk jsonb not null,
   sealed_private_key bytea,
   created_at timestamp with time zone not null,
-  generation integer not null,
   signs_from timestamp with time zone not null,
   constraint signing_keys_algorithm_check CHECK (algorithm = 'ES256'::text),
   constraint signing_keys_by_generation UNIQUE (generation),
@@ -880,22 +812,22 @@ create table transfer_limits (
   institution_id integer not null,
   limit_key integer not null,
   subject text not null,
+  period text not null,
   transfer_type text,
+  source_type text,
   currency text collate "C" not null,
   max_per_transfer bigint,
   max_amount bigint,
   max_count integer,
-  period text not null,
-  source_type text,
-  counts text collate "C" not null generated always as (((((((((subject || ' '::text) || period) || ' '::text) || COALESCE(transfer_type, ''::text)) || ' '::text) || COALESCE(source_type, ''::text)) || ' '::text) || currency)) stored,
   review_above bigint,
-  constraint transfer_limits_check CHECK (num_nonnulls(max_per_transfer, max_amount, max_count, review_above) > 0),
+  counts text collate "C" not null generated always as (((((((((subject || ' '::text) || period) || ' '::text) || COALESCE(transfer_type, ''::text)) || ' '::text) || COALESCE(source_type, ''::text)) || ' '::text) || currency)) stored,
+  constraint transfer_limits_any CHECK (num_nonnulls(max_per_transfer, max_amount, max_count, review_above) > 0),
   constraint transfer_limits_counts FOREIGN KEY (institution_id, limit_key, counts) REFERENCES limit_keys(institution_id, limit_key, counts),
   constraint transfer_limits_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint transfer_limits_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint transfer_limits_limit_key_check CHECK (limit_key > 0),
-  constraint transfer_limits_max_amount_per_day_check CHECK (max_amount >= 0),
-  constraint transfer_limits_max_count_per_day_check CHECK (max_count >= 0),
+  constraint transfer_limits_max_amount_check CHECK (max_amount >= 0),
+  constraint transfer_limits_max_count_check CHECK (max_count >= 0),
   constraint transfer_limits_max_per_transfer_check CHECK (max_per_transfer >= 0),
   constraint transfer_limits_period_check CHECK (period = ANY (ARRAY['DAY'::text, 'MONTH'::text])),
   constraint transfer_limits_pkey PRIMARY KEY (institution_id, limit_key),
@@ -915,15 +847,15 @@ create table transfer_policies (
   unreviewed text,
   cut_off time(0) without time zone,
   payment_options text[] not null,
-  constraint transfer_policies_check CHECK (second_approval_above >= review_above),
-  constraint transfer_policies_check1 CHECK (num_nonnulls(review_above, review_seconds, unreviewed) = ANY (ARRAY[0, 3])),
-  constraint transfer_policies_check2 CHECK (second_approval_above IS NULL OR review_above IS NOT NULL),
   constraint transfer_policies_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint transfer_policies_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint transfer_policies_payment_options_check CHECK (payment_options <@ ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text] AND ('DEFAULT'::text = ANY (payment_options))),
   constraint transfer_policies_pkey PRIMARY KEY (institution_id, transfer_type, currency),
+  constraint transfer_policies_review CHECK (num_nonnulls(review_above, review_seconds, unreviewed) = ANY (ARRAY[0, 3])),
   constraint transfer_policies_review_above_check CHECK (review_above >= 0),
   constraint transfer_policies_review_seconds_check CHECK (review_seconds >= 1 AND review_seconds <= 2592000),
+  constraint transfer_policies_second_approval CHECK (second_approval_above IS NULL OR review_above IS NOT NULL),
+  constraint transfer_policies_second_approval_above CHECK (second_approval_above >= review_above),
   constraint transfer_policies_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text])),
   constraint transfer_policies_unreviewed_check CHECK (unreviewed = ANY (ARRAY['POST'::text, 'EXPIRE'::text]))
 );
@@ -942,8 +874,16 @@ create table transfers (
   status text not null,
   failure_code text,
   failure_detail text,
+  exceeded_limit jsonb,
+  payment_option text,
+  previous_year_contribution boolean,
+  memo text,
+  reverses_key bigint,
   client_id text collate "C",
   user_key bigint,
+  operator text,
+  address inet,
+  request_id text collate "C",
   created_at timestamp with time zone not null,
   settled_at timestamp with time zone,
   list_class smallint not null generated always as ((
@@ -960,29 +900,21 @@ CASE transfer_type
     WHEN 'INTRA_FI'::text THEN 5
     ELSE 0
 END)) stored,
-  payment_option text,
-  previous_year_contribution boolean,
-  reverses_key bigint,
-  operator text,
-  address inet,
-  request_id text collate "C",
-  memo text,
-  exceeded_limit jsonb,
   constraint transfers_amount_check CHECK (amount > 0),
-  constraint transfers_check CHECK (client_id IS NOT NULL OR operator IS NOT NULL),
-  constraint transfers_check1 CHECK (exceeded_limit IS NULL OR failure_code = 'limit_exceeded'::text),
   constraint transfers_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint transfers_exceeded_limit CHECK (exceeded_limit IS NULL OR failure_code = 'limit_exceeded'::text),
   constraint transfers_failure CHECK ((status = 'FAILED'::text) = (failure_code IS NOT NULL)),
   constraint transfers_failure_detail CHECK ((failure_code IS NULL) = (failure_detail IS NULL)),
   constraint transfers_memo_check CHECK (length(memo) <= 140 AND memo ~ '\S'::text AND memo !~ '[[:cntrl:]\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]'::text),
   constraint transfers_operator_check CHECK (operator <> ''::text),
+  constraint transfers_ordered_by CHECK (client_id IS NOT NULL OR operator IS NOT NULL),
   constraint transfers_payment_option_check CHECK (payment_option = ANY (ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text])),
   constraint transfers_pkey PRIMARY KEY (institution_id, transfer_key),
   constraint transfers_request_id_check CHECK (request_id ~ '^[!-~]{1,128}$'::text),
   constraint transfers_resolved CHECK (status = 'FAILED'::text OR from_key IS NOT NULL AND to_key IS NOT NULL AND from_key <> to_key AND transfer_type IS NOT NULL),
   constraint transfers_reversing TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_settled CHECK ((status = 'PENDING'::text) = (settled_at IS NULL)),
-  constraint transfers_source CHECK (from_key IS NOT NULL) NOT VALID,
+  constraint transfers_source CHECK (from_key IS NOT NULL),
   constraint transfers_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'COMPLETED'::text, 'FAILED'::text])),
   constraint transfers_transfer_id_check CHECK (length(transfer_id) <= 64 AND transfer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]*$'::text),
   constraint transfers_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text])),
@@ -1012,21 +944,21 @@ create table users (
   user_key bigint not null generated always as identity,
   user_id text collate "C" not null,
   person_key bigint not null,
-  email text not null,
-  username text,
-  password_hash text,
-  active boolean not null default true,
-  locked_by_operator boolean not null default false,
-  failed_logins smallint not null default 0,
-  locked_until timestamp with time zone,
   created_at timestamp with time zone not null,
-  token_epoch integer not null default 0,
-  username_lower text generated always as (lower(username)) stored,
+  email text not null,
   verified_email text,
   email_verified_by text,
-  verified_email_lower text generated always as (lower(verified_email)) stored,
+  username text,
+  password_hash text,
+  failed_logins smallint not null default 0,
+  locked_until timestamp with time zone,
+  locked_by_operator boolean not null default false,
+  active boolean not null default true,
+  token_epoch integer not null default 0,
   tokens_ended_at timestamp with time zone,
-  constraint users_check CHECK ((username IS NULL) = (password_hash IS NULL)),
+  username_lower text generated always as (lower(username)) stored,
+  verified_email_lower text generated always as (lower(verified_email)) stored,
+  constraint users_activated CHECK ((username IS NULL) = (password_hash IS NULL)),
   constraint users_email_check CHECK (email <> ''::text),
   constraint users_email_verified CHECK ((verified_email IS NULL) = (email_verified_by IS NULL)),
   constraint users_email_verified_by_check CHECK (email_verified_by = ANY (ARRAY['CORE'::text, 'CODE'::text])),
@@ -1080,7 +1012,7 @@ CREATE OR REPLACE FUNCTION public.add_to_control_total(change numeric)
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  -- Openings and adjustments are ordered by no transfer.
+  -- No transfer orders openings and adjustments.
   if change is null then
     return;
   end if;
@@ -1127,7 +1059,7 @@ begin
   if known = current then
     return false;
   end if;
-  -- Whoever connects at the same time waits, and then finds it done.
+  -- A connection made at the same time waits, and then reads the new timeline.
   perform pg_advisory_xact_lock(7305103);
   known := (select t.timeline from public.event_timeline t);
   if known = current then
@@ -1144,8 +1076,8 @@ begin
     last_of_all := greatest(last_of_all, (select o.xid from public.outbox o where o.institution_id = institution
                                           order by o.epoch desc, o.xid desc limit 1));
   end loop;
-  -- A transaction may be lost though one with a higher number was not: it looks like one that was rolled back. Numbers of
-  -- another cluster's, which this one has not given out yet, have no status.
+  -- A lost transaction looks as if it was rolled back, even if one with a higher number was kept. Numbers that came with data
+  -- of another cluster, and that this one has not given out yet, have no status.
   lost_from := (
     select min(x) from generate_series(greatest(last_of_all::text::numeric - 10000, 3),
                                        least(last_of_all::text::numeric,
@@ -1185,6 +1117,44 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.bind_to_institution(VARIADIC tenants regclass[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  tenant regclass;
+begin
+  foreach tenant in array tenants loop
+    execute format('alter table %s enable row level security', tenant);
+    execute format('alter table %s force row level security', tenant);
+    execute format(
+      'create policy institution on %s using (institution_id = (select current_setting(''sharedraft.institution'')::integer))',
+      tenant);
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_approval_by_another_person()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  -- Of two approvals at once, the second waits here and then reads the first.
+  perform from pending_transfers p
+  where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key for no key update;
+  if exists (
+    select from transfer_approvals a
+    where a.institution_id = new.institution_id and a.transfer_key = new.transfer_key
+      and share_a_person(array[a.operator, a.sudo_user], array[new.operator, new.sudo_user])
+  ) then
+    raise exception 'transfers: one person cannot approve a transfer twice' using errcode = 'SD021';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.check_balances()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1192,7 +1162,6 @@ CREATE OR REPLACE FUNCTION public.check_balances()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  -- A balance says what its account's newest entry says.
   if exists (
     select from became b
     left join lateral (
@@ -1209,20 +1178,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_confirmation()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  if old.confirmed_at is not null or new.confirmed_at is null then
-    raise exception 'proposals: a proposal is confirmed once' using errcode = 'SD050';
-  end if;
-  new.confirmed_xid := pg_current_xact_id();
-  return new;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION public.check_control_total()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1234,42 +1189,9 @@ declare
 begin
   delete from control_totals where transaction = new.transaction returning total into final;
   if final <> 0 then
-    raise exception 'ledger: what is posted and what was ordered differ' using errcode = 'SD017';
+    raise exception 'ledger: the entries and the transfers of this transaction differ' using errcode = 'SD017';
   end if;
   return null;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.check_counter_lowered()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  if exists (
-    select from (
-      select coalesce(sum(u.amount), 0) as amount, count(*) as transfers
-      from limit_uses u
-      where u.institution_id = old.institution_id and u.limit_key = old.limit_key
-        and u.subject_key = old.subject_key and u.period_start = old.period_start
-        and given_back(u.institution_id, u.transfer_key, u.limit_key)
-    ) back
-    where old.amount - new.amount > back.amount or old.transfers - new.transfers > back.transfers
-  ) then
-    raise exception 'limits: a counter is lowered by what nobody gave back' using errcode = 'SD012';
-  end if;
-  return new;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.check_ended_password()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  raise exception 'the password of user % has ended and cannot be used again', old.user_key
-    using errcode = 'check_violation', constraint = 'users_ended_password';
 end
 $function$;
 
@@ -1287,9 +1209,12 @@ declare
   unordered boolean;
   control numeric;
 begin
-  -- A posting's amounts sum to zero, and both its sides are in one currency, on accounts that exist and whose
-  -- balance has come as far; what is held changes alike on both. Each entry goes on from the one before it, and is
-  -- not older; holds change by the kind of the entry, and in one direction.
+  -- A flag is true if its rule is broken:
+  -- unbalanced: the amounts of a posting sum to zero; both sides have one currency, and accounts whose balance includes the
+  --   entry; pending debits on one side equal pending credits on the other.
+  -- broken: an entry continues the one before it and is not older; pending amounts change as its kind says.
+  -- unbounded: an entry that lowers a deposit account's available balance carries a floor.
+  -- unordered: an opening or adjustment is between a member's account and one of the institution's own.
   select bool_or(x.unbalanced), bool_or(x.broken), bool_or(x.unbounded), bool_or(x.unordered), sum(x.control)
   into unbalanced, broken, unbounded, unordered, control
   from (
@@ -1305,11 +1230,10 @@ begin
                   when 'RELEASE' then e.held_out <= 0 and e.held_in <= 0 and (e.held_out < 0) <> (e.held_in < 0)
                   else e.held_out = 0 and e.held_in = 0
                 end) as broken,
-           -- Few entries come as far as to be asked for their account: a debt's, which a reversal raises again.
+           -- Reads the account in few cases: a reversal raises a debt again, without a floor.
            bool_or(case when e.kind in ('TRANSFER', 'HOLD') and e.floor is null and e.posted < e.held_out then
              (select a.category not in ('LOAN', 'CREDIT') from accounts a
               where a.institution_id = e.institution_id and a.account_key = e.account_key) end) as unbounded,
-           -- What no transfer orders is between one account of a member and one of the institution's own.
            bool_or(e.own is not null) and (count(*) <> 2 or count(*) filter (where e.own) <> 1) as unordered,
            sum(case e.kind
                  when 'TRANSFER' then control_number(
@@ -1342,54 +1266,56 @@ begin
     group by e.institution_id, e.posting_key
   ) x;
   if unbalanced then
-    raise exception 'ledger: a posting does not balance' using errcode = 'SD001';
+    raise exception 'ledger: the entries of a posting must sum to zero in one currency, on accounts that exist'
+      using errcode = 'SD001';
   end if;
   if broken then
-    raise exception 'ledger: an entry does not go on from the one before' using errcode = 'SD002';
+    raise exception 'ledger: an entry does not continue the one before it' using errcode = 'SD002';
   end if;
   if unbounded then
-    raise exception 'ledger: money leaves a deposit by no floor' using errcode = 'SD018';
+    raise exception 'ledger: a debit of a deposit account carries no floor' using errcode = 'SD018';
   end if;
   if unordered then
-    raise exception 'ledger: an opening or adjustment is not against an account of the institution' using errcode = 'SD019';
+    raise exception 'ledger: an opening or adjustment needs an account of the institution as its other side'
+      using errcode = 'SD019';
   end if;
   perform add_to_control_total(control);
   return null;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_id_prefix()
+CREATE OR REPLACE FUNCTION public.check_event_secret_deleted()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  lock table public.transfer_id_prefixes in share row exclusive mode;
-  if exists (
-    select from public.transfer_id_prefixes p
-    where p.institution_id = new.institution_id and p.client_id <> new.client_id
-      and (starts_with(p.prefix, new.prefix) or starts_with(new.prefix, p.prefix))
-  ) then
-    raise exception 'clients: the prefix overlaps with one of another client' using errcode = 'SD023';
+  if num_nonnulls(new.secret, new.secret_expires_at) > 0 then
+    raise exception 'events: a secret can only be deleted' using errcode = 'SD014';
   end if;
   return new;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_id_reserved()
+CREATE OR REPLACE FUNCTION public.check_limit_counter_lowered()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if exists (
-    select from public.transfer_id_prefixes p
-    join written t on t.institution_id = p.institution_id and starts_with(t.transfer_id, p.prefix)
-      and t.client_id <> p.client_id
+    select from (
+      select coalesce(sum(u.amount), 0) as amount, count(*) as transfers
+      from limit_uses u
+      where u.institution_id = old.institution_id and u.limit_key = old.limit_key
+        and u.subject_key = old.subject_key and u.period_start = old.period_start
+        and limit_use_is_released(u.institution_id, u.transfer_key, u.limit_key)
+    ) back
+    where old.amount - new.amount > back.amount or old.transfers - new.transfers > back.transfers
   ) then
-    raise exception 'transfers: the id is reserved for another client' using errcode = 'SD024';
+    raise exception 'limits: a counter is lowered by more than failed and reversed transfers release' using errcode = 'SD012';
   end if;
-  return null;
+  return new;
 end
 $function$;
 
@@ -1404,24 +1330,24 @@ begin
     where t.institution_id = new.institution_id and t.transfer_key = new.transfer_key and t.amount = new.amount
       and (t.status = 'PENDING' or (new.limit_key = 0 and t.status = 'COMPLETED'))
   ) then
-    raise exception 'limits: what counts is no such transfer' using errcode = 'SD013';
+    raise exception 'limits: a use belongs to no such transfer' using errcode = 'SD013';
   end if;
   return null;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_limit_use_dropped()
+CREATE OR REPLACE FUNCTION public.check_limit_use_removed()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if not given_back(old.institution_id, old.transfer_key, old.limit_key) and not exists (
+  if not limit_use_is_released(old.institution_id, old.transfer_key, old.limit_key) and not exists (
     select from transfers t
     where t.institution_id = old.institution_id and t.transfer_key = old.transfer_key and t.status = 'COMPLETED'
       and old.limit_key <> 0
   ) then
-    raise exception 'limits: what still counts was dropped' using errcode = 'SD013';
+    raise exception 'limits: a use that still counts was removed' using errcode = 'SD013';
   end if;
   return null;
 end
@@ -1443,7 +1369,7 @@ begin
     ) e on true
     where e.amount is distinct from p.to_fees + p.to_interest + p.to_principal
   ) then
-    raise exception 'loans: the parts of a payment do not add up to it' using errcode = 'SD008';
+    raise exception 'loans: the parts of a payment do not add up to its amount' using errcode = 'SD008';
   end if;
   return null;
 end
@@ -1466,20 +1392,70 @@ begin
     where b.posted <> 0 or b.held_out <> 0 or b.held_in <> 0 or b.seq <> 0
        or (a.account_id, a.currency) is distinct from (b.account_id, b.currency)
   ) then
-    raise exception 'ledger: a new balance starts at zero, for an account that exists' using errcode = 'SD004';
+    raise exception 'ledger: a new balance must be zero and belong to an account that exists' using errcode = 'SD004';
   end if;
   return null;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_pending()
+CREATE OR REPLACE FUNCTION public.check_pending_terms()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if (new.when_due, new.due_at) is distinct from ('POST', old.not_before) or old.approvals_needed > (
+    select count(*) from transfer_approvals a
+    where a.institution_id = new.institution_id and a.transfer_key = new.transfer_key
+  ) then
+    raise exception 'transfers: only an approved transfer can be postponed, to its processing time' using errcode = 'SD010';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_pending_transfer_exists()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (
+    select from pending_transfers p
+    where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key
+  ) and exists (
+    select from transfers t
+    where t.institution_id = new.institution_id and t.transfer_key = new.transfer_key and t.status = 'PENDING'
+  ) then
+    raise exception 'transfers: a pending transfer needs a row in pending_transfers' using errcode = 'SD010';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_pending_transfer_removed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (
+    select from transfers t
+    where t.institution_id = old.institution_id and t.transfer_key = old.transfer_key and t.status = 'PENDING'
+  ) then
+    raise exception 'transfers: a pending transfer needs a row in pending_transfers' using errcode = 'SD010';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.check_pending_transfers()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  -- Each waits with its amount held on both accounts, by entries of its own.
   if exists (
     select from written p
     left join lateral (
@@ -1506,38 +1482,17 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_pending_ended()
+CREATE OR REPLACE FUNCTION public.check_proposal_confirmed()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if exists (
-    select from transfers t
-    where t.institution_id = old.institution_id and t.transfer_key = old.transfer_key and t.status = 'PENDING'
-  ) then
-    raise exception 'transfers: a pending transfer would wait for nothing' using errcode = 'SD010';
+  if old.confirmed_at is not null or new.confirmed_at is null then
+    raise exception 'proposals: a proposal can be confirmed once' using errcode = 'SD050';
   end if;
-  return null;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.check_pending_waits()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  if not exists (
-    select from pending_transfers p
-    where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key
-  ) and exists (
-    select from transfers t
-    where t.institution_id = new.institution_id and t.transfer_key = new.transfer_key and t.status = 'PENDING'
-  ) then
-    raise exception 'transfers: a pending transfer would wait for nothing' using errcode = 'SD010';
-  end if;
-  return null;
+  new.confirmed_xid := pg_current_xact_id();
+  return new;
 end
 $function$;
 
@@ -1548,7 +1503,7 @@ CREATE OR REPLACE FUNCTION public.check_provider_generation()
 AS $function$
 begin
   if new.generation <= old.generation then
-    raise exception 'identity provider %: a change needs a new generation', old.provider_id using errcode = 'SD101';
+    raise exception 'identity provider %: a change needs a higher generation', old.provider_id using errcode = 'SD101';
   end if;
   return new;
 end
@@ -1561,11 +1516,11 @@ CREATE OR REPLACE FUNCTION public.check_refresh_family()
 AS $function$
 begin
   if old.revoked_at is not null then
-    raise exception 'refresh family %: revoked is revoked', old.family_id using errcode = 'SD201';
+    raise exception 'refresh family %: it is revoked for good', old.family_id using errcode = 'SD201';
   end if;
   if new.generation not in (old.generation, old.generation + 1)
      or (new.generation = old.generation) <> (new.token_hash = old.token_hash) then
-    raise exception 'refresh family %: its tokens follow one another', old.family_id using errcode = 'SD202';
+    raise exception 'refresh family %: a new token must directly follow the last one', old.family_id using errcode = 'SD202';
   end if;
   return new;
 end
@@ -1582,7 +1537,7 @@ begin
     where t.institution_id = new.institution_id and t.transfer_key = new.posting_key and t.status = 'FAILED'
       and new.account_key in (t.from_key, t.to_key)
   ) then
-    raise exception 'ledger: what is held is released for no transfer that failed' using errcode = 'SD015';
+    raise exception 'ledger: a release belongs to no failed transfer' using errcode = 'SD015';
   end if;
   return null;
 end
@@ -1600,19 +1555,20 @@ begin
       and o.reverses_key is null
       and (o.amount, o.currency, o.from_key, o.to_key) = (new.amount, new.currency, new.to_key, new.from_key)
   ) then
-    raise exception 'transfer % takes back something else', new.transfer_id using errcode = 'SD011';
+    raise exception 'transfer % does not reverse one completed transfer in full', new.transfer_id using errcode = 'SD011';
   end if;
   if new.operator is null or num_nonnulls(new.client_id, new.user_key) > 0 then
-    raise exception 'transfer % is a reversal by no operator', new.transfer_id using errcode = 'SD022';
+    raise exception 'transfer % is a reversal that no operator ordered', new.transfer_id using errcode = 'SD022';
   end if;
-  if dual_control(new.institution_id) and not exists (
+  if requires_dual_control(new.institution_id) and not exists (
     select from transfers o
     join proposals p on p.institution_id = o.institution_id and p.kind = 'REVERSAL' and p.subject = o.transfer_id
     where o.institution_id = new.institution_id and o.transfer_key = new.reverses_key
       and p.confirmed_at is not null and p.expires_at > new.created_at
       and share_a_person(array[p.proposed_by, p.confirmed_by], array[new.operator])
   ) then
-    raise exception 'transfer % is a reversal that no second person confirmed', new.transfer_id using errcode = 'SD051';
+    raise exception 'transfer % is a reversal without dual control: no second person confirmed it', new.transfer_id
+      using errcode = 'SD051';
   end if;
   return null;
 end
@@ -1626,11 +1582,11 @@ AS $function$
 declare
   institution constant integer := nullif(current_setting('sharedraft.institution', true), '');
 begin
-  if dual_control(institution) and not exists (
+  if requires_dual_control(institution) and not exists (
     select from proposals p
     where p.institution_id = institution and p.kind = 'RULES' and p.confirmed_xid = pg_current_xact_id()
   ) then
-    raise exception 'rules: no second person has confirmed this change' using errcode = 'SD052';
+    raise exception 'rules: dual control requires a second person to confirm this change' using errcode = 'SD052';
   end if;
   return null;
 end
@@ -1643,69 +1599,44 @@ CREATE OR REPLACE FUNCTION public.check_sandbox_clock()
 AS $function$
 begin
   if new.clock_ahead_seconds < old.clock_ahead_seconds then
-    raise exception 'institution %: its clock goes forward only', old.code using errcode = 'SD030';
+    raise exception 'institution %: the clock can only move forward', old.code using errcode = 'SD030';
   end if;
   return new;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_second_person()
+CREATE OR REPLACE FUNCTION public.check_transfer_id_prefix()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  -- Two approvals at once: the second waits here, and then sees the first.
-  perform from pending_transfers p
-  where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key for no key update;
+  lock table public.transfer_id_prefixes in share row exclusive mode;
   if exists (
-    select from transfer_approvals a
-    where a.institution_id = new.institution_id and a.transfer_key = new.transfer_key
-      and share_a_person(array[a.operator, a.sudo_user], array[new.operator, new.sudo_user])
+    select from public.transfer_id_prefixes p
+    where p.institution_id = new.institution_id and p.client_id <> new.client_id
+      and (starts_with(p.prefix, new.prefix) or starts_with(new.prefix, p.prefix))
   ) then
-    raise exception 'transfers: one person approves twice' using errcode = 'SD021';
+    raise exception 'clients: the prefix overlaps a prefix of another client' using errcode = 'SD023';
   end if;
   return new;
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_secret_wiped()
+CREATE OR REPLACE FUNCTION public.check_transfer_id_reserved()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if num_nonnulls(new.secret, new.secret_expires_at) > 0 then
-    raise exception 'events: a secret can only be wiped' using errcode = 'SD014';
-  end if;
-  return new;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.check_terms()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  if (new.when_due, new.due_at) is distinct from ('POST', old.not_before) or old.approvals_needed > (
-    select count(*) from transfer_approvals a
-    where a.institution_id = new.institution_id and a.transfer_key = new.transfer_key
+  if exists (
+    select from public.transfer_id_prefixes p
+    join written t on t.institution_id = p.institution_id and starts_with(t.transfer_id, p.prefix)
+      and t.client_id <> p.client_id
   ) then
-    raise exception 'transfers: only an approved one is put off until its time' using errcode = 'SD010';
+    raise exception 'transfers: the id is reserved for another client' using errcode = 'SD024';
   end if;
-  return new;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.check_token_epoch()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  raise exception 'the tokens of user % have ended and cannot come back', old.user_key
-    using errcode = 'check_violation', constraint = 'users_token_epoch';
+  return null;
 end
 $function$;
 
@@ -1754,7 +1685,7 @@ begin
         and e.seq > (select b.seq - 2000 from balances b
                      where b.institution_id = new.institution_id and b.account_key = side.account_key))
   ) then
-    raise exception 'transfer % ends without its money', old.transfer_id using errcode = 'SD009';
+    raise exception 'transfer % ends without posting or releasing its amount', old.transfer_id using errcode = 'SD009';
   end if;
   return new;
 end
@@ -1767,7 +1698,7 @@ CREATE OR REPLACE FUNCTION public.check_typed_operator()
 AS $function$
 begin
   if not exists (select from institutions i where i.institution_id = new.institution_id and i.demo) then
-    raise exception 'audit: a typed operator is for demo institutions' using errcode = 'SD020';
+    raise exception 'audit: only a demo institution accepts a typed operator name' using errcode = 'SD020';
   end if;
   return new;
 end
@@ -1784,14 +1715,14 @@ begin
     where p.institution_id = new.institution_id and p.person_key = new.person_key and not p.self_declared
       and lower(p.email collate "C") = lower(new.verified_email collate "C")
   ) then
-    raise exception 'members: the core has another e-mail address' using errcode = 'SD040';
+    raise exception 'members: the core has a different e-mail address for this member' using errcode = 'SD040';
   end if;
   if exists (
     select from users o
     where o.institution_id = new.institution_id and o.verified_email_lower = new.verified_email_lower
       and o.user_key <> new.user_key and 'CODE' in (o.email_verified_by, new.email_verified_by)
   ) then
-    raise exception 'members: another user is found by this e-mail address' using errcode = 'SD041';
+    raise exception 'members: the e-mail address identifies another user' using errcode = 'SD041';
   end if;
   return null;
 end
@@ -1819,32 +1750,21 @@ begin
     on conflict (institution_id, day) do update set openings = c.openings + 1
     returning * into counted;
     if counted.openings > most.openings_per_day then
-      raise exception 'openings: no more today' using errcode = 'SD042';
+      raise exception 'openings: the daily cap on openings is reached' using errcode = 'SD042';
     end if;
   elsif old.deposited_on is not null then
-    raise exception 'openings: a deposit is paid once' using errcode = 'SD043';
+    raise exception 'openings: the deposit is already paid' using errcode = 'SD043';
   end if;
   if new.deposited_on is not null and new.deposit > 0 then
     insert into opening_counters as c values (new.institution_id, new.deposited_on, 0, new.deposit)
     on conflict (institution_id, day) do update set deposited = c.deposited + new.deposit
     returning * into counted;
     if counted.deposited > most.opening_deposits_per_day then
-      raise exception 'openings: no more deposits today' using errcode = 'SD042';
+      raise exception 'openings: the daily cap on deposits is reached' using errcode = 'SD042';
     end if;
   end if;
   return null;
 end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.dual_control(institution integer)
- RETURNS boolean
- LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-  select exists (
-    select from transfer_policies p
-    where p.institution_id = institution and p.second_approval_above is not null)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.empty_import_stage(ended text)
@@ -1874,17 +1794,6 @@ begin
     new.tokens_ended_at := clock_timestamp();
   end if;
   new.tokens_ended_at := greatest(old.tokens_ended_at, new.tokens_ended_at);
-  return new;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.end_tokens()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  new.token_epoch := old.token_epoch + 1;
   return new;
 end
 $function$;
@@ -1922,7 +1831,7 @@ CREATE OR REPLACE FUNCTION public.expect_rows(written_to text, written bigint, s
 AS $function$
 begin
   if written is distinct from sent then
-    raise exception '% rows of % were written, % sent', written, written_to, sent using errcode = 'SD016';
+    raise exception '% rows of % were written, % were sent', written, written_to, sent using errcode = 'SD016';
   end if;
 end
 $function$;
@@ -1980,7 +1889,7 @@ AS $function$
     '', 'g'))
 $function$;
 
-CREATE OR REPLACE FUNCTION public.given_back(institution integer, transfer bigint, key integer)
+CREATE OR REPLACE FUNCTION public.limit_use_is_released(institution integer, transfer bigint, key integer)
  RETURNS boolean
  LANGUAGE sql
  STABLE
@@ -1995,6 +1904,50 @@ AS $function$
         and r.status <> 'FAILED')
 $function$;
 
+CREATE OR REPLACE FUNCTION public.raise_token_epoch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  new.token_epoch := old.token_epoch + 1;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_failed_login_reset()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  raise exception 'the password of user % has expired and cannot be used again', old.user_key
+    using errcode = 'check_violation', constraint = 'users_ended_password';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_lower_token_epoch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  raise exception 'the tokens of user % are revoked and cannot become active again', old.user_key
+    using errcode = 'check_violation', constraint = 'users_token_epoch';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.requires_dual_control(institution integer)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select exists (
+    select from transfer_policies p
+    where p.institution_id = institution and p.second_approval_above is not null)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.share_a_person(one text[], other text[])
  RETURNS boolean
  LANGUAGE sql
@@ -2004,7 +1957,7 @@ AS $function$
   select exists (select from unnest(one) a join unnest(other) b on fold_name(a) = fold_name(b))
 $function$;
 
-CREATE OR REPLACE FUNCTION public.take_off_control_total()
+CREATE OR REPLACE FUNCTION public.subtract_from_control_total()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -2032,7 +1985,7 @@ CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR E
 CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS became FOR EACH STATEMENT EXECUTE FUNCTION check_balances();
 CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
 CREATE TRIGGER business_days_confirmed BEFORE INSERT OR DELETE OR UPDATE ON business_days FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
-CREATE TRIGGER clients_switched_off BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION end_tokens();
+CREATE TRIGGER clients_switched_off BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION raise_token_epoch();
 CREATE TRIGGER contribution_limits_confirmed BEFORE INSERT OR DELETE OR UPDATE ON contribution_limits FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
 CREATE CONSTRAINT TRIGGER control_totals_are_zero AFTER INSERT ON control_totals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_control_total();
 CREATE CONSTRAINT TRIGGER entries_released AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.kind = 'RELEASE'::text) EXECUTE FUNCTION check_release();
@@ -2040,32 +1993,32 @@ CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS 
 CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
 CREATE TRIGGER identity_providers_tokens BEFORE UPDATE OF active, resource_tokens, tokens_ended_at ON identity_providers FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.resource_tokens IS DISTINCT FROM new.resource_tokens OR old.tokens_ended_at IS DISTINCT FROM new.tokens_ended_at) EXECUTE FUNCTION end_provider_tokens();
 CREATE TRIGGER institutions_clock_moved BEFORE UPDATE OF clock_ahead_seconds ON institutions FOR EACH ROW EXECUTE FUNCTION check_sandbox_clock();
-CREATE TRIGGER limit_counters_lowered BEFORE UPDATE ON limit_counters FOR EACH ROW WHEN (new.amount < old.amount OR new.transfers < old.transfers) EXECUTE FUNCTION check_counter_lowered();
-CREATE TRIGGER limit_uses_dropped AFTER DELETE ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use_dropped();
+CREATE TRIGGER limit_counters_lowered BEFORE UPDATE ON limit_counters FOR EACH ROW WHEN (new.amount < old.amount OR new.transfers < old.transfers) EXECUTE FUNCTION check_limit_counter_lowered();
+CREATE TRIGGER limit_uses_dropped AFTER DELETE ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use_removed();
 CREATE TRIGGER limit_uses_written AFTER INSERT ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use();
 CREATE TRIGGER loan_payments_written AFTER INSERT ON loan_payments REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_loan_payments();
 CREATE TRIGGER openings_counted AFTER INSERT OR UPDATE ON openings FOR EACH ROW EXECUTE FUNCTION count_opening();
-CREATE TRIGGER outbox_wiped BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION check_secret_wiped();
-CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_terms();
-CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EACH ROW EXECUTE FUNCTION check_pending_ended();
-CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending();
-CREATE TRIGGER proposals_confirmed BEFORE UPDATE ON proposals FOR EACH ROW EXECUTE FUNCTION check_confirmation();
+CREATE TRIGGER outbox_wiped BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION check_event_secret_deleted();
+CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_pending_terms();
+CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EACH ROW EXECUTE FUNCTION check_pending_transfer_removed();
+CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending_transfers();
+CREATE TRIGGER proposals_confirmed BEFORE UPDATE ON proposals FOR EACH ROW EXECUTE FUNCTION check_proposal_confirmed();
 CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
-CREATE TRIGGER transfer_approvals_second_person BEFORE INSERT ON transfer_approvals FOR EACH ROW EXECUTE FUNCTION check_second_person();
-CREATE TRIGGER transfer_id_prefixes_apart BEFORE INSERT ON transfer_id_prefixes FOR EACH ROW EXECUTE FUNCTION check_id_prefix();
+CREATE TRIGGER transfer_approvals_distinct_persons BEFORE INSERT ON transfer_approvals FOR EACH ROW EXECUTE FUNCTION check_approval_by_another_person();
+CREATE TRIGGER transfer_id_prefixes_apart BEFORE INSERT ON transfer_id_prefixes FOR EACH ROW EXECUTE FUNCTION check_transfer_id_prefix();
 CREATE TRIGGER transfer_limits_confirmed BEFORE INSERT OR DELETE OR UPDATE ON transfer_limits FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
 CREATE TRIGGER transfer_policies_confirmed BEFORE INSERT OR DELETE OR UPDATE ON transfer_policies FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
-CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION take_off_control_total();
-CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION take_off_control_total();
-CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_id_reserved();
+CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
+CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
+CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfer_id_reserved();
 CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
-CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_waits();
+CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_transfer_exists();
 CREATE TRIGGER users_email_verified AFTER INSERT OR UPDATE OF verified_email, email_verified_by ON users FOR EACH ROW WHEN (new.verified_email IS NOT NULL) EXECUTE FUNCTION check_verified_email();
-CREATE TRIGGER users_ended_password BEFORE UPDATE OF failed_logins ON users FOR EACH ROW WHEN (old.failed_logins = 100 AND new.failed_logins < 100 AND NOT new.password_hash IS DISTINCT FROM old.password_hash) EXECUTE FUNCTION check_ended_password();
+CREATE TRIGGER users_ended_password BEFORE UPDATE OF failed_logins ON users FOR EACH ROW WHEN (old.failed_logins = 100 AND new.failed_logins < 100 AND NOT new.password_hash IS DISTINCT FROM old.password_hash) EXECUTE FUNCTION refuse_failed_login_reset();
 CREATE TRIGGER users_provider_tokens BEFORE UPDATE OF active, locked_by_operator, tokens_ended_at ON users FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.locked_by_operator IS DISTINCT FROM new.locked_by_operator OR old.tokens_ended_at IS DISTINCT FROM new.tokens_ended_at) EXECUTE FUNCTION end_provider_tokens();
-CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION end_tokens();
-CREATE TRIGGER users_token_epoch BEFORE UPDATE OF token_epoch ON users FOR EACH ROW WHEN (new.token_epoch < old.token_epoch) EXECUTE FUNCTION check_token_epoch();
+CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION raise_token_epoch();
+CREATE TRIGGER users_token_epoch BEFORE UPDATE OF token_epoch ON users FOR EACH ROW WHEN (new.token_epoch < old.token_epoch) EXECUTE FUNCTION refuse_lower_token_epoch();
 
 -- Row-level security
 
@@ -2151,6 +2104,7 @@ provider_directory: delete, insert, select
 refresh_families: delete, insert, select, update (generation, idle_until, revoked_at, rotated_at, token_hash)
 registration_tries: delete, insert, select, update
 revocations: delete, insert, select
+schema_functions: select
 schema_migrations: select
 signing_keys: delete, insert, select, update (sealed_private_key)
 spent_assertions: delete, insert, select

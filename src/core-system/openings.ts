@@ -19,7 +19,7 @@ import {
   setOpeningDeposited,
 } from './opening-queries.ts';
 
-/** Of the trigger that counts openings and deposits (migrations/0035). */
+/** Of the trigger that counts openings and deposits (sql/functions/members/count_opening.sql). */
 const capState = 'SD042';
 
 /**

@@ -8,7 +8,7 @@ import { sqlState, sqlStateOf } from './errors.ts';
  * writes none. Both own nothing. Logins are members of them.
  */
 
-/** In migrations this word stands for the name of the database's service role. */
+/** In migrations and functions this word stands for the name of the database's service role. */
 const placeholder = 'sharedraft_service';
 
 /** The login of the service in an embedded database. */
@@ -32,12 +32,9 @@ export function rolesOf(database: string): DatabaseRoles {
   return roles;
 }
 
-/** The text of a migration for this database. The role already exists: a login that may not create roles can migrate too. */
+/** The text of a migration or function for this database, whose roles already exist. */
 export function forDatabase(text: string, { service }: DatabaseRoles): string {
-  return text
-    .replace(`create role ${placeholder} nologin;`, 'null;')
-    .replaceAll(`'${placeholder}'`, () => pg.escapeLiteral(service))
-    .replaceAll(placeholder, () => pg.escapeIdentifier(service));
+  return text.replaceAll(placeholder, () => pg.escapeIdentifier(service));
 }
 
 /** DatabaseStartError if a role is missing and this login may not create it. */

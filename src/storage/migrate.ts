@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
@@ -21,11 +22,18 @@ const migrationLock = 7_305_102;
 const lockPatienceMillis = 60_000;
 const oldestServer = 150_000;
 
-interface Migration {
-  readonly version: number;
+const firstOfReplaced = '0001_foundation.sql';
+const replacedMigrations =
+  'This database was made by version 0.1, whose migrations were replaced: create an empty database and import the extract again (for a demo on the embedded database, delete its data folder).';
+
+interface SqlFile {
   readonly name: string;
   readonly text: string;
   readonly checksum: string;
+}
+
+interface Migration extends SqlFile {
+  readonly version: number;
 }
 
 export interface MigrateOptions {
@@ -36,9 +44,9 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the schema and the rights of the database's roles to this program's version: forward only, each migration once, in
- * its own transaction, under an advisory lock, so that any number of processes may start together. Returns the names of
- * the migrations it applied.
+ * Brings the schema, its functions and the rights of the database's roles to this program's version. Migrations go forward
+ * only, each once and in its own transaction; a function is replaced when its file has changed (ADR 31). An advisory lock lets
+ * any number of processes start together. Returns the names of the files it applied.
  *
  * With a login that does not own the database it changes nothing, and succeeds if nothing is missing: processes can serve
  * without the owner's login.
@@ -61,7 +69,7 @@ export async function migrate(
     return await underMigrationLock(client, patienceMillis, async () => {
       const { roles, isOwner } = await whoMigrates(client);
       if (isOwner) await createMissingRoles(client, roles);
-      const applied = await applyMissing(client, await readMigrations(), roles);
+      const applied = await bringUpToDate(client, roles);
       if (isOwner) await grantMissingRights(client, roles);
       if (login !== undefined) await createLogin(client, login, roles);
       return applied;
@@ -140,15 +148,32 @@ async function checkServer(client: pg.Client): Promise<void> {
   }
 }
 
-async function applyMissing(
+/**
+ * Triggers and constraints refer to functions, so a missing function is created before the migrations; its body is checked
+ * when it first runs. A changed function may refer to new tables, so it is replaced after them.
+ */
+async function bringUpToDate(client: pg.Client, roles: DatabaseRoles): Promise<string[]> {
+  const [migrations, functions] = await Promise.all([readMigrations(), readFunctions()]);
+  await createHistory(client);
+  const missing = await missingMigrations(client, migrations);
+  const history = await readFunctionHistory(client);
+  const isNew = (file: SqlFile) => !history.has(file.name);
+  const created = functions.filter(isNew);
+  const changed = functions.filter((file) => !isNew(file) && history.get(file.name) !== file.checksum);
+  await applyFunctions(client, created, roles);
+  for (const migration of missing) await applyMigration(client, migration, roles);
+  await applyFunctions(client, changed, roles);
+  return [...missing, ...created, ...changed].map((file) => file.name);
+}
+
+async function missingMigrations(
   client: pg.Client,
   migrations: readonly Migration[],
-  roles: DatabaseRoles,
-): Promise<string[]> {
-  await createMigrationsTable(client);
+): Promise<readonly Migration[]> {
   const { rows } = await client.query<{ version: number; name: string; checksum: string }>(
     'select version, name, checksum from schema_migrations order by version',
   );
+  if (rows[0]?.name === firstOfReplaced) throw new DatabaseStartError(replacedMigrations);
   const newest = migrations.at(-1)?.version ?? 0;
   const known = new Map(migrations.map((migration) => [migration.version, migration]));
   for (const row of rows) {
@@ -162,18 +187,38 @@ async function applyMissing(
     }
   }
   const applied = new Set(rows.map((row) => row.version));
-  const missing = migrations.filter((migration) => !applied.has(migration.version));
-  for (const migration of missing) await apply(client, migration, roles);
-  return missing.map((migration) => migration.name);
+  return migrations.filter((migration) => !applied.has(migration.version));
+}
+
+/** The checksum of each function file that was applied last. An older program must not put older functions back. */
+async function readFunctionHistory(client: pg.Client): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query<{ name: string; checksum: string; program: string }>(
+    'select name, checksum, program from schema_functions',
+  );
+  const newest = rows.map((row) => row.program).sort(compareVersions).at(-1);
+  if (newest !== undefined && compareVersions(newest, programVersion) > 0) {
+    throw new DatabaseStartError(
+      `The functions of the database are of version ${newest}, this program is ${programVersion}. Use a newer program.`,
+    );
+  }
+  return new Map(rows.map((row) => [row.name, row.checksum]));
+}
+
+function compareVersions(one: string, other: string): number {
+  return one.localeCompare(other, 'en', { numeric: true });
 }
 
 /** Asked first: `if not exists` wants the right to create also where the table exists. */
-async function createMigrationsTable(client: pg.Client): Promise<void> {
-  const { rows } = await client.query(`select to_regclass('schema_migrations') is not null as exists`);
+async function createHistory(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(`select to_regclass('schema_functions') is not null as exists`);
   if (rows[0]?.exists === true) return;
   await client.query(
     `create table if not exists schema_migrations (
-       version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null)`,
+       version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null);
+     create table if not exists schema_functions (
+       name text primary key, checksum text not null, program text not null, applied_at timestamptz not null);
+     comment on table schema_migrations is 'The migrations applied to this database, each once.';
+     comment on table schema_functions is 'The files of sql/functions as last applied, and the version of the program that did.'`,
   );
 }
 
@@ -213,9 +258,8 @@ const forcePolicies = `
   end
   $$`;
 
-async function apply(client: pg.Client, migration: Migration, roles: DatabaseRoles): Promise<void> {
-  await client.query('begin');
-  try {
+async function applyMigration(client: pg.Client, migration: Migration, roles: DatabaseRoles): Promise<void> {
+  await inTransaction(client, `Migration ${migration.name}`, async () => {
     await client.query(seeEveryRow);
     await client.query(forDatabase(migration.text, roles));
     await client.query(forcePolicies);
@@ -225,11 +269,38 @@ async function apply(client: pg.Client, migration: Migration, roles: DatabaseRol
       migration.checksum,
       new Date(),
     ]);
+  });
+}
+
+async function applyFunctions(
+  client: pg.Client,
+  files: readonly SqlFile[],
+  roles: DatabaseRoles,
+): Promise<void> {
+  if (files.length === 0) return;
+  const names = files.map((file) => file.name);
+  await inTransaction(client, `Applying ${names.join(', ')}`, async () => {
+    await client.query('set local check_function_bodies = off');
+    await client.query(forDatabase(files.map((file) => file.text).join('\n'), roles));
+    await client.query(
+      `insert into schema_functions (name, checksum, program, applied_at)
+       select name, checksum, $3, $4 from unnest($1::text[], $2::text[]) as file (name, checksum)
+       on conflict (name) do update
+       set checksum = excluded.checksum, program = excluded.program, applied_at = excluded.applied_at`,
+      [names, files.map((file) => file.checksum), programVersion, new Date()],
+    );
+  });
+}
+
+async function inTransaction(client: pg.Client, title: string, work: () => Promise<void>): Promise<void> {
+  await client.query('begin');
+  try {
+    await work();
     await client.query('commit');
   } catch (cause) {
     await client.query('rollback').catch(() => {});
     if (isForbidden(cause)) throw cause;
-    throw new DatabaseStartError(`Migration ${migration.name} failed: ${(cause as Error).message}`, cause);
+    throw new DatabaseStartError(`${title} failed: ${(cause as Error).message}`, cause);
   }
 }
 
@@ -273,15 +344,31 @@ function mayNotMigrate(cause: Error): DatabaseStartError {
 }
 
 async function readMigrations(): Promise<Migration[]> {
-  const folder = path.join(repositoryRoot, 'migrations');
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
+  const files = await readSqlFiles('migrations');
+  return files.map((file, index) => {
+    const version = Number(file.name.slice(0, 4));
+    if (version !== index + 1)
+      throw new DatabaseStartError(`The migrations are not numbered in a row: ${file.name}`);
+    return { ...file, version };
+  });
+}
+
+/** Named by folder and file: `ledger/check_entries.sql`. */
+function readFunctions(): Promise<SqlFile[]> {
+  return readSqlFiles('sql/functions');
+}
+
+async function readSqlFiles(folder: string): Promise<SqlFile[]> {
+  const root = path.join(repositoryRoot, folder);
+  const names = (await readdir(root, { recursive: true })).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(
-    files.map(async (file, index) => {
-      const version = Number(file.slice(0, 4));
-      if (version !== index + 1)
-        throw new DatabaseStartError(`The migrations are not numbered in a row: ${file}`);
-      const text = await readFile(path.join(folder, file), 'utf8');
-      return { version, name: file, text, checksum: createHash('sha256').update(text).digest('hex') };
+    names.map(async (name) => {
+      const text = await readFile(path.join(root, name), 'utf8');
+      return { name, text, checksum: createHash('sha256').update(text).digest('hex') };
     }),
   );
 }
+
+const programVersion: string = JSON.parse(
+  readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8'),
+).version;

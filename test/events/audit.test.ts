@@ -417,7 +417,7 @@ test('audits a change with the old and new values, and a typed name only in a de
     ]);
   await demo(false);
   try {
-    await assert.rejects(append(), /a typed operator is for demo institutions/);
+    await assert.rejects(append(), /only a demo institution accepts a typed operator name/);
   } finally {
     await demo(true);
   }

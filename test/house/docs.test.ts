@@ -31,7 +31,7 @@ test('each decision has its own number, which its file and its heading share', (
 
 test('the page on security names existing code, tests, settings and commands', async () => {
   const page = read('docs/security.md');
-  const files = matches(page, /`((?:src|test|migrations)\/[\w./-]+)`/g);
+  const files = matches(page, /`((?:src|sql|test|migrations)\/[\w./-]+)`/g);
   assert.ok(files.length > 30);
   for (const file of files) assert.ok(existsSync(path.join(root, file)), file);
 

@@ -47,9 +47,66 @@ test('refuses a migration that was changed after it was applied', async () => {
     'select checksum from schema_migrations where version = 1',
   );
   await db.superuser(`update schema_migrations set checksum = 'other' where version = 1`);
-  await assert.rejects(migrate(db.connection), /0001_foundation\.sql is not the one that was applied/);
+  await assert.rejects(migrate(db.connection), /0001_institutions\.sql is not the one that was applied/);
   await db.superuser('update schema_migrations set checksum = $1 where version = 1', [row?.checksum]);
   assert.deepEqual(await migrate(db.connection), []);
+});
+
+test('refuses a database of version 0.1, whose migrations were replaced, and says what to do', async () => {
+  await using old = await testDatabase();
+  await old.superuser(
+    `drop table schema_functions; update schema_migrations set name = '0001_foundation.sql', checksum = 'x' where version = 1`,
+  );
+  await assert.rejects(migrate(old.owner), {
+    name: 'DatabaseStartError',
+    message:
+      'This database was made by version 0.1, whose migrations were replaced: create an empty database and import the extract again (for a demo on the embedded database, delete its data folder).',
+  });
+});
+
+test('replaces a function whose file has changed since it was applied, once, and keeps its rights', async () => {
+  await using other = await testDatabase();
+  const name = 'ledger/check_control_total.sql';
+  const definition = `select prosrc, proacl::text, prosecdef, proconfig from pg_proc where proname = 'check_control_total'`;
+  const before = await other.superuser(definition);
+  await other.superuser(
+    `create or replace function check_control_total() returns trigger language plpgsql security definer
+     set search_path = pg_catalog, public, pg_temp as 'begin return null; end'`,
+  );
+  assert.notDeepEqual(await other.superuser(definition), before);
+  await other.superuser(`update schema_functions set checksum = 'other' where name = $1`, [name]);
+  await assert.rejects(migrate(other.connection), /may not migrate.*MIGRATION_DATABASE_URL/);
+  const applied = await Promise.all([1, 2, 3].map(() => migrate(other.owner)));
+  assert.deepEqual(applied.flat(), [name]);
+  assert.deepEqual(await other.superuser(definition), before);
+});
+
+test('refuses a database whose functions a newer program has applied', async () => {
+  const newer = `update schema_functions set program = '10.2.0' where name = 'ledger/check_entries.sql' returning program`;
+  const [row] = await db.superuser<{ program: string }>(
+    `select program from schema_functions where name = 'ledger/check_entries.sql'`,
+  );
+  await db.superuser(newer);
+  await assert.rejects(migrate(db.connection), {
+    name: 'DatabaseStartError',
+    message: `The functions of the database are of version 10.2.0, this program is ${row?.program}. Use a newer program.`,
+  });
+  await db.superuser(`update schema_functions set program = $1 where program = '10.2.0'`, [row?.program]);
+});
+
+test('each function of the database has a file of its name, and each table has a comment', async () => {
+  const functions = await db.superuser<{ name: string }>(
+    `select proname::text as name from pg_proc where pronamespace = 'public'::regnamespace order by 1`,
+  );
+  const files = await db.superuser<{ name: string }>(
+    `select regexp_replace(name, '^.*/(.*)\\.sql$', '\\1') as name from schema_functions order by 1`,
+  );
+  assert.deepEqual(functions, files);
+  const bare = await db.superuser(
+    `select relname::text from pg_class
+     where relnamespace = 'public'::regnamespace and relkind = 'r' and obj_description(oid, 'pg_class') is null`,
+  );
+  assert.deepEqual(bare, []);
 });
 
 test('names an unreachable database in one sentence', async () => {
@@ -125,6 +182,7 @@ test('every table except those of the global directory is bound to its instituti
       'import_runs',
       'institutions',
       'provider_directory',
+      'schema_functions',
       'schema_migrations',
       'signing_keys',
     ],
@@ -176,7 +234,7 @@ test('the functions of the control total run as the owner, and the service may n
   const found = await db.superuser(
     `select p.proname::text as name, p.prosecdef as "asOwner", has_function_privilege($1, p.oid, 'execute') as callable
      from pg_proc p where p.pronamespace = 'public'::regnamespace
-       and p.proname in ('add_to_control_total', 'check_control_total', 'check_entries', 'take_off_control_total')
+       and p.proname in ('add_to_control_total', 'check_control_total', 'check_entries', 'subtract_from_control_total')
      order by 1`,
     [serviceRole],
   );
@@ -184,7 +242,7 @@ test('the functions of the control total run as the owner, and the service may n
     { name: 'add_to_control_total', asOwner: false, callable: false },
     { name: 'check_control_total', asOwner: true, callable: false },
     { name: 'check_entries', asOwner: true, callable: false },
-    { name: 'take_off_control_total', asOwner: true, callable: false },
+    { name: 'subtract_from_control_total', asOwner: true, callable: false },
   ]);
 });
 

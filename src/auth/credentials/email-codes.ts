@@ -23,7 +23,7 @@ const validMillis = 24 * 60 * 60 * 1000;
 const mostTries = 5;
 /** Of the vault: for its hash, and for the sealed one beside the event. */
 const purpose = 'e-mail code';
-/** Of the trigger that keeps an address with the user who is found by it (migrations/0030). */
+/** Of the trigger that keeps an address with the user who is found by it (sql/functions/members/check_verified_email.sql). */
 const takenState = 'SD041';
 
 export interface IssuedEmailCode {

@@ -16,7 +16,7 @@ export interface Proposal {
   readonly confirmedBy: readonly string[] | null;
 }
 
-const dualControl = sql('transfers_dual_control', 'select dual_control($1) as "isOn"');
+const dualControl = sql('transfers_dual_control', 'select requires_dual_control($1) as "isOn"');
 
 export async function selectDualControl(db: Queryable, institutionId: InstitutionId): Promise<boolean> {
   const { rows } = await db.query<{ isOn: boolean }>(dualControl, [institutionId]);

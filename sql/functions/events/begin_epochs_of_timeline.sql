@@ -1,0 +1,64 @@
+-- Begins a new epoch on a new timeline of the cluster, and returns whether it did. After a fail-over to an asynchronous standby, the
+-- server gives out the lost transactions' numbers again: a reader that had read further would miss new events. Each new
+-- connection calls this function. It runs as the owner, who alone may lock.
+create or replace function begin_epochs_of_timeline(at timestamptz) returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp
+set lock_timeout = '9s'
+as $$
+declare
+  current text;
+  known text;
+  institution integer;
+  last_of_all xid8;
+  lost_from numeric;
+begin
+  if pg_is_in_recovery() then
+    raise exception 'the server is a standby' using errcode = 'read_only_sql_transaction';
+  end if;
+  current := (select format('%s/%s', c.system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8))
+              from pg_control_system() c);
+  known := (select t.timeline from public.event_timeline t);
+  if known = current then
+    return false;
+  end if;
+  -- A connection made at the same time waits, and then reads the new timeline.
+  perform pg_advisory_xact_lock(7305103);
+  known := (select t.timeline from public.event_timeline t);
+  if known = current then
+    return false;
+  end if;
+  if known is null then
+    insert into public.event_timeline (timeline) values (current);
+    return false;
+  end if;
+  update public.event_timeline set timeline = current;
+  lock table public.outbox in share mode;
+  for institution in select i.institution_id from public.institutions i loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    last_of_all := greatest(last_of_all, (select o.xid from public.outbox o where o.institution_id = institution
+                                          order by o.epoch desc, o.xid desc limit 1));
+  end loop;
+  -- A lost transaction looks as if it was rolled back, even if one with a higher number was kept. Numbers that came with data
+  -- of another cluster, and that this one has not given out yet, have no status.
+  lost_from := (
+    select min(x) from generate_series(greatest(last_of_all::text::numeric - 10000, 3),
+                                       least(last_of_all::text::numeric,
+                                             pg_snapshot_xmin(pg_current_snapshot())::text::numeric - 1)) x
+    where pg_xact_status(x::text::xid8) = 'aborted');
+  for institution in select i.institution_id from public.institutions i loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    insert into public.event_epochs (institution_id, epoch, started_at, last_before)
+    select institution,
+           1 + greatest(newest.epoch, (select coalesce(max(e.epoch), 0) from public.event_epochs e
+                                       where e.institution_id = institution)),
+           at, case when lost_from <= newest.xid::text::numeric then (lost_from - 1)::text::xid8 else newest.xid end
+    from (select o.epoch, o.xid from public.outbox o where o.institution_id = institution
+          order by o.epoch desc, o.xid desc limit 1) newest;
+  end loop;
+  return true;
+end
+$$;
+
+revoke execute on function begin_epochs_of_timeline(timestamptz) from public;
+grant execute on function begin_epochs_of_timeline(timestamptz) to sharedraft_service;
