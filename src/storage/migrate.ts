@@ -195,7 +195,10 @@ async function readFunctionHistory(client: pg.Client): Promise<ReadonlyMap<strin
   const { rows } = await client.query<{ name: string; checksum: string; program: string }>(
     'select name, checksum, program from schema_functions',
   );
-  const newest = rows.map((row) => row.program).sort(compareVersions).at(-1);
+  const newest = rows
+    .map((row) => row.program)
+    .sort(compareVersions)
+    .at(-1);
   if (newest !== undefined && compareVersions(newest, programVersion) > 0) {
     throw new DatabaseStartError(
       `The functions of the database are of version ${newest}, this program is ${programVersion}. Use a newer program.`,
