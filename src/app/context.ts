@@ -2,6 +2,7 @@ import {
   AccessTokens,
   type AuthDeps,
   ClientDirectory,
+  inactiveTokens,
   LoginBackoff,
   PasswordHasher,
   Providers,
@@ -195,6 +196,7 @@ export function openDesk(
     clock,
     businessTime,
     postingKeys,
+    auth,
   }: Pick<
     AppContext,
     | 'connection'
@@ -205,6 +207,7 @@ export function openDesk(
     | 'clock'
     | 'businessTime'
     | 'postingKeys'
+    | 'auth'
   >,
   log: Log = () => {},
 ): {
@@ -223,6 +226,7 @@ export function openDesk(
     businessTime,
     postingKeys,
     settings: rememberSettings(database),
+    inactiveTokens: (tx, tokens) => inactiveTokens(auth, tx, tokens),
     onAhead: logAhead(log),
   });
   return { desk, close: () => ledger.close() };

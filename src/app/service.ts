@@ -225,8 +225,7 @@ function servicesOf(context: AppContext, desk: TransferDesk, isStopping: () => b
       listTransactions({ database, institution }, actor, accountId, filter, page),
     getBalances: (actor, accountId, asOf) =>
       getBalances({ database, clock: () => nowAt(actor) }, actor, accountId, asOf),
-    initiateTransfer: (actor, order, origin, condition) =>
-      initiateTransfer(desk, actor, order, origin, condition),
+    initiateTransfer: (actor, order, origin) => initiateTransfer(desk, actor, order, origin),
     explainTransfer: (actor, order) => explainTransfer(desk, database, actor, order),
     listTransferOptions: (actor, fromAccountId) => listTransferOptions(desk, database, actor, fromAccountId),
     cancelTransfer: (actor, transferId, origin) => cancelTransfer(desk, database, actor, transferId, origin),

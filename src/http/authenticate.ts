@@ -8,40 +8,28 @@ const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const realm = 'Bearer realm="sharedraft"';
 
 /**
- * Who calls: the bearer of the token in the Authorization header, the one place where it is looked for. `challenge` is
- * called with what `WWW-Authenticate` must say before a Problem is thrown for which it must say something. `admit` hears
- * which client it is before the database is asked, and may throw.
+ * Identifies the caller by the bearer token in the Authorization header, its only place. `admit` receives the client's name
+ * before the database is read, and may throw.
  *
- * Problems: `missing_token` (also for another scheme, which gives no error code away: RFC 6750, section 3.1); and of
- * `known`, `invalid_token`.
+ * Problems: `missing_token`, also for another scheme; `invalid_token`, also of `verify`.
  */
 export function authenticate(
   services: Services,
   authorization: string | undefined,
-  challenge: (value: string) => void,
   admit: (client: string) => void,
 ): Identified {
   if (authorization === undefined || !/^bearer(?: |$)/i.test(authorization)) {
-    challenge(realm);
     throw new Problem('missing_token', 'An access token is needed: Authorization: Bearer <ACCESS_TOKEN>.');
   }
-  const refuse = (error: unknown): never => {
-    if (error instanceof Problem && error.code === 'invalid_token') {
-      challenge(`${realm}, error="invalid_token"`);
-    }
-    throw error;
-  };
   const token = bearer.exec(authorization)?.[1];
-  if (token === undefined) return refuse(new Problem('invalid_token', 'The access token is malformed.'));
-  const { known, ...identified } = services.identify(token, admit);
-  return { ...identified, known: () => known().catch(refuse) };
+  if (token === undefined) throw new Problem('invalid_token', 'The access token is malformed.');
+  return services.identify(token, admit);
 }
 
 /** Problems: `insufficient_scope`, `client_token_required`, `member_token_required`. */
 export function authorize(
   caller: Caller,
   needed: { readonly token: TokenKind; readonly scope?: Scope | undefined },
-  challenge: (value: string) => void,
 ): void {
   // The kind of token first: a member's token can never get the scope of an operation for clients.
   if (needed.token === 'client' && caller.actor.kind !== 'client') {
@@ -54,7 +42,23 @@ export function authorize(
     );
   }
   if (needed.scope !== undefined && !caller.scopes.includes(needed.scope)) {
-    challenge(`${realm}, error="insufficient_scope", scope="${needed.scope}"`);
     throw new Problem('insufficient_scope', `The access token lacks the scope ${needed.scope}.`);
+  }
+}
+
+/** `WWW-Authenticate` of a problem with the token (RFC 6750 section 3; RFC 9470 section 3); undefined for others. */
+export function bearerChallenge({ code, members }: Problem, scope: Scope | undefined): string | undefined {
+  switch (code) {
+    // Without an error code, since no token was sent (RFC 6750 section 3.1).
+    case 'missing_token':
+      return realm;
+    case 'invalid_token':
+      return `${realm}, error="${code}"`;
+    case 'insufficient_scope':
+      return `${realm}, error="${code}", scope="${scope}"`;
+    case 'insufficient_user_authentication':
+      return `${realm}, error="${code}", error_description="A more recent login is needed", max_age="${members.max_age}"`;
+    default:
+      return undefined;
   }
 }

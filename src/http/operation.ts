@@ -1,5 +1,5 @@
 import type * as Type from 'typebox/type';
-import type { Presumed, Scope } from '../auth/index.ts';
+import type { Scope } from '../auth/index.ts';
 import type { Origin } from '../events/index.ts';
 import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
 import type { Problem, ProblemCode } from '../shared/problem.ts';
@@ -26,8 +26,8 @@ type Examples = Readonly<Record<string, Example>>;
 /** What an operation takes, parsed and validated. */
 export interface Input<Params, Query, Body, Token extends TokenKind> {
   readonly actor: ActorOf[Token];
-  /** Where the actor is only presumed: what must hold, for who would rather read it in a transaction of their own. */
-  readonly condition: Presumed['condition'] | undefined;
+  /** Reads whether the caller's token is active, unless that was read. Problem `invalid_token`. */
+  verifyCaller(): Promise<unknown>;
   /** From where it was asked. */
   readonly origin: Origin;
   /** What was asked for, as callers see it, without the query. */
@@ -121,10 +121,10 @@ interface Description<
   /** Counted for each client, or for each user with a member's token, and shown in `RateLimit`. */
   readonly rate?: Rate;
   /**
-   * It is begun before it is known whether a token that was seen before lives: `handle` does nothing that cannot be taken
-   * back before the `condition` was read. So is every GET, but for one that says false since it leaves something behind.
+   * When the token of a cached caller is verified: `first`, before `handle`; `beside` it, and before the response, for
+   * reads; or by the handler itself, in the transaction that acts for the caller. Default: `beside` for a GET, else `first`.
    */
-  readonly presumes?: boolean;
+  readonly verifies?: 'first' | 'beside' | 'itself';
   /** 400 and 401 follow RFC 6749 instead of RFC 9457. */
   readonly oauth?: true;
   handle(

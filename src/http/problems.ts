@@ -116,18 +116,10 @@ export function problemAnswer(problem: Problem, transactionId: string): ErrorAns
     status,
     headers: {
       'content-type': 'application/problem+json',
-      ...stepUpChallenge(problem),
       ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     },
     body: problemDocument(problem, transactionId),
   };
-}
-
-/** RFC 9470 section 3. */
-function stepUpChallenge({ code, members }: Problem): Record<string, string> {
-  if (code !== 'insufficient_user_authentication') return {};
-  const error = `error="${code}", error_description="A more recent login is needed"`;
-  return { 'www-authenticate': `Bearer realm="sharedraft", ${error}, max_age="${members.max_age}"` };
 }
 
 /**

@@ -11,7 +11,7 @@ import { stdTimeFunctions } from 'pino';
 import type { Caller, Identified } from '../auth/index.ts';
 import { describeError } from '../shared/describe-error.ts';
 import { Problem } from '../shared/problem.ts';
-import { authenticate, authorize } from './authenticate.ts';
+import { authenticate, authorize, bearerChallenge } from './authenticate.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { type Admission, admissionOf } from './limits/admission.ts';
 import { connectionsWith } from './limits/connections.ts';
@@ -60,8 +60,8 @@ export interface ServerOptions extends RateOptions {
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
-    /** Of a presumed caller: whether the token still lives, which is asked before anything is answered or decided. */
-    presumed: Identified | null;
+    /** Set for a cached caller whose token is not verified before the operation starts; an error is told only afterwards. */
+    unverified: Identified | null;
     /** Where the request comes from, whichever proxies are between. */
     callerAddress: string | null;
     bodyFacts: BodyFacts | null;
@@ -81,7 +81,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   const allowedOrigins = new Set(options.corsOrigins);
   const app = bareServer(options, headers, allowedOrigins);
   app.decorateRequest('caller', null);
-  app.decorateRequest('presumed', null);
+  app.decorateRequest('unverified', null);
   app.decorateRequest('callerAddress', null);
   app.decorateRequest('bodyFacts', null);
   app.decorateRequest('problemCode', null);
@@ -107,9 +107,9 @@ export async function createServer(services: Services, options: ServerOptions): 
     done();
   });
   app.setErrorHandler(async (failure, request, reply) => {
-    // Whose token is dead is told that, and not what else was wrong.
+    // An inactive token comes before anything else that was wrong.
     const error =
-      (await request.presumed?.known().then(
+      (await request.unverified?.verify().then(
         () => failure,
         (refusal) => refusal,
       )) ?? failure;
@@ -228,6 +228,7 @@ function registerOperation(
     readonly admission: Admission;
   },
 ): void {
+  const verifies = operation.verifies ?? (operation.method === 'GET' ? 'beside' : 'first');
   app.register(async (scope) => {
     for (const mediaType of operation.body?.mediaTypes ?? []) {
       const parse = bodyParsers[mediaType];
@@ -241,12 +242,9 @@ function registerOperation(
       );
     }
     scope.addHook('onRequest', (request, reply, done) => {
-      const challenge = (value: string) => {
-        reply.header('www-authenticate', value);
-      };
       const admit = (caller: Caller) => {
         request.caller = caller;
-        authorize(caller, operation, challenge);
+        authorize(caller, operation);
         if (operation.rate !== undefined) rates.count(operation.rate, request, reply);
         requireAcceptable(request.headers.accept, 'application/json');
       };
@@ -254,25 +252,25 @@ function registerOperation(
         requireAcceptable(request.headers.accept, 'application/json');
         return done();
       }
-      const identified = authenticate(services, request.headers.authorization, challenge, (client) =>
+      const identified = authenticate(services, request.headers.authorization, (client) =>
         admission.admit(client, reply),
       );
-      // What only reads, or can be taken back, is done while the database is asked whether the token still lives.
-      const { presumed, known } = identified;
-      if (presumed === undefined || !(operation.presumes ?? operation.method === 'GET')) {
-        known()
+      const { cached, verify } = identified;
+      if (cached === undefined || verifies === 'first') {
+        verify()
           .then(admit)
           .then(() => done(), done);
         return;
       }
-      request.presumed = identified;
-      if (operation.method === 'GET') known().catch(() => {});
-      admit(presumed.caller);
-      if (operation.method === 'GET') return done();
-      // A body that came with its head is here in the next turn. A slower one is not waited for by who may be refused.
+      request.unverified = identified;
+      if (verifies === 'beside') verify().catch(() => {});
+      admit(cached);
+      if (operation.body === undefined) return done();
+      // A body that was sent with its head is complete in the next turn. The server does not wait for a slower one on behalf
+      // of a caller whose token may be inactive.
       setImmediate(() => {
         if (request.raw.complete) done();
-        else known().then(() => done(), done);
+        else verify().then(() => done(), done);
       });
     });
     if (operation.query !== undefined) {
@@ -308,7 +306,7 @@ function registerOperation(
       handler: async (request, reply) => {
         const answer = await operation.handle(services, {
           actor: request.caller?.actor as never,
-          condition: request.presumed?.presumed?.condition,
+          verifyCaller: async () => request.unverified?.verify(),
           origin: {
             transactionId: request.id,
             address: request.callerAddress,
@@ -328,7 +326,7 @@ function registerOperation(
           log: request.log,
           header: (name) => request.headers[name]?.toString(),
         });
-        await request.presumed?.known();
+        if (verifies === 'beside') await request.unverified?.verify();
         return sendAnswer(request, reply, answer);
       },
     });
@@ -401,6 +399,8 @@ function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   request.problemCode = problem.code;
+  const challenge = bearerChallenge(problem, request.routeOptions.config.operation?.scope);
+  if (challenge !== undefined) reply.header('www-authenticate', challenge);
   const answer = problemAnswer(problem, request.id);
   if (answer.status >= 500)
     request.log.error({ code: problem.code, error: describeError(problem) }, problem.detail);

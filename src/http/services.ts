@@ -4,7 +4,6 @@ import type {
   HandedOverCode,
   Identified,
   Introspection,
-  Presumed,
   RawTokenRequest,
   TokenResponse,
 } from '../auth/index.ts';
@@ -38,7 +37,7 @@ export interface Services {
   readonly authorizationServer: AuthorizationServerMetadata;
   /** Public keys as JWKs (RFC 7517). */
   publishedKeys(): Promise<object[]>;
-  /** `admit` hears whose token it is before anything is read, and may throw. */
+  /** `admit` receives the client's name before the database is read, and may throw. */
   identify(token: string, admit: (client: string) => void): Identified;
 
   registerMember(actor: ClientActor, registration: Registration, origin: Origin): Promise<Profile>;
@@ -61,13 +60,8 @@ export interface Services {
   /** `asOf` null: now. */
   getBalances(actor: Actor, accountId: string, asOf: Date | null): Promise<Balances>;
 
-  /** Nothing is decided before the condition was read; what refuses it comes through. Undefined: it is known already. */
-  initiateTransfer(
-    actor: Actor,
-    order: TransferOrder,
-    origin: Origin,
-    condition: Presumed['condition'] | undefined,
-  ): Promise<Outcome>;
+  /** Verifies the actor's token in the transaction that decides the order. Problem `invalid_token`. */
+  initiateTransfer(actor: Actor, order: TransferOrder, origin: Origin): Promise<Outcome>;
   /** The dry run of `initiateTransfer`. */
   explainTransfer(actor: Actor, order: TransferOrder): Promise<Decision | RepeatedOutcome>;
   listTransferOptions(actor: Actor, fromAccountId: string): Promise<TransferOptions>;

@@ -4,7 +4,7 @@
  * Invariants: `code` and `currency` never change; the table stands in the global directory, outside row-level
  * security, because the institution must be known before anything of it can be read.
  */
-export type { Actor, ClientActor, MemberActor } from './actor.ts';
+export type { Actor, ClientActor, MemberActor, PresentedToken } from './actor.ts';
 export { type BusinessCalendar, cutOff, isWeekend } from './calendar.ts';
 export { instantsOf, type Moment, type Period } from './period.ts';
 export {

@@ -32,11 +32,8 @@ export {
 } from './errors.ts';
 export {
   byPlace,
-  type Condition,
-  condition,
   type JoinedRead,
   type Placed,
-  readConditions,
 } from './joined-reads.ts';
 export { letOwnerServe, migrate } from './migrate.ts';
 export { NestedUseError, refuseNestedUse } from './nested-use.ts';

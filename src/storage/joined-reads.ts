@@ -13,42 +13,6 @@ export interface JoinedRead<Key, Value> {
   ) => Promise<readonly (Value | undefined)[]>;
 }
 
-/** What must be read before something may be done, and who judges what was found. Made by `condition`. */
-export interface Condition {
-  readonly read: AnyRead;
-  readonly key: unknown;
-  /** Rejects with the refusal. It may be asked again; what was found last counts. */
-  readonly accept: (found: unknown) => Promise<unknown>;
-}
-
-export function condition<Key, Value>(
-  read: JoinedRead<Key, Value>,
-  key: Key,
-  accept: (found: Value | undefined) => Promise<unknown>,
-): Condition {
-  return { read: read as unknown as AnyRead, key, accept: accept as Condition['accept'] };
-}
-
-/** Reads them in the caller's transaction: those that do not hold, each with what refuses it. */
-export async function readConditions(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  conditions: readonly Condition[],
-): Promise<Map<Condition, unknown>> {
-  const refusals = new Map<Condition, unknown>();
-  const kinds = Map.groupBy(conditions, ({ read }) => read);
-  const answering = [...kinds].map(async ([kind, together]) => {
-    const { keys, places } = eachOnce(kind, together);
-    const found = await kind.run(tx, institutionId, keys);
-    const judging = together.map((one, index) =>
-      one.accept(found[places[index] as number]).catch((refusal) => refusals.set(one, refusal)),
-    );
-    await Promise.all(judging);
-  });
-  await Promise.all(answering);
-  return refusals;
-}
-
 interface Asked {
   readonly key: unknown;
   readonly resolve: (value: unknown) => void;

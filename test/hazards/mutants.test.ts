@@ -10,12 +10,13 @@ import type * as Storage from '../../src/storage/index.ts';
 import { Database } from '../../src/storage/index.ts';
 import type * as GroupCommits from '../../src/transfers/desk/group-commit.ts';
 import type * as LimitQueries from '../../src/transfers/limit-queries.ts';
-import { aCondition } from '../support/condition.ts';
+
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { waitsForLock } from '../support/locks.ts';
 import { type Mutation, mutate, type Program, theProgram } from '../support/mutant.ts';
 import { plantWorld } from '../support/random-world.ts';
 import { limit, policy, smallWorld, Teller } from '../support/teller.ts';
+import { aToken } from '../support/tokens.ts';
 
 /*
  * Defects that services like this one really had, put back one by one into a copy of the source. Each must be caught by
@@ -249,12 +250,12 @@ const checks = {
         teller.order(
           'ada',
           order,
-          aCondition(() => token.promise),
+          aToken(() => token.promise),
         ),
         teller.order(
           'ada',
           { ...toBen, amount: '1.00' },
-          aCondition(async () => {}),
+          aToken(async () => {}),
         ),
         teller.order('ada', { ...order, amount: '2.00' }),
       ];
@@ -269,11 +270,11 @@ const checks = {
   'nothing is decided before it is known who orders': async (program) => {
     await using teller = await Teller.of(program, db);
     const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const condition = aCondition(() => {
+    const token = aToken(() => {
       asked.resolve();
       return known.promise;
     });
-    const order = teller.order('ada', { ...toBen, amount: '10.00' }, condition);
+    const order = teller.order('ada', { ...toBen, amount: '10.00' }, token);
     await Promise.race([asked.promise, order]);
     assert.equal(await teller.balance('ada-checking'), '100000 0 0');
     known.resolve();
@@ -510,6 +511,7 @@ const checks = {
       deadlineMillis: 60_000,
       keysOf: (order) => [order],
       callerOf: (order) => order,
+      onceSent: (order) => order,
       run: async (_, orders) => {
         if (orders.includes('poison')) throw new Error('poison');
         return orders.map((order) => `${order} done`);
@@ -545,6 +547,7 @@ const checks = {
       deadlineMillis: 300,
       keysOf: (order) => [order],
       callerOf: (order) => order,
+      onceSent: (order) => order,
       run: async (_, orders) => [...orders],
       membersWhenUnknown: (order) => ({ id: order }),
     });
@@ -1054,19 +1057,19 @@ const mutants: readonly Mutant[] = [
   {
     name: 'a commit whose answer was lost is told as not written',
     file: 'transfers/desk/group-commit.ts',
-    instead: ['for (const waiter of left) waiter.unknown = !waiter.refused;', ''],
+    instead: ['waiter.unknown = true;', ''],
     caughtBy: 'a lost answer to a commit is never told as a failure',
   },
   {
     name: 'an order is decided with others of its batch, whatever became of its token',
     file: 'transfers/desk/settle.ts',
-    instead: ['going[index] ? batch.take(', 'going ? batch.take('],
+    instead: ['requireActiveTokens(orders, inactive);', ''],
     caughtBy: 'who is refused moves nothing',
   },
   {
-    name: 'an order is decided before its condition was read',
-    file: 'transfers/desk/group-commit.ts',
-    instead: ['await readConditions(tx, tx.institutionId, conditions)', 'new Map<Condition, unknown>()'],
+    name: 'an order is decided before its token was read',
+    file: 'transfers/desk/settle.ts',
+    instead: ['tokens.length > 0 ? deps.inactiveTokens', 'tokens.length < 0 ? deps.inactiveTokens'],
     caughtBy: 'nothing is decided before it is known who orders',
   },
   {

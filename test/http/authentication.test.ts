@@ -11,7 +11,6 @@ import {
   identify,
   memberToken,
   powerlessToken,
-  presumably,
   profile,
   startEdge,
 } from './fake-services.ts';
@@ -92,10 +91,10 @@ describe('access tokens', () => {
   it('returns nothing and no other problem to a known token before its status is read', async () => {
     const asked: string[] = [];
     let told = Promise.withResolvers<Caller>();
-    const presumed = await identify(clientToken).known();
+    const presumed = await identify(clientToken).verify();
     const dead = new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.');
     await using seen = await startEdge({
-      identify: (token) => presumably(identify(token).presumed?.caller as Caller, () => told.promise),
+      identify: (token) => ({ ...identify(token), verify: () => told.promise }),
       getAccount: async (_actor, accountId) => {
         asked.push(`read ${accountId}`);
         if (accountId === 'none') throw new Problem('not_found', 'There is no such account.');
@@ -136,15 +135,15 @@ describe('access tokens', () => {
     const begun: string[] = [];
     const decided: string[] = [];
     let told = Promise.withResolvers<Caller>();
-    const presumed = await identify(clientToken).known();
+    const presumed = await identify(clientToken).verify();
     const dead = new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.');
     await using seen = await startEdge({
-      identify: (token) => presumably(identify(token).presumed?.caller as Caller, () => told.promise),
-      initiateTransfer: async (_actor, { transferId }, _origin, condition) => {
+      identify: (token) => ({ ...identify(token), verify: () => told.promise }),
+      initiateTransfer: async (_actor, { transferId }) => {
         begun.push(transferId);
         if (transferId === 'overloaded') throw new Problem('overloaded', 'Too much to do.');
-        assert.ok(condition !== undefined, 'it is not known yet');
-        await condition.accept(undefined);
+        // As the batch does.
+        await told.promise;
         decided.push(transferId);
         return { kind: 'id_reused', differs: null };
       },

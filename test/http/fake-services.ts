@@ -5,7 +5,6 @@ import type { Actor } from '../../src/institutions/index.ts';
 import { Problem } from '../../src/shared/problem.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { Client } from '../support/client.ts';
-import { aCondition } from '../support/condition.ts';
 
 /** Two callers who are always who they say: tokens of the fake service below. */
 export const clientToken = 'client-token';
@@ -64,15 +63,10 @@ export const account = {
 
 export function identify(token: string, admit: (client: string) => void = () => {}): Identified {
   admit(token);
-  const presumed = callers.get(token);
-  if (presumed !== undefined) return presumably(presumed, async () => presumed);
+  const cached = callers.get(token);
+  if (cached !== undefined) return { cached, verify: async () => cached };
   const refusal = 'The access token is malformed, expired, or not valid here.';
-  return { known: () => Promise.reject(new Problem('invalid_token', refusal)) };
-}
-
-/** Someone who is presumed to be this, and of whom `known` tells more. */
-export function presumably(caller: Caller, known: () => Promise<Caller>): Identified {
-  return { presumed: { caller, condition: aCondition(known) }, known };
+  return { verify: () => Promise.reject(new Problem('invalid_token', refusal)) };
 }
 
 /** The edge alone, over real HTTP: behind it a service that does nothing, except what a test replaces. */

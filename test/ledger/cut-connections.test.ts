@@ -8,6 +8,7 @@ import { Database } from '../../src/storage/index.ts';
 import { initiateTransfer, openTransferDesk, rememberSettings } from '../../src/transfers/index.ts';
 import { cuttingProxy } from '../support/cutting-proxy.ts';
 import { startTestService } from '../support/service.ts';
+import { inactiveTokens } from '../support/tokens.ts';
 
 /*
  * The connection of a batch is cut at many places of what goes over it, in both directions, COMMIT and its answer
@@ -29,6 +30,7 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
     clock: () => new Date(),
     postingKeys: new PostingKeys(database),
     settings: rememberSettings(database),
+    inactiveTokens,
   });
   const actor = { kind: 'client', institutionId: institution.institutionId, clientId: 'demo-app' } as const;
   const submit = (transferId: string) =>

@@ -13,6 +13,7 @@ import { agreeToReverse, commandOf } from '../support/operator.ts';
 import { mulberry32, pick, type Random } from '../support/random.ts';
 import { plantWorld, randomWorld } from '../support/random-world.ts';
 import { type Life, type ModelActor, type ModelOrder, SlowBank } from '../support/slow-model.ts';
+import { inactiveTokens } from '../support/tokens.ts';
 
 /*
  * Whole lives of transfers in random institutions, held against a model that knows nothing but the rules: each order's
@@ -103,6 +104,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<number>
     clock: () => now,
     postingKeys: new PostingKeys(db.database),
     settings: rememberSettings(db.database),
+    inactiveTokens,
   };
   const story = new Story(random, bank, institution, members);
   let orders = 0;
@@ -121,7 +123,6 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<number>
         tx,
         steps.map((step) => step.order),
         true,
-        async () => steps.map(() => true),
       ),
     );
     for (const [index, { order, expected }] of steps.entries()) {

@@ -16,8 +16,8 @@ import {
   rememberSettings,
   type TransferOrder,
 } from '../../src/transfers/index.ts';
-import { aCondition } from './condition.ts';
 import { mulberry32, pick } from './random.ts';
+import { aToken, inactiveTokens } from './tokens.ts';
 
 const { values } = parseArgs({
   options: {
@@ -42,6 +42,7 @@ const desk = openTransferDesk(ledger, {
   clock: () => new Date(),
   postingKeys: new PostingKeys(database),
   settings: rememberSettings(database),
+  inactiveTokens,
 });
 
 const [sources, sinks] = [values.sources.split(','), values.sinks.split(',')];
@@ -98,13 +99,12 @@ function nextOrder(index: number): { order: TransferOrder; first: Said | undefin
 }
 
 async function beRefused(order: TransferOrder): Promise<void> {
-  const refusal = new Problem('invalid_token', 'The access token is not valid.');
-  const dead = aCondition(() => Promise.reject(refusal));
-  const got = await initiateTransfer(desk, actor, order, ownOrigin(), dead).then(
+  const token = aToken(() => Promise.reject(new Error('revoked')));
+  const got = await initiateTransfer(desk, { ...actor, token }, order, ownOrigin()).then(
     ({ kind }) => kind,
-    (error) => error,
+    (error) => (error instanceof Problem ? error.code : String(error)),
   );
-  if (got !== refusal) wrong.push(`${order.transferId}: expected to be refused, got ${got}`);
+  if (got !== 'invalid_token') wrong.push(`${order.transferId}: expected to be refused, got ${got}`);
 }
 
 const count = Number(values.count);
@@ -113,7 +113,7 @@ let sent = 0;
 let waiting: Promise<void>[] = [];
 while (sent < count) {
   const { order, first } = nextOrder(sent++);
-  const [dead, toBeConfirmed] = [random(20) === 0, random(2) === 0];
+  const [dead, hasToken] = [random(20) === 0, random(2) === 0];
   // The same order by a dead token first: of it nothing stays, not even the id.
   if (dead) waiting.push(beRefused(order));
   const outcome = expected(order, first);
@@ -122,10 +122,9 @@ while (sent < count) {
   waiting.push(
     initiateTransfer(
       desk,
-      actor,
+      hasToken ? { ...actor, token: aToken(async () => {}) } : actor,
       order,
       ownOrigin(),
-      toBeConfirmed ? aCondition(async () => {}) : undefined,
     ).then((answer) => {
       const got =
         answer.kind === 'new' || answer.kind === 'replayed'

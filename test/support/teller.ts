@@ -1,5 +1,5 @@
 import { ownOrigin } from '../../src/events/index.ts';
-import type { Actor, MemberActor } from '../../src/institutions/index.ts';
+import type { Actor, MemberActor, PresentedToken } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import type * as Storage from '../../src/storage/index.ts';
 import type * as Transfers from '../../src/transfers/index.ts';
@@ -8,6 +8,7 @@ import type { Program } from './mutant.ts';
 import { commandOf } from './operator.ts';
 import { plantWorld } from './random-world.ts';
 import type { World, WorldAccount, WorldLimit, WorldPolicy } from './slow-model.ts';
+import { inactiveTokens } from './tokens.ts';
 
 /** Tuesday, 10:00 in New York. */
 const tuesday = '2026-03-03T15:00:00Z';
@@ -60,6 +61,7 @@ export class Teller implements AsyncDisposable {
       clock: () => this.now,
       postingKeys: new PostingKeys(db.database),
       settings: rememberSettings(this.database),
+      inactiveTokens,
       onAhead: transfers.logAhead((event, { institutionId: _, ...details }: { institutionId?: unknown }) =>
         this.logged.push({ event, ...details }),
       ),
@@ -86,12 +88,10 @@ export class Teller implements AsyncDisposable {
     return this.members.get(by) ?? this.client;
   }
 
-  /** Nothing is decided before the condition was read. */
-  async order(by: string, order: TellerOrder, condition?: Storage.Condition): Promise<string> {
+  async order(by: string, order: TellerOrder, token?: PresentedToken): Promise<string> {
     const { initiateTransfer } = this.#transfers;
-    return this.#inWords(
-      initiateTransfer(this.#desk, this.#actor(by), this.#asked(order), ownOrigin(), condition),
-    );
+    const actor = { ...this.#actor(by), token };
+    return this.#inWords(initiateTransfer(this.#desk, actor, this.#asked(order), ownOrigin()));
   }
 
   async dryRun(by: string, order: TellerOrder): Promise<string> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type AuthDeps, identify, type Presumed, setStanding } from '../../src/auth/index.ts';
+import { type AuthDeps, type Caller, identify, setStanding } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { Problem } from '../../src/shared/problem.ts';
 import { initiateTransfer, type TransferOrder } from '../../src/transfers/index.ts';
@@ -60,10 +60,10 @@ async function known(
 }
 
 /** Of a token that was seen before. While the signing keys have not been looked at for a moment, nobody is presumed to be anybody. */
-async function presumptionOf(auth: AuthDeps, token: string): Promise<Presumed> {
+async function cachedCallerOf(auth: AuthDeps, token: string): Promise<Caller> {
   for (;;) {
-    const { presumed } = identify(auth, token);
-    if (presumed !== undefined) return presumed;
+    const { cached } = identify(auth, token);
+    if (cached !== undefined) return cached;
     await auth.keys.published();
   }
 }
@@ -130,20 +130,13 @@ test('a batch rejects an order whose known token ended before it arrived', async
   const caller = await known();
   await revoke(caller);
   const before = await dumpTables(one.db);
-  const presumed = await presumptionOf(auth, caller.token);
-  const { actor } = presumed.caller;
-  const refused = initiateTransfer(
-    desk.desk,
-    actor,
-    order('presumed', 100n),
-    ownOrigin(),
-    presumed.condition,
-  );
+  const { actor } = await cachedCallerOf(auth, caller.token);
+  const refused = initiateTransfer(desk.desk, actor, order('presumed', 100n), ownOrigin());
   await assert.rejects(refused, (error) => error instanceof Problem && error.code === 'invalid_token');
   assert.deepEqual(await dumpTables(one.db), before);
   const again = identify(auth, caller.token);
-  assert.equal(again.presumed, undefined, 'once refused it is presumed no more');
-  await assert.rejects(again.known());
+  assert.equal(again.cached, undefined, 'a refused token must be verified before anything starts');
+  await assert.rejects(again.verify());
 });
 
 test('rejects an order whose known token ends while it waits for an account', async () => {
@@ -152,8 +145,8 @@ test('rejects an order whose known token ends while it waits for an account', as
   await using desk = await deskOf(one);
   const before = await posted(way.fromAccountId);
   const initiate = async ({ token }: DemoCaller, id: string) => {
-    const { caller: who, condition } = await presumptionOf(auth, token);
-    return initiateTransfer(desk.desk, who.actor, order(id, 100n), ownOrigin(), condition).then(
+    const { actor } = await cachedCallerOf(auth, token);
+    return initiateTransfer(desk.desk, actor, order(id, 100n), ownOrigin()).then(
       ({ kind }) => kind,
       (error) => error.code,
     );

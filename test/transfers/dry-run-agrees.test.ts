@@ -24,6 +24,7 @@ import { commandOf } from '../support/operator.ts';
 import { mulberry32, pick, type Random } from '../support/random.ts';
 import { plantWorld, randomWorld } from '../support/random-world.ts';
 import type { World } from '../support/slow-model.ts';
+import { inactiveTokens } from '../support/tokens.ts';
 
 /*
  * Random institutions, random orders: before each order its dry run is asked, and the most that the options offer is
@@ -67,6 +68,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
     clock: () => now,
     postingKeys: new PostingKeys(db.database),
     settings: rememberSettings(db.database),
+    inactiveTokens,
   });
   const actors: readonly Actor[] = [client, ...members.values()];
   const ids: string[] = [];

@@ -452,7 +452,6 @@ test('the database accepts a transfer approved and reversed in one batch', async
         { kind: 'reverse', transferId: 'back', originalId: 'pending-too', ...way, origin: commandOf('ann') },
       ],
       true,
-      async () => [true, true],
     ),
   );
   assert.deepEqual(

@@ -1,5 +1,6 @@
 import { randomUUID, sign } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import type { PresentedToken } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, InstitutionId } from '../../storage/index.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
@@ -8,34 +9,20 @@ import { parseScope, type Scope } from './scopes.ts';
 import { VerifiedTokenCache } from './verified-token-cache.ts';
 
 /** What an access token says of who bears it (RFC 9068, and claims of our own). */
-export interface TokenSubject {
-  readonly institutionId: InstitutionId;
-  readonly clientId: string;
+export interface TokenSubject extends Omit<PresentedToken, 'tokenId' | 'isRefused'> {
   readonly scopes: readonly Scope[];
   /** The client, or the user of a member token: stands in `token_use`, never inferred from `sub`. */
   readonly use: 'client' | 'member';
-  /** The user's id with `member`. */
-  readonly userId?: string;
-  /** What the client's and the user's were when it was issued; raised since, the token is dead. */
-  readonly clientEpoch: number;
-  readonly userEpoch?: number;
   /** When the user proved who they are, in seconds (RFC 9068 section 2.2.1); undefined where no one said. */
   readonly authTime?: number | undefined;
-  /** The refresh family that it came from. */
-  readonly familyId?: string;
   /** For the reader's convenience; authority is read from the database at each request, never from here. */
   readonly customerIds?: readonly string[];
-  /** Who asserted the user, and in which generation: the token dies with it. */
-  readonly provider?: { readonly providerId: string; readonly generation: number };
 }
 
 /** A token whose signature and time are good. Whether it still stands is for the database to say. */
-export interface VerifiedToken extends TokenSubject {
+export interface VerifiedToken extends TokenSubject, PresentedToken {
   /** The keys of a member token's user, noted when the database first told them; they never change. */
   user?: { readonly userKey: bigint; readonly personKey: bigint };
-  /** The last who bore it were refused: it is presumed no more before it is found to live. */
-  refused?: boolean;
-  readonly tokenId: string;
   /** In seconds, as the claims have it. */
   readonly issuedAt: number;
   readonly expiresAt: number;

@@ -1,13 +1,11 @@
 import type { Actor } from '../../institutions/index.ts';
 import { findUser } from '../../members/index.ts';
-import { type Condition, condition } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import { InvalidAssertionError } from '../providers/invalid-assertion-error.ts';
 import { issuerOf } from '../providers/jwt.ts';
 import { invalidToken, type VerifiedToken } from './access-tokens.ts';
-import { askedOf, type LivingToken, livingToken, stillLiving } from './living-token.ts';
+import { livingToken } from './living-token.ts';
 import type { Scope } from './scopes.ts';
-import { standings } from './token-status.ts';
 
 export interface Caller {
   readonly actor: Actor;
@@ -16,24 +14,17 @@ export interface Caller {
 
 export interface Identified {
   /**
-   * Whose token it is, if it lives: known at once of a token that was seen before, and not refused since. Nothing may be
-   * answered, and nothing done that cannot be undone, before `known` has said so too; but what is only read, or can be
-   * taken back, can be done meanwhile.
+   * Caller from the token cache; the token may have ended since. Reads may start; await `verify()` before responding or
+   * committing. Undefined if the token is new to this process, or was inactive when last checked.
    */
-  readonly presumed?: Presumed;
-  /** Asks the database, unless it was asked already, by this or by the condition. Problem `invalid_token`. */
-  readonly known: () => Promise<Caller>;
-}
-
-export interface Presumed {
-  readonly caller: Caller;
-  /** The question that `known` asks, for who reads it in a transaction of their own. */
-  readonly condition: Condition;
+  readonly cached?: Caller;
+  /** Reads whether the token is active, once. Problem `invalid_token`. */
+  readonly verify: () => Promise<Caller>;
 }
 
 /**
- * Who bears this token, of ours or of a registered provider, if it lives. `admit` hears whose it is once that is
- * proven and before the database is asked, and may throw.
+ * The caller by an access token of ours or of a registered provider. `admit` receives the client's name once it is proven
+ * and before the database is read, and may throw.
  */
 export function identify(
   deps: AuthDeps,
@@ -43,18 +34,12 @@ export function identify(
   const recalled = deps.tokens.recall(token);
   if (recalled !== undefined) admit(nameOfClient(recalled));
   let caller: Promise<Caller> | undefined;
-  const known = () => {
+  const verify = () => {
     caller ??= recalled === undefined ? identifyAnew(deps, token, admit) : callerWith(deps, recalled);
     return caller;
   };
-  if (recalled === undefined) return { known };
-  const presumed = recalled.refused ? undefined : asCaller(recalled);
-  if (presumed === undefined) return { known };
-  const lives = condition(standings, askedOf(recalled), (standing) => {
-    caller = stillLiving(deps, recalled, standing).then((living) => callerOf(recalled, living));
-    return caller;
-  });
-  return { presumed: { caller: presumed, condition: lives }, known };
+  const cached = recalled === undefined || recalled.isRefused ? undefined : asCaller(recalled);
+  return cached === undefined ? { verify } : { cached, verify };
 }
 
 async function identifyAnew(deps: AuthDeps, token: string, admit: (client: string) => void): Promise<Caller> {
@@ -65,13 +50,9 @@ async function identifyAnew(deps: AuthDeps, token: string, admit: (client: strin
   return callerWith(deps, verified);
 }
 
-/** Problem `invalid_token` where the token does not live any more. */
+/** Problem `invalid_token` if the token is no longer active. */
 async function callerWith(deps: AuthDeps, token: VerifiedToken): Promise<Caller> {
-  return callerOf(token, await livingToken(deps, token));
-}
-
-function callerOf(token: VerifiedToken, living: LivingToken | undefined): Caller {
-  token.refused = living === undefined;
+  const living = await livingToken(deps, token);
   if (living === undefined) throw invalidToken();
   if (living.user !== undefined) token.user ??= living.user;
   return asCaller(token) ?? fail();
@@ -80,10 +61,10 @@ function callerOf(token: VerifiedToken, living: LivingToken | undefined): Caller
 /** Undefined for a member's token whose user was not looked up yet. */
 function asCaller(token: VerifiedToken): Caller | undefined {
   const { institutionId, clientId, scopes, use, userId, user, authTime } = token;
-  if (use === 'client') return { actor: { kind: 'client', institutionId, clientId }, scopes };
+  if (use === 'client') return { actor: { kind: 'client', institutionId, clientId, token }, scopes };
   if (userId === undefined || user === undefined) return undefined;
   const { userKey, personKey } = user;
-  const member = { kind: 'member', institutionId, clientId, userId, userKey, personKey } as const;
+  const member = { kind: 'member', institutionId, clientId, userId, userKey, personKey, token } as const;
   return { actor: { ...member, ...authenticatedAt(authTime) }, scopes };
 }
 
@@ -92,10 +73,10 @@ function authenticatedAt(authTime: number | undefined): { readonly authenticated
 }
 
 function fail(): never {
-  throw new Error('auth: a living token of a member names no user');
+  throw new Error('auth: an active token of a member names no user');
 }
 
-/** One name per client of one institution, for who counts them. */
+/** Unique across institutions. */
 function nameOfClient({
   institutionId,
   clientId,

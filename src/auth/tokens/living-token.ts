@@ -1,4 +1,6 @@
+import type { PresentedToken } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
+import type { Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { VerifiedToken } from './access-tokens.ts';
 import { type AskedToken, type Standing, standings } from './token-status.ts';
@@ -16,31 +18,41 @@ export interface LivingToken {
  */
 export async function livingToken(deps: AuthDeps, token: VerifiedToken): Promise<LivingToken | undefined> {
   const standing = await deps.database.readJoined(token.institutionId, standings, askedOf(token));
-  return stillLiving(deps, token, standing);
+  return (await isActive(deps, token, standing)) ? { token, user: standing?.user } : undefined;
 }
 
-/** By what is asked how a token stands. */
-export function askedOf(token: VerifiedToken): AskedToken {
+/** Those of the tokens that are no longer active, read in the transaction that acts for their callers. */
+export async function inactiveTokens(
+  deps: Pick<AuthDeps, 'providers'>,
+  tx: Transaction,
+  tokens: readonly PresentedToken[],
+): Promise<ReadonlySet<PresentedToken>> {
+  const found = await standings.run(tx, tx.institutionId, tokens.map(askedOf));
+  const active = await Promise.all(tokens.map((token, index) => isActive(deps, token, found[index])));
+  return new Set(tokens.filter((_token, index) => !active[index]));
+}
+
+function askedOf(token: PresentedToken): AskedToken {
   const { clientId, userId = null, tokenId, familyId = null } = token;
   return { clientId, userId, tokenId, familyId };
 }
 
-/** `livingToken` of what was read already. */
-export async function stillLiving(
-  deps: AuthDeps,
-  token: VerifiedToken,
+async function isActive(
+  { providers }: Pick<AuthDeps, 'providers'>,
+  token: PresentedToken,
   standing: Standing | undefined,
-): Promise<LivingToken | undefined> {
+): Promise<boolean> {
   const { institutionId, provider } = token;
-  if (provider !== undefined) {
-    const asserter = await deps.providers.find(institutionId, provider.providerId);
-    if (asserter?.generation !== provider.generation) return undefined;
-  }
-  if (standing === undefined || standing.revoked) return undefined;
-  if (!standing.clientActive || standing.clientEpoch !== token.clientEpoch) return undefined;
-  if (token.use === 'client') return { token, user: undefined };
-  const { user } = standing;
-  return user?.active && user.tokenEpoch === token.userEpoch ? { token, user } : undefined;
+  const asserter = provider && (await providers.find(institutionId, provider.providerId));
+  const active = asserter?.generation === provider?.generation && fits(token, standing);
+  token.isRefused = !active;
+  return active;
+}
+
+function fits({ clientEpoch, userId, userEpoch }: PresentedToken, standing: Standing | undefined): boolean {
+  if (standing === undefined || standing.revoked) return false;
+  if (!standing.clientActive || standing.clientEpoch !== clientEpoch) return false;
+  return userId === undefined || (standing.user?.active === true && standing.user.tokenEpoch === userEpoch);
 }
 
 /** The token, if it is one of ours by its signature and time; undefined for anything else. */

@@ -3,13 +3,16 @@ import { test } from 'node:test';
 import { AccountsBusy } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Database, InstitutionId, Transaction } from '../../storage/index.ts';
-import { condition, type JoinedRead } from '../../storage/index.ts';
-import { GroupCommit } from './group-commit.ts';
+import { GroupCommit, OrdersRefusedError } from './group-commit.ts';
 
 interface Order {
   readonly id: string;
   readonly caller: string;
+  /** Rejects if the order must not be done. */
+  readonly check?: (() => Promise<unknown>) | undefined;
 }
+
+const onceSent = (order: Order): Order => ({ ...order, check: undefined });
 
 const institutionId = 1 as InstitutionId;
 
@@ -32,6 +35,7 @@ function aQueue(maxBatch: number, maxWaiting: number, lanes = 1) {
       if (batches.length === 1) await gate.promise;
       return orders.map(({ id }) => id);
     },
+    onceSent,
     membersWhenUnknown: () => ({}),
   });
   const submit = (caller: string, count: number) =>
@@ -84,16 +88,17 @@ test('holds a single order back for the commit of many only until they are held 
   assert.deepEqual(batches, [['many0', 'many1', 'many2', 'many3'], ['one0']]);
 });
 
-/** A queue whose batches ask who may be done: what each brought so far, and what it did; `gate` opens before they ask. */
-function aConfirmingQueue({ commit = async () => {} } = {}) {
+/** A queue whose batches check their orders: what each brought, checked and did; `gate` opens before they check. */
+function aCheckingQueue({ commit = async () => {} } = {}) {
   const begun: string[][] = [];
+  const checked: string[][] = [];
   const done: string[][] = [];
   const rolledBack: unknown[] = [];
   const gate = Promise.withResolvers<void>();
   const transaction = async (institution: InstitutionId, work: (tx: Transaction) => Promise<string[]>) => {
     try {
       const outcomes = await work({ institutionId: institution } as Transaction);
-      done.push(outcomes.filter((outcome) => outcome !== undefined));
+      done.push(outcomes);
       await commit();
       return outcomes;
     } catch (error) {
@@ -110,54 +115,59 @@ function aConfirmingQueue({ commit = async () => {} } = {}) {
     // One account for all of them.
     keysOf: () => ['account'],
     callerOf: (order) => order.caller,
-    run: async (_tx, orders, _patient, confirmed) => {
+    run: async (_tx, orders) => {
       begun.push(orders.map(({ id }) => id));
       await gate.promise;
-      const going = await confirmed();
-      return orders.map(({ id }, index) => (going[index] ? id : undefined));
+      checked.push(orders.flatMap(({ id, check }) => (check === undefined ? [] : [id])));
+      if (checked.at(-1)?.includes('poison')) throw new Error('cannot be read');
+      const refused = await refusedOf(orders);
+      if (refused.size > 0) throw new OrdersRefusedError(refused, dead);
+      return orders.map(({ id }) => id);
     },
+    onceSent,
     membersWhenUnknown: () => ({}),
   });
-  const asked: string[][] = [];
-  const read: JoinedRead<string, string> = {
-    nameOf: (id) => id,
-    run: async (_tx, _institution, ids) => {
-      asked.push([...ids]);
-      if (ids.includes('poison')) throw new Error('cannot be read');
-      return ids;
-    },
-  };
-  const submit = (id: string, accept?: (found: string | undefined) => Promise<unknown>) =>
-    queue.submit(institutionId, { id, caller: 'one' }, accept && condition(read, id, accept));
-  return { submit, begun, asked, done, rolledBack, gate };
+  const submit = (id: string, check?: () => Promise<unknown>) =>
+    queue.submit(institutionId, { id, caller: 'one', check });
+  return { submit, begun, checked, done, rolledBack, gate };
+}
+
+async function refusedOf(orders: readonly Order[]): Promise<Set<Order>> {
+  const refused = new Set<Order>();
+  await Promise.all(orders.map((order) => order.check?.().catch(() => refused.add(order))));
+  return refused;
 }
 
 const refuse = () => Promise.reject(dead);
 
 const dead = new Problem('invalid_token', 'dead');
 
-test('starts an order before its condition is known, and settles it only if the condition holds', async () => {
-  const { submit, begun, asked, done, gate } = aConfirmingQueue();
+test('a batch starts before its orders are checked, and does an order whose check passes', async () => {
+  const { submit, begun, checked, done, gate } = aCheckingQueue();
   const found: unknown[] = [];
-  const order = submit('a', async (id) => found.push(id));
+  const order = submit('a', async () => found.push('a'));
   while (begun.length === 0) await new Promise(setImmediate);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(checked, []);
   gate.resolve();
   assert.equal(await order, 'a');
-  assert.deepEqual([begun, asked, found, done], [[['a']], [['a']], ['a'], [['a']]]);
+  assert.deepEqual([begun, checked, found, done], [[['a']], [['a']], ['a'], [['a']]]);
 });
 
-test('leaves a rejected order out of its batch with the reason, and keeps the order of the others', async () => {
-  const { submit, begun, asked, done, gate } = aConfirmingQueue();
+test('a refused order is rejected with the reason, and the others run again in their order', async () => {
+  const { submit, begun, checked, done, gate } = aCheckingQueue();
   const orders = [submit('a', refuse), submit('b'), submit('c', async () => {}), submit('d')];
   gate.resolve();
   await assert.rejects(orders[0] as Promise<string>, dead);
   assert.deepEqual(await Promise.all(orders.slice(1)), ['b', 'c', 'd']);
-  assert.deepEqual([begun, asked, done], [[['a', 'b', 'c', 'd']], [['a', 'c']], [['b', 'c', 'd']]]);
+  assert.deepEqual(begun, [
+    ['a', 'b', 'c', 'd'],
+    ['b', 'c', 'd'],
+  ]);
+  assert.deepEqual([checked, done], [[['a', 'c'], ['c']], [['b', 'c', 'd']]]);
 });
 
-test('reads conditions with the same key once, and judges each of them', async () => {
-  const { submit, asked, done, gate } = aConfirmingQueue();
+test('of two orders under one id the refused one is rejected and the other is done', async () => {
+  const { submit, checked, done, gate } = aCheckingQueue();
   const orders = [submit('a', async () => {}), submit('a', refuse), submit('b', async () => {})];
   gate.resolve();
   const settled = await Promise.allSettled(orders);
@@ -165,11 +175,11 @@ test('reads conditions with the same key once, and judges each of them', async (
     settled.map(({ status }) => status),
     ['fulfilled', 'rejected', 'fulfilled'],
   );
-  assert.deepEqual([asked, done], [[['a', 'b']], [['a', 'b']]]);
+  assert.deepEqual([checked.at(-1), done], [['a', 'b'], [['a', 'b']]]);
 });
 
-test('frees the slot of a rejected order', async () => {
-  const { submit, done, gate } = aConfirmingQueue();
+test('a refused order frees its place in the queue', async () => {
+  const { submit, done, gate } = aCheckingQueue();
   gate.resolve();
   const refused = Array.from({ length: 60 }, (_, index) => submit(`dead${index}`, refuse));
   for (const order of refused) await assert.rejects(order, dead);
@@ -180,8 +190,8 @@ test('frees the slot of a rejected order', async () => {
   );
 });
 
-test('rolls back a batch whose orders are all rejected', async () => {
-  const { submit, begun, done, rolledBack, gate } = aConfirmingQueue();
+test('a batch whose orders are all refused is rolled back', async () => {
+  const { submit, begun, done, rolledBack, gate } = aCheckingQueue();
   const refused = submit('a', refuse);
   gate.resolve();
   await assert.rejects(refused, dead);
@@ -190,8 +200,8 @@ test('rolls back a batch whose orders are all rejected', async () => {
   assert.equal(rolledBack.length, 1);
 });
 
-test('fails only the order whose condition cannot be read', async () => {
-  const { submit, done, gate } = aConfirmingQueue();
+test('a check that cannot be read fails its own order and no other', async () => {
+  const { submit, done, gate } = aCheckingQueue();
   const orders = [
     submit('a', async () => {}),
     submit('poison', async () => {}),
@@ -205,25 +215,25 @@ test('fails only the order whose condition cannot be read', async () => {
   assert.deepEqual(done.flat(), ['a', 'b']);
 });
 
-test('does not reject an order that may have committed when it is run again', async () => {
+test('an order that may have been committed is not checked when it runs again', async () => {
   let commits = 0;
-  const { submit, done, gate } = aConfirmingQueue({
+  const { submit, done, gate } = aCheckingQueue({
     commit: async () => {
       if (commits++ === 0) throw new Problem('outcome_unknown', 'lost');
     },
   });
-  let asked = 0;
+  let checks = 0;
   const order = submit('a', async () => {
-    if (asked++ > 0) throw dead;
+    if (checks++ > 0) throw dead;
   });
   gate.resolve();
   assert.equal(await order, 'a');
-  assert.deepEqual([asked, done], [1, [['a'], ['a']]]);
+  assert.deepEqual([checks, done], [1, [['a'], ['a']]]);
 });
 
-test('a lost commit response is no answer to an order that was not in the batch', async () => {
+test('a lost response to a commit leaves no doubt about an order that was refused before it', async () => {
   let commits = 0;
-  const { submit, done, gate } = aConfirmingQueue({
+  const { submit, done, gate } = aCheckingQueue({
     commit: async () => {
       if (commits++ === 0) throw new Problem('outcome_unknown', 'lost');
     },
@@ -236,17 +246,12 @@ test('a lost commit response is no answer to an order that was not in the batch'
   assert.deepEqual(done, [['b'], ['b']]);
 });
 
-test('ignores the condition of an abandoned run, and answers the order in the next run', async () => {
+test('a check that fails after its run was given up does not refuse the order, which the next run does', async () => {
   const done: string[] = [];
   let runs = 0;
   const nextRun = Promise.withResolvers<void>();
-  // As a database's: over once its work has ended.
-  const transaction: Database['transaction'] = async (institution, work) => {
-    const tx = { institutionId: institution, over: false };
-    return work(tx as Transaction).finally(() => {
-      tx.over = true;
-    });
-  };
+  const transaction: Database['transaction'] = async (institution, work) =>
+    work({ institutionId: institution } as Transaction);
   const queue = new GroupCommit<Order, string>({
     database: { transaction } as unknown as Database,
     lanes: 1,
@@ -255,28 +260,27 @@ test('ignores the condition of an abandoned run, and answers the order in the ne
     deadlineMillis: 60_000,
     keysOf: ({ id }) => [id],
     callerOf: ({ caller }) => caller,
-    run: async (_tx, orders, _patient, confirmed) => {
+    run: async (_tx, orders) => {
       runs += 1;
       const busy = runs === 1 ? Promise.reject(new AccountsBusy(['one'])) : undefined;
-      const [, going] = await Promise.all([busy, confirmed()]);
+      const [, refused] = await Promise.all([busy, refusedOf(orders)]);
       nextRun.resolve();
-      // Between the question and COMMIT.
+      // Between the check and COMMIT.
       for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
-      return orders.map(({ id }, index) => {
-        if (going[index]) done.push(id);
-        return id;
-      });
+      if (refused.size > 0) throw new OrdersRefusedError(refused, dead);
+      done.push(...orders.map(({ id }) => id));
+      return orders.map(({ id }) => id);
     },
+    onceSent,
     membersWhenUnknown: () => ({}),
   });
-  const read: JoinedRead<string, string> = { nameOf: (key) => key, run: async (_db, _id, keys) => keys };
-  let judged = 0;
-  const late = condition(read, 'token', async () => {
-    judged += 1;
-    if (judged > 1) return;
+  let checks = 0;
+  const late = async () => {
+    checks += 1;
+    if (checks > 1) return;
     await nextRun.promise;
     throw new Problem('database_unavailable', 'The provider could not be read.');
-  });
-  assert.equal(await queue.submit(institutionId, { id: 'one', caller: 'c' }, late), 'one');
+  };
+  assert.equal(await queue.submit(institutionId, { id: 'one', caller: 'c', check: late }), 'one');
   assert.deepEqual({ done, runs }, { done: ['one'], runs: 2 });
 });

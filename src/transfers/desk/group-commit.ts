@@ -2,11 +2,9 @@ import { AccountsBusy } from '../../ledger/index.ts';
 import { FairShare, inTurns } from '../../shared/fair-share.ts';
 import { Problem } from '../../shared/problem.ts';
 import {
-  type Condition,
   type Database,
   type InstitutionId,
   outcomeUnknown,
-  readConditions,
   sqlState,
   sqlStateOf,
   type Transaction,
@@ -27,32 +25,23 @@ export interface GroupCommitOptions<Order, Outcome> {
   readonly callerOf: (order: Order) => string;
   /**
    * The work of a batch, in one transaction: an outcome per order, in order. With `patient` false it must throw
-   * AccountsBusy instead of waiting for locks. It may be run again, so it must be idempotent by key.
-   *
-   * Before it does what could not be taken back it must ask `confirmed`, which reads in `tx`, and do only those orders
-   * that this says may be done; the others have no outcome.
+   * AccountsBusy instead of waiting for locks. It may be run again, so it must be idempotent by key. It throws
+   * OrdersRefusedError before it writes if some of the orders must not be done.
    */
-  readonly run: (
-    tx: Transaction,
-    orders: readonly Order[],
-    patient: boolean,
-    confirmed: () => Promise<readonly boolean[]>,
-  ) => Promise<readonly (Outcome | undefined)[]>;
+  readonly run: (tx: Transaction, orders: readonly Order[], patient: boolean) => Promise<readonly Outcome[]>;
+  /** An order as it is run again after a commit that carried it was sent and the response lost. */
+  readonly onceSent: (order: Order) => Order;
   /** Members of the problem when an order's outcome cannot be known. */
   readonly membersWhenUnknown: (order: Order) => Record<string, unknown>;
 }
 
 interface Waiter<Order, Outcome> {
-  readonly order: Order;
+  order: Order;
   readonly keys: readonly string[];
   readonly caller: string;
   readonly deadline: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
-  /** What must hold for it to be done; until that was read it may be brought as far as it can be taken back. */
-  readonly condition: Condition | undefined;
-  /** Its condition does not hold, and whoever waits has heard it. */
-  refused: boolean;
   /** A commit that carried this order was sent and its answer lost. */
   unknown: boolean;
   /** Found locked by a stranger: tried again apart from the others, without waiting for locks. */
@@ -77,19 +66,25 @@ const maxReruns = 3;
 const busyPauseMillis = 100;
 const tickMillis = 50;
 
-/** Thrown into a batch none of whose orders may be done: it is rolled back. */
-class NothingConfirmed extends Error {}
+/** These orders of a batch must not be done. The batch is rolled back, and runs again without them. */
+export class OrdersRefusedError extends Error {
+  readonly orders: ReadonlySet<unknown>;
+  readonly refusal: Problem;
+
+  constructor(orders: ReadonlySet<unknown>, refusal: Problem) {
+    super(`${orders.size} orders of a batch are refused`);
+    this.orders = orders;
+    this.refusal = refusal;
+  }
+}
 
 /**
  * Orders that arrive while a commit is under way share the next one: one caller alone pays one commit, a hundred
  * share one. Each institution has its queue, and the lanes go round them.
  *
  * What goes wrong stays with whom it concerns: a batch that lost a race is run again; a poison order is found by
- * halving and fails alone; orders on an account that a stranger has locked wait apart from the others; a lost
+ * halving and fails alone; a refused order leaves its batch, which runs again; orders on an account that a stranger has locked wait apart from the others; a lost
  * answer to a commit is resolved by running the same orders again, whose ids tell what had happened.
- *
- * An order may come before it is known whether it may be done, with the condition for that. Its batch reads the conditions
- * behind its locks, and leaves out whose does not hold.
  *
  * Rejections: Problem `overloaded` and `database_unavailable` (nothing was or will be written), `outcome_unknown`,
  * `internal_error` (nothing was written).
@@ -109,8 +104,7 @@ export class GroupCommit<Order, Outcome> {
     this.#freeLanes = options.lanes;
   }
 
-  /** Where a condition is given, the order is done only if it holds, and else rejected with what refuses it. */
-  submit(institutionId: InstitutionId, order: Order, condition?: Condition): Promise<Outcome> {
+  submit(institutionId: InstitutionId, order: Order): Promise<Outcome> {
     const caller = `${institutionId} ${this.#options.callerOf(order)}`;
     if (!this.#places.take(caller)) return Promise.reject(overloaded());
     const answered = new Promise<Outcome>((resolve, reject) => {
@@ -121,8 +115,6 @@ export class GroupCommit<Order, Outcome> {
         deadline: performance.now() + this.#options.deadlineMillis,
         resolve,
         reject,
-        condition,
-        refused: false,
         unknown: false,
         cautious: false,
         notBefore: 0,
@@ -239,7 +231,7 @@ export class GroupCommit<Order, Outcome> {
       for (const waiter of batch.waiters) waiter.reject(this.#failed(waiter, error));
     }
     queue.underWay.splice(queue.underWay.indexOf(batch), 1);
-    for (const waiter of postponed) if (!waiter.refused) this.#enqueue(institutionId, waiter);
+    for (const waiter of postponed) this.#enqueue(institutionId, waiter);
   }
 
   async #attempt(
@@ -249,21 +241,21 @@ export class GroupCommit<Order, Outcome> {
   ): Promise<void> {
     let patient = waiters[0]?.cautious !== true;
     let left = waiters;
-    for (let reruns = 0; left.length > 0; left = left.filter(({ refused }) => !refused)) {
-      const batch = left;
-      const orders = batch.map((waiter) => waiter.order);
+    for (let reruns = 0; left.length > 0; ) {
+      const orders = left.map((waiter) => waiter.order);
       try {
         const outcomes = await this.#options.database.transaction(institutionId, (tx) =>
-          this.#options.run(tx, orders, patient, () => whoMayBeDone(tx, batch)),
+          this.#options.run(tx, orders, patient),
         );
-        for (const [index, waiter] of batch.entries()) {
-          if (!waiter.refused) waiter.resolve(outcomes[index] as Outcome);
-        }
+        for (const [index, waiter] of left.entries()) waiter.resolve(outcomes[index] as Outcome);
         return;
       } catch (error) {
         const state = sqlStateOf(causeOf(error));
-        if (error instanceof NothingConfirmed) return;
-        if (error instanceof AccountsBusy) {
+        if (error instanceof OrdersRefusedError) {
+          const [refused, others] = partition(left, (waiter) => error.orders.has(waiter.order));
+          for (const waiter of refused) waiter.reject(error.refusal);
+          left = others;
+        } else if (error instanceof AccountsBusy) {
           const busy = new Set(error.keys);
           const [held, free] = partition(left, (waiter) => waiter.keys.some((key) => busy.has(key)));
           for (const waiter of held) {
@@ -280,7 +272,10 @@ export class GroupCommit<Order, Outcome> {
         } else if (state !== undefined && rerunAtOnce.has(state) && reruns < maxReruns) {
           reruns += 1;
         } else if (error instanceof Problem && error.code === 'outcome_unknown') {
-          for (const waiter of left) waiter.unknown = !waiter.refused;
+          for (const waiter of left) {
+            waiter.unknown = true;
+            waiter.order = this.#options.onceSent(waiter.order);
+          }
           left = this.#dropExpired(left, error);
           await pause(tickMillis);
         } else if (error instanceof Problem && error.code === 'database_unavailable') {
@@ -338,25 +333,6 @@ function worthALane<Order, Outcome>({ waiting, underWay }: Queue<Order, Outcome>
 }
 
 const fewestBeside = 16;
-
-/** Of each. What may have been done already is not asked again: running it tells what had happened. */
-async function whoMayBeDone(
-  tx: Transaction,
-  waiters: readonly Waiter<unknown, never>[],
-): Promise<readonly boolean[]> {
-  const asked = waiters.filter(({ refused, unknown }) => !refused && !unknown);
-  const conditions = asked.flatMap(({ condition }) => condition ?? []);
-  const refusals = await readConditions(tx, tx.institutionId, conditions);
-  // Given up meanwhile: the next run asks by itself, and may find otherwise.
-  if (tx.over) return [];
-  for (const waiter of asked) {
-    if (waiter.condition === undefined || !refusals.has(waiter.condition)) continue;
-    waiter.refused = true;
-    waiter.reject(refusals.get(waiter.condition));
-  }
-  if (waiters.every(({ refused }) => refused)) throw new NothingConfirmed();
-  return waiters.map(({ refused }) => !refused);
-}
 
 /** The database tells its callers of a lock that was not to be had as a Problem; here its code matters. */
 function causeOf(error: unknown): unknown {

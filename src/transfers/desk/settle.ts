@@ -1,5 +1,6 @@
-import { type Actor, type BusinessTime, localDate } from '../../institutions/index.ts';
+import { type Actor, type BusinessTime, localDate, type PresentedToken } from '../../institutions/index.ts';
 import { type AccountState, Book, type PostingKeys } from '../../ledger/index.ts';
+import { Problem } from '../../shared/problem.ts';
 import type { Clock, InstitutionId, Transaction } from '../../storage/index.ts';
 import {
   type CounterName,
@@ -27,6 +28,7 @@ import type { ActOutcome, DeskOrder, Outcome } from '../rules/transfer.ts';
 import type { ReadSettings, TransferSettings } from '../settings/settings.ts';
 import { Batch, type Ground, personOf } from './batch.ts';
 import { type Facts, mostAheadMillis } from './facts.ts';
+import { OrdersRefusedError } from './group-commit.ts';
 
 export interface SettleDeps {
   readonly clock: Clock;
@@ -35,6 +37,11 @@ export interface SettleDeps {
   readonly postingKeys: PostingKeys;
   /** May be a moment old. */
   readonly settings: ReadSettings;
+  /** Those of the tokens that are no longer active. */
+  readonly inactiveTokens: (
+    tx: Transaction,
+    tokens: readonly PresentedToken[],
+  ) => Promise<ReadonlySet<PresentedToken>>;
   /** Called with a batch's accounts that have seen a time more than `mostAheadMillis` after the clock's. */
   readonly onAhead?: (institutionId: InstitutionId, accounts: readonly AccountState[], now: Date) => void;
 }
@@ -52,19 +59,16 @@ export async function settle(
   tx: Transaction,
   orders: readonly DeskOrder[],
   patient: boolean,
-  confirmed: () => Promise<readonly boolean[]>,
-): Promise<(Outcome | ActOutcome | undefined)[]> {
+): Promise<(Outcome | ActOutcome)[]> {
   const settings = await deps.settings(tx.institutionId);
   const postingKeys = await deps.postingKeys.take(orders.length);
   let limits = settings.recentLimits;
   for (let tries = 1; ; tries += 1) {
-    const { ground, going } = await lockAndRead(deps, tx, orders, settings, limits, patient, confirmed);
+    const ground = await lockAndRead(deps, tx, orders, settings, limits, patient);
     const batch = new Batch(ground);
-    let outcomes: (Outcome | ActOutcome | undefined)[];
+    let outcomes: (Outcome | ActOutcome)[];
     try {
-      outcomes = orders.map((order, index) =>
-        going[index] ? batch.take(order, postingKeys[index] as bigint) : undefined,
-      );
+      outcomes = orders.map((order, index) => batch.take(order, postingKeys[index] as bigint));
     } catch (error) {
       // What the counters are locked by was changed before it was read. Nothing is written yet: once more.
       if (!(error instanceof CounterNotLocked) || tries === triesOfABatch) throw error;
@@ -161,8 +165,7 @@ async function lockAndRead(
   settings: TransferSettings,
   recentLimits: readonly LimitRow[],
   patient: boolean,
-  confirmed: () => Promise<readonly boolean[]>,
-): Promise<{ readonly ground: Ground; readonly going: readonly boolean[] }> {
+): Promise<Ground> {
   const accountIds = [...new Set(orders.flatMap((order) => [order.fromAccountId, order.toAccountId]))];
   const changingIds = orders.flatMap((order) => {
     if (order.kind === 'initiate') return [];
@@ -174,7 +177,8 @@ async function lockAndRead(
     return ids.map((transferId) => ({ transferId, personKey }));
   });
   // Sent together, run in this order: each statement has a snapshot of its own, taken when the one before is done.
-  const [book, read, used, changing, going] = await Promise.all([
+  const tokens = [...new Set(orders.flatMap((order) => actorOf(order)?.token ?? []))];
+  const [book, read, used, changing, inactive] = await Promise.all([
     patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),
     readAccounts(tx, accountIds),
     selectUsedIds(
@@ -183,9 +187,10 @@ async function lockAndRead(
       asked.map((one) => one.transferId),
     ),
     changingIds.length > 0 ? readChanging(tx, changingIds) : nothingChanging,
-    confirmed(),
+    tokens.length > 0 ? deps.inactiveTokens(tx, tokens) : noTokens,
   ]);
 
+  requireActiveTokens(orders, inactive);
   // After the locks. What an account has seen later moves no order to another day: only its entries are dated by it.
   const at = businessNow(deps, tx.institutionId);
   if (deps.onAhead !== undefined) {
@@ -221,9 +226,21 @@ async function lockAndRead(
   const account = byId([...read.accounts, ...details]);
   const facts = { settings, at, day, account, holding: read.holding, limits, ...people };
   const auditedAt = deps.clock();
-  const ground = { book, counters: new Counters(counters, names), facts, auditedAt, existing, ...changing };
-  return { ground, going };
+  return { book, counters: new Counters(counters, names), facts, auditedAt, existing, ...changing };
 }
+
+/** OrdersRefusedError for those whose callers' tokens are inactive; the queue runs the others again. */
+function requireActiveTokens(orders: readonly DeskOrder[], inactive: ReadonlySet<PresentedToken>): void {
+  if (inactive.size === 0) return;
+  const refused = orders.filter((order) => {
+    const token = actorOf(order)?.token;
+    return token !== undefined && inactive.has(token);
+  });
+  const refusal = new Problem('invalid_token', 'The access token is not active any more.');
+  throw new OrdersRefusedError(new Set(refused), refusal);
+}
+
+const noTokens: ReadonlySet<PresentedToken> = new Set();
 
 /** What only acts on earlier transfers need. */
 async function readChanging(tx: Transaction, changingIds: readonly string[]) {

@@ -1,3 +1,4 @@
+import type { Actor } from '../../institutions/index.ts';
 import type { Database, InstitutionId } from '../../storage/index.ts';
 import type { ActOutcome, DeskOrder, Outcome } from '../rules/transfer.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -25,10 +26,19 @@ export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDe
       order.transferId,
       ...(order.kind === 'reverse' ? [order.originalId] : []),
     ],
-    run: (tx, orders, patient, confirmed) => settle(deps, tx, orders, patient, confirmed),
+    run: (tx, orders, patient) => settle(deps, tx, orders, patient),
+    onceSent: withoutToken,
     membersWhenUnknown: (order) => ({ id: order.transferId }),
   });
   return { deps, queue };
+}
+
+/** A token that was active when the order was decided does not end what may be done already. */
+function withoutToken(order: DeskOrder): DeskOrder {
+  const without = (actor: Actor) => ({ ...actor, token: undefined });
+  if (order.kind === 'initiate') return { ...order, actor: without(order.actor) };
+  if (order.kind !== 'transition' || order.act.kind !== 'cancel') return order;
+  return { ...order, act: { ...order.act, actor: without(order.act.actor) } };
 }
 
 /** Whose share of the queue an order takes. Transfers that come due, and operators' acts, share one of their own. */

@@ -14,7 +14,7 @@ export const getActivationCode = operation({
   token: 'client',
   scope: 'events:read',
   // The audit tells of whoever has the code, and of nobody else.
-  presumes: false,
+  verifies: 'first',
   params: Type.Object({ eventId: line(64, { description: 'Of a `member.registered` event.' }) }),
   answers: {
     200: {

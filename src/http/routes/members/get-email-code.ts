@@ -14,7 +14,7 @@ export const getEmailCode = operation({
   token: 'client',
   scope: 'events:read',
   // The audit has each caller who received the code, and no one else.
-  presumes: false,
+  verifies: 'first',
   params: Type.Object({
     eventId: line(64, { description: 'Of a `member.email_confirmation_requested` event.' }),
   }),

@@ -46,7 +46,7 @@ export const dryRunTransfer = operation({
   },
   problems: ['transfer_id_reused'],
   rate: 'dry-run',
-  presumes: true,
+  verifies: 'beside',
   async handle(services, input) {
     return answerDryRun(services, input.actor, readOrder(input));
   },

@@ -60,16 +60,17 @@ export const initiateTransfer = operation({
     },
   },
   problemSchemas: { 422: DeclinedTransferProblem, 504: OutcomeUnknownProblem },
-  presumes: true,
+  verifies: 'itself',
   async handle(services, input) {
-    const { actor, origin, condition, query } = input;
+    const { actor, origin, query } = input;
     const order = readOrder(input);
     if (query.dryRun === true) {
       input.count('dry-run');
+      await input.verifyCaller();
       return answerDryRun(services, actor, order);
     }
     const initiate = async () => {
-      const outcome = await services.initiateTransfer(actor, order, origin, condition);
+      const outcome = await services.initiateTransfer(actor, order, origin);
       if (outcome.kind === 'id_reused') tellConflict(services, input);
       // A declined order moves nothing and tells which accounts there are: it counts as the dry run that it comes to.
       if (outcome.kind === 'new' && outcome.transfer.status === 'FAILED') input.note('dry-run');
