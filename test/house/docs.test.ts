@@ -20,6 +20,37 @@ test('every link of the documents leads to an existing file', () => {
   }
 });
 
+test('every link to a heading names a heading of its page', () => {
+  const folders = ['.', 'docs', 'docs/adr', 'docs/problems', 'examples', 'bench'];
+  const pages = folders.flatMap((folder) =>
+    readdirSync(path.join(root, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => path.join(folder, name)),
+  );
+  let count = 0;
+  for (const page of pages) {
+    for (const [, link = '', anchor = ''] of read(page).matchAll(/\]\(([^)#:\s]*)#([^)\s]+)\)/g)) {
+      const target = link === '' ? page : path.join(path.dirname(page), link);
+      assert.ok(anchorsOf(read(target)).has(anchor), `${page}: ${link}#${anchor}`);
+      count += 1;
+    }
+  }
+  assert.ok(count > 20);
+});
+
+/** As GitHub names them: lower case, punctuation removed, hyphens for spaces. */
+function anchorsOf(page: string): Set<string> {
+  const headings = matches(page.replace(/^```.*?^```/gms, ''), /^#+ (.+)$/gm);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
 test('each decision has its own number, which its file and its heading share', () => {
   const files = readdirSync(path.join(root, 'docs/adr')).sort();
   assert.deepEqual(
