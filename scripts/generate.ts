@@ -1,6 +1,7 @@
-// Writes what is generated and kept in the repository: schema.sql and openapi.json. With --check it writes nothing
-// and fails when they are not what they would be.
+// Writes the generated files of the repository: schema.sql, openapi.json and the table of docs/configuration.md. With --check
+// it writes nothing, and fails if one of them is stale.
 import { readFile, writeFile } from 'node:fs/promises';
+import { settingsTable } from '../src/app/settings.ts';
 import { generateOpenApi } from '../src/http/openapi/openapi.ts';
 import { dumpSchema } from '../src/storage/index.ts';
 import { asSuperuser, startCluster, templateName } from '../test/support/postgres.ts';
@@ -8,6 +9,7 @@ import { asSuperuser, startCluster, templateName } from '../test/support/postgre
 const files: [string, string][] = [
   ['openapi.json', `${JSON.stringify(await generateOpenApi(), null, 2)}\n`],
   ['schema.sql', await dumpMigrated()],
+  ['docs/configuration.md', await withGenerated('docs/configuration.md', 'settings', settingsTable())],
 ];
 let stale = false;
 for (const [name, text] of files) {
@@ -19,6 +21,15 @@ for (const [name, text] of files) {
   }
 }
 process.exitCode = stale ? 1 : 0;
+
+/** The page with the text between its two markers replaced. */
+async function withGenerated(page: string, marker: string, text: string): Promise<string> {
+  const before = await readFile(new URL(`../${page}`, import.meta.url), 'utf8');
+  const [start, end] = [`<!-- generated: ${marker} -->\n`, `\n<!-- end of ${marker} -->`];
+  if (!before.includes(start) || !before.includes(end))
+    throw new Error(`${page} has no markers for ${marker}`);
+  return before.slice(0, before.indexOf(start) + start.length) + text + before.slice(before.indexOf(end));
+}
 
 async function dumpMigrated(): Promise<string> {
   const cluster = await startCluster();

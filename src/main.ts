@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from './app/config.ts';
-import { ServiceStartError } from './app/service.ts';
+import { ServiceStartError } from './app/start-checks.ts';
 import { ProviderRejectedError } from './auth/index.ts';
 import { CommandFailed } from './cli/command.ts';
 import { sharedraft } from './cli/program.ts';

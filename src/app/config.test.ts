@@ -4,7 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { oneUrlPerHost } from '../shared/database-urls.ts';
-import { ConfigError, keyEncryptionKey, loadConfig, readEnvironment } from './config.ts';
+import { ConfigError, loadConfig, readEnvironment } from './config.ts';
+import { keyEncryptionKey } from './secret-key.ts';
 
 test('serves the demo on loopback from the embedded database without any setting', () => {
   const { config, secrets } = loadConfig({});

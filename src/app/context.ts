@@ -53,7 +53,8 @@ import {
   type TransferDesk,
   transferLanes,
 } from '../transfers/index.ts';
-import { type Config, keyEncryptionKey, type Secrets } from './config.ts';
+import type { Config, Secrets } from './config.ts';
+import { keyEncryptionKey } from './secret-key.ts';
 import type { Log } from './service-log.ts';
 
 const dayMillis = 24 * 60 * 60_000;

@@ -5,14 +5,13 @@ import { parse } from 'csv-parse/sync';
 import { createClient, createLogin, parseScope } from '../auth/index.ts';
 import { importExtract } from '../core-system/index.ts';
 import { ownOrigin } from '../events/index.ts';
-import { findInstitutionByCode, type Institution } from '../institutions/index.ts';
-import { sql } from '../storage/index.ts';
-import { saveTransferRules } from '../transfers/index.ts';
+import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
+import { rememberSettings, saveTransferRules } from '../transfers/index.ts';
 import type { AppContext } from './context.ts';
 import { readTransferRules } from './transfer-rules.ts';
 
 const examples = fileURLToPath(new URL('../../examples', import.meta.url));
-/** The folders of extracts; the first is the one that the README's calls speak to. */
+/** Folders of extracts. The calls of the README go to the first. */
 const extracts = ['lakeside', 'harbor'];
 
 interface ClientLine {
@@ -36,22 +35,23 @@ interface LoginLine {
 }
 
 /**
- * Loads the demo institutions into a database that holds nothing else, through the same import as a real one's
- * extract. Logins and clients are no core facts, and come from files of their own. The clients come last: killed before
- * them, the next start completes the work.
+ * Loads the demo institutions into a database that holds nothing else, through the same import as a real institution's
+ * extract. Returns whether it loaded them. Clients come last: if the process is killed before them, the next start
+ * completes the work.
  */
 export async function loadDemoWhenEmpty(context: AppContext): Promise<boolean> {
   const clients = await readLines<ClientLine>('clients.csv');
-  const standing = await context.database.directory((db) =>
-    db.query<{ others: bigint; last: bigint }>(demoStanding, [clients.at(-1)?.client_id]),
-  );
-  if (standing.rows[0]?.others !== 0n || standing.rows[0].last !== 0n) return false;
+  const institutions = await context.database.directory(listInstitutions);
+  if (institutions.some(({ demo }) => !demo)) return false;
+  const lastClient = clients.at(-1)?.client_id ?? '';
+  if ((await context.auth.clientDirectory.institutionOf(lastClient)) !== undefined) return false;
 
   for (const folder of extracts) {
     const { code } = await importExtract(context, path.join(examples, folder));
     const institution = await institutionOf(context, code);
-    // Once only: where they ask for a second person, the service cannot lay them down again by itself.
-    if (await hasPolicies(context, institution)) continue;
+    // Saved once only: under dual control the service cannot save them again by itself.
+    const { policies } = await rememberSettings(context.database)(institution.institutionId);
+    if (policies.length > 0) continue;
     const rules = await readTransferRules(path.join(examples, folder));
     await saveTransferRules(context, institution.institutionId, rules, ownOrigin());
   }
@@ -59,24 +59,6 @@ export async function loadDemoWhenEmpty(context: AppContext): Promise<boolean> {
   await Promise.all(logins.map((line) => addLogin(context, line)));
   for (const line of clients) await addClient(context, line);
   return true;
-}
-
-const demoStanding = sql(
-  'demo_standing',
-  `select (select count(*) from institutions where not demo) as others,
-          (select count(*) from client_directory where client_id = $1) as last`,
-);
-
-const policies = sql(
-  'demo_policies',
-  'select count(*) as count from transfer_policies where institution_id = $1',
-);
-
-async function hasPolicies(context: AppContext, { institutionId }: Institution): Promise<boolean> {
-  const { rows } = await context.database.read(institutionId, (db) =>
-    db.query<{ count: bigint }>(policies, [institutionId]),
-  );
-  return rows[0]?.count !== 0n;
 }
 
 async function addLogin(context: AppContext, line: LoginLine): Promise<void> {

@@ -17,37 +17,31 @@ import {
   issueToken,
   refusalFor,
   revokeToken,
-  runAuthMaintenance,
 } from '../auth/index.ts';
 import { payDueOpening } from '../core-system/index.ts';
-import {
-  type AuditTrail,
-  expireAudit,
-  type Origin,
-  wholeService,
-  wipeExpiredSecrets,
-} from '../events/index.ts';
+import type { AuditTrail, Origin } from '../events/index.ts';
 import { listTransactions, readEvents } from '../feed/index.ts';
 import { type CommitDelay, createServer, type Services } from '../http/index.ts';
-import { type Actor, type Institution, listInstitutions } from '../institutions/index.ts';
-import { forgetRegistrationTries, getProfile, registerMember, updateContact } from '../members/index.ts';
+import { type Actor, listInstitutions } from '../institutions/index.ts';
+import { getProfile, registerMember, updateContact } from '../members/index.ts';
 import { Problem } from '../shared/problem.ts';
 import { within } from '../shared/within.ts';
 import { type Clock, type InstitutionId, waitsForStandbys } from '../storage/index.ts';
 import {
   cancelTransfer,
-  expireLimitCounters,
   explainTransfer,
   getTransfer,
   initiateTransfer,
   listTransferOptions,
   listTransfers,
-  settleDue,
   type TransferDesk,
 } from '../transfers/index.ts';
 import type { Config, Secrets } from './config.ts';
 import { type AppContext, openAppContext, openDesk } from './context.ts';
+import { startMaintenance } from './maintenance.ts';
 import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
+import { refuseOtherSecretKey, refusePublicDemo, ServiceStartError } from './start-checks.ts';
+import { startSweeping } from './sweeper.ts';
 
 export interface Service {
   readonly context: AppContext;
@@ -70,17 +64,8 @@ export interface ServiceOptions {
   readonly embedded?: 'own' | 'borrow';
 }
 
-/** Thrown when the service must not be served as configured; one sentence for the person at the terminal. */
-export class ServiceStartError extends Error {
-  override readonly name = 'ServiceStartError';
-}
-
-const housekeepingMillis = 60_000;
-const sweepMillis = 500;
-/** Longer than a sweep takes while the database answers. */
+/** A sweep ends within this time if the database responds. */
 const leastSweepPatienceMillis = 2_000;
-/** Institutions swept at the same time; one that waits for locks takes one of these for up to eight seconds. */
-const mostSwept = 16;
 
 /** The composition root: the only place that builds everything and passes it on. */
 export async function startService(
@@ -131,12 +116,7 @@ export async function startService(
           () => {},
         );
     };
-    const housekeeping = setInterval(() => {
-      keepHouse(context, config.auditRetentionDays, options.log).catch((error) =>
-        options.log('housekeeping_failed', { error }),
-      );
-    }, housekeepingMillis);
-
+    const stopMaintenance = startMaintenance(context, config.auditRetentionDays, options.log);
     const sweeper = startSweeping(context, desk, options.log);
 
     let closing: Promise<void> | undefined;
@@ -144,7 +124,7 @@ export async function startService(
       stopping = true;
       // A proxy in front sees `/readyz` and sends its requests elsewhere before the port closes.
       await sleep(config.shutdownDelaySeconds * 1000);
-      clearInterval(housekeeping);
+      stopMaintenance();
       const swept = sweeper.stop();
       const graceMillis = config.shutdownGraceSeconds * 1000;
       const patience = setTimeout(() => server.server.closeAllConnections(), graceMillis);
@@ -283,110 +263,6 @@ async function noteRefusal<T>(
       audit.note(institutionId, { action, outcome: 'refused', reason: error.code, origin, clientId, userId });
     }
     throw error;
-  }
-}
-
-/**
- * Pending transfers whose time has come are settled by whichever process looks first. Each institution is swept by itself,
- * one sweep after the other: one that fails, or waits for locks, holds up no other.
- */
-function startSweeping(context: AppContext, desk: TransferDesk, log: Log): { stop(): Promise<void> } {
-  const { database } = context;
-  const underWay = new Map<InstitutionId, Promise<void>>();
-  const begin = ({ institutionId, code }: Institution) => {
-    const swept = settleDue(desk, database, institutionId)
-      .catch((error) => log('sweep_failed', { institution: code, error }))
-      .then(() => {
-        underWay.delete(institutionId);
-      });
-    underWay.set(institutionId, swept);
-  };
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  let looking = Promise.resolve();
-  const look = async () => {
-    try {
-      const institutions = await database.directory(listInstitutions);
-      context.sandboxClocks.learn(institutions);
-      for (const institution of institutions) {
-        if (stopped) return;
-        if (underWay.has(institution.institutionId)) continue;
-        if (underWay.size >= mostSwept) await Promise.race(underWay.values());
-        begin(institution);
-      }
-    } catch (error) {
-      log('sweep_failed', { error });
-    }
-    if (!stopped) schedule();
-  };
-  const schedule = () => {
-    timer = setTimeout(() => {
-      looking = look();
-    }, sweepMillis);
-  };
-  schedule();
-  return {
-    stop: async () => {
-      stopped = true;
-      clearTimeout(timer);
-      await looking;
-      await Promise.all(underWay.values());
-    },
-  };
-}
-
-/**
- * Under another SECRET_KEY no token can be signed, and no client's secret is known: all of them would be told that they
- * are wrong; and what a command seals or hashes under it, the service that runs could not open. ServiceStartError. What else
- * may be the matter with the keys is told where a token is asked for.
- */
-export async function refuseOtherSecretKey({ auth }: AppContext): Promise<void> {
-  await auth.keys.signer().catch((error) => {
-    if (!(error instanceof DecryptionError)) return;
-    throw new ServiceStartError(
-      'SECRET_KEY is not the one that this database was used with: its signing keys cannot be opened. Set the one before; if it is lost, see "Changing SECRET_KEY" in docs/security.md.',
-    );
-  });
-}
-
-/** The demo's credentials are printed in its README: it stays on this machine unless somebody insists. */
-export async function refusePublicDemo(config: Config, context: AppContext): Promise<void> {
-  if (config.allowDemoAnywhere) return;
-  const loopback = ['127.0.0.1', '::1', 'localhost'].includes(config.host);
-  if (loopback && config.databaseUrl === undefined) return;
-  const institutions = await context.database.directory(listInstitutions);
-  if (institutions.some((institution) => institution.demo)) {
-    throw new ServiceStartError(
-      'The database holds the demo institution, whose credentials are public: it is not served on a public address or from an external database. Set ALLOW_DEMO_ANYWHERE=true if you mean it.',
-    );
-  }
-}
-
-/** Each task of each institution by itself: one that fails is logged and tried again the next time. */
-export async function keepHouse(context: AppContext, auditRetentionDays: number, log: Log): Promise<void> {
-  const { auth, clock, businessTime, database } = context;
-  const attempt = async (institution: string | undefined, task: string, work: () => Promise<unknown>) => {
-    await work().catch((error) => log('housekeeping_failed', { institution, task, error }));
-  };
-  const keptFrom = new Date(clock().getTime() - auditRetentionDays * 24 * 60 * 60_000);
-  const trim = (institutionId: InstitutionId) =>
-    database.write(institutionId, (db) => expireAudit(db, keptFrom));
-  await attempt(undefined, 'signing_keys', () => auth.keys.keep());
-  await attempt(undefined, 'audit', () => trim(wholeService));
-  for (const { institutionId, code } of await database.directory(listInstitutions)) {
-    await attempt(code, 'tokens', () => runAuthMaintenance(auth, institutionId));
-    await attempt(code, 'secrets', () =>
-      database.write(institutionId, (db) =>
-        wipeExpiredSecrets(db, institutionId, businessTime(institutionId, clock())),
-      ),
-    );
-    await attempt(code, 'registration_tries', () =>
-      forgetRegistrationTries(database, institutionId, clock()),
-    );
-    await attempt(code, 'audit', () => trim(institutionId));
-    await attempt(code, 'limit_counters', () =>
-      database.write(institutionId, (db) => expireLimitCounters(db, clock())),
-    );
   }
 }
 

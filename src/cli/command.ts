@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { InvalidArgumentError, Option } from 'commander';
 import { loadConfig, readEnvironment } from '../app/config.ts';
 import { type AppContext, openAppContext } from '../app/context.ts';
-import { refuseOtherSecretKey } from '../app/service.ts';
+import { refuseOtherSecretKey } from '../app/start-checks.ts';
 import { parseScope, type Scope, scopes } from '../auth/index.ts';
 import type { CommandOrigin } from '../events/index.ts';
 import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config, Secrets } from '../app/config.ts';
 import { openAppContext } from '../app/context.ts';
-import { refusePublicDemo, type Service, type ServiceOptions, startService } from '../app/service.ts';
+import { type Service, type ServiceOptions, startService } from '../app/service.ts';
+import { refusePublicDemo } from '../app/start-checks.ts';
 import { CommandFailed } from './command.ts';
 
 class WorkerEnded extends CommandFailed {}

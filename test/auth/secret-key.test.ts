@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ServiceStartError } from '../../src/app/service.ts';
+import { ServiceStartError } from '../../src/app/start-checks.ts';
 import { runCli } from '../support/cli.ts';
 import { memberOf, paths, send } from '../support/demo.ts';
 import { testSecretKey } from '../support/secret-key.ts';

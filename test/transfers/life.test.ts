@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { keepHouse } from '../../src/app/service.ts';
+import { runMaintenance } from '../../src/app/maintenance.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { clientOf as shareOf } from '../../src/transfers/desk/transfer-desk.ts';
@@ -472,7 +472,7 @@ test('an institution that cannot be settled or cleaned up delays no other, and i
         logged.filter(({ event }) => event === 'sweep_failed').map(({ institution }) => institution),
       (names) => names.includes('harbor'),
     );
-    await keepHouse(service.service.context, 365, log);
+    await runMaintenance(service.service.context, 365, log);
   } finally {
     await service.db.superuser(
       'drop policy fails on pending_transfers; drop policy fails on revocations; delete from revocations',
