@@ -7,7 +7,6 @@ import {
   authorizationServerMetadata,
   changePassword,
   confirmEmail,
-  DecryptionError,
   getActivationCode,
   getEmailCode,
   identify,
