@@ -13,8 +13,8 @@ create sequence provider_generations as bigint increment by 1;
 create type dated_balance_change as (
   account_key bigint,
   posted bigint,
-  held_out bigint,
-  held_in bigint,
+  debits_pending bigint,
+  credits_pending bigint,
   seq bigint,
   last_at timestamp with time zone
 );
@@ -26,8 +26,8 @@ create type dated_entry as (
   kind text,
   amount bigint,
   posted_after bigint,
-  held_out_after bigint,
-  held_in_after bigint,
+  debits_pending_after bigint,
+  credits_pending_after bigint,
   floor bigint,
   ceiling bigint,
   recorded_at timestamp with time zone
@@ -176,12 +176,12 @@ create table balances (
   account_id text collate "C" not null,
   currency text collate "C" not null,
   posted bigint not null,
-  held_out bigint not null,
-  held_in bigint not null,
+  debits_pending bigint not null,
+  credits_pending bigint not null,
   seq bigint not null,
   last_at timestamp with time zone not null,
-  constraint balances_held_in_check CHECK (held_in >= 0),
-  constraint balances_held_out_check CHECK (held_out >= 0),
+  constraint balances_credits_pending_check CHECK (credits_pending >= 0),
+  constraint balances_debits_pending_check CHECK (debits_pending >= 0),
   constraint balances_institution_id_account_id_key UNIQUE (institution_id, account_id),
   constraint balances_pkey PRIMARY KEY (institution_id, account_key),
   constraint balances_seq_check CHECK (seq >= 0)
@@ -326,8 +326,8 @@ create table entries (
   kind text not null,
   amount bigint not null,
   posted_after bigint not null,
-  held_out_after bigint not null,
-  held_in_after bigint not null,
+  debits_pending_after bigint not null,
+  credits_pending_after bigint not null,
   floor bigint,
   ceiling bigint,
   recorded_at timestamp with time zone not null,
@@ -336,10 +336,10 @@ CASE
     WHEN kind = ANY (ARRAY['HOLD'::text, 'RELEASE'::text]) THEN amount = 0
     ELSE amount <> 0
 END),
-  constraint entries_ceiling CHECK (ceiling IS NULL OR (posted_after + held_in_after) <= ceiling),
-  constraint entries_floor CHECK (floor IS NULL OR (posted_after - held_out_after) >= floor),
-  constraint entries_held_in_after_check CHECK (held_in_after >= 0),
-  constraint entries_held_out_after_check CHECK (held_out_after >= 0),
+  constraint entries_ceiling CHECK (ceiling IS NULL OR (posted_after + credits_pending_after) <= ceiling),
+  constraint entries_credits_pending_after_check CHECK (credits_pending_after >= 0),
+  constraint entries_debits_pending_after_check CHECK (debits_pending_after >= 0),
+  constraint entries_floor CHECK (floor IS NULL OR (posted_after - debits_pending_after) >= floor),
   constraint entries_kind_check CHECK (kind = ANY (ARRAY['OPENING'::text, 'ADJUSTMENT'::text, 'TRANSFER'::text, 'HOLD'::text, 'RELEASE'::text])),
   constraint entries_pkey PRIMARY KEY (institution_id, account_key, seq),
   constraint entries_released TRIGGER DEFERRABLE INITIALLY DEFERRED,
@@ -1165,12 +1165,12 @@ begin
   if exists (
     select from became b
     left join lateral (
-      select e.seq, e.posted_after, e.held_out_after, e.held_in_after, e.recorded_at from entries e
+      select e.seq, e.posted_after, e.debits_pending_after, e.credits_pending_after, e.recorded_at from entries e
       where e.institution_id = b.institution_id and e.account_key = b.account_key and e.seq >= b.seq
       order by e.seq desc limit 1
     ) e on true
-    where (b.seq, b.posted, b.held_out, b.held_in, b.last_at)
-          is distinct from (e.seq, e.posted_after, e.held_out_after, e.held_in_after, e.recorded_at)
+    where (b.seq, b.posted, b.debits_pending, b.credits_pending, b.last_at)
+          is distinct from (e.seq, e.posted_after, e.debits_pending_after, e.credits_pending_after, e.recorded_at)
   ) then
     raise exception 'ledger: a balance differs from its newest entry' using errcode = 'SD003';
   end if;
@@ -1219,34 +1219,36 @@ begin
   into unbalanced, broken, unbounded, unordered, control
   from (
     select sum(e.amount) <> 0 or count(*) % 2 <> 0 or count(e.currency) <> count(*)
-             or min(e.currency) <> max(e.currency) or sum(e.held_out) <> sum(e.held_in) as unbalanced,
+             or min(e.currency) <> max(e.currency) or sum(e.debits_pending) <> sum(e.credits_pending) as unbalanced,
            bool_or(
              e.posted <> e.amount or not e.follows
              or not case e.kind
                   when 'TRANSFER' then
-                    (e.held_out = 0 and e.held_in = 0)
-                    or (e.held_out = least(e.amount, 0) and e.held_in = least(-e.amount, 0))
-                  when 'HOLD' then e.held_out >= 0 and e.held_in >= 0 and (e.held_out > 0) <> (e.held_in > 0)
-                  when 'RELEASE' then e.held_out <= 0 and e.held_in <= 0 and (e.held_out < 0) <> (e.held_in < 0)
-                  else e.held_out = 0 and e.held_in = 0
+                    (e.debits_pending = 0 and e.credits_pending = 0)
+                    or (e.debits_pending = least(e.amount, 0) and e.credits_pending = least(-e.amount, 0))
+                  when 'HOLD' then e.debits_pending >= 0 and e.credits_pending >= 0
+                    and (e.debits_pending > 0) <> (e.credits_pending > 0)
+                  when 'RELEASE' then e.debits_pending <= 0 and e.credits_pending <= 0
+                    and (e.debits_pending < 0) <> (e.credits_pending < 0)
+                  else e.debits_pending = 0 and e.credits_pending = 0
                 end) as broken,
            -- Reads the account in few cases: a reversal raises a debt again, without a floor.
-           bool_or(case when e.kind in ('TRANSFER', 'HOLD') and e.floor is null and e.posted < e.held_out then
+           bool_or(case when e.kind in ('TRANSFER', 'HOLD') and e.floor is null and e.posted < e.debits_pending then
              (select a.category not in ('LOAN', 'CREDIT') from accounts a
               where a.institution_id = e.institution_id and a.account_key = e.account_key) end) as unbounded,
            bool_or(e.own is not null) and (count(*) <> 2 or count(*) filter (where e.own) <> 1) as unordered,
            sum(case e.kind
                  when 'TRANSFER' then control_number(
-                   case when e.held_out = 0 and e.held_in = 0 then e.kind else 'SETTLEMENT' end,
+                   case when e.debits_pending = 0 and e.credits_pending = 0 then e.kind else 'SETTLEMENT' end,
                    e.posting_key, e.account_key, e.amount)
-                 when 'HOLD' then control_number(e.kind, e.posting_key, e.account_key, e.held_in - e.held_out)
-                 when 'RELEASE' then control_number(e.kind, e.posting_key, e.account_key, e.held_in - e.held_out)
+                 when 'HOLD' then control_number(e.kind, e.posting_key, e.account_key, e.credits_pending - e.debits_pending)
+                 when 'RELEASE' then control_number(e.kind, e.posting_key, e.account_key, e.credits_pending - e.debits_pending)
                end) as control
     from (
       select e.institution_id, e.account_key, e.posting_key, e.kind, e.amount, e.floor, b.currency,
              e.posted_after - coalesce(p.posted_after, 0) as posted,
-             e.held_out_after - coalesce(p.held_out_after, 0) as held_out,
-             e.held_in_after - coalesce(p.held_in_after, 0) as held_in,
+             e.debits_pending_after - coalesce(p.debits_pending_after, 0) as debits_pending,
+             e.credits_pending_after - coalesce(p.credits_pending_after, 0) as credits_pending,
              case when e.kind in ('OPENING', 'ADJUSTMENT') then
                (select a.purpose is not null from accounts a
                 where a.institution_id = e.institution_id and a.account_key = e.account_key) end as own,
@@ -1258,7 +1260,7 @@ begin
         offset 0
       ) b on true
       left join lateral (
-        select p.seq, p.posted_after, p.held_out_after, p.held_in_after, p.recorded_at from entries p
+        select p.seq, p.posted_after, p.debits_pending_after, p.credits_pending_after, p.recorded_at from entries p
         where p.institution_id = e.institution_id and p.account_key = e.account_key and p.seq = e.seq - 1
         offset 0
       ) p on true
@@ -1389,7 +1391,7 @@ begin
       where a.institution_id = b.institution_id and a.account_key = b.account_key
       offset 0
     ) a on true
-    where b.posted <> 0 or b.held_out <> 0 or b.held_in <> 0 or b.seq <> 0
+    where b.posted <> 0 or b.debits_pending <> 0 or b.credits_pending <> 0 or b.seq <> 0
        or (a.account_id, a.currency) is distinct from (b.account_id, b.currency)
   ) then
     raise exception 'ledger: a new balance must be zero and belong to an account that exists' using errcode = 'SD004';
@@ -1464,7 +1466,7 @@ begin
       offset 0
     ) t on true
     left join lateral (
-      select e.held_out_after - coalesce(before.held_out_after, 0) as held
+      select e.debits_pending_after - coalesce(before.debits_pending_after, 0) as held
       from entries e
       left join entries before on before.institution_id = e.institution_id and before.account_key = e.account_key
         and before.seq = e.seq - 1
@@ -2073,7 +2075,7 @@ users (forced): institution using (institution_id = ( SELECT (current_setting('s
 accounts: insert, select, update (account_number, closed, credit_limit, delinquent, description, overdraft_limit, transfer_restriction)
 activations: delete, insert, select, update
 audit_entries: insert, select
-balances: insert, select, update (held_in, held_out, last_at, posted, seq)
+balances: insert, select, update (credits_pending, debits_pending, last_at, posted, seq)
 business_days: delete, insert, select, update
 client_directory: insert, select
 client_keys: delete, insert, select

@@ -209,7 +209,7 @@ async function copyEverything(
     );
 
     const balances =
-      'balances (institution_id, account_key, account_id, currency, posted, held_out, held_in, seq, last_at)';
+      'balances (institution_id, account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at)';
     const postedAfter = (account: number, rounds: number) =>
       openingMinor + (rounds % 2 === 0 ? 0 : pays(0, account) ? -1 : 1);
     await copy(balances, [
@@ -232,7 +232,7 @@ async function copyEverything(
       ),
     );
     const entries =
-      'entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, held_out_after, held_in_after, recorded_at)';
+      'entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, debits_pending_after, credits_pending_after, recorded_at)';
     await copy(
       entries,
       perAccount((a) =>

@@ -7,15 +7,15 @@
 create sequence posting_keys as bigint increment by 1000;
 
 create table balances (
-  institution_id  integer not null,
-  account_key     bigint not null,
-  account_id      text collate "C" not null,
-  currency        text collate "C" not null,
-  posted          bigint not null,
-  held_out        bigint not null check (held_out >= 0),
-  held_in         bigint not null check (held_in >= 0),
-  seq             bigint not null check (seq >= 0),
-  last_at         timestamptz not null,
+  institution_id   integer not null,
+  account_key      bigint not null,
+  account_id       text collate "C" not null,
+  currency         text collate "C" not null,
+  posted           bigint not null,
+  debits_pending   bigint not null check (debits_pending >= 0),
+  credits_pending  bigint not null check (credits_pending >= 0),
+  seq              bigint not null check (seq >= 0),
+  last_at          timestamptz not null,
   primary key (institution_id, account_key),
   unique (institution_id, account_id)
 ) with (fillfactor = 80);
@@ -27,29 +27,29 @@ create trigger balances_moved after update on balances referencing new table as 
 
 comment on table balances is 'The balance of each account, equal to its newest entry.';
 comment on column balances.posted is 'Sum of the amounts of the account''s entries.';
-comment on column balances.held_out is 'Sum of pending transfers from the account.';
-comment on column balances.held_in is 'Sum of pending transfers to the account.';
+comment on column balances.debits_pending is 'Sum of pending transfers from the account.';
+comment on column balances.credits_pending is 'Sum of pending transfers to the account.';
 comment on column balances.seq is 'Number of the newest entry; 0 before the first.';
 comment on column balances.last_at is 'Time of the newest entry.';
 
 create table entries (
-  institution_id  integer not null,
-  account_key     bigint not null,
-  seq             bigint not null check (seq > 0),
-  posting_key     bigint not null,
-  kind            text not null check (kind in ('OPENING', 'ADJUSTMENT', 'TRANSFER', 'HOLD', 'RELEASE')),
-  amount          bigint not null,
-  posted_after    bigint not null,
-  held_out_after  bigint not null check (held_out_after >= 0),
-  held_in_after   bigint not null check (held_in_after >= 0),
-  floor           bigint,
-  ceiling         bigint,
-  recorded_at     timestamptz not null,
+  institution_id         integer not null,
+  account_key            bigint not null,
+  seq                    bigint not null check (seq > 0),
+  posting_key            bigint not null,
+  kind                   text not null check (kind in ('OPENING', 'ADJUSTMENT', 'TRANSFER', 'HOLD', 'RELEASE')),
+  amount                 bigint not null,
+  posted_after           bigint not null,
+  debits_pending_after   bigint not null check (debits_pending_after >= 0),
+  credits_pending_after  bigint not null check (credits_pending_after >= 0),
+  floor                  bigint,
+  ceiling                bigint,
+  recorded_at            timestamptz not null,
   primary key (institution_id, account_key, seq),
   -- Bounds apply to new orders, not to facts: an opening, an adjustment from the core, the settling of an accepted hold and a
   -- movement back toward a bound carry none.
-  constraint entries_floor check (floor is null or posted_after - held_out_after >= floor),
-  constraint entries_ceiling check (ceiling is null or posted_after + held_in_after <= ceiling),
+  constraint entries_floor check (floor is null or posted_after - debits_pending_after >= floor),
+  constraint entries_ceiling check (ceiling is null or posted_after + credits_pending_after <= ceiling),
   constraint entries_amount check (case when kind in ('HOLD', 'RELEASE') then amount = 0 else amount <> 0 end)
 );
 
@@ -103,30 +103,30 @@ comment on column control_totals.total is 'Entries add their control number, tra
 -- Rows as a batch sends them: one array of a composite type for each table (ADR 12).
 
 create type dated_balance_change as (
-  account_key  bigint,
-  posted       bigint,
-  held_out     bigint,
-  held_in      bigint,
-  seq          bigint,
-  last_at      timestamptz
+  account_key      bigint,
+  posted           bigint,
+  debits_pending   bigint,
+  credits_pending  bigint,
+  seq              bigint,
+  last_at          timestamptz
 );
 
 create type dated_entry as (
-  account_key     bigint,
-  seq             bigint,
-  posting_key     bigint,
-  kind            text,
-  amount          bigint,
-  posted_after    bigint,
-  held_out_after  bigint,
-  held_in_after   bigint,
-  floor           bigint,
-  ceiling         bigint,
-  recorded_at     timestamptz
+  account_key            bigint,
+  seq                    bigint,
+  posting_key            bigint,
+  kind                   text,
+  amount                 bigint,
+  posted_after           bigint,
+  debits_pending_after   bigint,
+  credits_pending_after  bigint,
+  floor                  bigint,
+  ceiling                bigint,
+  recorded_at            timestamptz
 );
 
 select bind_to_institution('balances', 'entries', 'loan_payments');
 
 grant select, insert on balances, entries, loan_payments to sharedraft_service;
-grant update (posted, held_out, held_in, seq, last_at) on balances to sharedraft_service;
+grant update (posted, debits_pending, credits_pending, seq, last_at) on balances to sharedraft_service;
 grant usage on sequence posting_keys to sharedraft_service;

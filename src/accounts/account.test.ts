@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accountBalances, type LedgerFigures } from './account.ts';
 
-const nothing = { posted: 0n, heldOut: 0n, creditLimit: 0n, accruedInterest: 0n, feesDue: 0n };
+const nothing = { posted: 0n, debitsPending: 0n, creditLimit: 0n, accruedInterest: 0n, feesDue: 0n };
 
 const cases: { of: string; figures: LedgerFigures; current: bigint; available: bigint }[] = [
   {
     of: 'a deposit is what is posted, and holds lower only what is available',
-    figures: { ...nothing, category: 'DEPOSIT', posted: 50_000n, heldOut: 12_345n },
+    figures: { ...nothing, category: 'DEPOSIT', posted: 50_000n, debitsPending: 12_345n },
     current: 50_000n,
     available: 37_655n,
   },
@@ -19,7 +19,7 @@ const cases: { of: string; figures: LedgerFigures; current: bigint; available: b
   },
   {
     of: 'an investment is read as a deposit is',
-    figures: { ...nothing, category: 'INVESTMENT', posted: 900_000n, heldOut: 1n },
+    figures: { ...nothing, category: 'INVESTMENT', posted: 900_000n, debitsPending: 1n },
     current: 900_000n,
     available: 899_999n,
   },
@@ -37,7 +37,13 @@ const cases: { of: string; figures: LedgerFigures; current: bigint; available: b
   },
   {
     of: 'a credit line shows what is owed and what of the line is neither drawn nor held',
-    figures: { ...nothing, category: 'CREDIT', posted: -120_000n, heldOut: 5_000n, creditLimit: 500_000n },
+    figures: {
+      ...nothing,
+      category: 'CREDIT',
+      posted: -120_000n,
+      debitsPending: 5_000n,
+      creditLimit: 500_000n,
+    },
     current: 120_000n,
     available: 375_000n,
   },

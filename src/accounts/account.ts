@@ -19,7 +19,7 @@ export interface Account {
 export interface LedgerFigures {
   readonly category: Category;
   readonly posted: bigint;
-  readonly heldOut: bigint;
+  readonly debitsPending: bigint;
   readonly creditLimit: bigint;
   /** What part of a loan's debt is not principal; 0 elsewhere. */
   readonly accruedInterest: bigint;
@@ -32,15 +32,15 @@ export interface LedgerFigures {
  * and nothing to draw. CREDIT: what is owed, and what is left of the line. Money owed is positive.
  */
 export function accountBalances(figures: LedgerFigures): { currentMinor: bigint; availableMinor: bigint } {
-  const { category, posted, heldOut, creditLimit, accruedInterest, feesDue } = figures;
+  const { category, posted, debitsPending, creditLimit, accruedInterest, feesDue } = figures;
   switch (category) {
     case 'DEPOSIT':
     case 'INVESTMENT':
-      return { currentMinor: posted, availableMinor: posted - heldOut };
+      return { currentMinor: posted, availableMinor: posted - debitsPending };
     case 'LOAN':
       return { currentMinor: -posted - accruedInterest - feesDue, availableMinor: 0n };
     case 'CREDIT':
-      return { currentMinor: -posted, availableMinor: creditLimit + posted - heldOut };
+      return { currentMinor: -posted, availableMinor: creditLimit + posted - debitsPending };
   }
 }
 

@@ -2,7 +2,7 @@ import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 
 const figuresBefore = sql(
   'accounts_figures_before',
-  `select b.seq, b.last_at as "lastAt", e.posted_after as posted, e.held_out_after as "heldOut"
+  `select b.seq, b.last_at as "lastAt", e.posted_after as posted, e.debits_pending_after as "debitsPending"
    from balances b
    left join entries e on e.institution_id = b.institution_id and e.account_key = b.account_key
      and e.seq = (select entries_before($1, $2, $3))
@@ -15,16 +15,17 @@ export async function selectFiguresBefore(
   institutionId: InstitutionId,
   accountKey: bigint,
   moment: Date,
-): Promise<{ readonly posted: bigint; readonly heldOut: bigint } | undefined> {
+): Promise<{ readonly posted: bigint; readonly debitsPending: bigint } | undefined> {
   const { rows } = await db.query<{
     readonly seq: bigint;
     readonly lastAt: Date;
     readonly posted: bigint | null;
-    readonly heldOut: bigint | null;
+    readonly debitsPending: bigint | null;
   }>(figuresBefore, [institutionId, accountKey, moment]);
   const [row] = rows;
   if (row === undefined) return undefined;
-  if (row.posted !== null && row.heldOut !== null) return { posted: row.posted, heldOut: row.heldOut };
+  if (row.posted !== null && row.debitsPending !== null)
+    return { posted: row.posted, debitsPending: row.debitsPending };
   // An account that nothing ever moved stands at zero since it was opened.
-  return row.seq === 0n && row.lastAt < moment ? { posted: 0n, heldOut: 0n } : undefined;
+  return row.seq === 0n && row.lastAt < moment ? { posted: 0n, debitsPending: 0n } : undefined;
 }

@@ -18,7 +18,7 @@ import type { NewAccount } from './insert-accounts.ts';
 const columns = `
   a.account_id as "accountId", a.account_number as "accountNumber", a.di_account_type as "diAccountType",
   a.description, a.category, a.currency, a.closed, a.delinquent, a.credit_limit as "creditLimit",
-  b.posted, b.held_out as "heldOut",
+  b.posted, b.debits_pending as "debitsPending",
   coalesce(l.accrued_interest, 0) as "accruedInterest", coalesce(l.fees_due, 0) as "feesDue"`;
 const withFigures = `
   join balances b on b.institution_id = a.institution_id and b.account_key = a.account_key
@@ -35,7 +35,7 @@ interface AccountRow {
   readonly delinquent: boolean;
   readonly creditLimit: bigint;
   readonly posted: bigint;
-  readonly heldOut: bigint;
+  readonly debitsPending: bigint;
   readonly accruedInterest: bigint;
   readonly feesDue: bigint;
 }
@@ -242,7 +242,7 @@ export async function insertAccountRows(
 
 const insertZeroBalancesStatement = sql(
   'accounts_insert_zero_balances',
-  `insert into balances (institution_id, account_key, account_id, currency, posted, held_out, held_in, seq, last_at)
+  `insert into balances (institution_id, account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at)
    select institution_id, account_key, account_id, currency, 0, 0, 0, 0, $3
    from accounts
    where institution_id = $1 and account_key = any ($2::bigint[])`,

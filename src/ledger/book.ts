@@ -186,8 +186,8 @@ export class Book {
       kind,
       amount: change.posted ?? 0n,
       postedAfter: state.posted,
-      heldOutAfter: state.heldOut,
-      heldInAfter: state.heldIn,
+      debitsPendingAfter: state.debitsPending,
+      creditsPendingAfter: state.creditsPending,
       floor: decidedBy.floor,
       ceiling: decidedBy.ceiling,
     });

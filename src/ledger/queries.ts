@@ -17,8 +17,8 @@ export interface Entry {
   readonly kind: EntryKind;
   readonly amount: bigint;
   readonly postedAfter: bigint;
-  readonly heldOutAfter: bigint;
-  readonly heldInAfter: bigint;
+  readonly debitsPendingAfter: bigint;
+  readonly creditsPendingAfter: bigint;
   readonly floor: bigint | null;
   readonly ceiling: bigint | null;
 }
@@ -28,15 +28,15 @@ interface BalanceRow {
   account_id: string;
   currency: string;
   posted: bigint;
-  held_out: bigint;
-  held_in: bigint;
+  debits_pending: bigint;
+  credits_pending: bigint;
   seq: bigint;
   last_at: Date;
 }
 
 // Nothing is joined: a row that waited for its lock is read again, the rows joined to it are not.
 const states = `
-  select account_key, account_id, currency, posted, held_out, held_in, seq, last_at
+  select account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at
   from balances
   where institution_id = $1 and account_id = any ($2::text[])
   order by account_key`;
@@ -91,15 +91,15 @@ const writeBook = sql(
   'ledger_write',
   `with moved as (
      update balances b
-     set posted = v.posted, held_out = v.held_out, held_in = v.held_in, seq = v.seq,
+     set posted = v.posted, debits_pending = v.debits_pending, credits_pending = v.credits_pending, seq = v.seq,
          last_at = coalesce(v.last_at, $2)
      from unnest($4::dated_balance_change[]) as v
      where b.institution_id = $1 and b.account_key = v.account_key and b.account_key = any ($3::bigint[])
      returning 1
    ), recorded as (
      insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
-                          held_out_after, held_in_after, floor, ceiling, recorded_at)
-     select $1, v.account_key, v.seq, v.posting_key, v.kind, v.amount, v.posted_after, v.held_out_after, v.held_in_after,
+                          debits_pending_after, credits_pending_after, floor, ceiling, recorded_at)
+     select $1, v.account_key, v.seq, v.posting_key, v.kind, v.amount, v.posted_after, v.debits_pending_after, v.credits_pending_after,
             v.floor, v.ceiling, coalesce(v.recorded_at, $2)
      from unnest($5::dated_entry[]) as v
      returning 1
@@ -122,7 +122,7 @@ export function insertEntriesAndMoveBalances(
     institutionId,
     at,
     states.map((s) => s.accountKey),
-    rowsOf(states, (s) => [s.accountKey, s.posted, s.heldOut, s.heldIn, s.seq, s.recordedAt]),
+    rowsOf(states, (s) => [s.accountKey, s.posted, s.debitsPending, s.creditsPending, s.seq, s.recordedAt]),
     rowsOf(entries, (e) => [
       e.accountKey,
       e.seq,
@@ -130,8 +130,8 @@ export function insertEntriesAndMoveBalances(
       e.kind,
       e.amount,
       e.postedAfter,
-      e.heldOutAfter,
-      e.heldInAfter,
+      e.debitsPendingAfter,
+      e.creditsPendingAfter,
       e.floor,
       e.ceiling,
       e.recordedAt,
@@ -172,8 +172,8 @@ function toState(row: BalanceRow): AccountState {
     accountId: row.account_id,
     currency: row.currency,
     posted: row.posted,
-    heldOut: row.held_out,
-    heldIn: row.held_in,
+    debitsPending: row.debits_pending,
+    creditsPending: row.credits_pending,
     seq: row.seq,
     lastAt: row.last_at,
   };

@@ -5,14 +5,14 @@ import { type AccountState, type Bounds, type Change, move, roomIn, roomOut, unb
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
-function account(posted: bigint, heldOut = 0n, heldIn = 0n): AccountState {
+function account(posted: bigint, debitsPending = 0n, creditsPending = 0n): AccountState {
   return {
     accountKey: 1n,
     accountId: 'a-1',
     currency: 'USD',
     posted,
-    heldOut,
-    heldIn,
+    debitsPending,
+    creditsPending,
     seq: 7n,
     lastAt: new Date(0),
   };
@@ -23,8 +23,8 @@ function moved(state: AccountState, change: Change, bounds: Bounds): unknown {
   const result = move(state, change, bounds);
   if (result.refused !== null) return result.refused;
   assert.equal(result.state.seq, state.seq + 1n, 'one entry more');
-  const { posted, heldOut, heldIn } = result.state;
-  return [posted, heldOut, heldIn, result.decidedBy.floor, result.decidedBy.ceiling];
+  const { posted, debitsPending, creditsPending } = result.state;
+  return [posted, debitsPending, creditsPending, result.decidedBy.floor, result.decidedBy.ceiling];
 }
 
 const floored: Bounds = { floor: 0n, ceiling: null };
@@ -69,37 +69,55 @@ const cases: readonly (readonly [
   ['further below the floor', account(-50n), { posted: -1n }, floored, 'below_floor'],
   ['back toward the ceiling, from above', account(50n), { posted: -1n }, capped, [49n, 0n, 0n, null, null]],
   ['further above the ceiling', account(50n), { posted: 1n }, capped, 'above_ceiling'],
-  ['a hold down to the floor', account(5n), { heldOut: 5n }, floored, [5n, 5n, 0n, 0n, null]],
-  ['a hold of more than there is', account(5n), { heldOut: 6n }, floored, 'below_floor'],
+  ['a hold down to the floor', account(5n), { debitsPending: 5n }, floored, [5n, 5n, 0n, 0n, null]],
+  ['a hold of more than there is', account(5n), { debitsPending: 6n }, floored, 'below_floor'],
   ['what is held is not available', account(5n, 3n), { posted: -3n }, floored, 'below_floor'],
   ['what is not held is', account(5n, 3n), { posted: -2n }, floored, [3n, 3n, 0n, 0n, null]],
-  ['settling a hold', account(5n, 5n), { posted: -5n, heldOut: -5n }, floored, [0n, 0n, 0n, null, null]],
+  [
+    'settling a hold',
+    account(5n, 5n),
+    { posted: -5n, debitsPending: -5n },
+    floored,
+    [0n, 0n, 0n, null, null],
+  ],
   [
     'settling a hold below the floor',
     account(1n, 5n),
-    { posted: -5n, heldOut: -5n },
+    { posted: -5n, debitsPending: -5n },
     floored,
     [-4n, 0n, 0n, null, null],
   ],
-  ['settling more than was held', account(5n, 3n), { posted: -6n, heldOut: -3n }, floored, 'below_floor'],
-  ['releasing a hold', account(5n, 5n), { heldOut: -5n }, floored, [5n, 0n, 0n, null, null]],
-  ['expecting up to the ceiling', account(-5n), { heldIn: 5n }, capped, [-5n, 0n, 5n, null, 0n]],
-  ['expecting more', account(-5n), { heldIn: 6n }, capped, 'above_ceiling'],
+  [
+    'settling more than was held',
+    account(5n, 3n),
+    { posted: -6n, debitsPending: -3n },
+    floored,
+    'below_floor',
+  ],
+  ['releasing a hold', account(5n, 5n), { debitsPending: -5n }, floored, [5n, 0n, 0n, null, null]],
+  ['expecting up to the ceiling', account(-5n), { creditsPending: 5n }, capped, [-5n, 0n, 5n, null, 0n]],
+  ['expecting more', account(-5n), { creditsPending: 6n }, capped, 'above_ceiling'],
   ['what is expected fills the ceiling', account(-5n, 0n, 3n), { posted: 3n }, capped, 'above_ceiling'],
   ['the rest of the ceiling', account(-5n, 0n, 3n), { posted: 2n }, capped, [-3n, 0n, 3n, null, 0n]],
   [
     'the expected arrives',
     account(-5n, 0n, 5n),
-    { posted: 5n, heldIn: -5n },
+    { posted: 5n, creditsPending: -5n },
     capped,
     [0n, 0n, 0n, null, null],
   ],
-  ['the expected does not come', account(-5n, 0n, 5n), { heldIn: -5n }, capped, [-5n, 0n, 0n, null, null]],
-  ['a hold does not touch the ceiling', account(5n), { heldOut: 5n }, capped, [5n, 5n, 0n, null, null]],
+  [
+    'the expected does not come',
+    account(-5n, 0n, 5n),
+    { creditsPending: -5n },
+    capped,
+    [-5n, 0n, 0n, null, null],
+  ],
+  ['a hold does not touch the ceiling', account(5n), { debitsPending: 5n }, capped, [5n, 5n, 0n, null, null]],
   [
     'both broken: the ceiling is told',
     account(0n),
-    { heldOut: 1n, heldIn: 1n },
+    { debitsPending: 1n, creditsPending: 1n },
     { floor: 0n, ceiling: 0n },
     'above_ceiling',
   ],
@@ -111,8 +129,8 @@ for (const [name, state, change, bounds, expected] of cases) {
 }
 
 test('move throws when more is released than is held', () => {
-  assert.throws(() => move(account(5n, 2n), { heldOut: -3n }, unbounded), RangeError);
-  assert.throws(() => move(account(5n, 0n, 2n), { heldIn: -3n }, unbounded), RangeError);
+  assert.throws(() => move(account(5n, 2n), { debitsPending: -3n }, unbounded), RangeError);
+  assert.throws(() => move(account(5n, 0n, 2n), { creditsPending: -3n }, unbounded), RangeError);
 });
 
 test('move keeps the account’s identity and does not change the given state', () => {
@@ -124,10 +142,13 @@ test('move keeps the account’s identity and does not change the given state', 
 
 /** Unit by unit, in the order a bank would tell it: is it allowed to end there, coming from here? */
 function slowModel(state: AccountState, change: Change, bounds: Bounds): string {
-  const before = { available: state.posted - state.heldOut, filled: state.posted + state.heldIn };
+  const before = {
+    available: state.posted - state.debitsPending,
+    filled: state.posted + state.creditsPending,
+  };
   const after = {
-    available: before.available + (change.posted ?? 0n) - (change.heldOut ?? 0n),
-    filled: before.filled + (change.posted ?? 0n) + (change.heldIn ?? 0n),
+    available: before.available + (change.posted ?? 0n) - (change.debitsPending ?? 0n),
+    filled: before.filled + (change.posted ?? 0n) + (change.creditsPending ?? 0n),
   };
   for (let filled = before.filled + 1n; filled <= after.filled; filled++) {
     if (bounds.ceiling !== null && filled > bounds.ceiling) return 'above_ceiling';
@@ -143,7 +164,7 @@ test('move agrees with a model that counts one cent at a time', (context) => {
   const cents = (min: bigint, max: bigint) => fc.bigInt({ min, max });
   const states = fc.tuple(cents(-30n, 30n), cents(0n, 20n), cents(0n, 20n));
   const changes = fc.record(
-    { posted: cents(-30n, 30n), heldOut: cents(-20n, 20n), heldIn: cents(-20n, 20n) },
+    { posted: cents(-30n, 30n), debitsPending: cents(-20n, 20n), creditsPending: cents(-20n, 20n) },
     { requiredKeys: [] },
   );
   const bounds = fc.record({
@@ -152,9 +173,12 @@ test('move agrees with a model that counts one cent at a time', (context) => {
   });
   const seen = new Set<string>();
   fc.assert(
-    fc.property(states, changes, bounds, ([posted, heldOut, heldIn], change, bound) => {
-      fc.pre(heldOut + (change.heldOut ?? 0n) >= 0n && heldIn + (change.heldIn ?? 0n) >= 0n);
-      const state = account(posted, heldOut, heldIn);
+    fc.property(states, changes, bounds, ([posted, debitsPending, creditsPending], change, bound) => {
+      fc.pre(
+        debitsPending + (change.debitsPending ?? 0n) >= 0n &&
+          creditsPending + (change.creditsPending ?? 0n) >= 0n,
+      );
+      const state = account(posted, debitsPending, creditsPending);
       const result = move(state, change, bound);
       const expected = slowModel(state, change, bound);
       seen.add(expected);
@@ -162,8 +186,8 @@ test('move agrees with a model that counts one cent at a time', (context) => {
       if (result.refused !== null) return;
       // The bound an entry carries is one its figures respect: the database checks just that.
       const { floor, ceiling } = result.decidedBy;
-      assert.ok(floor === null || result.state.posted - result.state.heldOut >= floor);
-      assert.ok(ceiling === null || result.state.posted + result.state.heldIn <= ceiling);
+      assert.ok(floor === null || result.state.posted - result.state.debitsPending >= floor);
+      assert.ok(ceiling === null || result.state.posted + result.state.creditsPending <= ceiling);
     }),
     { seed, numRuns: 5_000 },
   );
@@ -175,14 +199,14 @@ test('computes the headroom as the most that the rule accepts, to the cent', (co
   const money = fc.bigInt({ min: -1_000n, max: 1_000n });
   const held = fc.bigInt({ min: 0n, max: 500n });
   fc.assert(
-    fc.property(money, held, held, money, money, (posted, heldOut, heldIn, floor, ceiling) => {
+    fc.property(money, held, held, money, money, (posted, debitsPending, creditsPending, floor, ceiling) => {
       const state: AccountState = {
         accountKey: 1n,
         accountId: 'a',
         currency: 'USD',
         posted,
-        heldOut,
-        heldIn,
+        debitsPending,
+        creditsPending,
         seq: 0n,
         lastAt: new Date(0),
       };
@@ -191,12 +215,12 @@ test('computes the headroom as the most that the rule accepts, to the cent', (co
       const into = roomIn(state, bounds) ?? 0n;
       if (out > 0n) assert.equal(move(state, { posted: -out }, bounds).refused, null);
       assert.equal(move(state, { posted: -out - 1n }, bounds).refused, 'below_floor');
-      if (into > 0n) assert.equal(move(state, { heldIn: into }, bounds).refused, null);
-      assert.equal(move(state, { heldIn: into + 1n }, bounds).refused, 'above_ceiling');
+      if (into > 0n) assert.equal(move(state, { creditsPending: into }, bounds).refused, null);
+      assert.equal(move(state, { creditsPending: into + 1n }, bounds).refused, 'above_ceiling');
     }),
     { seed, numRuns: 2_000 },
   );
-  const state = { posted: 0n, heldOut: 0n, heldIn: 0n } as AccountState;
+  const state = { posted: 0n, debitsPending: 0n, creditsPending: 0n } as AccountState;
   assert.equal(roomOut(state, unbounded), null);
   assert.equal(roomIn(state, unbounded), null);
 });

@@ -5,9 +5,9 @@ export interface AccountState {
   readonly currency: string;
   readonly posted: bigint;
   /** Reserved to leave by pending transfers, >= 0. */
-  readonly heldOut: bigint;
+  readonly debitsPending: bigint;
   /** Reserved to arrive by pending transfers, >= 0. */
-  readonly heldIn: bigint;
+  readonly creditsPending: bigint;
   /** The number of the newest entry; 0 when there is none. */
   readonly seq: bigint;
   readonly lastAt: Date;
@@ -24,8 +24,8 @@ export const unbounded: Bounds = { floor: null, ceiling: null };
 /** A change of one account; what is left out stays. */
 export interface Change {
   readonly posted?: bigint;
-  readonly heldOut?: bigint;
-  readonly heldIn?: bigint;
+  readonly debitsPending?: bigint;
+  readonly creditsPending?: bigint;
 }
 
 export type Moved =
@@ -38,38 +38,38 @@ export type Moved =
     };
 
 /**
- * The one rule of the ledger, pure. Bounds bind new orders, not facts: what lowers `posted - heldOut` must leave it
- * at or above the floor, what raises `posted + heldIn` must leave it at or below the ceiling. Movement back toward a
+ * The one rule of the ledger, pure. Bounds bind new orders, not facts: what lowers `posted - debitsPending` must leave it
+ * at or above the floor, what raises `posted + creditsPending` must leave it at or below the ceiling. Movement back toward a
  * bound, and settling an accepted hold (which moves neither figure), always pass, also where a core has reported
  * an account beyond its bound.
  */
 export function move(state: AccountState, change: Change, bounds: Bounds): Moved {
   const posted = state.posted + (change.posted ?? 0n);
-  const heldOut = state.heldOut + (change.heldOut ?? 0n);
-  const heldIn = state.heldIn + (change.heldIn ?? 0n);
-  if (heldOut < 0n || heldIn < 0n) throw new RangeError('more was released than is held');
+  const debitsPending = state.debitsPending + (change.debitsPending ?? 0n);
+  const creditsPending = state.creditsPending + (change.creditsPending ?? 0n);
+  if (debitsPending < 0n || creditsPending < 0n) throw new RangeError('more was released than is held');
 
-  const lowers = posted - heldOut < state.posted - state.heldOut;
-  const raises = posted + heldIn > state.posted + state.heldIn;
+  const lowers = posted - debitsPending < state.posted - state.debitsPending;
+  const raises = posted + creditsPending > state.posted + state.creditsPending;
   const floor = lowers ? bounds.floor : null;
   const ceiling = raises ? bounds.ceiling : null;
-  if (ceiling !== null && posted + heldIn > ceiling) return { refused: 'above_ceiling' };
-  if (floor !== null && posted - heldOut < floor) return { refused: 'below_floor' };
+  if (ceiling !== null && posted + creditsPending > ceiling) return { refused: 'above_ceiling' };
+  if (floor !== null && posted - debitsPending < floor) return { refused: 'below_floor' };
   return {
     refused: null,
-    state: { ...state, posted, heldOut, heldIn, seq: state.seq + 1n },
+    state: { ...state, posted, debitsPending, creditsPending, seq: state.seq + 1n },
     decidedBy: { floor, ceiling },
   };
 }
 
 /** The most that may still leave an account, never negative; null: no bound. As `move` would have it. */
 export function roomOut(state: AccountState, bounds: Bounds): bigint | null {
-  return bounds.floor === null ? null : fromZero(state.posted - state.heldOut - bounds.floor);
+  return bounds.floor === null ? null : fromZero(state.posted - state.debitsPending - bounds.floor);
 }
 
 /** The most that may still reach an account. */
 export function roomIn(state: AccountState, bounds: Bounds): bigint | null {
-  return bounds.ceiling === null ? null : fromZero(bounds.ceiling - state.posted - state.heldIn);
+  return bounds.ceiling === null ? null : fromZero(bounds.ceiling - state.posted - state.creditsPending);
 }
 
 function fromZero(amount: bigint): bigint {

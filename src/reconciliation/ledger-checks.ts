@@ -47,16 +47,16 @@ export const ledgerChecks: readonly Check[] = [
     'balance-newest-entry',
     `select b.account_id as row,
             format('stands at entry %s, held %s out and %s in, at %s; its newest entry says %s, %s, %s, %s',
-                   b.seq, b.held_out, b.held_in, b.last_at, e.seq, e.held_out, e.held_in, e.recorded_at) as detail
+                   b.seq, b.debits_pending, b.credits_pending, b.last_at, e.seq, e.debits_pending, e.credits_pending, e.recorded_at) as detail
      from balances b
      cross join lateral (
-       select coalesce(max(n.seq), 0) as seq, coalesce(max(n.held_out_after), 0) as held_out,
-              coalesce(max(n.held_in_after), 0) as held_in, coalesce(max(n.recorded_at), b.last_at) as recorded_at
+       select coalesce(max(n.seq), 0) as seq, coalesce(max(n.debits_pending_after), 0) as debits_pending,
+              coalesce(max(n.credits_pending_after), 0) as credits_pending, coalesce(max(n.recorded_at), b.last_at) as recorded_at
        from (select * from entries e where e.institution_id = b.institution_id and e.account_key = b.account_key
              order by e.seq desc limit 1) n) e
      where ${inRange('b')}
-       and (b.seq, b.held_out, b.held_in, b.last_at)
-           is distinct from (e.seq, e.held_out, e.held_in, e.recorded_at)`,
+       and (b.seq, b.debits_pending, b.credits_pending, b.last_at)
+           is distinct from (e.seq, e.debits_pending, e.credits_pending, e.recorded_at)`,
   ),
   check(
     'accounts',

@@ -20,7 +20,7 @@ const transferOf = (key: string) => `
   left join lateral (
     select t.* from transfers t where t.institution_id = $1 and t.transfer_key = ${key} offset 0) t on true`;
 
-const holdCheck = (name: string, column: 'held_out' | 'held_in', side: 'from_key' | 'to_key') =>
+const holdCheck = (name: string, column: 'debits_pending' | 'credits_pending', side: 'from_key' | 'to_key') =>
   check(
     'accounts',
     name,
@@ -37,8 +37,8 @@ const holdCheck = (name: string, column: 'held_out' | 'held_in', side: 'from_key
 
 /** An account's entries are dated no earlier than what it has seen: also a hold, by either of its two accounts. */
 export const transferChecks: readonly Check[] = [
-  holdCheck('hold-out', 'held_out', 'from_key'),
-  holdCheck('hold-in', 'held_in', 'to_key'),
+  holdCheck('hold-out', 'debits_pending', 'from_key'),
+  holdCheck('hold-in', 'credits_pending', 'to_key'),
   check(
     'accounts',
     'entry-transfer',
@@ -67,11 +67,11 @@ export const transferChecks: readonly Check[] = [
     'accounts',
     'entry-held',
     `select format('%s, entry %s', b.account_id, e.seq) as row,
-            format('of kind %s changes what is held by %s out and %s in', e.kind, e.held_out, e.held_in) as detail
+            format('of kind %s changes what is held by %s out and %s in', e.kind, e.debits_pending, e.credits_pending) as detail
      from (
        select e.*, e.seq - lag(e.seq, 1, 0::bigint) over w as step,
-              e.held_out_after - lag(e.held_out_after, 1, 0::bigint) over w as held_out,
-              e.held_in_after - lag(e.held_in_after, 1, 0::bigint) over w as held_in
+              e.debits_pending_after - lag(e.debits_pending_after, 1, 0::bigint) over w as debits_pending,
+              e.credits_pending_after - lag(e.credits_pending_after, 1, 0::bigint) over w as credits_pending
        from entries e
        where ${inAccounts('e')}
        window w as (partition by e.account_key order by e.seq)
@@ -79,10 +79,10 @@ export const transferChecks: readonly Check[] = [
      ${named('e')}
      ${transferOf(`e.posting_key and e.kind in ${ordered}`)}
      where e.step = 1
-       and case when e.account_key = t.from_key then e.held_in <> 0 else e.held_out <> 0 end
+       and case when e.account_key = t.from_key then e.credits_pending <> 0 else e.debits_pending <> 0 end
         or e.step = 1
-       and case when e.account_key = t.from_key then e.held_out when e.account_key = t.to_key then e.held_in
-                else e.held_in end
+       and case when e.account_key = t.from_key then e.debits_pending when e.account_key = t.to_key then e.credits_pending
+                else e.credits_pending end
            <> all (case e.kind when 'HOLD' then array[t.amount] when 'RELEASE' then array[-t.amount]
                                when 'TRANSFER' then array[0, -t.amount] else array[0::bigint] end)`,
   ),

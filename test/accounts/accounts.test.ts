@@ -47,7 +47,7 @@ describe('account object', () => {
       diAccountType: 'MONEY_MARKET',
       description: 'Rainy Day',
       posted: 1_234_567n,
-      heldOut: 4_567n,
+      debitsPending: 4_567n,
       delinquent: true,
     });
     assert.deepEqual(await getAccount(db.database, aClient(institution), 'object-1'), {
@@ -81,7 +81,7 @@ describe('account object', () => {
   }[] = [
     {
       of: 'checking with an overdraft line: the line is in neither balance',
-      account: { posted: 10_000n, heldOut: 2_500n, overdraftLimit: 50_000n },
+      account: { posted: 10_000n, debitsPending: 2_500n, overdraftLimit: 50_000n },
       category: 'DEPOSIT',
       current: 10_000n,
       available: 7_500n,
@@ -102,7 +102,7 @@ describe('account object', () => {
     },
     {
       of: 'a brokerage account',
-      account: { diAccountType: 'BROKERAGE', posted: 5n, heldOut: 2n },
+      account: { diAccountType: 'BROKERAGE', posted: 5n, debitsPending: 2n },
       category: 'INVESTMENT',
       current: 5n,
       available: 3n,
@@ -478,7 +478,7 @@ describe('opening accounts', () => {
       q.query(
         sql(
           'test_opened',
-          `select a.account_id, a.account_key, a.category, b.posted, b.held_out, b.held_in, b.seq, b.last_at,
+          `select a.account_id, a.account_key, a.category, b.posted, b.debits_pending, b.credits_pending, b.seq, b.last_at,
                   l.accrued_interest, l.fees_due
            from accounts a
            join balances b using (institution_id, account_key, account_id, currency)
@@ -488,7 +488,7 @@ describe('opening accounts', () => {
         [institution.institutionId],
       ),
     );
-    const zero = { posted: 0n, held_out: 0n, held_in: 0n, seq: 0n, last_at: longAgo };
+    const zero = { posted: 0n, debits_pending: 0n, credits_pending: 0n, seq: 0n, last_at: longAgo };
     const noLoan = { accrued_interest: null, fees_due: null };
     assert.deepEqual(rows, [
       {

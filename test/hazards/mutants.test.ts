@@ -617,12 +617,12 @@ const checks = {
 
   'a balance is shown without what is held and without the overdraft': async (program) => {
     const { accountBalances } = await program.load<typeof Accounts>('accounts/account.ts');
-    const figures = { posted: 100n, heldOut: 30n, creditLimit: 0n, accruedInterest: 0n, feesDue: 0n };
+    const figures = { posted: 100n, debitsPending: 30n, creditLimit: 0n, accruedInterest: 0n, feesDue: 0n };
     assert.deepEqual(accountBalances({ ...figures, category: 'DEPOSIT' }), {
       currentMinor: 100n,
       availableMinor: 70n,
     });
-    const loan = { ...figures, posted: -100n, heldOut: 0n, accruedInterest: 8n, feesDue: 2n };
+    const loan = { ...figures, posted: -100n, debitsPending: 0n, accruedInterest: 8n, feesDue: 2n };
     assert.deepEqual(accountBalances({ ...loan, category: 'LOAN' }), {
       currentMinor: 90n,
       availableMinor: 0n,
@@ -644,7 +644,7 @@ const mutants: readonly Mutant[] = [
     name: 'a hold is left out of what is available',
     file: 'ledger/rules.ts',
     instead: [
-      'fromZero(state.posted - state.heldOut - bounds.floor)',
+      'fromZero(state.posted - state.debitsPending - bounds.floor)',
       'fromZero(state.posted - bounds.floor)',
     ],
     caughtBy: 'only what is available can be spent',
@@ -652,7 +652,10 @@ const mutants: readonly Mutant[] = [
   {
     name: 'what is held is posted, and still held',
     file: 'transfers/rules/decide.ts',
-    instead: ['change: { posted: -amountMinor, heldOut: -amountMinor }', 'change: { posted: -amountMinor }'],
+    instead: [
+      'change: { posted: -amountMinor, debitsPending: -amountMinor }',
+      'change: { posted: -amountMinor }',
+    ],
     caughtBy: 'a pending transfer ends once, in time and as it should',
   },
   {
@@ -665,7 +668,7 @@ const mutants: readonly Mutant[] = [
     name: 'pending payments are left out of the payoff',
     file: 'ledger/rules.ts',
     instead: [
-      'fromZero(bounds.ceiling - state.posted - state.heldIn)',
+      'fromZero(bounds.ceiling - state.posted - state.creditsPending)',
       'fromZero(bounds.ceiling - state.posted)',
     ],
     caughtBy: 'no two payments together pay more than is owed',
@@ -884,8 +887,8 @@ const mutants: readonly Mutant[] = [
     name: 'a cancelled transfer keeps its hold',
     file: 'transfers/rules/decide.ts',
     instead: [
-      'change: { heldOut: -amountMinor }, bounds: unbounded',
-      'change: { heldOut: 0n }, bounds: unbounded',
+      'change: { debitsPending: -amountMinor }, bounds: unbounded',
+      'change: { debitsPending: 0n }, bounds: unbounded',
     ],
     caughtBy: 'pending ones count, and cancelled ones give back',
   },
@@ -1114,7 +1117,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'what is held is shown as available',
     file: 'accounts/account.ts',
-    instead: ['availableMinor: posted - heldOut };', 'availableMinor: posted };'],
+    instead: ['availableMinor: posted - debitsPending };', 'availableMinor: posted };'],
     caughtBy: 'a balance is shown without what is held and without the overdraft',
   },
 ];

@@ -90,7 +90,7 @@ test('posts due transfers once while each worker looks for them', async () => {
   const [row] = await served.db.superuser<{ moved: bigint; held: bigint }>(
     `select (select -sum(e.amount) from entries e join transfers t on t.transfer_key = e.posting_key
              where t.transfer_id like 'due-%' and e.account_key = t.from_key)::bigint as moved,
-            (select sum(held_out) from balances)::bigint as held`,
+            (select sum(debits_pending) from balances)::bigint as held`,
   );
   assert.deepEqual(row, { moved: 20n * 100_001n, held: 0n });
 });

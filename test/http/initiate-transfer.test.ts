@@ -81,7 +81,7 @@ describe('initiate transfer: 201', () => {
        from accounts where account_id = 'a-1015-checking-jpy'`,
     );
     await service.db.superuser(
-      `insert into balances (institution_id, account_key, account_id, currency, posted, held_out, held_in, seq, last_at)
+      `insert into balances (institution_id, account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at)
        select institution_id, account_key, account_id, 'JPY', 0, 0, 0, 0, now() from accounts where account_id = 'a-yen-savings'`,
     );
     const yen = { fromAccountId: 'a-1015-checking-jpy', toAccountId: 'a-yen-savings' };

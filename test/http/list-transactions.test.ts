@@ -72,8 +72,8 @@ async function hold(id: string, from: string, to: string, amountMinor: bigint, b
     database.transaction(institutionId, async (tx) => {
       const book = await Book.lock(tx, [from, to]);
       const bounds = { floor: -amountMinor, ceiling: null };
-      const out = { accountId: from, change: { posted: -posted, heldOut: held }, bounds };
-      const into = { accountId: to, change: { posted, heldIn: held }, bounds };
+      const out = { accountId: from, change: { posted: -posted, debitsPending: held }, bounds };
+      const into = { accountId: to, change: { posted, creditsPending: held }, bounds };
       assert.equal(book.apply(key, kind, out, into), null);
       await book.write(now);
       await orderedElsewhere(tx);
@@ -244,8 +244,8 @@ describe('a held transfer in the history', () => {
     // As many entries as a page looks at, and one more: as rows, for the service would take its time.
     await service.db.superuser(
       `begin; set local session_replication_role = replica;
-       insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, held_out_after,
-                            held_in_after, recorded_at)
+       insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, debits_pending_after,
+                            credits_pending_after, recorded_at)
        select b.institution_id, b.account_key, b.seq + i, 900000000 + i, case i % 2 when 1 then 'HOLD' else 'RELEASE' end,
               0, b.posted, i % 2, 0, b.last_at
        from balances b join institutions using (institution_id), generate_series(1, 1002) i

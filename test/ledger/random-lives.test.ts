@@ -333,7 +333,7 @@ async function close(institution: Institution, bank: SlowBank, random: Random): 
 async function compare(institution: Institution, bank: SlowBank, context: string): Promise<void> {
   const { world, lives } = bank;
   const accounts = await db.superuser<{ account: string }>(
-    `select format('%s posted %s held %s %s dues %s %s %s %s', account_id, posted, held_out, held_in,
+    `select format('%s posted %s held %s %s dues %s %s %s %s', account_id, posted, debits_pending, credits_pending,
                    coalesce(fees_due, 0), coalesce(accrued_interest, 0), coalesce(amount_due, 0),
                    case when delinquent then 'delinquent' else 'good' end) as account
      from balances join accounts using (institution_id, account_key, account_id)
@@ -344,7 +344,7 @@ async function compare(institution: Institution, bank: SlowBank, context: string
   const expectedAccounts = world.accounts.map(({ id }) => {
     const { fees, interest, due } = bank.dues(id);
     const standing = bank.delinquent(id) ? 'delinquent' : 'good';
-    const balance = `posted ${bank.posted(id)} held ${bank.heldOut(id)} ${bank.heldIn(id)}`;
+    const balance = `posted ${bank.posted(id)} held ${bank.debitsPending(id)} ${bank.creditsPending(id)}`;
     return `${id} ${balance} dues ${fees} ${interest} ${due} ${standing}`;
   });
   assert.deepEqual(accounts.map((row) => row.account).toSorted(), expectedAccounts.toSorted(), context);

@@ -41,7 +41,7 @@ before(async () => {
                  description, currency) overriding system value
        select ${i}, n, 'a-' || n, n, n, 'CHECKING', 'DEPOSIT', 'Share Draft', 'USD' ${each}`,
       `holders (institution_id, account_key, person_key, role, may_pay) select ${i}, n, n, 'PRIMARY', true ${each}`,
-      `balances (institution_id, account_key, account_id, currency, posted, held_out, held_in, seq, last_at)
+      `balances (institution_id, account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at)
        select ${i}, n, 'a-' || n, 'USD', 0, 0, 0, 0, now() ${each}`,
     ]) {
       await client.query(`insert into ${rows}`);

@@ -213,7 +213,7 @@ export type AccountSettings = Partial<Omit<NewAccount, 'customerKey' | 'purpose'
   /** What is posted on it, credit positive; it comes from the institution's funding account. */
   readonly posted?: bigint;
   /** What of it is held for pending transfers. */
-  readonly heldOut?: bigint;
+  readonly debitsPending?: bigint;
 };
 
 /** An account nobody holds yet. */
@@ -222,7 +222,7 @@ export async function anAccount(
   customer: Customer,
   settings: AccountSettings = {},
 ): Promise<PlantedAccount> {
-  const { posted = 0n, heldOut = 0n, ...given } = settings;
+  const { posted = 0n, debitsPending = 0n, ...given } = settings;
   const number = aNumber();
   const { institution } = customer;
   const account: NewAccount = {
@@ -248,7 +248,7 @@ export async function anAccount(
   if (accountKey === undefined) throw new Error('the account was not planted');
   const plantedAccount = { institution, accountKey, accountId: account.accountId };
   if (posted !== 0n) await post(database, plantedAccount, posted, account.currency);
-  if (heldOut !== 0n) await hold(database, plantedAccount, heldOut);
+  if (debitsPending !== 0n) await hold(database, plantedAccount, debitsPending);
   return plantedAccount;
 }
 
@@ -324,18 +324,18 @@ async function post(
 }
 
 /** Reserved as a pending transfer would, toward the funding account. */
-async function hold(database: Database, account: PlantedAccount, heldOut: bigint): Promise<void> {
+async function hold(database: Database, account: PlantedAccount, debitsPending: bigint): Promise<void> {
   const { institution, accountId } = account;
   const fundingId = await aFundingAccount(database, institution);
   const postingKey = await new PostingKeys(database).next();
   await database.transaction(institution.institutionId, async (tx) => {
     const book = await Book.lock(tx, [accountId, fundingId]);
-    const bounds = { floor: -heldOut, ceiling: null };
+    const bounds = { floor: -debitsPending, ceiling: null };
     book.apply(
       postingKey,
       'HOLD',
-      { accountId, change: { heldOut }, bounds },
-      { accountId: fundingId, change: { heldIn: heldOut }, bounds },
+      { accountId, change: { debitsPending }, bounds },
+      { accountId: fundingId, change: { creditsPending: debitsPending }, bounds },
     );
     await book.write(longAgo);
     await orderedElsewhere(tx);

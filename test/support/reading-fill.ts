@@ -67,8 +67,8 @@ export async function fill(db: TestDatabase, transfers: number): Promise<Filled>
              case status when 'FAILED' then 'Less available.' end, 'app', user_key, created_at,
              case when status <> 'PENDING' then created_at end
       from (${made}) made;
-      insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, held_out_after,
-                           held_in_after, recorded_at)
+      insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, debits_pending_after,
+                           credits_pending_after, recorded_at)
       select ${institutionId}, account_key, row_number() over (partition by account_key order by transfer_key),
              transfer_key, case status when 'PENDING' then 'HOLD' else 'TRANSFER' end,
              case status when 'PENDING' then 0 else amount end, 0, 0, 0, created_at

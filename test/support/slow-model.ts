@@ -245,7 +245,7 @@ export class SlowBank {
     if (type === 'IRA_CONTRIBUTION' && life.currency === 'USD') {
       if (this.#overContribution(life, destination, now)) return 'exceeds_contribution_limit';
     }
-    const spendable = this.posted(source.id) - this.heldOut(source.id) + source.overdraft;
+    const spendable = this.posted(source.id) - this.debitsPending(source.id) + source.overdraft;
     return life.amount > spendable ? 'insufficient_funds' : null;
   }
 
@@ -311,11 +311,11 @@ export class SlowBank {
     return posted;
   }
 
-  heldOut(id: string): bigint {
+  debitsPending(id: string): bigint {
     return sumOf(this.lives.filter((life) => life.status === 'PENDING' && life.from === id));
   }
 
-  heldIn(id: string): bigint {
+  creditsPending(id: string): bigint {
     return sumOf(this.lives.filter((life) => life.status === 'PENDING' && life.to === id));
   }
 
@@ -353,7 +353,7 @@ export class SlowBank {
 
   #overPayoff(life: Life, destination: WorldAccount): boolean {
     if (destination.category !== 'LOAN' && destination.category !== 'CREDIT') return false;
-    const payoff = -this.posted(destination.id) - this.heldIn(destination.id);
+    const payoff = -this.posted(destination.id) - this.creditsPending(destination.id);
     if (life.amount > payoff) return true;
     const dues = this.dues(destination.id);
     if (life.option === 'INTEREST_ONLY') return life.amount > dues.interest;
@@ -540,7 +540,7 @@ export class SlowBank {
     }
     const payer = this.#account(original.to);
     const isDebt = payer?.category === 'LOAN' || payer?.category === 'CREDIT';
-    const has = this.posted(original.to) - this.heldOut(original.to) + (payer?.overdraft ?? 0n);
+    const has = this.posted(original.to) - this.debitsPending(original.to) + (payer?.overdraft ?? 0n);
     const closed = payer?.closed || this.#account(original.from)?.closed;
     const life: Life = {
       ...original,

@@ -171,7 +171,7 @@ export class Teller implements AsyncDisposable {
   /** `posted held-out held-in`, in minor units. */
   async balance(accountId: string): Promise<string> {
     const [row] = await this.db.superuser<{ figures: string }>(
-      `select concat_ws(' ', posted, held_out, held_in) as figures from balances
+      `select concat_ws(' ', posted, debits_pending, credits_pending) as figures from balances
        where institution_id = $1 and account_id = $2`,
       [this.client.institutionId, accountId],
     );

@@ -84,7 +84,7 @@ const settled = (caller: DemoCaller, id: string) =>
 async function ledgerOf(id: string): Promise<{ moved: number; held: number }> {
   const [row] = await service.db.superuser<{ moved: bigint; held: bigint }>(
     `select (select count(*) from entries e where e.posting_key = t.transfer_key and e.amount <> 0) as moved,
-            (select b.held_out from balances b where b.institution_id = t.institution_id and b.account_key = t.from_key)
+            (select b.debits_pending from balances b where b.institution_id = t.institution_id and b.account_key = t.from_key)
               as held
      from transfers t where t.transfer_id = $1`,
     [id],
@@ -595,14 +595,14 @@ describe('pending transfers in the database', () => {
   });
 
   test('the ledger sums to zero after all of these transfers, and holds nothing for one that is not pending', async () => {
-    const [sums] = await service.db.superuser<{ posted: string; held_out: string; pending: string }>(
+    const [sums] = await service.db.superuser<{ posted: string; debits_pending: string; pending: string }>(
       `select (select sum(abs(s)) from (select sum(posted) as s from balances group by institution_id, currency) t)::text
                 as posted,
-              (select sum(held_out) from balances)::text as held_out,
+              (select sum(debits_pending) from balances)::text as debits_pending,
               (select coalesce(sum(amount), 0) from transfers where status = 'PENDING')::text as pending`,
     );
     assert.equal(sums?.posted, '0');
-    assert.equal(sums?.held_out, sums?.pending);
+    assert.equal(sums?.debits_pending, sums?.pending);
   });
 });
 

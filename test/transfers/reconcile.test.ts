@@ -210,20 +210,20 @@ const corruptions: readonly Corruption[] = [
     what: 'money made by a balanced-looking entry',
     sql: () => `with made as (
                   insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
-                                       held_out_after, held_in_after, recorded_at)
-                  select institution_id, account_key, seq + 1, 5, 'ADJUSTMENT', 100, posted + 100, held_out, held_in, last_at
+                                       debits_pending_after, credits_pending_after, recorded_at)
+                  select institution_id, account_key, seq + 1, 5, 'ADJUSTMENT', 100, posted + 100, debits_pending, credits_pending, last_at
                   from balances where ${onAccount(savings)} returning 1)
                 update balances set posted = posted + 100, seq = seq + 1 where ${onAccount(savings)}`,
     found: () => ['posting-sum: posting 5', 'trial-balance: USD'],
   },
   {
     what: 'more held to leave than is pending',
-    sql: () => `update balances set held_out = held_out + 1 where ${onAccount(savings)}`,
+    sql: () => `update balances set debits_pending = debits_pending + 1 where ${onAccount(savings)}`,
     found: () => [`balance-newest-entry: ${savings}`, `hold-out: ${savings}`],
   },
   {
     what: 'a hold to arrive forgotten',
-    sql: () => `update balances set held_in = 0 where ${onAccount(elsewhere)}`,
+    sql: () => `update balances set credits_pending = 0 where ${onAccount(elsewhere)}`,
     found: () => [`balance-newest-entry: ${elsewhere}`, `hold-in: ${elsewhere}`],
   },
   {
@@ -253,7 +253,7 @@ const corruptions: readonly Corruption[] = [
   {
     what: 'an entry of an account that there is not',
     sql: () => `insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
-                                     held_out_after, held_in_after, recorded_at)
+                                     debits_pending_after, credits_pending_after, recorded_at)
                 values (${names.lakeside}, 999999, 1, 5, 'ADJUSTMENT', 1, 1, 0, 0, now())`,
     found: () => ['entry-of-no-account: account key 999999'],
   },
@@ -289,7 +289,8 @@ const corruptions: readonly Corruption[] = [
   },
   {
     what: 'an entry that holds what nobody ordered',
-    sql: () => `update entries set held_out_after = held_out_after + 1 where ${onEntry(checking, 2)}`,
+    sql: () =>
+      `update entries set debits_pending_after = debits_pending_after + 1 where ${onEntry(checking, 2)}`,
     found: () => [`entry-held: ${checking}, entry 2`, `entry-held: ${checking}, entry 3`],
   },
   {
@@ -335,8 +336,8 @@ const corruptions: readonly Corruption[] = [
                   where institution_id = ${names.lakeside} and account_id in ('${savings}', '${ira}')),
                 made as (
                   insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
-                                       held_out_after, held_in_after, recorded_at)
-                  select institution_id, account_key, seq + 1, 5, 'TRANSFER', change, posted + change, held_out, held_in,
+                                       debits_pending_after, credits_pending_after, recorded_at)
+                  select institution_id, account_key, seq + 1, 5, 'TRANSFER', change, posted + change, debits_pending, credits_pending,
                          last_at from side)
                 update balances b set posted = b.posted + side.change, seq = b.seq + 1 from side
                 where b.institution_id = side.institution_id and b.account_key = side.account_key`,
@@ -589,9 +590,9 @@ const corruptions: readonly Corruption[] = [
                   where institution_id = ${names.lakeside} and account_id in ('${savings}', '${ira}')),
                 made as (
                   insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
-                                       held_out_after, held_in_after, recorded_at)
+                                       debits_pending_after, credits_pending_after, recorded_at)
                   select institution_id, account_key, seq + 1, account_key, 'ADJUSTMENT', change, posted + change,
-                         held_out, held_in, last_at from side)
+                         debits_pending, credits_pending, last_at from side)
                 update balances b set posted = b.posted + side.change, seq = b.seq + 1 from side
                 where b.institution_id = side.institution_id and b.account_key = side.account_key`,
     found: () => [
@@ -692,8 +693,8 @@ test('reconciliation names the first hundred defects of a kind, and reports that
     ['TRANSFER', 'event-gap', `${savings}, entry 6`, savings],
   ] as const) {
     const many = `insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
-                                       held_out_after, held_in_after, recorded_at)
-                  select b.institution_id, b.account_key, b.seq + n, 500 + n, '${kind}', 1, b.posted + n, b.held_out, b.held_in,
+                                       debits_pending_after, credits_pending_after, recorded_at)
+                  select b.institution_id, b.account_key, b.seq + n, 500 + n, '${kind}', 1, b.posted + n, b.debits_pending, b.credits_pending,
                          b.last_at
                   from balances b, generate_series(1, 101) n
                   where b.institution_id = ${names.lakeside} and b.account_id = '${savings}'`;

@@ -277,7 +277,7 @@ describe('contributions to an IRA', () => {
       [desk.institutionId],
     );
     await service.db.superuser(
-      `insert into balances (institution_id, account_key, account_id, currency, posted, held_out, held_in, seq, last_at)
+      `insert into balances (institution_id, account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at)
        select institution_id, account_key, account_id, currency, 0, 0, 0, 0, '2026-01-01' from accounts
        where account_id = 'a-1019-roth'`,
     );

@@ -54,23 +54,23 @@ function entries(change: {
   readonly kind: string;
   readonly posting: string;
   readonly posted: number;
-  readonly heldOut: readonly [from: number, to: number];
-  readonly heldIn: readonly [from: number, to: number];
+  readonly debitsPending: readonly [from: number, to: number];
+  readonly creditsPending: readonly [from: number, to: number];
   readonly at?: string;
   readonly floor?: string;
 }): string {
-  const { kind, posting, posted, heldOut, heldIn, at = future, floor = '-1000000' } = change;
+  const { kind, posting, posted, debitsPending, creditsPending, at = future, floor = '-1000000' } = change;
   const moved = (name: string, id: string, sign: 1 | -1, side: 0 | 1) => `
     ${name} as (
-      update balances set posted = posted + ${sign * posted}, held_out = held_out + ${heldOut[side]},
-        held_in = held_in + ${heldIn[side]}, seq = seq + 1, last_at = '${at}'
+      update balances set posted = posted + ${sign * posted}, debits_pending = debits_pending + ${debitsPending[side]},
+        credits_pending = credits_pending + ${creditsPending[side]}, seq = seq + 1, last_at = '${at}'
       where account_key = ${account(id)} returning *, ${sign * posted} as amount)`;
   return `
     with ${moved('payer', 'a-1001-checking', -1, 0)}, ${moved('payee', 'a-1003-checking', 1, 1)},
     sides as (select * from payer union all select * from payee)
-    insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, held_out_after,
-                         held_in_after, floor, recorded_at)
-    select institution_id, account_key, seq, ${posting}, '${kind}', amount, posted, held_out, held_in, ${floor}::bigint, last_at
+    insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, debits_pending_after,
+                         credits_pending_after, floor, recorded_at)
+    select institution_id, account_key, seq, ${posting}, '${kind}', amount, posted, debits_pending, credits_pending, ${floor}::bigint, last_at
     from sides`;
 }
 
@@ -105,7 +105,7 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     `insert into used_ids select institution_id + 1, 'ghost', 5 from used_ids limit 1`,
   ],
   ['a balance without an entry', 'SD003', 'update balances set posted = posted + 1'],
-  ['a hold without an entry', 'SD003', 'update balances set held_out = 0 where held_out > 0'],
+  ['a hold without an entry', 'SD003', 'update balances set debits_pending = 0 where debits_pending > 0'],
   [
     'an entry older than the one before',
     'SD002',
@@ -113,45 +113,45 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
       kind: 'ADJUSTMENT',
       posting: '5',
       posted: 1,
-      heldOut: steady,
-      heldIn: steady,
+      debitsPending: steady,
+      creditsPending: steady,
       at: '2020-01-01',
     }),
   ],
   [
     'an adjustment between two members',
     'SD019',
-    entries({ kind: 'ADJUSTMENT', posting: '5', posted: 1, heldOut: steady, heldIn: steady }),
+    entries({ kind: 'ADJUSTMENT', posting: '5', posted: 1, debitsPending: steady, creditsPending: steady }),
   ],
   [
     'an opening of one member out of another',
     'SD019',
-    entries({ kind: 'OPENING', posting: '5', posted: 1, heldOut: steady, heldIn: steady }),
+    entries({ kind: 'OPENING', posting: '5', posted: 1, debitsPending: steady, creditsPending: steady }),
   ],
   [
     'a hold that ends beside an adjustment',
     'SD002',
-    entries({ kind: 'ADJUSTMENT', posting: '5', posted: 1, heldOut: [-1, 0], heldIn: [0, -1] }),
+    entries({ kind: 'ADJUSTMENT', posting: '5', posted: 1, debitsPending: [-1, 0], creditsPending: [0, -1] }),
   ],
   [
     'a hold on one account alone',
     'SD001',
-    entries({ kind: 'HOLD', posting: '5', posted: 0, heldOut: [1, 0], heldIn: steady }),
+    entries({ kind: 'HOLD', posting: '5', posted: 0, debitsPending: [1, 0], creditsPending: steady }),
   ],
   [
     'a hold that releases',
     'SD002',
-    entries({ kind: 'HOLD', posting: '5', posted: 0, heldOut: [-1, 0], heldIn: [0, -1] }),
+    entries({ kind: 'HOLD', posting: '5', posted: 0, debitsPending: [-1, 0], creditsPending: [0, -1] }),
   ],
   [
     'a posting that releases more than it moves',
     'SD002',
-    entries({ kind: 'TRANSFER', posting: '5', posted: 1, heldOut: [-2, 0], heldIn: [0, -2] }),
+    entries({ kind: 'TRANSFER', posting: '5', posted: 1, debitsPending: [-2, 0], creditsPending: [0, -2] }),
   ],
   [
     'a posting that holds',
     'SD002',
-    entries({ kind: 'TRANSFER', posting: '5', posted: 1, heldOut: [1, 0], heldIn: [0, 1] }),
+    entries({ kind: 'TRANSFER', posting: '5', posted: 1, debitsPending: [1, 0], creditsPending: [0, 1] }),
   ],
   [
     'a hold released while its transfer is pending',
@@ -160,8 +160,8 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
       kind: 'RELEASE',
       posting: key('pending'),
       posted: 0,
-      heldOut: [-200_000, 0],
-      heldIn: [0, -200_000],
+      debitsPending: [-200_000, 0],
+      creditsPending: [0, -200_000],
     }),
   ],
   [
@@ -171,8 +171,8 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
       kind: 'RELEASE',
       posting: key('posted'),
       posted: 0,
-      heldOut: [-200_000, 0],
-      heldIn: [0, -200_000],
+      debitsPending: [-200_000, 0],
+      creditsPending: [0, -200_000],
     }),
   ],
   [
@@ -182,34 +182,54 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
       kind: 'RELEASE',
       posting: key('cancelled'),
       posted: 0,
-      heldOut: [-250_000, 0],
-      heldIn: [0, -250_000],
+      debitsPending: [-250_000, 0],
+      creditsPending: [0, -250_000],
     }),
   ],
   [
     'money that leaves a deposit by no floor',
     'SD018',
-    entries({ kind: 'TRANSFER', posting: '5', posted: 1, heldOut: steady, heldIn: steady, floor: 'null' }),
+    entries({
+      kind: 'TRANSFER',
+      posting: '5',
+      posted: 1,
+      debitsPending: steady,
+      creditsPending: steady,
+      floor: 'null',
+    }),
   ],
   [
     'money held on a deposit by no floor',
     'SD018',
-    entries({ kind: 'HOLD', posting: '5', posted: 0, heldOut: [1, 0], heldIn: [0, 1], floor: 'null' }),
+    entries({
+      kind: 'HOLD',
+      posting: '5',
+      posted: 0,
+      debitsPending: [1, 0],
+      creditsPending: [0, 1],
+      floor: 'null',
+    }),
   ],
   [
     'a posting that no transfer ordered',
     'SD017',
-    entries({ kind: 'TRANSFER', posting: '5', posted: 1, heldOut: steady, heldIn: steady }),
+    entries({ kind: 'TRANSFER', posting: '5', posted: 1, debitsPending: steady, creditsPending: steady }),
   ],
   [
     'a second posting of a transfer',
     'SD017',
-    entries({ kind: 'TRANSFER', posting: key('posted'), posted: 1, heldOut: steady, heldIn: steady }),
+    entries({
+      kind: 'TRANSFER',
+      posting: key('posted'),
+      posted: 1,
+      debitsPending: steady,
+      creditsPending: steady,
+    }),
   ],
   [
     'a hold that no transfer ordered',
     'SD017',
-    entries({ kind: 'HOLD', posting: '5', posted: 0, heldOut: [1, 0], heldIn: [0, 1] }),
+    entries({ kind: 'HOLD', posting: '5', posted: 0, debitsPending: [1, 0], creditsPending: [0, 1] }),
   ],
   [
     'a completed transfer that moved nothing',
@@ -360,7 +380,13 @@ for (const [attempt, code] of [
   test(`the database refuses a posting without a transfer, also behind "${attempt}"`, async () => {
     await assert.rejects(
       desk.database.transaction(desk.institutionId, async (tx) => {
-        const text = entries({ kind: 'TRANSFER', posting: '5', posted: 1, heldOut: steady, heldIn: steady });
+        const text = entries({
+          kind: 'TRANSFER',
+          posting: '5',
+          posted: 1,
+          debitsPending: steady,
+          creditsPending: steady,
+        });
         await tx.query({ name: '', text });
         await tx.query({ name: '', text: attempt });
         await tx.query(checkedNow);
@@ -412,8 +438,8 @@ for (const [what, ends, posted, released] of [
         kind: ends === 'FAILED' ? 'RELEASE' : 'TRANSFER',
         posting: key('pending'),
         posted,
-        heldOut: [-released, 0],
-        heldIn: [0, -released],
+        debitsPending: [-released, 0],
+        creditsPending: [0, -released],
       }),
       `insert into transfer_approvals
        select institution_id, transfer_key, 'ann', '2026-01-01' from used_ids where transfer_id = 'pending'`,

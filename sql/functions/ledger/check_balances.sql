@@ -8,12 +8,12 @@ begin
   if exists (
     select from became b
     left join lateral (
-      select e.seq, e.posted_after, e.held_out_after, e.held_in_after, e.recorded_at from entries e
+      select e.seq, e.posted_after, e.debits_pending_after, e.credits_pending_after, e.recorded_at from entries e
       where e.institution_id = b.institution_id and e.account_key = b.account_key and e.seq >= b.seq
       order by e.seq desc limit 1
     ) e on true
-    where (b.seq, b.posted, b.held_out, b.held_in, b.last_at)
-          is distinct from (e.seq, e.posted_after, e.held_out_after, e.held_in_after, e.recorded_at)
+    where (b.seq, b.posted, b.debits_pending, b.credits_pending, b.last_at)
+          is distinct from (e.seq, e.posted_after, e.debits_pending_after, e.credits_pending_after, e.recorded_at)
   ) then
     raise exception 'ledger: a balance differs from its newest entry' using errcode = 'SD003';
   end if;

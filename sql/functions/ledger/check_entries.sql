@@ -22,34 +22,36 @@ begin
   into unbalanced, broken, unbounded, unordered, control
   from (
     select sum(e.amount) <> 0 or count(*) % 2 <> 0 or count(e.currency) <> count(*)
-             or min(e.currency) <> max(e.currency) or sum(e.held_out) <> sum(e.held_in) as unbalanced,
+             or min(e.currency) <> max(e.currency) or sum(e.debits_pending) <> sum(e.credits_pending) as unbalanced,
            bool_or(
              e.posted <> e.amount or not e.follows
              or not case e.kind
                   when 'TRANSFER' then
-                    (e.held_out = 0 and e.held_in = 0)
-                    or (e.held_out = least(e.amount, 0) and e.held_in = least(-e.amount, 0))
-                  when 'HOLD' then e.held_out >= 0 and e.held_in >= 0 and (e.held_out > 0) <> (e.held_in > 0)
-                  when 'RELEASE' then e.held_out <= 0 and e.held_in <= 0 and (e.held_out < 0) <> (e.held_in < 0)
-                  else e.held_out = 0 and e.held_in = 0
+                    (e.debits_pending = 0 and e.credits_pending = 0)
+                    or (e.debits_pending = least(e.amount, 0) and e.credits_pending = least(-e.amount, 0))
+                  when 'HOLD' then e.debits_pending >= 0 and e.credits_pending >= 0
+                    and (e.debits_pending > 0) <> (e.credits_pending > 0)
+                  when 'RELEASE' then e.debits_pending <= 0 and e.credits_pending <= 0
+                    and (e.debits_pending < 0) <> (e.credits_pending < 0)
+                  else e.debits_pending = 0 and e.credits_pending = 0
                 end) as broken,
            -- Reads the account in few cases: a reversal raises a debt again, without a floor.
-           bool_or(case when e.kind in ('TRANSFER', 'HOLD') and e.floor is null and e.posted < e.held_out then
+           bool_or(case when e.kind in ('TRANSFER', 'HOLD') and e.floor is null and e.posted < e.debits_pending then
              (select a.category not in ('LOAN', 'CREDIT') from accounts a
               where a.institution_id = e.institution_id and a.account_key = e.account_key) end) as unbounded,
            bool_or(e.own is not null) and (count(*) <> 2 or count(*) filter (where e.own) <> 1) as unordered,
            sum(case e.kind
                  when 'TRANSFER' then control_number(
-                   case when e.held_out = 0 and e.held_in = 0 then e.kind else 'SETTLEMENT' end,
+                   case when e.debits_pending = 0 and e.credits_pending = 0 then e.kind else 'SETTLEMENT' end,
                    e.posting_key, e.account_key, e.amount)
-                 when 'HOLD' then control_number(e.kind, e.posting_key, e.account_key, e.held_in - e.held_out)
-                 when 'RELEASE' then control_number(e.kind, e.posting_key, e.account_key, e.held_in - e.held_out)
+                 when 'HOLD' then control_number(e.kind, e.posting_key, e.account_key, e.credits_pending - e.debits_pending)
+                 when 'RELEASE' then control_number(e.kind, e.posting_key, e.account_key, e.credits_pending - e.debits_pending)
                end) as control
     from (
       select e.institution_id, e.account_key, e.posting_key, e.kind, e.amount, e.floor, b.currency,
              e.posted_after - coalesce(p.posted_after, 0) as posted,
-             e.held_out_after - coalesce(p.held_out_after, 0) as held_out,
-             e.held_in_after - coalesce(p.held_in_after, 0) as held_in,
+             e.debits_pending_after - coalesce(p.debits_pending_after, 0) as debits_pending,
+             e.credits_pending_after - coalesce(p.credits_pending_after, 0) as credits_pending,
              case when e.kind in ('OPENING', 'ADJUSTMENT') then
                (select a.purpose is not null from accounts a
                 where a.institution_id = e.institution_id and a.account_key = e.account_key) end as own,
@@ -61,7 +63,7 @@ begin
         offset 0
       ) b on true
       left join lateral (
-        select p.seq, p.posted_after, p.held_out_after, p.held_in_after, p.recorded_at from entries p
+        select p.seq, p.posted_after, p.debits_pending_after, p.credits_pending_after, p.recorded_at from entries p
         where p.institution_id = e.institution_id and p.account_key = e.account_key and p.seq = e.seq - 1
         offset 0
       ) p on true

@@ -12,7 +12,7 @@ begin
       where a.institution_id = b.institution_id and a.account_key = b.account_key
       offset 0
     ) a on true
-    where b.posted <> 0 or b.held_out <> 0 or b.held_in <> 0 or b.seq <> 0
+    where b.posted <> 0 or b.debits_pending <> 0 or b.credits_pending <> 0 or b.seq <> 0
        or (a.account_id, a.currency) is distinct from (b.account_id, b.currency)
   ) then
     raise exception 'ledger: a new balance must be zero and belong to an account that exists' using errcode = 'SD004';

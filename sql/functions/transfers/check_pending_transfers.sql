@@ -13,7 +13,7 @@ begin
       offset 0
     ) t on true
     left join lateral (
-      select e.held_out_after - coalesce(before.held_out_after, 0) as held
+      select e.debits_pending_after - coalesce(before.debits_pending_after, 0) as held
       from entries e
       left join entries before on before.institution_id = e.institution_id and before.account_key = e.account_key
         and before.seq = e.seq - 1

@@ -117,8 +117,8 @@ async function decided(world: World): Promise<{
     account_id: account.accountId,
     currency: account.currency,
     posted: account === world.source ? world.posted.source : world.posted.destination,
-    held_out: 0n,
-    held_in: 0n,
+    debits_pending: 0n,
+    credits_pending: 0n,
     seq: 1n,
     last_at: new Date(0),
   }));

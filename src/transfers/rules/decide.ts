@@ -282,7 +282,7 @@ export function apply(
   const [out, into] =
     pending === null
       ? [{ posted: -amountMinor }, { posted: amountMinor }]
-      : [{ heldOut: amountMinor }, { heldIn: amountMinor }];
+      : [{ debitsPending: amountMinor }, { creditsPending: amountMinor }];
   const parts = pending === null ? loanParts(to, amountMinor, option, book) : null;
   book.move(
     postingKey,
@@ -308,10 +308,14 @@ export function postHeld(
     'TRANSFER',
     {
       accountId: from.accountId,
-      change: { posted: -amountMinor, heldOut: -amountMinor },
+      change: { posted: -amountMinor, debitsPending: -amountMinor },
       bounds: unbounded,
     },
-    { accountId: to.accountId, change: { posted: amountMinor, heldIn: -amountMinor }, bounds: unbounded },
+    {
+      accountId: to.accountId,
+      change: { posted: amountMinor, creditsPending: -amountMinor },
+      bounds: unbounded,
+    },
   );
   return parts && takeOff(to, parts, book);
 }
@@ -326,8 +330,8 @@ export function releaseHeld(
   book.move(
     postingKey,
     'RELEASE',
-    { accountId: fromAccountId, change: { heldOut: -amountMinor }, bounds: unbounded },
-    { accountId: toAccountId, change: { heldIn: -amountMinor }, bounds: unbounded },
+    { accountId: fromAccountId, change: { debitsPending: -amountMinor }, bounds: unbounded },
+    { accountId: toAccountId, change: { creditsPending: -amountMinor }, bounds: unbounded },
   );
 }
 
