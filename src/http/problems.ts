@@ -1,4 +1,5 @@
 import { OAuthError } from '../auth/index.ts';
+import { forEachFailure } from '../shared/failure-codes.ts';
 import { type InvalidPart, Problem, type ProblemCode } from '../shared/problem.ts';
 
 export interface ProblemKind {
@@ -48,19 +49,7 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   wrong_password: { status: 422, title: 'Wrong password' },
   transfer_id_reused: { status: 409, title: 'Transfer ID reused' },
 
-  account_not_found: { status: 422, title: 'Account not found' },
-  same_account: { status: 422, title: 'Same account' },
-  account_closed: { status: 422, title: 'Account closed' },
-  account_restricted: { status: 422, title: 'Account restricted' },
-  currency_mismatch: { status: 422, title: 'Currency mismatch' },
-  transfer_type_mismatch: { status: 422, title: 'Transfer type mismatch' },
-  limit_exceeded: { status: 422, title: 'Limit exceeded' },
-  exceeds_payoff: { status: 422, title: 'Payment exceeds payoff' },
-  exceeds_contribution_limit: { status: 422, title: 'Contribution exceeds limit' },
-  insufficient_funds: { status: 422, title: 'Insufficient funds' },
-  transfer_cancelled: { status: 422, title: 'Transfer cancelled' },
-  transfer_declined: { status: 422, title: 'Transfer declined' },
-  transfer_expired: { status: 422, title: 'Transfer expired' },
+  ...forEachFailure((title) => ({ status: 422, title })),
   transfer_final: { status: 409, title: 'Transfer is final' },
 
   internal_error: { status: 500, title: 'Internal error' },

@@ -1,3 +1,5 @@
+import type { FailureCode } from './failure-codes.ts';
+
 /**
  * What is told to a caller when a request cannot be served: one family of error, thrown where a request or a
  * state is broken, and turned into an RFC 9457 document by http/problems.ts, which alone knows status numbers.
@@ -37,21 +39,8 @@ export type ProblemCode =
   | 'password_rejected'
   | 'wrong_password'
   | 'transfer_id_reused'
-  // a transfer that was understood and refused, in order of precedence
-  | 'account_not_found'
-  | 'same_account'
-  | 'account_closed'
-  | 'account_restricted'
-  | 'currency_mismatch'
-  | 'transfer_type_mismatch'
-  | 'limit_exceeded'
-  | 'exceeds_payoff'
-  | 'exceeds_contribution_limit'
-  | 'insufficient_funds'
-  // a transfer that was pending, and ended without being posted
-  | 'transfer_cancelled'
-  | 'transfer_declined'
-  | 'transfer_expired'
+  // why a transfer failed
+  | FailureCode
   | 'transfer_final'
   // the service itself
   | 'internal_error'

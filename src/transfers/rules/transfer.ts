@@ -1,27 +1,10 @@
 import type { CommandOrigin, Origin } from '../../events/index.ts';
 import type { Actor } from '../../institutions/index.ts';
 import type { DecimalAmount, LoanPaymentOption, TransferStatus, TransferType } from '../../ledger/index.ts';
+import type { FailureCode } from '../../shared/failure-codes.ts';
 
 export { type TransferStatus, type TransferType, transferTypes } from '../../ledger/index.ts';
-
-/** Why a transfer failed. An order is declined for the first that applies, in this order. */
-export const failureCodes = [
-  'account_not_found',
-  'same_account',
-  'account_closed',
-  'account_restricted',
-  'currency_mismatch',
-  'transfer_type_mismatch',
-  'limit_exceeded',
-  'exceeds_payoff',
-  'exceeds_contribution_limit',
-  'insufficient_funds',
-  // These end a pending transfer, and are never a reason to refuse an order.
-  'transfer_cancelled',
-  'transfer_declined',
-  'transfer_expired',
-] as const;
-export type FailureCode = (typeof failureCodes)[number];
+export { type FailureCode, failureCodes } from '../../shared/failure-codes.ts';
 
 /** What a caller asks for; the id is the idempotency key, chosen by the caller or made at the edge. */
 export interface TransferOrder {
