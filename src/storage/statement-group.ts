@@ -157,7 +157,7 @@ export class StatementGroup extends Query {
 }
 
 /** The column `created_at` is the member `createdAt` of a row. */
-function inCamelCase(column: string): string {
+export function inCamelCase(column: string): string {
   return column.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
