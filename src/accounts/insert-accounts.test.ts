@@ -19,7 +19,7 @@ const loan: NewAccount = {
   feesDue: 0n,
 };
 
-/** Writes every statement's row but the `failing`th one's, without an error. */
+/** Writes each statement's row except the `failing`th one's, without an error. */
 function silentlyRefusing(failing: number): Queryable {
   let statements = 0;
   return {

@@ -77,7 +77,7 @@ test('creates the key of the embedded database once, readable by its owner alone
     await chmod(file, 0o400);
     assert.deepEqual(await keyEncryptionKey(config, secrets), keys[0]);
     await chmod(file, 0o600);
-    // Only root can give a file away; another user is told that this one is not theirs.
+    // Only root can give a file away; any other user gets the refusal that the file is not theirs.
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) await chown(file, 65_534, 65_534);
     await assert.rejects(

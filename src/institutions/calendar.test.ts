@@ -81,7 +81,7 @@ test('skips a day that a time zone left out', () => {
   assert.equal(nextBusinessDay('2011-12-29', apia), '2012-01-03', 'New Year, a Sunday, is kept on Monday');
 });
 
-/** [what, when where the institution is, with cut-off, waits until where the institution is] */
+/** [name, local time at the institution, cut-off, local time until which the order waits] */
 const orders: readonly (readonly [string, string, string, string | null])[] = [
   ['in business hours', '2026-11-25 12:00', '17:00', null],
   ['at the opening', '2026-11-25 08:00', '17:00', null],

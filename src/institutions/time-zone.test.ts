@@ -78,7 +78,7 @@ const instants = fc.integer({
   max: Date.UTC(2036, 0, 1) / 1_000,
 });
 
-/** What the clocks of a zone show, from another formatter than the one under test. */
+/** The local time of a zone, by another formatter than the one under test. */
 function clocks(at: Date, timeZone: string): string {
   const options = { timeZone, dateStyle: 'short', timeStyle: 'medium' } as const;
   return new Intl.DateTimeFormat('sv-SE', options).format(at);

@@ -16,7 +16,7 @@ test('equals the currency table of dinero.js 2 except for the listed differences
   assert.deepEqual(differences, [
     // Bulgaria has the euro since 1 January 2026 (amendment 180).
     { code: 'BGN', ours: undefined, theirs: '10^2' },
-    // The ariary and the ouguiya have fifths; the standard writes them with two decimals.
+    // The ariary and the ouguiya have fifths; the standard gives them two decimals.
     { code: 'MGA', ours: '10^2', theirs: '5^1' },
     { code: 'MRU', ours: '10^2', theirs: '5^1' },
   ]);

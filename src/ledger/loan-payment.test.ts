@@ -13,7 +13,7 @@ const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 /** Payoff 1,000, of which 60 are due now: less than fees and accrued interest. */
 const loan: LoanOwed = { principalMinor: 900n, interestMinor: 80n, feesMinor: 20n, amountDueMinor: 60n };
 
-/** Fees, interest, principal, and what counts as the amount due; or the refusal. */
+/** Fees, interest, principal, and the part that counts toward the amount due; or the refusal. */
 const cases: readonly (readonly [LoanPaymentOption, amount: bigint, expected: readonly bigint[] | string])[] =
   [
     ['DEFAULT', 1n, [1n, 0n, 0n, 1n]],

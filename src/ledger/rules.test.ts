@@ -18,7 +18,7 @@ function account(posted: bigint, debitsPending = 0n, creditsPending = 0n): Accou
   };
 }
 
-/** What `move` made of the account in short: the refusal, or the three figures and the bounds it was decided by. */
+/** The result of `move`: the refusal, or the three figures and the bounds of the decision. */
 function moved(state: AccountState, change: Change, bounds: Bounds): unknown {
   const result = move(state, change, bounds);
   if (result.refused !== null) return result.refused;
@@ -140,7 +140,7 @@ test('move keeps the account’s identity and does not change the given state', 
   assert.deepEqual(result.state, { ...before, posted: 4n, seq: 8n });
 });
 
-/** Unit by unit, in the order a bank would tell it: is it allowed to end there, coming from here? */
+/** Unit by unit: may the account be at this balance, coming from the one before? */
 function slowModel(state: AccountState, change: Change, bounds: Bounds): string {
   const before = {
     available: state.posted - state.debitsPending,
@@ -184,7 +184,7 @@ test('move agrees with a model that counts one cent at a time', (context) => {
       seen.add(expected);
       assert.equal(result.refused ?? 'moved', expected);
       if (result.refused !== null) return;
-      // The bound an entry carries is one its figures respect: the database checks just that.
+      // An entry's figures respect its bound: the database checks the same.
       const { floor, ceiling } = result.decidedBy;
       assert.ok(floor === null || result.state.posted - result.state.debitsPending >= floor);
       assert.ok(ceiling === null || result.state.posted + result.state.creditsPending <= ceiling);

@@ -6,7 +6,7 @@ import { type JoinedRead, JoinedReads } from './joined-reads.ts';
 
 const [ours, theirs] = [1, 2] as InstitutionId[] as [InstitutionId, InstitutionId];
 
-/** A table of one column, and the statements that were sent for it: institution and keys of each. */
+/** A table of one column, and the statements sent for it: institution and keys of each. */
 function table(rows: Map<string, string>) {
   const sent: { institutionId: InstitutionId; keys: readonly string[] }[] = [];
   const gate = { open: Promise.resolve() };
@@ -58,7 +58,7 @@ test('answers a read that starts while statements are under way by a later state
   const opened = Promise.withResolvers<void>();
   gate.open = opened.promise;
   const early: Promise<string | undefined>[] = [];
-  // As many as may be under way at once, and one that has to wait for them.
+  // As many as may be under way at once, and one that must wait.
   while (sent.length < 2) {
     early.push(ask('a'));
     await new Promise(setImmediate);

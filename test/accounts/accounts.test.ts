@@ -142,9 +142,9 @@ describe('account object', () => {
 
 describe('visibility of accounts', () => {
   /**
-   * A household of Ada (PRIMARY) and Bob (JOINT, on the checking only), with Sam, who signs for the checking and may
-   * not pay; Ada also signs for a business of Cora's; Dan has a membership of his own and is on the household's
-   * savings without belonging to the household.
+   * A household of Ada (PRIMARY) and Bob (JOINT, on the checking only). Sam signs for the checking and may not pay.
+   * Ada also signs for a business of Cora's. Dan has his own membership, and is on the household's savings without
+   * belonging to the household.
    */
   const people: Record<string, MemberActor> = {};
   let household: Customer;
@@ -202,7 +202,7 @@ describe('visibility of accounts', () => {
     dan: ['d-checking', 'h-savings'],
     eve: [],
   };
-  /** By membership; what is missing here is refused. */
+  /** By membership; a missing one is refused. */
   const seenUnder: Record<string, Record<string, string[]>> = {
     ada: { household: ['h-checking', 'h-savings'], business: ['b-operating'] },
     bob: { household: ['h-checking'] },

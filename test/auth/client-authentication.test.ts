@@ -370,7 +370,7 @@ describe('private_key_jwt', () => {
       service.db
         .superuser<{ n: bigint }>('select count(*) as n from spent_client_assertions')
         .then(([row]) => row?.n);
-    // A process whose clock is five minutes ahead does not forget it for the others.
+    // A process whose clock is five minutes ahead keeps it for the others.
     const started = now.getTime();
     now = new Date(started + 60_000 + 5 * 60_000 - 2_000);
     await runAuthMaintenance(deps(), institutionId);

@@ -8,7 +8,7 @@ import { goodClaims, signJwt } from '../support/jwt.ts';
 import { anAssertion, persistent, samlIssuer, signAssertion, toParameter } from '../support/saml.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* Each grant type obtains a token, and is refused with a wrong proof and to a client without it. */
+/* Each grant type issues a token, and refuses a wrong proof and a client without it. */
 
 const now = new Date('2026-03-02T12:00:00Z');
 const issuer = 'https://login.lakeside.example';
@@ -43,7 +43,7 @@ interface Example {
   readonly client: () => readonly [id: string, secret: string];
   readonly use: 'client' | 'member';
   readonly proof: () => Promise<object>;
-  /** Null: the client is its own proof. */
+  /** Null: the client credentials are the proof. */
   readonly wrong: (() => object) | null;
 }
 
@@ -56,7 +56,7 @@ const jwt = (more: object = {}) =>
   );
 const saml = (key = rsa.privateKey) => toParameter(signAssertion(anAssertion(now), key));
 
-/** One for every grant type that the service has; a new one needs an example here. */
+/** One for every grant type of the service; a new one needs an example here. */
 const examples: Readonly<Record<string, Example>> = {
   client_credentials: { client: () => app, use: 'client', proof: async () => ({}), wrong: null },
   password: {

@@ -53,7 +53,7 @@ async function accounts(token: string, at = service): Promise<Answer> {
   return send(at.address, 'GET', paths.accounts, { headers: { authorization: `Bearer ${token}` } });
 }
 
-/** Other processes may know a provider as it was a second ago. */
+/** Other processes read a provider up to a second late. */
 async function eventually(status: number, ask: () => Promise<Answer>): Promise<void> {
   const deadline = performance.now() + 30_000;
   while ((await ask()).status !== status) {
@@ -317,7 +317,7 @@ describe('jwt-bearer grant: invalid_grant', () => {
     ['text', /not a JWT/, () => 'assertion'],
     ['a signature with padding (7515 2)', /not a JWT/, () => `${assertion()}==`],
     ['more than 16 KiB', /not a JWT/, () => assertion({ note: 'x'.repeat(16_384) })],
-    // whom it names
+    // its subject
     ['somebody unknown', /nobody/, () => assertion({ sub: 'u-nobody' })],
     ['a member of another institution', /nobody/, () => assertion({ sub: 'u-demo-member-harbor' })],
     ['who is locked by an operator', /nobody/, () => assertion({ sub: 'u-heath-locked' })],
@@ -529,7 +529,7 @@ describe('a JWT assertion is accepted once', () => {
     const after = (later: number) => new Date(started.getTime() + later * 1000);
     try {
       now = after(359);
-      // Also by one whose clock is five minutes ahead.
+      // Also by a process whose clock is five minutes ahead.
       assert.ok((await remembered(after(659))).length > 0);
       assert.match((await bring(service, bridge, jwtBearer, once)).body.error_description, /used already/);
       now = after(360);

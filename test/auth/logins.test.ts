@@ -34,7 +34,7 @@ after(() => service.close());
 
 const auth = () => service.service.context.auth;
 
-/** What the token operation says of a login: `ok`, or the error with its description. */
+/** The result of a login: `ok`, or the error with its description. */
 async function login(
   username: string,
   password: string,
@@ -55,7 +55,7 @@ async function login(
 
 const refused = 'invalid_grant: The username or the password is wrong.';
 
-/** The members on which a test may count wrong passwords, each used by one test. */
+/** Members for wrong passwords, each used by one test. */
 const right = {
   'pebble.primary': 'pebble-blue-lantern-1',
   'fern.joint': 'fern-green-lantern-2',
@@ -80,7 +80,7 @@ async function userOf(username: string): Promise<UserRow> {
   return row ?? assert.fail(`there is no ${username}`);
 }
 
-/** A hasher whose checks wait until they are let go, as slow hashes do. */
+/** A hasher whose checks wait until they are released, like slow hashes. */
 class HeldHasher extends PasswordHasher {
   readonly #gates: { readonly password: string; readonly open: () => void }[] = [];
 
@@ -174,7 +174,7 @@ test('a storm of one client’s logins delays no other client', async () => {
     return ended.length === 13;
   });
   await Promise.all([...storm, other]);
-  // Behind the one that was under way, and one more.
+  // Behind the login under way, and one more.
   assert.equal(ended.indexOf('ok'), 2, ended.join(' '));
 });
 
@@ -279,7 +279,7 @@ test('refuses an operator’s command whose name matches two users, by username 
   for (const name of ['u-ivy-shared', 'U-Ivy-Shared'] as const) {
     const change = { lockedByOperator: true };
     const done = await setStanding(auth(), institutionId, name, change, ownOrigin());
-    // In other letters it is nobody's id, and so the username alone.
+    // In other letters it is no user's id, so only the username matches.
     assert.equal(done, name !== 'u-ivy-shared');
   }
   assert.equal(await login('ivy.shared', 'ivy-shared-lantern-14'), 'ok');
@@ -288,7 +288,7 @@ test('refuses an operator’s command whose name matches two users, by username 
 });
 
 describe('login pauses', () => {
-  /** The service's own deps but for pauses that only say how long they would have been. */
+  /** The service's own deps, with pauses that only record their length. */
   function watched() {
     const asked: string[] = [];
     const failures = new Map<string, number>();
@@ -377,7 +377,7 @@ describe('indistinguishable login failures', () => {
     const expected = ['auth_client', 'auth_login', 'hash', 'auth_count_failed_login'];
     for (const [kind, work] of seen) assert.deepEqual(work, expected, kind);
 
-    // Each moved the end of the write-ahead log, as only what must be flushed does.
+    // Each moved the end of the write-ahead log, which only a flushed commit does.
     for (const [kind, [username, password]] of Object.entries(kinds)) {
       await forget();
       await auth().audit.settle();
@@ -388,8 +388,8 @@ describe('indistinguishable login failures', () => {
   });
 
   /**
-   * How often the one took longer than the other in the same round: half of the time, when they take as long, however
-   * noisy the machine. Chance alone leaves the bounds once in some ten thousand runs.
+   * Rounds in which the one took longer than the other: half of them if they take the same time, on any noisy
+   * machine. By chance alone the count leaves the bounds once in ten thousand runs.
    */
   test('takes the same time for each kind of failed login: no kind is slower than another in nine of ten rounds', async (t) => {
     const rounds = 30;
@@ -397,7 +397,7 @@ describe('indistinguishable login failures', () => {
     const millis = new Map<string, number[]>(names.map((kind) => [kind, []]));
     for (let round = 0; round < rounds + 2; round += 1) {
       await forget();
-      // Each has every place in the round, and each other before it, as often.
+      // Each kind has every place in the round, and precedes each other kind, equally often.
       const turned = names.map((_, place) => names[(place * (round % 2 ? 5 : 1) + round) % names.length]);
       for (const kind of turned as string[]) {
         const [username, password] = kinds[kind] ?? ['', ''];

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkNewPassword, PasswordHasher } from '../../src/auth/credentials/passwords.ts';
 
-/** Marks in the wrong order: each is moved past all before it, in time that grows with the square of their number. */
+/** Marks in the wrong order. Normalization moves each past all before it, in quadratic time. */
 const marks = `${'\u0301'.repeat(15_900)}${'\u0316'.repeat(15_900)}`;
 
-// A minute and more where they are put in order, two seconds of hashing where they are not.
+// More than a minute with normalization, two seconds of hashing without.
 test('hashes the longest password that a body can hold at the cost of any other', {
   timeout: 30_000,
 }, async () => {
@@ -18,7 +18,7 @@ test('hashes the longest password that a body can hold at the cost of any other'
 
 test('accepts the longest password in its longest spelling as the same password', async () => {
   const hasher = new PasswordHasher(1);
-  // No character is longer when it is taken apart: three code points of two units each.
+  // Decomposition makes no character longer than this: three code points of two units each.
   const [composed, spelled] = ['\u{1D160}', '\u{1D158}\u{1D165}\u{1D16E}'];
   assert.equal(composed.normalize('NFKC'), spelled);
   const encoded = await hasher.hash(spelled.repeat(128));

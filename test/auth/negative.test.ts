@@ -10,7 +10,7 @@ import { signJws, tamper } from '../support/jws.ts';
 import { sayRaw } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/** What the standards say must be refused, each case with the section that says so. */
+/** Requests that the standards require to be refused, each with its section. */
 
 const issuer = 'http://sharedraft.test';
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -27,7 +27,7 @@ const strangerRsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 let service: TestService;
 let client: Client;
-/** The key that signs access tokens: so that it is not the signature for which a case is refused. */
+/** The key that signs access tokens, so that no case is refused for its signature. */
 let ours: { readonly kid: string; readonly privateKey: KeyObject; readonly publicJwk: object };
 let good: { readonly access_token: string; readonly refresh_token: string };
 before(async () => {

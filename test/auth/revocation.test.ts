@@ -165,7 +165,7 @@ describe('revocation (RFC 7009)', () => {
        order by client_id, subject`,
     );
     const expected = [jti, sid].toSorted().map((subject) => ({ client_id: 'demo-reader', subject }));
-    // What belongs to another institution is not told to this one.
+    // Data of another institution is hidden from this one.
     assert.deepEqual(seen, [...expected, { client_id: 'harbor-app', subject: null }]);
     assert.ok(await lives(tokens.access_token, two));
   });

@@ -172,7 +172,7 @@ describe('saml2-bearer grant: success', () => {
 describe('signature wrapping: a valid signature beside other content', () => {
   const evil = (parts: AssertionParts = {}) =>
     anAssertion(now, { id: '_evil', nameId: nameIdOf('u-wren-many'), ...parts });
-  /** The signed assertion, its signature, and itself without it. */
+  /** The signed assertion, its signature, and the assertion without it. */
   const pieces = () => {
     const whole = signed({ id: '_good' });
     const signature = /<ds:Signature .*<\/ds:Signature>/.exec(whole)?.[0] ?? '';
@@ -446,7 +446,7 @@ describe('saml2-bearer grant: invalid_grant', () => {
           signed({ rest: '<saml:Advice><ds:Signature xmlns:ds="urn:x"></ds:Signature></saml:Advice>' }),
         ),
     ],
-    // what XML can do beside what SAML needs: SAML core section 5.4.3 and 6, RFC 7522 section 8
+    // XML features that SAML does not need: SAML core section 5.4.3 and 6, RFC 7522 section 8
     ['a document type', /declaration/, () => toParameter(`<!DOCTYPE x>${signed()}`)],
     [
       'entities',
@@ -505,7 +505,7 @@ describe('saml2-bearer grant: invalid_grant', () => {
       /too deep/,
       () => toParameter(signed({ rest: '<x>'.repeat(1000) + '</x>'.repeat(1000) })),
     ],
-    // where it is from and whom it is for: RFC 7522 section 3, items 1 and 2
+    // issuer and audience: RFC 7522 section 3, items 1 and 2
     [
       'no Issuer (item 1)',
       /Issuer/,
@@ -625,7 +625,7 @@ describe('saml2-bearer grant: invalid_grant', () => {
           }),
         ),
     ],
-    // when: items 4 and 6
+    // times: items 4 and 6
     [
       'expired by its conditions (item 4)',
       /expired/,
@@ -697,7 +697,7 @@ describe('saml2-bearer grant: invalid_grant', () => {
           }),
         ),
     ],
-    // what it is
+    // its type
     ['SAML 1.1', /Version/, () => toParameter(signed({ version: '1.1' }))],
     [
       'a response around it (2.1)',
@@ -712,7 +712,7 @@ describe('saml2-bearer grant: invalid_grant', () => {
     ],
     ['no ID (SAML core 2.3.3)', /ID/, () => toParameter(signed().replace(/ ID="[^"]*"/, ''))],
     ['an ID that would change a query', /ID/, () => toParameter(signed({ id: `x']|//*['` }))],
-    // whom it names
+    // its subject
     ['somebody unknown', /nobody/, () => toParameter(signed({ nameId: nameIdOf('u-nobody') }))],
     [
       'a member of another institution',

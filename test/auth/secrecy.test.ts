@@ -24,8 +24,8 @@ import { anAssertion, samlIssuer, signAssertion, toParameter } from '../support/
 import { startTestService, type TestService } from '../support/service.ts';
 
 /**
- * Every secret that there is goes through a process whose log tells all; then everything that it said and every row of
- * the database are looked through for them. Beside it, that each of these things left its entry in the audit.
+ * Every kind of secret goes through a process with full logging; then its output and every row of the database are
+ * searched for them. Each operation must also leave its audit entry.
  */
 
 const issuer = 'http://sharedraft.test';
@@ -55,7 +55,7 @@ after(async () => {
 });
 
 const secrets = new Map<string, string>();
-/** Notes a secret, and gives it back. */
+/** Records a secret and returns it. */
 function kept(what: string, secret: string): string {
   secrets.set(secret, what);
   return secret;
@@ -68,7 +68,7 @@ async function ask(path: string, json: object, expected: number): Promise<Record
   return reply.body;
 }
 
-/** Grants a token, and notes what was granted. */
+/** Requests a token and records its parts. */
 async function granted(what: string, json: object): Promise<{ access_token: string; refresh_token: string }> {
   const body = await ask(paths.token, json, 200);
   const { access_token = '', refresh_token = '' } = body;
@@ -101,7 +101,7 @@ test('no log line and no row contains a secret of any kind after any operation',
   assert.ok(await setPassword(auth, institution, 'wren.many', password, origin));
   const app = { client_id: clientId, client_secret: second };
 
-  // Clients prove who they are, or not.
+  // Clients authenticate, and fail to.
   const forClient = { grant_type: 'client_credentials', scope: 'account:read' };
   const { access_token: clientToken } = await granted('the client', { ...forClient, ...app });
   await granted('the client, by its first secret', {
@@ -135,7 +135,7 @@ test('no log line and no row contains a secret of any kind after any operation',
   await granted('the client, by its assertion', { ...forClient, ...asserted });
   await ask(paths.token, { ...forClient, ...asserted }, 401);
 
-  // A member logs in, renews, and is robbed.
+  // A member logs in, refreshes, and has a token stolen.
   const member = {
     ...app,
     grant_type: 'password',
@@ -153,7 +153,7 @@ test('no log line and no row contains a secret of any kind after any operation',
   await ask(paths.token, { ...renewal, refresh_token: again.refresh_token }, 400);
   await ask(paths.token, { ...renewal, refresh_token: invented('a made-up refresh token') }, 400);
 
-  // Tokens are used, looked into and revoked, also where they are none.
+  // Tokens are used, introspected and revoked, malformed ones too.
   const another = await granted('another login', member);
   for (const token of [
     clientToken,
@@ -168,7 +168,7 @@ test('no log line and no row contains a secret of any kind after any operation',
   const cut = kept('a token without its end', clientToken.slice(0, -30));
   assert.equal((await client.get(paths.accounts, { token: cut })).status, 401);
 
-  // Providers say who a member is.
+  // Providers assert a member.
   const base = { audience: issuer, userIdType: 'USER_ID', scopes: ['account:read'], active: true } as const;
   const jwk = { ...providerKey.publicKey.export({ format: 'jwk' }), kid: 'p' };
   const jwtProvider = { ...base, providerId: 'web', kind: 'jwt', issuer: 'https://idp.example' } as const;
@@ -223,7 +223,7 @@ test('no log line and no row contains a secret of any kind after any operation',
   const foreign = kept('the provider’s access token', providerJwt('at+jwt'));
   assert.equal((await client.get(paths.accounts, { token: foreign })).status, 200);
 
-  // A newcomer is registered and activated, once with a wrong code and a bad password.
+  // A newcomer is registered and activated, once with a wrong code and once with a bad password.
   const staff = { ...app, grant_type: 'client_credentials', scope: 'institution-users:write events:read' };
   const { access_token: token } = await granted('the staff', staff);
   const newcomer = { memberNumber: '900777', email: 'newcomer@example.test' };
@@ -253,7 +253,7 @@ test('no log line and no row contains a secret of any kind after any operation',
     assert.equal(reply.status, expected, reply.text);
   }
 
-  // Ends.
+  // The end of sessions.
   for (const lockedByOperator of [true, false])
     await setStanding(auth, institutionId, 'wren.many', { lockedByOperator }, origin);
   for (let tries = 0; tries < 5; tries += 1) {
@@ -275,7 +275,7 @@ test('no log line and no row contains a secret of any kind after any operation',
   const audit = rows.filter(({ table }) => table === 'audit_entries');
   for (const [secret, what] of secrets) {
     assert.ok(secret.length >= 20, what);
-    // As it is, and as PostgreSQL shows bytes.
+    // As text, and as PostgreSQL prints bytes.
     const bytes = [Buffer.from(secret), Buffer.from(secret, 'base64url'), Buffer.from(secret, 'hex')];
     const forms = [secret, ...bytes.filter(({ length }) => length >= 12).map((one) => one.toString('hex'))];
     for (const form of forms) {
@@ -330,7 +330,7 @@ function providerJwt(typ: string): string {
   return signJws({ alg: 'ES256', typ, kid: 'p' }, { ...claims, ...more }, providerKey.privateKey);
 }
 
-/** Of every table that there is, as text. */
+/** Every row of every table, as text. */
 async function everyRow(): Promise<{ table: string; row: string }[]> {
   const tables = await beside.db.superuser<{ table: string }>(
     `select table_schema || '.' || table_name as table from information_schema.tables

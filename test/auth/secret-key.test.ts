@@ -6,7 +6,7 @@ import { memberOf, paths, send } from '../support/demo.ts';
 import { testSecretKey } from '../support/secret-key.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/** The operator's commands of the tests have this one. */
+/** The operator's commands in tests use this one. */
 const next = { SECRET_KEY: testSecretKey };
 
 let service: TestService;

@@ -73,7 +73,7 @@ describe('signing keys', () => {
     assert.equal(kids.length, 2);
     assert.equal(kidOf((await clientOf(one)).token), old);
     later(60 * minute);
-    // An hour on a set clock is no time at all: both look now, as they do each second.
+    // A moved clock triggers no timer: both look now, as they do each second.
     await Promise.all([keysOf(one).list(), keysOf(two).list()]);
     assert.equal(kidOf((await clientOf(two)).token), kids[1]);
     assert.equal(kidOf((await clientOf(one)).token), kids[1]);
@@ -129,7 +129,7 @@ describe('signing keys', () => {
       await keysOf(one).list();
       const { token } = await clientOf(one);
       kid = kidOf(token);
-      // As those libraries do: an unknown kid is looked for, unless they have looked within the cool-down.
+      // Like those libraries: it looks for an unknown kid, unless it has looked within the cool-down.
       const isKnown = keys.keys.some((key: { kid: string }) => key.kid === kid);
       if (!isKnown && now.getTime() - fetchedAt >= coolDownMillis) {
         keys = (await new Client(one.address).get('/auth/v2/jwks')).body;
@@ -142,7 +142,7 @@ describe('signing keys', () => {
     const signedWith = new Set<string | undefined>();
     const statuses: Record<string, number> = {};
     let over = false;
-    /** Keeps the published keys as long as it may, and looks again for a kid that it does not know. */
+    /** Caches the published keys as long as allowed, and looks again for an unknown kid. */
     let kept: { readonly keys: JSONWebKeySet; readonly until: number } | undefined;
     const keysOutside = async (kid: string | undefined) => {
       if (
@@ -186,7 +186,7 @@ describe('signing keys', () => {
         await served(8);
         await keysOf(rotating).rotate(how, ownOrigin());
         await served(8);
-        // Seconds on a set clock are no time at all: both look now, as they do each second.
+        // A moved clock triggers no timer: both look now, as they do each second.
         await Promise.all([keysOf(one).list(), keysOf(two).list()]);
         later(millis);
         await Promise.all([keysOf(one).keep(), keysOf(two).keep()]);

@@ -11,12 +11,12 @@ import { Client } from '../support/client.ts';
 import { paths } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/** Clients that others have written and published, unpatched, on what the metadata tells them. */
+/** Published client libraries, unchanged, with only the metadata. */
 
 const issuer = 'http://sharedraft.test';
 const member = { username: 'demo.member', password: 'demo-member-password' };
 const scope = 'account:read offline_access';
-/** The libraries read the real clock; ours catches up with it, past the moment of a rotation. */
+/** The libraries read the real clock; the test's clock catches up with it, past a rotation. */
 let behindMillis = 20_000;
 let service: TestService;
 let key: webcrypto.CryptoKey;
@@ -37,7 +37,7 @@ before(async () => {
 });
 after(() => service.close());
 
-/** The name in PUBLIC_URL is not one that resolves: what is asked of it is asked of the test's address. */
+/** The name in PUBLIC_URL does not resolve: requests to it are sent to the test's address. */
 function toService(url: string, init: object): Promise<Response> {
   return fetch(url.replace(issuer, service.address), init as RequestInit);
 }

@@ -4,11 +4,11 @@ import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /*
- * Who sees and moves what, written by hand from the extract files in examples/, not from the code: every demo login
- * against every account and operation. What stands nowhere here must not exist for the login.
+ * Visible accounts and allowed transfers, written by hand from the extract files in examples/, not from the code:
+ * every demo login against every account and operation. An account that is missing here must not exist for the login.
  */
 
-/** What comes of paying 1 from the account to somebody else's savings: a type of success, or the refusal. */
+/** The result of paying 1 from the account to another member's savings: a type of success, or the refusal. */
 type Pays = 'INTRA_FI' | 'STANDARD' | 'account_restricted' | 'account_closed' | 'currency_mismatch';
 
 interface LoginRow {
@@ -142,7 +142,7 @@ const lakeside: Readonly<Record<string, LoginRow>> = {
   },
 };
 
-/** At harbor the same ids are other accounts, and what is only at lakeside does not exist. */
+/** At harbor the same ids are other accounts; accounts of lakeside alone do not exist. */
 const harbor: Readonly<Record<string, LoginRow>> = {
   'demo.member': {
     password: 'harbor-member-password',
@@ -346,7 +346,7 @@ describe('allowed transfers of the demo', () => {
     const bank = await clientOf(service);
     const principal = async () =>
       (await member.get(`${paths.accounts}/a-1008-carloan`)).body.balance.currentBalance.amount as number;
-    // 1 was paid above by the institution, on the fees: principal is untouched by it.
+    // The institution paid 1 above, on the fees: principal is unchanged.
     assert.equal(await principal(), 6200);
     const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1008-carloan' };
     const payoff = 6200 + 118.02 + 35 - 1;

@@ -10,7 +10,7 @@ import { goodClaims, signJwt } from '../support/jwt.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /**
- * Who may do what: every operation of openapi.json with every bearer, each cell by hand. What is asked for is
+ * Permissions: every operation of openapi.json with every bearer, each cell by hand. The requested data is
  * juniper.two's, of the institution lakeside (the other one has no such ids). An operation without a row fails.
  */
 const bearers = [
@@ -35,14 +35,14 @@ const bearers = [
 ] as const;
 type Bearer = (typeof bearers)[number];
 
-/** No living token of ours: 401, whatever is asked. */
+/** No active token of ours: 401 for every request. */
 const dead = '401 401 401 401 401 401';
-/** Users, clients and tokens that were ended while the tokens lived. */
+/** Users, clients and tokens that were shut out while the tokens were valid. */
 const ended = '401 401 401 401';
 const clientItself = ['200', ...Array(bearers.length - 1).fill('400')].join(' ');
 const open = Array(bearers.length).fill('200').join(' ');
 
-/** By the order of `bearers`. */
+/** In the order of `bearers`. */
 const matrix: Readonly<Record<string, string>> = {
   //                                     elsewhere  scope  other         client  members: ours, asserted, by a provider’s token
   registerMember: /*           */ `${dead}  404 403    403    403  ${ended}  201 403 403 403`,
@@ -59,11 +59,11 @@ const matrix: Readonly<Record<string, string>> = {
   initiateTransfer: /*         */ `${dead}  422 422    403    422  ${ended}  201 201 201 201`,
   // A decline is the result of a dry run, not its failure.
   dryRunTransfer: /*           */ `${dead}  200 200    403    200  ${ended}  200 200 200 200`,
-  // Lists are of what one may see: to others they are empty.
+  // Lists contain visible items only: for others they are empty.
   listTransfers: /*            */ `${dead}  200 200    403    200  ${ended}  200 200 200 200`,
   getTransferOptions: /*       */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
   getTransfer: /*              */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
-  // The transfer is completed: whoever may see it is told that this is final.
+  // The transfer is completed: a caller who may see it learns that this is final.
   cancelTransfer: /*           */ `${dead}  404 404    403    404  ${ended}  409 409 409 409`,
   readEvents: /*               */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
   getActivationCode: /*        */ `${dead}  404 403    403    403  ${ended}  200 403 403 403`,
@@ -71,7 +71,7 @@ const matrix: Readonly<Record<string, string>> = {
   getEmailCode: /*             */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
   acknowledgeEmailCode: /*     */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
 
-  // The client authenticates in the request itself, and a token beside that is a second way, which none may take.
+  // The client authenticates in the request itself; a token beside that is a second method, which is refused.
   issueToken: clientItself,
   revokeToken: clientItself,
   introspectToken: clientItself,
@@ -95,7 +95,7 @@ const ids: Record<string, string> = {
   customerId: 'c-1005',
   id: 'matrix-transfer',
 };
-/** What is asked, where the path does not say all. */
+/** Requests whose path is not sufficient. */
 const requests: Readonly<Record<string, Request>> = {
   issueToken: { body: { grant_type: 'client_credentials', ...itself } },
   revokeToken: { body: { token: 'nobody’s', ...itself } },
@@ -168,7 +168,7 @@ before(async () => {
     member: member.token,
     ...(await assertedTokens()),
   };
-  // That what is forged below is refused for what was changed in it, and for nothing else.
+  // Shows that each forgery below is refused for its change and nothing else.
   const accounts = `${paths.accounts}?customerId=c-1005`;
   const headers = { authorization: `Bearer ${await resigned(client.token, {})}` };
   assert.equal((await send(service.address, 'GET', accounts, { headers })).status, 200);
@@ -181,7 +181,7 @@ before(async () => {
 });
 after(() => service.close());
 
-/** Of the same member, by an identity provider's word: a token of ours for its assertion, and a token of its own. */
+/** For the same member through an identity provider: our token for its assertion, and the provider's own token. */
 async function assertedTokens(): Promise<Record<'asserted member' | 'provider’s token', string>> {
   const issuer = 'https://login.lakeside.example';
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -8,7 +8,7 @@ import { operations } from '../../src/http/operations.ts';
 import { testSecretKey } from '../support/secret-key.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* Every command and every operation, and the audit entries that it leaves when it changes something. */
+/* Every command and operation, and the audit entries of its changes. */
 
 const reads = 'changes nothing';
 type Trace =
@@ -53,7 +53,7 @@ const commands: Readonly<Record<string, Trace>> = {
   restored: ['events.epoch_begun'],
 };
 
-/** GET operations read, except those named here. */
+/** GET operations only read, except those named here. */
 const writes: Readonly<Record<string, Trace>> = {
   issueToken: ['login', 'client_token', 'token_request', 'user.locked', 'user.password_ended'],
   revokeToken: ['token.revoked'],
@@ -178,7 +178,7 @@ describe('commands leave the audit entry of their line, by the system user', () 
   }
 });
 
-/** What a command prints is not this test's. */
+/** The output of a command is tested elsewhere. */
 async function quietly(work: () => Promise<unknown>): Promise<void> {
   const { stdout, stderr } = process;
   const written = [stdout.write, stderr.write] as const;

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/* What the command line says to who mistyped. None of these needs a database. */
+/* Messages of the command line for wrong arguments. None of these needs a database. */
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 

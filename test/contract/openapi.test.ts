@@ -6,7 +6,7 @@ import { generateOpenApi } from '../../src/http/openapi/openapi.ts';
 import { problemKinds } from '../../src/http/problems.ts';
 import { openApiDocument, pointer, schemaChecker } from '../support/contract.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a document whose shape is what is being tested
+// biome-ignore lint/suspicious/noExplicitAny: a document whose shape is under test
 type Json = any;
 
 const document: Json = openApiDocument;
@@ -299,7 +299,7 @@ describe('openapi.json', () => {
         Object.values<Json>(operation.responses).flatMap((response) => response['x-problem-codes'] ?? []),
       ),
     );
-    // Every path gives these, also where the operation takes nothing that could be wrong: two Hosts, a malformed escape.
+    // Every path returns these, even if the operation takes no input: two Hosts, a malformed escape.
     const anywhere = new Set(['invalid_request']);
     for (const [code, { status }] of Object.entries(problemKinds)) {
       if (listed.has(code) && !anywhere.has(code)) continue;

@@ -13,8 +13,8 @@ import { sayRaw } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /*
- * Walks through docs/recipes.md as its reader would, against the demo institutions. The shell of the page is read here
- * rather than run: so time can pass at once, and a line that the page has no business with is refused.
+ * Follows docs/recipes.md like its reader, against the demo institutions. The shell of the page is interpreted, not
+ * run: so time can pass at once, and an unexpected line is refused.
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -47,7 +47,7 @@ function readRecipe(section: string): Recipe {
   };
 }
 
-/** Of which the interface knows flags; a recipe shows each. */
+/** The interface has flags for these; a recipe shows each. */
 const transferStates: Record<TransferStatus, true> = { PENDING: true, COMPLETED: true, FAILED: true };
 const otherStates = ['account open', 'account closed', 'account delinquent', 'user active', 'user locked'];
 
@@ -103,7 +103,7 @@ function isAs({ status, text }: Told, { status: expected, code, contains }: Expe
   return code === undefined || JSON.parse(text).code === code;
 }
 
-/** Answers the replies of the last line that had any. What should come after a while is asked for until it does. */
+/** Returns the replies of the last line that had any. It repeats requests whose result comes after a while. */
 async function run(lines: readonly string[], expected: Expected | undefined): Promise<Told[]> {
   let replies: Told[] = [];
   let slept = false;
@@ -120,7 +120,7 @@ async function run(lines: readonly string[], expected: Expected | undefined): Pr
     if (said === undefined) continue;
     replies = said;
     if (!slept || expected === undefined || line !== requests.at(-1)) continue;
-    // The sweep of what is due goes by a real timer.
+    // The sweep of due transfers uses a real timer.
     for (const deadline = Date.now() + 60_000; !replies.some((reply) => isAs(reply, expected)); ) {
       if (Date.now() > deadline) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -215,7 +215,7 @@ async function curl(command: string): Promise<Told> {
   return new Client(address).request(method, `${pathname}${search}`, { headers, ...body });
 }
 
-/** An upload whose end does not come. */
+/** An upload that never ends. */
 async function curlWithoutEnd(url: string, header: string, start: string): Promise<Told> {
   const head = `POST ${new URL(url).pathname} HTTP/1.1\r\nHost: localhost\r\n${header}\r\nTransfer-Encoding: chunked`;
   const chunk = `${start.length.toString(16)}\r\n${start}\r\n`;
@@ -229,13 +229,13 @@ function addressOf(url: string): string {
   return address;
 }
 
-/** Without the contract, which does not say at each operation what becomes of a request that cannot be read. */
+/** Without the contract, which does not document unreadable requests at each operation. */
 async function plainly(url: string, headers: Record<string, string>): Promise<Told> {
   const response = await fetch(url, { headers });
   return { status: response.status, text: await response.text() };
 }
 
-/** The words of a command, as a shell would part them; variables and `$(printf '%0Nd' 0)` become what they stand for. */
+/** The words of a command, split like in a shell; variables and `$(printf '%0Nd' 0)` are expanded. */
 function words(command: string): string[] {
   const found: string[] = [];
   let word: string | undefined;
@@ -287,7 +287,7 @@ async function psql(database: string, text: string): Promise<void> {
   }
 }
 
-/** Until the statement in the background holds what it locks. */
+/** Waits until the background statement holds its locks. */
 async function isSleeping(): Promise<void> {
   for (;;) {
     const rows = await service.db.superuser(

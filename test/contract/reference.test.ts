@@ -4,7 +4,7 @@ import { Client } from '../support/client.ts';
 import { openApiDocument } from '../support/contract.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* What the reference page fills in when somebody wants to try a call: the first example of each operation. */
+/* The reference page's default request for each operation: its first example. */
 
 // biome-ignore lint/suspicious/noExplicitAny: a document whose shape is tested elsewhere
 const { paths } = openApiDocument as any;
@@ -15,7 +15,10 @@ before(async () => {
 });
 after(() => service[Symbol.asyncDispose]());
 
-/** What no example can have: a member's own password, a code that only the institution is handed, a transfer that is pending, an event. */
+/**
+ * Values that no example can have: a member's own password, a code that only the institution receives, a pending
+ * transfer, an event.
+ */
 const refused = new Map([
   ['activateMember', 422],
   ['changePassword', 422],
@@ -38,7 +41,7 @@ test('each call of the reference can be sent unchanged to the demo institution',
 
   let sent = 0;
   for (const [path, operations] of Object.entries<object>(paths)) {
-    // An order comes before what asks for it.
+    // An order comes before requests that read it.
     for (const [method, operation] of Object.entries(operations).sort(([a], [b]) => (a > b ? -1 : 1))) {
       const values = new URLSearchParams();
       let filled = path;

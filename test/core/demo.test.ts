@@ -30,7 +30,7 @@ async function storesOf(db: TestDatabase): Promise<AppContext> {
   return openAppContext(config, secrets, 'borrow', () => {});
 }
 
-/** The same, but for the n-th call, at which the process ends. */
+/** The same, except that the process ends at the n-th call. */
 function killedAt<Given extends unknown[], Answer>(nth: number, call: (...given: Given) => Answer) {
   let calls = 0;
   return (...given: Given): Answer => {
@@ -253,7 +253,7 @@ test('the next start completes a demo whose load was killed', async () => {
     `select (select count(*) from users) as users, (select count(*) from clients) as clients,
             (select count(*) from entries where kind = 'OPENING') as openings`,
   );
-  // Two entries an opening; one account of lakeside, closed, has none.
+  // Two entries per opening; one account of lakeside is closed and has none.
   assert.deepEqual(done, { users: BigInt(logins), clients: 4n, openings: 2n * BigInt(accounts - 1) });
   assert.equal(await loadDemoWhenEmpty(context), false);
   await context.close();

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => db.close());
 
-/** What a folder brings into the stage, each time into one of its own. */
+/** The staged rows of a folder, each time in a stage of its own. */
 async function readFolder(folder: string) {
   stages += 1;
   const stageId = stages as InstitutionId;
@@ -60,7 +60,7 @@ async function errorsOf(files: ExtractFiles): Promise<readonly string[]> {
   return rejected.errors;
 }
 
-/** The sound extract with one text replaced in one line. */
+/** The valid extract with one text replaced in one line. */
 function spoilt(file: string, line: number, from: string | RegExp, to: string): ExtractFiles {
   const files = soundExtract();
   const lines = files[file] as string[];
@@ -290,15 +290,15 @@ describe('other spellings of the same extract', () => {
 });
 
 interface Refusal {
-  /** File, line and column, and what belongs there. */
+  /** File, line and column, and the expected form. */
   readonly error: string;
-  /** What else may stand there: a text of the sound line, and what it is replaced with. */
+  /** Other accepted values: a text of the valid line, and its replacement. */
   readonly for: Readonly<Record<string, readonly [from: string | RegExp, to: string]>>;
 }
 
 const roles = 'PRIMARY or JOINT or AUTHORIZED_SIGNER';
 
-/** One wrong value each, and the error that tells where it is and what belongs there. */
+/** One wrong value each, and the error with its place and the expected form. */
 const refusals: readonly Refusal[] = [
   {
     error: 'institution.csv:2: code: expected 2 to 31 lower-case letters, digits or -',
@@ -554,7 +554,7 @@ describe('errors of an extract by file and line', () => {
     for (const [what, [from, to]] of Object.entries(cases)) {
       test(`reports an error in ${file}: ${what}`, async () => {
         const errors = await errorsOf(spoilt(file, Number(line), from, to));
-        // What refers to it from another file may be wrong then, too.
+        // References from other files may then be wrong too.
         assert.deepEqual(
           errors.filter((each) => each.startsWith(`${file}:`)),
           [error],

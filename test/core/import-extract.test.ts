@@ -18,13 +18,13 @@ function depsOf(db: TestDatabase, clock = () => at) {
   return { database: db.database, clock };
 }
 
-/** The figures are of the moment of the import, unless the options say otherwise. */
+/** The balances are as of the import, unless the options set a time. */
 async function importFiles(db: TestDatabase, files: ExtractFiles, options: ImportOptions = {}) {
   await using folder = await extractFolder(files);
   return await importExtract(depsOf(db), folder.folder, { asOf: at, ...options });
 }
 
-/** The sound extract with a text replaced, wherever it stands in the file. */
+/** The valid extract with a text replaced everywhere in the file. */
 function changed(file: string, from: string | RegExp, to: string): ExtractFiles {
   const files = soundExtract();
   const before = files[file] as string[];
@@ -400,7 +400,7 @@ describe('importing again', () => {
       await using db = await testDatabase();
       await importFiles(db, soundExtract());
       const before = await dumpTables(db);
-      // What would be a good change elsewhere in the same extract must not come in either.
+      // Valid changes elsewhere in the same extract must not be imported either.
       files['persons.csv'] = (files['persons.csv'] ?? []).map((line) => line.replace('Bob', 'Robert'));
       const rejected = await importFiles(db, files, { adjustBalances: true }).catch((error) => error);
       assert.ok(rejected instanceof ExtractRejected, String(rejected));
@@ -428,7 +428,7 @@ describe('importing again', () => {
   });
 });
 
-/** What the import made, without the numbers that the database gave it and the moments. */
+/** The imported rows, without generated numbers and times. */
 async function outcome(db: TestDatabase) {
   return {
     balances: await balancesOf(db, 'fictional'),
@@ -450,7 +450,7 @@ async function outcome(db: TestDatabase) {
   };
 }
 
-/** The place and version of each row: a row that was written again has another. */
+/** Place and version of each row: a rewritten row has others. */
 async function versionsOf(db: TestDatabase): Promise<unknown[]> {
   const tables = ['institutions', 'persons', 'customers', 'customer_persons', 'accounts', 'loans', 'holders'];
   return Promise.all(
@@ -629,7 +629,7 @@ describe('interrupted imports', () => {
       onProgress: ({ step }) => {
         if (step !== 'writing') return;
         ranges += 1;
-        // The persons have come in by three ranges, and 200 and 250 memberships.
+        // The persons are imported in three ranges, and 200 and 250 memberships.
         if (ranges === 5) throw new Error('killed');
       },
     });

@@ -13,7 +13,7 @@ import { type ExtractFiles, extractFolder } from '../support/extract.ts';
 import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* The core's extract comes in, again and again and each time another one, while transfers run through two processes. */
+/* Different extracts of the core are imported again and again while transfers run through two processes. */
 
 let service: TestService;
 let beside: TestService;
@@ -34,7 +34,7 @@ after(async () => {
 const examples = fileURLToPath(new URL('../../examples/lakeside', import.meta.url));
 const names = ['institution', 'persons', 'members', 'member-persons', 'accounts', 'holders'];
 
-/** What the core exports on another day: an account closed or not, a loan late or not, other names, other lines. */
+/** The core's extract of another day: an account closed or not, a loan late or not, other names, other lines. */
 function extractOfDay(day: number): ExtractFiles {
   const files: ExtractFiles = {};
   for (const name of names) {
@@ -62,7 +62,7 @@ const moves = [
   ['a-1003-checking', 'a-1001-checking'],
 ] as const;
 
-/** Each order and what came of it, until they are told to stop. */
+/** Each order and its outcome, until stopped. */
 async function orders(prefix: string, going: () => boolean): Promise<Map<string, string>> {
   const outcomes = new Map<string, string>();
   const pay = async (index: number) => {
@@ -91,7 +91,7 @@ async function posted(): Promise<Map<string, bigint>> {
   return new Map(rows.map((row) => [row.account_id, row.posted]));
 }
 
-/** What the transfers that completed since have moved. */
+/** The sum of transfers completed since then. */
 async function moved(prefix: string): Promise<Map<string, bigint>> {
   const rows = await service.db.superuser<{ account_id: string; moved: string }>(
     `select account_id, sum(amount)::text as moved from (
@@ -183,7 +183,7 @@ test('transfers posted after the time of the figures stay on top of them', async
   };
   const after = await standing();
   assert.equal(after[0], 48_150_75n);
-  // Again the same figures, which know nothing of the payment: they take nothing of it back.
+  // The same figures again, without the payment: they reverse nothing of it.
   const report = await importDay(2, true, asOf);
   assert.deepEqual([report.adjustedAccounts, await standing()], [0, after]);
   assert.deepEqual(await findings(), []);
@@ -195,7 +195,7 @@ test('transfers posted after the time of the figures stay on top of them', async
   });
   await assert.rejects(importDay(2, true, new Date(Date.now() + 60_000)), { name: 'ImportRefused' });
 
-  // A figure of a later moment has the payment in it, and here it has not: it is taken back.
+  // A figure of a later time includes the payment, but this one does not: it is reversed.
   assert.equal((await importDay(2, true)).adjustedAccounts, 2);
 });
 
@@ -233,7 +233,7 @@ test('a held payment above the debt that the core now reports posts, reconciles,
     },
     ownOrigin(),
   );
-  // Known within a second of real time.
+  // Processes read it within a second of real time.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-carloan', amount: 14_000 };
   const held = await (callers[0] as DemoCaller).post(paths.transfers, { id: 'too-much', ...order });

@@ -44,7 +44,7 @@ async function payDue(institution: Institution, personKey: bigint, now = at): Pr
   await db.database.transaction(institution.institutionId, (tx) => payDueOpening(tx, personKey, key, now));
 }
 
-/** An institution with open enrollment of its own, so that its days are its own. */
+/** An institution of its own with open enrollment, so that its daily counts are its own. */
 async function anOpenInstitution(
   policies: Institution['policies'] | object,
   demo = false,

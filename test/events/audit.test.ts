@@ -48,7 +48,7 @@ interface Row {
   readonly times: number;
 }
 
-/** What was audited of one request or command, repeats of the minute included. */
+/** The audit entries of one request or command, repeats of the minute included. */
 async function entriesOf(transactionId: string): Promise<Row[]> {
   await service.service.context.auth.audit.settle();
   return service.db.superuser<Row>(

@@ -10,7 +10,7 @@ import { send } from '../support/demo.ts';
 import { addressOf, eventually, exitOf, isRunning, launch } from '../support/processes.ts';
 import { testSecretKey } from '../support/secret-key.ts';
 
-/* A reader of the log or a database that stands still holds neither requests nor the end of the process. */
+/* A log reader or a database that stalls delays neither requests nor the exit of the process. */
 
 let db: TestDatabase;
 before(async () => {
@@ -37,7 +37,7 @@ test('continues to serve, and stops on request, while no one reads its log', {
   const address = `http://127.0.0.1:${port}`;
   try {
     await eventually('ready', async () => (await send(address, 'GET', '/readyz')).status === 200);
-    // Each leaves a line of about 250 bytes: several times what a pipe holds.
+    // Each logs a line of about 250 bytes, several times a pipe's capacity in total.
     for (let round = 0; round < 15; round += 1) {
       const answers = Array.from({ length: 100 }, () =>
         fetch(`${address}/livez`).then((answer) => answer.text()),

@@ -93,7 +93,7 @@ test('finishes requests and leaves no process after SIGINT, once or twice, to th
       process.kill(group ? -(child.pid as number) : (child.pid as number), signal);
     const statuses = await Promise.all(transfers);
     assert.equal(await exitOf(child), 0, signal);
-    // Either it was accepted and answered, or the connection was never taken.
+    // Either the request got a response, or the connection was never accepted.
     for (const status of statuses) assert.ok(status === 201 || status === 'refused', String(status));
     assert.equal(isAlive(database), false, 'the database has stopped');
   }

@@ -19,12 +19,12 @@ import { limit, policy, smallWorld, Teller } from '../support/teller.ts';
 import { aToken } from '../support/tokens.ts';
 
 /*
- * Defects that services like this one really had, put back one by one into a copy of the source. Each must be caught by
- * the check that is named beside it; a check passes on the program as it is.
+ * Defects of real services like this one, put one by one into a copy of the source. The check named beside each must
+ * catch it, and passes on the unchanged program.
  */
 
 let db: TestDatabase;
-/** A pool apart from the program's: it holds a lock while an order of the program waits for it. */
+/** A pool of its own: it holds a lock while an order of the program waits for it. */
 let holder: Storage.Database;
 before(async () => {
   db = await testDatabase();
@@ -37,7 +37,7 @@ after(async () => {
 
 type Check = (program: Program) => Promise<void>;
 
-/** Every transfer of the type above nothing is held for a review of an hour, and expires. */
+/** Every transfer of the type is held for a review of an hour, and expires. */
 function reviewed(type: 'STANDARD' | 'LOAN_PAYMENT' | 'IRA_CONTRIBUTION', secondAbove: bigint | null = null) {
   const review = { above: 0n, secondAbove, seconds: 3_600, unreviewed: 'EXPIRE' as const };
   return policy({ type, review });
@@ -529,7 +529,7 @@ const checks = {
 
   'a lost answer to a commit is never told as a failure': async (program) => {
     const { GroupCommit } = await program.load<typeof GroupCommits>('transfers/desk/group-commit.ts');
-    // Another copy's class of problems is known by its code alone; this one must be the program's own.
+    // Another copy's Problem class is recognized by its code alone; this one must be the program's own.
     const { Problem } = await program.load<typeof import('../../src/shared/problem.ts')>('shared/problem.ts');
     let times = 0;
     const database = {
@@ -1134,13 +1134,13 @@ test('each defect has its own name, and each check catches a defect', () => {
 for (const { name, caughtBy, ...mutation } of mutants) {
   test(`a check catches the defect: ${name}`, async () => {
     using program = mutate(mutation);
-    // What depends on who comes first may slip through once where the machine stands still for a while.
+    // A check that depends on timing may miss a defect once if the machine stalls.
     for (let tries = 1; tries <= 3; tries++) if (await catches(checks[caughtBy], program)) return;
     assert.fail(`not caught by: ${caughtBy}`);
   });
 }
 
-/** What does not even load, or breaks elsewhere, is not caught but broken. */
+/** A mutant that does not load, or breaks elsewhere, is broken, not caught. */
 async function catches(check: Check, program: Program): Promise<boolean> {
   try {
     await check(program);
@@ -1153,7 +1153,7 @@ async function catches(check: Check, program: Program): Promise<boolean> {
 
 type Locking = (tx: Storage.Transaction) => Promise<unknown>;
 
-/** What happens in which order when one transaction locks and, while it is open, another one means to. */
+/** The order of events when one transaction locks and another one wants to, while it is open. */
 async function inTurn(
   program: Program,
   lock: Locking,

@@ -20,7 +20,7 @@ import {
   postmasterOf,
 } from '../support/processes.ts';
 
-/* What people type. */
+/* Commands that people type. */
 
 let parent: string;
 let dataDir: string;
@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => rm(parent, { recursive: true, force: true }));
 
-/** When it has ended and nobody is left who could write what it says: npm, and the service that npm started. */
+/** Resolves when it has exited and no writer of its output is left: npm and the service that npm started. */
 const allEnded = new Map<Launched, Promise<unknown>>();
 
 function npmStart(

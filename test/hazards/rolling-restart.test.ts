@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { send } from '../support/demo.ts';
 import { startTestService } from '../support/service.ts';
 
-/** Forwards to upstreams in turn, and leaves out those whose `/readyz` was not 200 when it looked last. */
+/** Forwards to upstreams in turn, except those whose last `/readyz` was not 200. */
 async function healthCheckingProxy(upstreams: readonly string[], lookMillis: number) {
   const agent = new http.Agent({ keepAlive: true });
   let ready = [...upstreams];

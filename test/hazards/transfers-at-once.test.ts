@@ -2,7 +2,7 @@ import { after } from 'node:test';
 import { startTestService, type TestService } from '../support/service.ts';
 import { testTransfersAtOnce } from './transfers-at-once.ts';
 
-// Two processes' services on one database: locks, ids and limits must hold between them, too.
+// Two services on one database: locks, ids and limits must hold between them, too.
 let one: TestService;
 let two: TestService;
 after(async () => {

@@ -4,9 +4,9 @@ import type { TestDatabase } from '../support/database.ts';
 import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { mulberry32 } from '../support/random.ts';
 
-/** What must hold however many processes serve one database. */
+/** Guarantees for any number of processes on one database. */
 export interface Served {
-  /** Where to send every other request: two processes, or one port that several share. */
+  /** Target of every other request: two processes, or one port that several share. */
   readonly addresses: readonly [string, string];
   readonly db: TestDatabase;
 }
@@ -37,7 +37,7 @@ async function ledgerSum({ superuser }: TestDatabase): Promise<bigint[]> {
   return rows.map((row) => BigInt(row.total));
 }
 
-/** Registers the tests of what several callers at once must not be able to do; `start` is called once before them. */
+/** Registers the tests of simultaneous callers; `start` is called once before them. */
 export function testTransfersAtOnce(start: () => Promise<Served>): void {
   let addresses: Served['addresses'];
   let address: string;
@@ -79,7 +79,7 @@ export function testTransfersAtOnce(start: () => Promise<Served>): void {
       assert.equal(answer.body.code, 'insufficient_funds');
     }
 
-    // The replay: what each account had at first, plus what the completed orders say.
+    // The replay: each account's first balance plus the completed orders.
     const expected = new Map<string, bigint>();
     for (const order of completed) {
       expected.set(order.fromAccountId, (expected.get(order.fromAccountId) ?? 0n) - order.cents);
@@ -99,7 +99,7 @@ export function testTransfersAtOnce(start: () => Promise<Served>): void {
       }
     }
     assert.deepEqual(new Set(await ledgerSum(db)), new Set([0n]));
-    // Each process numbers postings from thousands of its own: this was a race between two.
+    // Each process numbers postings from its own thousands: this was a race between two.
     const thousands = new Set(
       rows.flatMap((row) => (row.amount < 0n ? [(row.posting_key - 1n) / 1000n] : [])),
     );
@@ -142,7 +142,7 @@ export function testTransfersAtOnce(start: () => Promise<Served>): void {
   });
 
   test('an account drained by many at once never passes its floor, and everything it had is spent', async () => {
-    // 120.00 and an overdraft line of 500.00, less what the race above moved: read what may be spent now.
+    // 120.00 and an overdraft line of 500.00, less the amount moved above: read the spendable amount now.
     const member = await memberOf({ address }, 'sage.card', 'sage-card-lantern-16');
     const all = 5600;
     const orders = Array.from({ length: 64 }, (_, index) => ({

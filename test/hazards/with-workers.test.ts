@@ -18,7 +18,7 @@ import {
 import { type ServedByWorkers, startWorkers } from '../support/workers.ts';
 import { testTransfersAtOnce } from './transfers-at-once.ts';
 
-/* What holds of the service holds of it when several processes serve on its port. */
+/* The service's guarantees hold with several processes on its port. */
 
 let served: ServedByWorkers;
 after(async () => {
@@ -47,7 +47,7 @@ const smallTransfer = (id: string) => ({
   amount: 0.01,
 });
 
-/** Connections go to the workers in turns: of eight new ones each gets some. */
+/** Connections are handed to the workers in turns: of eight new ones each gets some. */
 async function onEachWorker(headers: Record<string, string>): Promise<number[]> {
   const fresh = { ...headers, connection: 'close' };
   const path = `${paths.accounts}/a-1001-checking`;
@@ -65,7 +65,8 @@ test('every worker refuses a revoked token, even if it was just used', async () 
 });
 
 test('posts due transfers once while each worker looks for them', async () => {
-  // Held for a second instead of half a minute; a worker that has not read that yet holds them longer, which only takes longer.
+  // Held for a second instead of half a minute; a worker that has not read the change holds them longer, which only
+  // takes more time.
   await served.db.superuser('update transfer_policies set review_seconds = 1 where review_seconds = 30');
   await new Promise((resolve) => setTimeout(resolve, 1_200));
   const headers = await login();
@@ -101,7 +102,7 @@ test('replaces a killed worker, and settles each transfer ordered meanwhile once
   const [victim, other] = await childrenOf(pid);
   assert.ok(victim !== undefined && other !== undefined);
   const transfer = (index: number) =>
-    // A broken connection says nothing of the outcome: the same id is asked again until it is known.
+    // A broken connection leaves the outcome unknown: the same id is sent again until it is known.
     eventually(`transfer ${index}`, async () => {
       const body = smallTransfer(`killed-${index}`);
       const answer = await send(address, 'POST', paths.transfers, { headers, body });
@@ -155,7 +156,7 @@ test('workers exit after their primary is killed with -9, the next start takes t
     );
     await new Promise((resolve) => setTimeout(resolve, 5));
     for (let sent = 0; sent < 2; sent += 1) process.kill(-(second.child.pid as number), 'SIGINT');
-    // Either it was accepted and answered, or the connection was never taken.
+    // Either the request got a response, or the connection was never accepted.
     for (const status of await Promise.all(inFlight)) {
       assert.ok(status === 201 || status === 'refused', String(status));
     }
@@ -180,7 +181,7 @@ test('Ctrl-C during the start of workers stops quietly and leaves nothing', asyn
   const group = child.pid as number;
   let workers: number[] = [];
   const deadline = performance.now() + 30_000;
-  // As soon as there is one: it listens for nothing yet, and the signal ends it.
+  // At the first worker: it does not listen yet, and the signal ends it.
   while (workers.length === 0 && performance.now() < deadline) {
     workers = await childrenOf(group);
     await new Promise((resolve) => setTimeout(resolve, 1));

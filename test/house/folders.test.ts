@@ -55,11 +55,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   shared: [],
 };
 
-/** Folders that have no index: each file of theirs may be imported by itself. */
+/** Folders without an index: each of their files may be imported by itself. */
 const withoutIndex = ['main', 'cli', 'app', 'shared'];
 const modules = Object.keys(mayImport).filter((folder) => !withoutIndex.includes(folder));
 
-/** Who alone may know a package. */
+/** The only folder that may import each package. */
 const onlyIn: Readonly<Record<string, string>> = {
   pg: 'storage embedded-postgres',
   fastify: 'http',
@@ -143,7 +143,7 @@ test('each package with a home folder is imported only there', () => {
 });
 
 test('only the configuration reads the environment', () => {
-  // The server's own start-up needs the PATH, and hands nothing else on.
+  // The server's own start-up needs the PATH, and passes nothing else on.
   const readers = files.filter((file) => /process\.env\b/.test(readFileSync(path.join(root, file), 'utf8')));
   assert.deepEqual(readers.toSorted(), ['src/app/config.ts', 'src/embedded-postgres/embedded-postgres.ts']);
 });

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/* What installs the packages, with an npm that does as it is told here. */
+/* The script that installs the packages, with a fake npm. */
 
 const script = fileURLToPath(new URL('../../scripts/setup.mjs', import.meta.url));
 let parent: string;
@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => rm(parent, { recursive: true, force: true }));
 
-/** A folder of its own; `npm` is the text of a module that runs in the place of npm. */
+/** A folder of its own; `npm` is the text of a module that runs instead of npm. */
 async function aCheckout(npm: string) {
   const folder = await mkdtemp(path.join(parent, 'checkout-'));
   await mkdir(path.join(folder, 'scripts'));
@@ -35,7 +35,7 @@ async function aCheckout(npm: string) {
         (_error, out, said) => resolve({ code: child.exitCode, said: `${out}${said}` }),
       );
     });
-  /** What each run of npm was asked for. */
+  /** The arguments of each run of npm. */
   const runs = async () =>
     (await readFile(path.join(folder, 'runs'), 'utf8').catch(() => '')).trim().split('\n').filter(Boolean);
   return { folder, setup, runs, link: path.join(folder, 'node_modules/.bin/node') };
@@ -168,7 +168,7 @@ test('setup finishes and reports after Ctrl-C, and leaves no lock', async () => 
     `console.error('npm error signal SIGINT'); process.exit(1)`,
   ];
   for (const end of ends) {
-    // As from a terminal: both hear it.
+    // As from a terminal: both processes get it.
     const { folder, setup } = await aCheckout(
       `process.kill(process.ppid, 'SIGINT'); setTimeout(() => { ${end}; }, 100);`,
     );

@@ -19,7 +19,7 @@ const password = 'seven lanterns by the lake';
 const activate = (body: object, caller: DemoCaller = app): Promise<Answer> =>
   caller.post(paths.activate, body);
 
-/** Registers somebody, and issues a code as the command line does. */
+/** Registers a member, and issues a code as the command line does. */
 async function aRegisteredMember(memberNumber: string, email: string) {
   const registered = await app.post(paths.register, { memberNumber, email });
   assert.equal(registered.status, 201, registered.text);
@@ -118,7 +118,7 @@ test('activation returns 409 for a used username in any case, and the code stays
   const taken = await activate({ activationCode, username: 'DEMO.Member', password });
   assert.equal(taken.status, 409);
   assert.equal(taken.body.code, 'username_taken');
-  // An operator names users by either: who is called as another is known would be taken for them.
+  // An operator names users by either, so a username that equals another user's id would be confused with it.
   for (const username of ['u-demo-member', 'U-Demo-Member']) {
     assert.equal((await activate({ activationCode, username, password })).body.code, 'username_taken');
   }

@@ -25,9 +25,9 @@ const delivered = (eventId: string, caller = app) =>
   caller.post(`${feed}/${eventId}/activation-code/delivered`, {});
 const told = ({ status, body }: Answer) => ({ ...body, status, instance: '' });
 
-/** Where this reader of the feed is. */
+/** The position of this reader of the feed. */
 let next = `${feed}?limit=200`;
-/** Registers somebody, and reads the feed on to their event, which another transaction may hold back for a while. */
+/** Registers a member, and reads the feed up to their event, which another transaction may delay. */
 async function aRegistration(memberNumber: string, email: string) {
   const registered = await app.post(paths.register, { memberNumber, email });
   assert.equal(registered.status, 201, registered.text);
@@ -44,7 +44,7 @@ async function aRegistration(memberNumber: string, email: string) {
   return assert.fail('the event was not seen');
 }
 
-/** What the audit tells of somebody's code. */
+/** The audit entries of a member's code. */
 async function audited(userId: string): Promise<string[]> {
   const rows = await service.db.superuser<{ entry: string }>(
     `select concat_ws(' ', action, outcome, client_id) as entry from audit_entries
@@ -173,7 +173,7 @@ describe('activation code: one 404', () => {
       await aRegistration('ASKED-1', 'asked.one@example.test'),
       await aRegistration('ASKED-2', 'asked.two@example.test'),
     ];
-    // As who owns the database could do: the walls forbid it to the service.
+    // As the owner of the database could; the service's role may not.
     await service.db.superuser(
       `set session_replication_role = replica;
        update outbox o set secret = s.secret from outbox s

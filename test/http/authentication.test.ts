@@ -186,7 +186,7 @@ describe('access tokens', () => {
       assert.equal(reply.headers.get('www-authenticate'), 'Bearer realm="sharedraft", error="invalid_token"');
     }
     assert.deepEqual(decided, ['rent']);
-    // Who is refused need not send the body for it.
+    // A refused caller need not send the body.
     const head = `POST ${transfers} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${clientToken}\r\nContent-Type: application/json\r\nContent-Length: 80\r\n\r\n`;
     assert.match((await sayRaw(seen.port, [head])).text, /^HTTP\/1\.1 401 /);
     assert.match((await sayRaw(seen.port, [head, 20, '{"id":'])).text, /^HTTP\/1\.1 401 /);

@@ -8,7 +8,7 @@ import { account, clientToken, startEdge } from './fake-services.ts';
 
 const isProblem = schemaChecker(openApiDocument);
 
-/** The answers in what came back, each with its status, headers and problem code. */
+/** The responses, each with its status, headers and problem code. */
 function answersIn(text: string) {
   return text.split(/(?=HTTP\/1\.1 \d{3} )/).map((answer) => {
     const [head = '', body = ''] = answer.split('\r\n\r\n');
@@ -214,7 +214,7 @@ describe('a connection', () => {
     await using edge = await startEdge({
       listAccounts: async (_actor, customerId) => {
         served.push(`${customerId} begins`);
-        // The first takes longer than what comes behind it.
+        // The first takes longer than those behind it.
         await new Promise((resolve) => setTimeout(resolve, customerId === 'one' ? 100 : 1));
         served.push(`${customerId} ends`);
         return [];
@@ -314,7 +314,7 @@ describe('closing', () => {
     assert.equal((await edge.client.get('/livez')).status, 200);
     const started = performance.now();
     await edge.close();
-    // Those would stay for 72 seconds.
+    // These would stay open for 72 seconds.
     assert.ok(performance.now() - started < 30_000);
   });
 });

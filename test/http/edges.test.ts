@@ -344,7 +344,7 @@ describe('service behind the edge', () => {
       new Set((await Promise.all([...flood, quiet])).map(({ status }) => status)),
       new Set([200]),
     );
-    // Answered and gone, they have left their places.
+    // Answered and closed, they have freed their slots.
     assert.equal((await edge.client.get(accounts, { token: clientToken })).status, 200);
   });
 
@@ -372,7 +372,7 @@ describe('service behind the edge', () => {
     slow.write(
       'POST /auth/v2/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"gr',
     );
-    // It has been heard of.
+    // The service has noticed.
     await eventually('it is there', async () => (await edge.connections()) === 1);
     await edge.client.get('/livez');
     const reply = await edge.client.post('/auth/v2/token', {

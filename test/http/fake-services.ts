@@ -6,10 +6,10 @@ import { Problem } from '../../src/shared/problem.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { Client } from '../support/client.ts';
 
-/** Two callers who are always who they say: tokens of the fake service below. */
+/** Two callers that always authenticate: tokens of the fake service below. */
 export const clientToken = 'client-token';
 export const memberToken = 'member-token';
-/** A client's, without any scope. */
+/** A client's token without any scope. */
 export const powerlessToken = 'powerless-token';
 
 const institutionId = 1 as InstitutionId;
@@ -69,7 +69,7 @@ export function identify(token: string, admit: (client: string) => void = () => 
   return { verify: () => Promise.reject(new Problem('invalid_token', refusal)) };
 }
 
-/** The edge alone, over real HTTP: behind it a service that does nothing, except what a test replaces. */
+/** The edge alone, over real HTTP: the service behind it does nothing, except the functions that a test replaces. */
 export async function startEdge(replaced: Partial<Services> = {}, options: Partial<ServerOptions> = {}) {
   const services: Services = {
     issueToken: async ({ countFor }) => {
@@ -158,7 +158,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     port: Number(new URL(address).port),
     client: new Client(address),
     log,
-    /** How many are open. */
+    /** The number of open connections. */
     connections: () => promisify(server.server.getConnections).call(server.server),
     close: () => server.close(),
     [Symbol.asyncDispose]: async () => {

@@ -31,11 +31,11 @@ describe('get account: 200', () => {
       // The principal; interest and fees are in the payoff only.
       ['a-1001-carloan', 'LOAN', 14_250, 0],
       ['a-1002-mortgage', 'LOAN', 241_900, 0],
-      // Owed, and what of the line is unused.
+      // The debt, and the unused part of the line.
       ['a-1014-card', 'CREDIT', 842.19, 4_157.81],
       ['a-1006-line', 'CREDIT', 12_000, 38_000],
       ['a-1014-brokerage', 'INVESTMENT', 18_200, 18_200],
-      // The overdraft line is in neither.
+      // The overdraft line is in neither balance.
       ['a-1007-checking', 'DEPOSIT', 120, 120],
     ] as const;
     for (const [id, category, current, available] of cases) {

@@ -13,7 +13,7 @@ describe('transactionId', () => {
       const reply = await edge.client.get('/livez', { headers: { [name]: given } });
       assert.equal(reply.headers.get('transactionId'), given);
     }
-    // Each answer's line is written when it has gone out.
+    // Each response is logged when it has been sent.
     await edge.close();
     const logged = edge.log.map((line) => line.transactionId);
     assert.deepEqual(

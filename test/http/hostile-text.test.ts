@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => service.close());
 
-/** What databases, JSON libraries and people have stumbled over. */
+/** Texts on which databases, JSON libraries and people have stumbled. */
 const hostile = [
   '\u0000',
   'a\u0000b',

@@ -15,7 +15,7 @@ after(() => service.close());
 
 const initiate = (caller: DemoCaller, order: object, headers?: Record<string, string>): Promise<Answer> =>
   caller.post(paths.transfers, order, headers);
-/** The amount as it is written, which JavaScript's numbers cannot always say. */
+/** The amount as text, because JavaScript's numbers cannot express every amount. */
 const initiateText = (caller: DemoCaller, body: string): Promise<Answer> =>
   send(service.address, 'POST', paths.transfers, {
     body,
@@ -334,7 +334,7 @@ describe('initiate transfer: 422', () => {
     const bare = await initiate(member, { id: 'payroll-free', ...home, amount: 1 });
     assert.equal(bare.status, 409);
     assert.equal(bare.body.errors, undefined);
-    // A dry run compares with what the caller may see, and so tells nothing of the id.
+    // A dry run compares with visible transfers only, and so reveals nothing of the id.
     const dry = await member.post(`${paths.transfers}/dry-run`, { id: 'payroll-free', ...home, amount: 1 });
     assert.equal(dry.status, 200, dry.text);
     assert.equal(dry.headers.get('idempotent-replayed'), 'false');

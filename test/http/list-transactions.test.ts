@@ -60,7 +60,7 @@ async function walk(caller: DemoCaller, account: string, query: string): Promise
   return pages;
 }
 
-/** A pending transfer as the ledger and the table of transfers have one, at the time of the clock. */
+/** A pending transfer in the ledger and the table of transfers, at the clock's time. */
 async function hold(id: string, from: string, to: string, amountMinor: bigint, by: string) {
   const { database } = service.service.context;
   const [institution] = await service.db.superuser<{ institution_id: InstitutionId }>(
@@ -89,7 +89,7 @@ async function hold(id: string, from: string, to: string, amountMinor: bigint, b
     [institutionId, key, id, from, to, amountMinor, by, now],
   );
   await move('HOLD', 0n, amountMinor);
-  // Past the triggers, which want to know why.
+  // Without the triggers, which would require a reason.
   const end = (status: string) =>
     service.db.superuser(
       `begin; set local session_replication_role = replica;
@@ -241,7 +241,7 @@ describe('a held transfer in the history', () => {
 
   test('bounds pages of an account with only holds for a long time, and finds the transactions behind them', async () => {
     const before = await transactions(member, 'a-1001-savings', 'status=POSTED&limit=200');
-    // As many entries as a page looks at, and one more: as rows, for the service would take its time.
+    // One entry more than a page reads, inserted as rows, because the service would take long.
     await service.db.superuser(
       `begin; set local session_replication_role = replica;
        insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, debits_pending_after,
@@ -410,7 +410,7 @@ test('each side of a transfer sees the memo, and the other side’s name as far 
   assert.equal((await member.post(paths.transfers, paid)).status, 201);
   const [out] = await transactions(member, checking);
   assert.equal(out.memo, 'Two tickets');
-  // The payer named the account, and learns the name of who holds it as far as to know a mistake.
+  // The payer named the account, and sees enough of its holder's name to notice a mistake.
   assert.deepEqual(out.counterparty, { name: 'Pebble S.', accountId: joint });
   for (const holder of [pebble, fern]) {
     const [into] = await transactions(holder, joint);

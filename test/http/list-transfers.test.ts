@@ -40,7 +40,7 @@ interface Planted {
   readonly type?: string | null;
 }
 
-/** As rows past the triggers, so that there is one of everything, at times of our own. */
+/** As rows without triggers, so that one of each exists, at chosen times. */
 async function plant(rows: readonly Planted[], institution = 'lakeside'): Promise<void> {
   await service.db.superuser(
     `insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
@@ -63,7 +63,7 @@ async function plant(rows: readonly Planted[], institution = 'lakeside'): Promis
 async function plantAll(): Promise<void> {
   const pays = { from: joint, to: shop, by: 'pebble.primary' };
   await plant([
-    // One of each status and type, all at one instant: only their keys tell them apart.
+    // One of each status and type, all at one instant: only their keys order them.
     ...statuses.flatMap((status) =>
       types.map((type) => ({ ...pays, id: `${status}-${type}`, at: '2026-03-02T12:00:00Z', status, type })),
     ),
@@ -102,7 +102,7 @@ function nextOf(answer: Answer): string | undefined {
   return address.slice('http://sharedraft.test'.length);
 }
 
-/** Page by page, by the links alone. */
+/** Page by page, only through the links. */
 async function walk(caller: DemoCaller, query: string): Promise<string[][]> {
   const pages: string[][] = [];
   for (let path: string | undefined = `${paths.transfers}?${query}`; path !== undefined; ) {

@@ -86,7 +86,7 @@ describe('the reference page', () => {
     await using edge = await startEdge();
     const { text } = await edge.client.get('/docs');
     const [, inline = ''] = /<script type="text\/javascript">(.*?)<\/script>/s.exec(text) ?? [];
-    // biome-ignore lint/suspicious/noExplicitAny: what the page's script hands over
+    // biome-ignore lint/suspicious/noExplicitAny: the data of the page's script
     let configuration: any;
     const createApiReference = (_at: string, handed: object) => {
       configuration = handed;

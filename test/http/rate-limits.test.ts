@@ -48,7 +48,7 @@ test('limits a client’s token requests a minute, refused ones included, and re
   assert.equal((await token('demo-app')).status, 200);
   assertRefused(await token('demo-app'), policy, 50);
 
-  // Neither other clients nor who only names this one spend its share.
+  // Neither other clients nor a caller who only names this client uses its share.
   assert.equal((await token('demo-reader')).status, 200);
   const impostor = await token('demo-reader', { client_secret: 'wrong' });
   assert.equal(impostor.status, 401);
@@ -74,7 +74,7 @@ test('limits a client’s registrations a minute, activations included', async (
   assert.equal((await app.get(paths.accounts)).headers.get('ratelimit'), null);
 });
 
-/** What the audit has of one action, as reason, user and how often. */
+/** The audit entries of one action, as reason, user and count. */
 async function audited(action: string): Promise<string[]> {
   await service.service.context.auth.audit.settle();
   const rows = await service.db.superuser<{ line: string }>(
@@ -147,7 +147,7 @@ test('refuses a member who names ids of others for the rest of the minute, befor
   const limited = await demo.post(paths.transfers, { id: 'free', ...order });
   assert.equal(limited.status, 429);
   assert.equal(limited.headers.get('retry-after'), '60');
-  // A client token sees every transfer of its institution: a conflict tells it nothing, and is counted all the same.
+  // A client token sees every transfer of its institution: a conflict reveals nothing, and is counted all the same.
   assert.equal((await bank.post(paths.transfers, { id: 'payday-1', ...order })).status, 409);
   assert.equal(
     (await bank.post(paths.transfers, { id: 'free', ...theirs })).status,

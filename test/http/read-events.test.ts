@@ -36,7 +36,7 @@ const feed = '/digitalbanking/db-events/v1/events';
 // biome-ignore lint/suspicious/noExplicitAny: documents whose shape the contract has just checked
 type Event = any;
 
-/** The link that each answer has. */
+/** The link of each response. */
 function nextOf(answer: Answer): string {
   const [, path] =
     /^<http:\/\/sharedraft\.test(.*)>; rel="next"$/.exec(answer.headers.get('link') ?? '') ?? [];
@@ -44,7 +44,7 @@ function nextOf(answer: Answer): string {
   return path;
 }
 
-/** Reads on by the links alone. */
+/** Continues through the links only. */
 class Reader {
   readonly seen: Event[] = [];
   readonly #caller: DemoCaller;
@@ -55,7 +55,7 @@ class Reader {
     this.next = `${feed}?limit=${limit}`;
   }
 
-  /** One page; answers how many events it had. */
+  /** Reads one page; returns its number of events. */
   async page(): Promise<number> {
     const answer = await this.#caller.get(this.next);
     assert.equal(answer.status, 200, answer.text);
@@ -64,7 +64,7 @@ class Reader {
     return answer.body.length;
   }
 
-  /** Until an event of this test is seen: somebody else's transaction may hold the feed back for a while. */
+  /** Waits until an event of this test is visible: another transaction may delay the feed. */
   async until(wanted: (event: Event) => boolean): Promise<Event> {
     for (const deadline = performance.now() + 60_000; performance.now() < deadline; ) {
       const found = this.seen.find(wanted);
@@ -311,12 +311,12 @@ describe('after a restore', () => {
     await put('old 1');
     await reader.until(isMarker('old 1'));
     await put('old 2');
-    // What a dump brings along: numbers that this cluster has not reached yet.
+    // Data from a dump: numbers that this cluster has not reached yet.
     await restored.db.superuser(
       `update outbox set xid = (xid::text::bigint + 1000000000)::text::xid8 where institution_id = $1`,
       [lakesideId],
     );
-    // The reader's position is of the cluster before, too.
+    // The reader's position is of the old cluster, too.
     const newest = await restored.db.superuser<{ xid: string; event_key: bigint }>(
       `select xid::text, event_key from outbox where institution_id = $1 and data->>'name' = 'old 1'`,
       [lakesideId],
@@ -337,7 +337,7 @@ describe('after a restore', () => {
     const names = after.seen.flatMap((event) => (event.data?.name ? [event.data.name] : []));
     assert.deepEqual(names, ['old 2', 'new 1', 'new 2']);
 
-    // Somebody had read further than the dump goes.
+    // A reader had read further than the dump.
     const [last] = await restored.db.superuser<{ xid: string }>(
       `select xid::text from outbox where institution_id = $1 and data->>'name' = 'old 2'`,
       [lakesideId],
@@ -376,7 +376,7 @@ describe('after a restore to an earlier state of the same cluster', () => {
     await put('undone 2');
     await ahead.until(isMarker('undone 2'));
 
-    // Put back: the rows are gone, and the numbers of their transactions are given out again.
+    // Restored: the rows are gone, and the numbers of their transactions are reused.
     const numbers = await restored.db.superuser<{ xid: string; event_key: string }>(
       `delete from outbox where data->>'name' like 'undone%' returning xid::text, event_key::text`,
     );
@@ -453,7 +453,7 @@ describe('refused reads of events', () => {
     const other = /after=([\w-]+)/.exec(list.headers.get('link') ?? '')?.[1] ?? 'none';
     const own = new URL(nextOf(await app.get(`${feed}?limit=1`)), service.address).searchParams.get('after');
     const forged = Buffer.from(own ?? '', 'base64url');
-    // An epoch that no column could hold.
+    // An epoch beyond the column's range.
     forged.writeBigUInt64BE(8_000_000_000_000_000n, forged.length - 24);
     for (const path of [
       `${feed}?after=${forged.toString('base64url')}`,

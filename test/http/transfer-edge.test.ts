@@ -27,7 +27,7 @@ const declined: Transfer = {
   failureDetail: 'The source account does not have enough available.',
 };
 
-/** An edge that answers every order alike, and what orders it saw. */
+/** An edge with one fixed result for every order, and the orders it received. */
 async function edgeAnswering(outcome: Outcome) {
   const orders: TransferOrder[] = [];
   const edge = await startEdge({
@@ -251,7 +251,7 @@ describe('edge of initiate transfer', () => {
     );
     await using bare = await edgeAnswering({ kind: 'id_reused', differs: null });
     const untold = await bare.client.post(path, { token: clientToken, json: { ...order, id: 'secret-id' } });
-    // In the log for whoever watches, with the caller and without the id.
+    // In the log for operators, with the caller and without the id.
     const [line] = bare.log.filter(({ msg }) => /transfer id of another order/.test(String(msg)));
     assert.deepEqual([line?.level, line?.clientId], [40, 'quill-app']);
     assert.doesNotMatch(JSON.stringify(bare.log), /secret-id/);

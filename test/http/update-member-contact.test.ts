@@ -96,7 +96,7 @@ describe('verification of an e-mail address', () => {
   const confirm = (caller: DemoCaller, emailCode: string) =>
     caller.post('/digitalbanking/v1/customers/confirm-email', { emailCode });
 
-  /** The user that a client of the institution and an assertion of a provider find by the address. */
+  /** The user that the address identifies for a client of the institution and for an assertion of a provider. */
   async function foundBy(email: string): Promise<string | undefined> {
     const { institutionId } = await institutionOf(service, 'lakeside');
     const asserted = await service.db.database.read(institutionId, (db) =>

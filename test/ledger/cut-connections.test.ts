@@ -11,8 +11,8 @@ import { startTestService } from '../support/service.ts';
 import { inactiveTokens } from '../support/tokens.ts';
 
 /*
- * The connection of a batch is cut at many places of what goes over it, in both directions, COMMIT and its answer
- * included. Whatever the caller is told is true, money moves once or not at all, and repeating the id settles it.
+ * The connection of a batch is cut at many bytes, in both directions, COMMIT and its response included. Each caller
+ * gets a true response, money moves once or not at all, and repeating the id settles it.
  */
 test('a connection cut anywhere in a batch loses no order and doubles none', {
   timeout: 120_000,
@@ -62,15 +62,15 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
     return Number(rows[0]?.entries);
   };
 
-  // What one batch sends and receives on a connection that has prepared its statements before.
+  // The bytes that one batch sends and receives on a connection with prepared statements.
   for (const warm of ['warm-1', 'warm-2', 'warm-3']) assert.equal(await submit(warm), 'new');
   proxy.cutAfter(null);
-  // Its id as long as theirs that are cut.
+  // An id as long as those of the cut orders.
   assert.equal(await submit('cut-measured-00'), 'new');
   const { toServer, toClient } = { ...proxy.seen };
   const told = new Map<string, number>();
   const places = 24;
-  // Each cut falls on another place, many bytes from the next.
+  // Each cut is at another place, many bytes from the next.
   assert.ok(Math.min(toServer, toClient) > 20 * places, `${toServer} bytes there, ${toClient} back`);
 
   for (const [direction, total] of [
@@ -83,7 +83,7 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
       const answer = await submit(id);
       proxy.cutAfter(null);
       told.set(answer, (told.get(answer) ?? 0) + 1);
-      // An order that was resolved after a lost commit finds its own id: as good as new.
+      // An order that was resolved after a lost commit finds its own id, and counts as new.
       if (answer === 'new' || answer === 'replayed') assert.equal(await moved(id), 2, `${id}: ${answer}`);
       else if (answer === 'database_unavailable') assert.equal(await moved(id), 0, `${id}: ${answer}`);
       else assert.equal(answer, 'outcome_unknown', id);

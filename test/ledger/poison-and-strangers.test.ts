@@ -4,7 +4,7 @@ import pg from 'pg';
 import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* One order or one account in trouble must stay with whom it concerns. */
+/* One failing order or locked account must affect only its own callers. */
 
 let service: TestService;
 let bank: DemoCaller;

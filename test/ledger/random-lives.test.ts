@@ -16,9 +16,9 @@ import { type Life, type ModelActor, type ModelOrder, SlowBank } from '../suppor
 import { inactiveTokens } from '../support/tokens.ts';
 
 /*
- * Whole lives of transfers in random institutions, held against a model that knows nothing but the rules: each order's
- * outcome, and in the end each balance, each loan's dues and each transfer. Batches are settled in the order in which
- * the model is asked; that orders race is the business of other tests.
+ * Whole lives of transfers in random institutions, compared with a model of the rules: each order's outcome, and at
+ * the end each balance, each loan's dues and each transfer. The model decides batches in their order; other tests
+ * cover races between orders.
  */
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -60,7 +60,7 @@ test('100,000 orders in random institutions have the outcomes and balances of th
   for (const outcome of expectedAtLeastOnce) assert.ok(seen.has(outcome), `${outcome} has come about`);
 });
 
-/** A run in which one of these never came about would prove less than its name says. */
+/** A run without one of these would prove less than its name claims. */
 const expectedAtLeastOnce = [
   'malformed',
   'id_reused',
@@ -91,14 +91,14 @@ const expectedAtLeastOnce = [
   'changed transfer_expired',
 ];
 
-/** One institution from its first order to its last; answers how many orders there were. */
+/** One institution from its first order to its last; returns the number of orders. */
 async function live(ownSeed: number, seen: Map<string, number>): Promise<number> {
   const random = mulberry32(ownSeed);
   const world = randomWorld(random);
   const { institution, members } = await plantWorld(db, world);
   const bank = new SlowBank(world);
-  // Anywhere in two years, and often where days, months, years and filing dates change; behind the opening balances,
-  // which the batch's time is never before.
+  // Any time within two years, often at changes of days, months, years and filing dates; after the opening balances,
+  // which a batch's time never precedes.
   let now = new Date(Date.UTC(2026, random(22), 3 + random(26), random(24), random(60), random(60)));
   const deps = {
     clock: () => now,
@@ -139,11 +139,11 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<number>
 
 interface Step {
   readonly order: DeskOrder;
-  /** What the model makes of it. */
+  /** The model's result. */
   readonly expected: string;
 }
 
-/** Makes up orders, and asks the model what should come of each. */
+/** Invents orders, and gets their expected outcome from the model. */
 class Story {
   readonly #random: Random;
   readonly #bank: SlowBank;
@@ -163,13 +163,13 @@ class Story {
     this.#client = { kind: 'client', institutionId: institution.institutionId, clientId: 'app' };
   }
 
-  /** Acts are on transfers from before these: a caller knows of no other. */
+  /** Acts are on earlier transfers: a caller has no other ids. */
   steps(count: number, now: Date): Step[] {
     const before = [...this.#bank.lives];
     return Array.from({ length: count }, () => {
       const kind = this.#random(100);
       const pending = before.filter((life) => life.status === 'PENDING');
-      // Acts on what is over come to nothing: few of them are enough.
+      // Acts on final transfers change nothing: a few are enough.
       if (kind < 62 || before.length === 0 || (pending.length === 0 && this.#chance(80)))
         return this.#initiate(now);
       const { id, from, to } = pick(this.#random, pending.length > 0 && this.#chance(90) ? pending : before);
@@ -200,7 +200,7 @@ class Story {
     const actor = again !== undefined && this.#chance(60) ? again.by : this.#actor();
     let order = again === undefined ? this.#newOrder(actor) : repeatOf(again);
     if (again !== undefined && this.#chance(50)) {
-      // One field or two that may differ from what the id stands for.
+      // One or two fields that may differ from the first order under the id.
       const other = this.#newOrder(actor);
       const fields = ['from', 'to', 'amount', 'currency', 'type', 'option', 'previousYear'] as const;
       for (const field of [pick(this.#random, fields), pick(this.#random, fields)]) {
@@ -317,7 +317,7 @@ function told(transfer: Transfer): string {
   return `${id} ${failureCode ?? status} ${transferType ?? '-'} ${fromAccountId} ${toAccountId} ${amountMinor} ${currencyCode}`;
 }
 
-/** The core closes an account, one for which money waits where there is any. */
+/** The core closes an account, preferably one with pending transfers. */
 async function close(institution: Institution, bank: SlowBank, random: Random): Promise<void> {
   const pending = bank.lives
     .filter((life) => life.status === 'PENDING')

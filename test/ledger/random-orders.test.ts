@@ -10,7 +10,7 @@ import { startTestService } from '../support/service.ts';
 const program = fileURLToPath(new URL('../support/random-orders.ts', import.meta.url));
 const each = 50_000;
 
-/** Paid from by one process each; both pay into the rest. */
+/** Each is the source of one process; both pay into the others. */
 const processes = [
   {
     name: 'one',
@@ -35,7 +35,7 @@ test('100,000 random orders through two processes have every outcome and balance
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
   context.diagnostic(`SEED=${seed}`);
   await using service = await startTestService();
-  // Its model knows nothing of review: what waits and who approves is the random lives' to prove.
+  // This model has no reviews: the random lives test holds and approvals.
   await service.db.superuser('delete from transfer_policies');
   const { host, database } = service.db.connection;
   const results = await Promise.all(
@@ -65,7 +65,8 @@ test('100,000 random orders through two processes have every outcome and balance
     }
   }
 
-  // Of every account: entries numbered without a gap, each going on from the one before, the balance the newest.
+  // For every account: entries numbered without a gap, each continuing the one before, the balance equal to the
+  // newest.
   const [broken] = await service.db.superuser<{ count: bigint }>(
     `select count(*) from (
        select e.seq, e.posted_after, e.amount, e.floor,

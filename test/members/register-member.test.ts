@@ -59,7 +59,7 @@ function register(
   return registerMember(deps, actor, registration, ownOrigin());
 }
 
-/** A membership that the core knows, with a PRIMARY who is not registered. */
+/** A membership of the core, whose PRIMARY is not registered. */
 async function aKnownMember(
   settings: PersonSettings = {},
 ): Promise<Customer & { person: Person; email: string }> {
@@ -69,7 +69,7 @@ async function aKnownMember(
   return { ...customer, person, email: person.email ?? 'none@example.test' };
 }
 
-/** What an institution has of each; a refused registration leaves all of it as it was. */
+/** The institution's number of each; a refused registration leaves all unchanged. */
 async function countsOf({ institutionId }: Institution): Promise<object | undefined> {
   const tables = ['users', 'user_phones', 'outbox', 'persons', 'customers', 'accounts', 'entries'];
   const columns = tables.map(
@@ -93,7 +93,9 @@ function usersOf({ personKey }: Person): Promise<UserRow[]> {
   );
 }
 
-/** Of calls made at once: who was answered, and the codes of the refusals. Anything but a Problem fails the test. */
+/**
+ * For simultaneous calls: the successful ones, and the codes of the refusals. Anything but a Problem fails the test.
+ */
 async function outcomesOf(calls: readonly Promise<Profile>[]): Promise<{ won: Profile[]; lost: string[] }> {
   const settled = await Promise.allSettled(calls);
   const won: Profile[] = [];
@@ -306,7 +308,7 @@ describe('refused registrations', () => {
 });
 
 describe('open enrollment', () => {
-  /** The newcomer's own view: what their accounts hold. */
+  /** The newcomer's own view of their accounts. */
   async function accountsOf(profile: Profile): Promise<[string, string, bigint][]> {
     const [user] = await db.superuser<{ user_key: bigint; person_key: bigint }>(
       'select user_key, person_key from users where institution_id = $1 and user_id = $2',

@@ -8,7 +8,7 @@ import { type Answer, clientOf, type DemoCaller, paths } from '../support/demo.t
 import { institutionOf } from '../support/identity.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* Registering as callers meet it: what a client is told, how often it may try, what an opening may cost a day. */
+/* Registering over HTTP: the refusals that a client gets, its number of tries, and the daily cost of openings. */
 
 let service: TestService;
 let now = new Date('2026-03-02T17:00:00Z');
@@ -32,7 +32,7 @@ async function setRefusals(registrationRefusals: 'UNIFORM' | 'DISTINCT'): Promis
   assert.ok(changed);
 }
 
-/** The answer without what names this one occurrence. */
+/** The response without the members that identify this occurrence. */
 function bodyOf({ status, body }: Answer): object {
   const { instance, ...rest } = body;
   assert.match(instance, /^urn:uuid:/);

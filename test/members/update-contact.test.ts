@@ -51,7 +51,7 @@ interface Contact {
   readonly phoneNumbers: readonly { readonly phoneNumber: string; readonly phoneType: string }[];
 }
 
-/** In the order of their commits: each waited for the lock of the one before. */
+/** In commit order: each waited for the lock of the one before. */
 function eventsOf({ userKey }: MemberActor): Promise<ContactEvent[]> {
   return db.superuser<ContactEvent>(
     `select data, recorded_at from outbox where kind = 'member.contact_changed' and subject_key = $1

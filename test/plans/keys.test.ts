@@ -13,8 +13,8 @@ import { anInstitution } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { asSuperuser } from '../support/postgres.ts';
 
-// What every request reads, it reads by key: of 3,000 members and accounts no statement takes up more than it was asked
-// for. A condition on what is not leakproof, lower() for one, is no key behind row-level security.
+// Every request reads by key: among 3,000 members and accounts no statement reads more rows than requested. A
+// condition with a function that is not leakproof, such as lower(), is no key behind row-level security.
 const members = 3_000;
 const mostRows = 40;
 
@@ -66,7 +66,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Rows that were taken up in all scans, those thrown away included. */
+/** Rows read in all scans, discarded ones included. */
 function rowsRead(node: PlanNode): number {
   const { 'Actual Rows': rows, 'Rows Removed by Filter': filtered = 0 } = node;
   const { 'Actual Loops': loops, 'Rows Removed by Index Recheck': rechecked = 0 } = node;
@@ -74,7 +74,7 @@ function rowsRead(node: PlanNode): number {
   return (node.Plans ?? []).reduce((sum, part) => sum + rowsRead(part), own);
 }
 
-/** Of the one statement that `read` sends. */
+/** For the one statement that `read` sends. */
 async function measured(read: (db: Queryable) => Promise<unknown>): Promise<{ rows: number; text: string }> {
   let sent: readonly [Statement, readonly unknown[]] | undefined;
   await read({

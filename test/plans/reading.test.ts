@@ -6,8 +6,8 @@ import { asSuperuser } from '../support/postgres.ts';
 import { type Filled, fill, withoutIndexes } from '../support/reading-fill.ts';
 import { breaches, measureReads, type Read, readsOf } from '../support/reading-plans.ts';
 
-// What a page costs is bounded by numbers that the size of the tables is not part of: `node bench/reading-plans.ts`
-// holds the same pages against the same numbers at a million transfers.
+// The bounds of a page are independent of the size of the tables: `node bench/reading-plans.ts` checks the same pages
+// against the same numbers at a million transfers.
 const transfers = 60_000;
 
 let db: TestDatabase;

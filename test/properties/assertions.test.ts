@@ -11,7 +11,7 @@ import type { InstitutionId } from '../../src/storage/index.ts';
 import { goodClaims, signJwt } from '../support/jwt.ts';
 import { anAssertion, persistent, samlIssuer, signAssertion } from '../support/saml.ts';
 
-/* Whatever is done to an assertion, it either says what it said when it was signed or is not believed. */
+/* A modified assertion is either read as signed or rejected. */
 
 const now = new Date('2026-03-02T12:00:00Z');
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -64,7 +64,7 @@ const change = fc.record({
   ),
 });
 
-/** Takes a piece away and puts something, or another piece of the same text, in its place. */
+/** Removes a piece and inserts something, or another piece of the same text, in its place. */
 function apply(
   text: string,
   { at, length, from, what }: { at: number; length: number; from: number; what: string },

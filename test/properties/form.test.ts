@@ -51,7 +51,7 @@ test('reads any text as URLSearchParams does, or refuses a bad escape that it wo
 });
 
 function agreesWithUrlSearchParams(form: string): void {
-  // A leading question mark would be taken off; behind an empty part it is not leading.
+  // URLSearchParams removes a leading question mark; behind an empty part it is not leading.
   const expected = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(`&${form}`)) {
     expected.set(name, [...(expected.get(name) ?? []), value]);

@@ -114,7 +114,7 @@ function agreesWithJsonParse(text: string): void {
     return;
   }
   assert.ok('refused' in ours, 'accepted what JSON.parse refuses');
-  // V8 does not always say where. What we refuse on purpose may come before what it found.
+  // V8 does not always report a position. An intended refusal may precede the error that V8 found.
   const where = /at position (\d+) \(line (\d+) column (\d+)\)/.exec(theirs.refused);
   if (where !== null && /^Unexpected (character|end)/.test(ours.refused)) {
     const [, position, line, column] = where;
@@ -147,9 +147,9 @@ class SourcedNumber {
 let keysNumbered = 0;
 
 /**
- * What the engine makes of a text that is JSON, with the source of each number as it tells its reviver, and what we
- * must refuse. Every key gets a number of its own in front before the engine sees it: so it keeps a key that comes
- * twice, takes __proto__ for a key, and cannot mistake a key with escapes for one of an earlier document
+ * The engine's reading of a JSON text, with the source of each number from its reviver, and the intended refusals.
+ * Every key gets its own number in front before the engine sees it. So the engine keeps a repeated key, takes
+ * __proto__ as a key, and cannot confuse an escaped key with one of an earlier document
  * (https://github.com/nodejs/node/issues/63785).
  */
 function reference(text: string) {
@@ -212,7 +212,7 @@ test('answers 64 KiB of hostile JSON fast, without a stack overflow', () => {
     'keys like indices': `{${list(4_300, (i) => `"${(i * 919_191) % 4_294_967_294}":1`)}}`,
     'the same long key': fill(`"${'k'.repeat(20_000)}":1,`, '{', '}'),
     'a key to be escaped': fill('~', '{"', '":1}'),
-    // Unbounded, the map of pointers alone would take minutes here.
+    // Without a bound the map of pointers alone would take minutes here.
     'one long key over many numbers': `{"${'k'.repeat(30_000)}":[${list(17_000, () => '1')}]}`,
     'long keys at each level over many numbers': `${`{"${'k'.repeat(1_000)}":`.repeat(31)}[${list(16_000, () => '1')}]${'}'.repeat(31)}`,
   };

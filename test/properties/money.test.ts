@@ -13,7 +13,7 @@ function read(text: string, code: string): bigint | string {
   return typeof minor === 'bigint' ? minor : minor.invalid;
 }
 
-/** What a person would write, made of whole numbers and text only. */
+/** The text that a person would write, made of whole numbers and text only. */
 function written(major: bigint, minor: bigint, decimals: number): string {
   return decimals === 0 ? `${major}` : `${major}.${String(minor).padStart(decimals, '0')}`;
 }
@@ -24,7 +24,7 @@ test('reads and prints every cent from 0.01 to 100,000.00 as itself', () => {
     for (let cents = 0; cents < 100; cents += 1) {
       expected += 1n;
       const text = cents === 99 ? `${major + 1}.00` : `${major}.${cents < 9 ? '0' : ''}${cents + 1}`;
-      // Compared without assert: ten million calls of it would take longer than what they check.
+      // Compared without assert: ten million calls of it would take longer than the work under test.
       if (read(text, 'USD') !== expected) assert.equal(read(text, 'USD'), expected, text);
       if (formatMinor(expected, 'USD') !== text) assert.equal(formatMinor(expected, 'USD'), text);
     }

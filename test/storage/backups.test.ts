@@ -20,7 +20,7 @@ before(async () => {
   service = await startTestService();
   const { database } = service.db.connection;
   await service.db.superuser(`create role ${login} login in role ${templateName}_backup`);
-  // A clone has the template's rights, but for those to the database itself.
+  // A clone has the template's rights, except those to the database itself.
   await service.db.superuser(`grant connect on database ${database} to ${templateName}_backup`);
   backup = { ...service.db.connection, user: login };
 });
@@ -29,7 +29,7 @@ after(async () => {
   await service.close();
 });
 
-/** Of each table how many rows this login sees, and a sum over all that they hold. */
+/** For each table, the number of rows that this login sees, and a sum over their contents. */
 async function contentsFor(connection: SocketConnection): Promise<Map<string, string>> {
   const client = new pg.Client({ ...connection });
   await client.connect();
@@ -100,7 +100,7 @@ test('a backup login can read a new table once the owner has migrated', async ()
 
 const run = promisify(execFile);
 
-/** Why the recipe cannot be run here; undefined if it can. */
+/** The reason that the recipe cannot run here; undefined if it can. */
 async function missingTools(): Promise<string | undefined> {
   try {
     const { stdout } = await run('pg_dump', ['--version']);

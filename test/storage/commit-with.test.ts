@@ -17,7 +17,7 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { eventually } from '../support/desk.ts';
 import { serviceRole } from '../support/postgres.ts';
 
-/* The writes of a transaction that go out with its COMMIT. */
+/* Writes of a transaction that are sent with its COMMIT. */
 
 let db: TestDatabase;
 let database: Database;
@@ -31,7 +31,7 @@ before(async () => {
     create constraint trigger complaining after insert on notes deferrable initially deferred
       for each row when (new.note = 'complained of at the end') execute function complain();
     grant select, insert on notes to ${serviceRole}`);
-  // One connection: what happens to it is seen by whoever uses it next.
+  // One connection, so that its next user notices any damage.
   database = new Database({ connection: db.connection, maxConnections: 1 });
 });
 after(async () => {
@@ -65,7 +65,7 @@ test('a pipelined commit does not wait for the responses before it', { timeout: 
       await tx.query(process);
       const { toServer } = proxy.seen;
       const written = tx.commitWith([note('unanswered')]);
-      // As soon as it has gone out nothing comes back any more.
+      // Nothing comes back once it has been sent.
       while (proxy.seen.toServer === toServer) await new Promise(setImmediate);
       proxy.freeze();
       return written;

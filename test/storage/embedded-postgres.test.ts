@@ -28,7 +28,7 @@ let dataDir: string;
 const log = () => {};
 before(async () => {
   parent = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-embedded-'));
-  // As a service's data folder is: its parents let the server's user through.
+  // Like a service's data folder: its parents let the server's user through.
   await chmod(parent, 0o755);
 });
 after(() => rm(parent, { recursive: true, force: true }));
@@ -301,7 +301,7 @@ test('the last command stops the database, even if the one that started it was k
   await second.stop();
   await eventually('the server has ended', async () => !isAlive(pid));
 
-  // As a command that was killed: it stops nothing.
+  // Like a killed command: it stops nothing.
   await borrowEmbeddedPostgres({ dataDir, log });
   const orphan = await postmasterOf(dataDir);
   await (await borrowEmbeddedPostgres({ dataDir, log })).stop();

@@ -157,7 +157,7 @@ interface FeedPage {
   readonly next: string;
 }
 
-/** The path to read on from stands in the last page. */
+/** The last page contains the path to continue from. */
 async function readToTheEnd(caller: DemoCaller, path: string): Promise<FeedPage> {
   const events: FeedPage['events'][number][] = [];
   for (let at = path; ; ) {

@@ -11,7 +11,7 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { serviceRole } from '../support/postgres.ts';
 import { serverError } from '../support/server-messages.ts';
 
-/* What was done, and whose answer never came, is not told as undone: however the connection was lost. */
+/* Work whose response was lost is never reported as undone, however the connection was lost. */
 
 let db: TestDatabase;
 let institutionId: InstitutionId;
@@ -27,7 +27,7 @@ const insertNote = sql('test_insert_note', 'insert into notes values ($1)');
 const noted = async (note: string) =>
   (await db.superuser('select from notes where note = $1', [note])).length > 0;
 
-/** Passes on what client and server say until the server has done `what`: then an error in its stead, and the end. */
+/** Forwards both directions until the server has done `what`; then sends an error instead, and closes. */
 async function failingAt(what: string, instead: Buffer) {
   const host = await mkdtemp(path.join(os.tmpdir(), 'failing-'));
   const server = net.createServer((client) => {

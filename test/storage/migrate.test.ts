@@ -283,7 +283,7 @@ async function asOwner(
   }
 }
 
-/** As `serve` and the commands open the database, by settings. */
+/** Opens the database from settings, like `serve` and the commands. */
 async function open(
   environment: Readonly<Record<string, string>>,
   log: (event: string) => void = () => {},
@@ -369,7 +369,7 @@ test('refuses a superuser and a login exempt from row-level security, whatever r
     try {
       await db.superuser(`grant ${serviceRole} to ${login}`);
       const DATABASE_URL = urlOf({ ...db.connection, user: login });
-      // One statement would put down the role that each session takes at its start.
+      // One statement would reset the role that each session takes at its start.
       const taken = `${DATABASE_URL}&options=-c%20role%3D${serviceRole}`;
       for (const url of [DATABASE_URL, taken]) {
         await assert.rejects(
@@ -404,7 +404,7 @@ test('a login that is only a member of the service’s role serves a migrated da
 });
 
 test('migrating gives rights that belong to a role of another name to the database’s own role', async () => {
-  // As one does that an older program migrated, that was renamed, or restored under another name.
+  // Like a database that was migrated by an older program, renamed, or restored under another name.
   await using moved = await testDatabase();
   const rights = (role: string) =>
     moved.superuser(

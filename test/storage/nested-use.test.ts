@@ -24,7 +24,7 @@ test('refuses a caller that asks a pool for a connection while holding another o
       const holding = (work: () => Promise<unknown>) =>
         hold === 'directory' ? db.database.directory(work) : db.database[hold](institutionId, work);
       for (const ask of asks(db.database)) await assert.rejects(holding(ask), NestedUseError, hold);
-      // Another pool, and the same one after the connection was released, are free to ask.
+      // Another pool, and the same one after the connection was released, may be asked.
       for (const ask of asks(other)) await holding(ask);
       const later = Promise.withResolvers<void>();
       let outliving: Promise<unknown> | undefined;

@@ -6,7 +6,7 @@ import { aMember, anInstitution } from '../support/builders.ts';
 import { cuttingProxy } from '../support/cutting-proxy.ts';
 import { testDatabase } from '../support/database.ts';
 
-/* A server that stands still, or that a network has swallowed, says nothing: neither an answer nor an end. */
+/* A stalled or unreachable server sends neither a response nor a close. */
 
 const codeOf = (error: unknown) => (error instanceof Problem ? error.code : String(error));
 

@@ -11,7 +11,7 @@ import { anInstitution } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { serviceRole } from '../support/postgres.ts';
 
-/* The statements of a transaction that are asked in one turn go to the server together. */
+/* Statements of a transaction that start in one turn are sent together. */
 
 let db: TestDatabase;
 let database: Database;
@@ -19,7 +19,7 @@ let institutionId: InstitutionId;
 before(async () => {
   db = await testDatabase();
   ({ institutionId } = await anInstitution(db.database));
-  // One connection: what happens to it is seen by whoever uses it next.
+  // One connection, so that its next user notices any damage.
   database = new Database({ connection: db.connection, maxConnections: 1 });
 });
 after(async () => {
@@ -118,7 +118,7 @@ test('a statement whose rows changed with the schema fails once, and then succee
   assert.equal(await columns(), 0);
 });
 
-// The last one: who reads keeps the connection.
+// The last statement: a reader keeps the connection.
 test('a failed statement outside a transaction fails no other', async () => {
   const answers = await database.read(institutionId, (read) =>
     Promise.allSettled([quotient(read, 5), quotient(read, 0), quotient(read, 4)]),

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => db.close());
 
-/** EXPLAIN takes none of these. They name no table. */
+/** EXPLAIN accepts none of these. They name no table. */
 const withoutPlan = /^(begin|commit|rollback)\b/;
 
 test('the database plans every statement of the sources under the rights of the service’s role', async () => {

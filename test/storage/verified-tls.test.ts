@@ -106,7 +106,7 @@ test('refuses to start if Node is set to verify no certificate', () => {
   loadConfig({ ...environment, ALLOW_UNVERIFIED_DATABASE: 'true' });
 });
 
-/** A server that takes TLS with this certificate; resolves with the first bytes it could read. */
+/** A server with this TLS certificate; resolves with the first bytes that it could read. */
 async function tlsServer(name: string) {
   const { promise: read, resolve } = Promise.withResolvers<string>();
   const server = net.createServer((socket) => {

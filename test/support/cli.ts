@@ -26,7 +26,7 @@ export async function runCli(
   return { code: await exited, stdout, stderr };
 }
 
-/** The same, for who wants to deal with the process itself. */
+/** The same, for a test that handles the process itself. */
 export function startCli(
   db: TestDatabase,
   parameters: readonly string[],

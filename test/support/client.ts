@@ -4,7 +4,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; undefined where there is none or it is not JSON. */
+  /** The parsed body; undefined if it is missing or not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into documents whose shape the contract has just checked
   readonly body: any;
 }
@@ -16,11 +16,11 @@ export interface RequestOptions {
   readonly json?: unknown;
   /** Sent form-encoded. */
   readonly form?: Readonly<Record<string, string>>;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly body?: string | Uint8Array;
 }
 
-/** Speaks to a service over real HTTP, and throws where an answer is not as openapi.json says. */
+/** Calls a service over real HTTP, and throws if a response does not match openapi.json. */
 export class Client {
   readonly #base: string;
 
@@ -62,7 +62,7 @@ export class Client {
     return { status, headers, text, body: isJson && text !== '' ? JSON.parse(text) : undefined };
   }
 
-  /** A token; throws where it is refused. */
+  /** Returns a token; throws if it is refused. */
   async token(parameters: Readonly<Record<string, string>>): Promise<string> {
     const reply = await this.post('/auth/v2/token', { json: parameters });
     if (reply.status !== 200) throw new Error(`no token: ${reply.text}`);

@@ -5,7 +5,7 @@ import * as ajvFormats from 'ajv-formats';
 import { securityHeaders } from '../../src/http/security-headers.ts';
 import { currencyDecimals } from '../../src/ledger/index.ts';
 
-/** One answer, as it came over the wire. */
+/** One response as received. */
 export interface Exchange {
   readonly method: string;
   /** With or without a query. */
@@ -17,7 +17,7 @@ export interface Exchange {
 
 interface HeaderObject {
   readonly $ref?: string;
-  /** That every such answer has it. */
+  /** Every such response has it. */
   readonly required?: boolean;
 }
 
@@ -47,7 +47,7 @@ export const openApiDocument: OpenApiDocument = JSON.parse(
 
 export type Verdict = true | string;
 
-/** Tells whether a value is as a schema inside of an OpenAPI document says; `pointer` is a JSON pointer to it. */
+/** Whether a value matches a schema of an OpenAPI document; `pointer` is a JSON pointer to the schema. */
 export function schemaChecker(document: object): (pointer: string, value: unknown) => Verdict {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
   ajvFormats.default.default(ajv);
@@ -67,7 +67,7 @@ export function pointer(...tokens: (string | number)[]): string {
 
 const check = schemaChecker(closed(openApiDocument) as object);
 
-/** Members that openapi.json does not name must not come, although a client should bear them. */
+/** Members that openapi.json does not name must be missing, although a client should accept them. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;
@@ -77,7 +77,7 @@ function closed(value: unknown): unknown {
     : copy;
 }
 
-/** Headers of HTTP, of security and of CORS, which say nothing of an operation. */
+/** Headers of HTTP, security and CORS, which belong to no operation. */
 const onAnyAnswer: ReadonlySet<string> = new Set([
   ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'pragma'],
   ...['access-control-allow-origin', 'access-control-expose-headers', 'vary'],
@@ -89,11 +89,11 @@ function resolve(header: HeaderObject): HeaderObject {
   return name === undefined ? header : (openApiDocument.components.headers[name] ?? {});
 }
 
-/** Throws unless the answer is one that openapi.json allows: status, media type, headers, body, problem code. */
+/** Throws unless openapi.json allows the response: status, media type, headers, body, problem code. */
 export function assertInContract(exchange: Exchange): void {
   const { method, status, headers, text } = exchange;
   const { pathname, searchParams } = new URL(exchange.path, 'http://sharedraft.test');
-  // The undocumented spelling of a dry run is held to the contract of the documented one.
+  // The undocumented spelling of a dry run must match the contract of the documented one.
   const path = searchParams.get('dryRun') === 'true' ? `${pathname}/dry-run` : pathname;
   const said = `${method} ${path} answered ${status} ${text.slice(0, 500)}`;
   assert.match(headers.get('transactionId') ?? '', /^[!-~]{1,128}$/, `${said}\nwithout a transactionId`);
@@ -104,7 +104,7 @@ export function assertInContract(exchange: Exchange): void {
   const operation = item?.[verb];
   const problem = headers.get('content-type')?.startsWith('application/problem+json') === true;
   if (template === undefined || operation === undefined) {
-    // Pages, and what is nowhere: only their problems are in the contract.
+    // Pages and missing paths: the contract contains only their problems.
     if (problem) assertSchema(said, pointer('components', 'schemas', 'Problem'), parse(text));
     if (item !== undefined && method !== 'OPTIONS') assert.equal(status, 405, said);
     if (status === 405) assert.ok(headers.get('allow'), `${said}\nwithout Allow`);
@@ -160,7 +160,7 @@ function assertSchema(said: string, where: string, value: unknown): void {
   assert.equal(verdict, true, `${said}\nis not as openapi.json says: ${verdict}`);
 }
 
-/** An amount is written with exactly the decimals of the currency beside it, which parsing would hide. */
+/** An amount has exactly the decimals of the currency beside it, which parsing would hide. */
 function assertExactAmounts(said: string, text: string): void {
   for (const [, amount = '', currency = ''] of text.matchAll(/"amount":([^,]+),"currencyCode":"(\w+)"/g)) {
     const decimals = amount.split('.')[1]?.length ?? 0;

@@ -3,17 +3,15 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
-/** Stands between a client and PostgreSQL, and cuts the connection where a test wants it. */
+/** A proxy between a client and PostgreSQL that cuts the connection on request. */
 export interface CuttingProxy extends AsyncDisposable {
   /** The folder to connect to instead of the server's. */
   readonly host: string;
-  /** Bytes seen so far, since `cutAfter` was last set, of each direction. */
+  /** Bytes in each direction since `cutAfter` was last set. */
   readonly seen: { toServer: number; toClient: number };
-  /**
-   * Cuts once, when so many bytes have gone in the direction: those before the cut arrive, none after. Null: never.
-   */
+  /** Cuts once after so many bytes in the direction: those before the cut arrive, later ones do not. Null: never. */
   cutAfter(cut: { readonly direction: 'toServer' | 'toClient'; readonly bytes: number } | null): void;
-  /** From now on the connections there are pass nothing on, in either direction, and stay open. */
+  /** From now on existing connections forward nothing in either direction, and stay open. */
   freeze(): void;
   /** The same, and for new connections too. */
   freezeForGood(): void;

@@ -5,17 +5,17 @@ import { asSuperuser, serviceRole, templateName, useCluster } from './postgres.t
 
 refuseNestedUse();
 
-/** A database of a test's own, freshly migrated. */
+/** A test's own database, freshly migrated. */
 export interface TestDatabase extends AsyncDisposable {
   /** With the service's login. */
   readonly connection: SocketConnection;
   /** With the owner's login, a superuser. */
   readonly owner: SocketConnection;
-  /** The service's connection as DATABASE_URL has it. */
+  /** The service's connection, as DATABASE_URL contains it. */
   readonly url: string;
-  /** As the service has it: bound by row-level security. */
+  /** Like the service's: bound by row-level security. */
   readonly database: Database;
-  /** Past every policy, to plant and to look. */
+  /** Without policies, to insert and to inspect. */
   superuser<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await asSuperuser(cluster.connection, async (client) => {
     await client.query(`create database ${name} template ${templateName}`);
-    // A clone has the template's rights, but for those to the database itself.
+    // A clone has the template's rights, except those to the database itself.
     await client.query(
       `revoke connect, temporary on database ${name} from public; grant connect on database ${name} to ${serviceRole}`,
     );

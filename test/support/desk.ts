@@ -4,7 +4,7 @@ import type { Clock, Database, InstitutionId } from '../../src/storage/index.ts'
 import type { TransferDesk } from '../../src/transfers/index.ts';
 import type { TestService } from './service.ts';
 
-/** A desk of its own beside the service's, as an operator's command has one. */
+/** A transfer desk beside the service's, like an operator's command has. */
 export interface TestDesk extends AsyncDisposable {
   readonly desk: TransferDesk;
   readonly database: Database;
@@ -12,7 +12,7 @@ export interface TestDesk extends AsyncDisposable {
   readonly clock: Clock;
 }
 
-/** On the service's clock, or on one that is ahead of it: then nothing that becomes due happens by itself before. */
+/** On the service's clock, or on one ahead of it: then nothing becomes due by itself before. */
 export async function deskOf(
   service: TestService,
   code = 'lakeside',
@@ -32,7 +32,7 @@ export async function deskOf(
   };
 }
 
-/** A clock that stands still until it is set. */
+/** A clock that moves only when set. */
 export function handClock(start: string): {
   readonly clock: () => Date;
   set(to: string): void;
@@ -50,7 +50,7 @@ export function handClock(start: string): {
   };
 }
 
-/** Asks until the answer fits, for half a minute: what happens by itself happens soon, but nobody says when. */
+/** Repeats until the result fits, for half a minute: background work takes an unknown short time. */
 export async function eventually<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
   const deadline = performance.now() + 30_000;
   for (;;) {

@@ -11,7 +11,7 @@ export interface ExtractFolder extends AsyncDisposable {
   write(files: ExtractFiles): Promise<void>;
 }
 
-/** A small extract in which everything is right; a copy each time, to be spoilt by the caller. */
+/** A small valid extract; a new copy each time, for the caller to break. */
 export function soundExtract(): ExtractFiles {
   return {
     'institution.csv': [
@@ -53,7 +53,7 @@ export function soundExtract(): ExtractFiles {
   };
 }
 
-/** As many memberships of one person with two accounts each. */
+/** The given number of memberships, of one person with two accounts each. */
 export function extractOf(members: number): ExtractFiles {
   const files = soundExtract();
   for (const [name, lines] of Object.entries(files)) if (name !== 'institution.csv') lines.length = 1;

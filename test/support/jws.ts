@@ -3,7 +3,7 @@ import { createHmac, type KeyObject, sign } from 'node:crypto';
 const base64url = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
-/** Signs whatever is given, however wrong: an object as JSON, a string as it is. `secret` makes an HMAC instead. */
+/** Signs any input, however wrong: an object as JSON, a string unchanged. `secret` makes an HMAC instead. */
 export function signJws(
   header: object,
   payload: object | string,
@@ -28,7 +28,7 @@ function signatureOf(
     : sign('sha256', data, key);
 }
 
-/** A JWS with parts of it replaced, under the signature it had. */
+/** A JWS with replaced parts under its old signature. */
 export function tamper(
   jws: string,
   change: { readonly header?: object; readonly payload?: object; readonly signature?: string },

@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, randomUUID, sign } from 'node:crypto';
 
-/** JWTs made by hand with node:crypto: nothing here is shared with the code that verifies them. */
+/** JWTs made with node:crypto: they share nothing with the code that verifies them. */
 
 const hashes: Readonly<Record<string, string | null>> = { '256': 'sha256', '384': 'sha384', '512': 'sha512' };
 
@@ -8,7 +8,7 @@ export function base64url(value: object | string): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 }
 
-/** Signed as the header's `alg` says; `none` has an empty signature, HS… takes a secret's text as key. */
+/** Signed by the header's `alg`; `none` has an empty signature, HS… takes a secret's text as key. */
 export function signJwt(
   header: { readonly alg: string; readonly [member: string]: unknown },
   payload: object,
@@ -36,7 +36,7 @@ function signature(alg: string, input: string, key: KeyObject | string): string 
   );
 }
 
-/** What a provider says of a member in an assertion that is good in every respect, at `now`. */
+/** The claims of a valid assertion of a member at `now`. */
 export function goodClaims(now: Date, issuer: string, subject: string): Record<string, unknown> {
   const seconds = Math.floor(now.getTime() / 1000);
   return {

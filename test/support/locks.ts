@@ -1,6 +1,6 @@
 import type { TestDatabase } from './database.ts';
 
-/** Until somebody in this database waits for a lock that a row of the table has. */
+/** Waits until a session of this database waits for a lock on a row of the table. */
 export async function waitsForLock(database: TestDatabase, table: string): Promise<void> {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline; ) {
     const rows = await database.superuser(

@@ -5,14 +5,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A defect: one piece of a source file, and what stands there instead. */
+/** A defect: one piece of a source file, and its replacement. */
 export interface Mutation {
   /** Below src/. */
   readonly file: string;
   readonly instead: readonly [of: string, there: string];
 }
 
-/** The program as it is, or a copy of it with a defect, loaded beside it into this process. */
+/** The unchanged program, or a copy of it with a defect, loaded beside it into this process. */
 export interface Program extends Disposable {
   load<Module>(file: string): Promise<Module>;
 }
@@ -22,7 +22,7 @@ export const theProgram: Program = {
   [Symbol.dispose]: () => {},
 };
 
-/** Throws where what the defect replaces does not stand in the source, or more than once. */
+/** Throws if the replaced piece is not exactly once in the source. */
 export function mutate({ file, instead: [before, after] }: Mutation): Program {
   const source = readFileSync(path.join(root, 'src', file), 'utf8');
   const found = source.split(before).length - 1;
@@ -30,7 +30,7 @@ export function mutate({ file, instead: [before, after] }: Mutation): Program {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sharedraft-mutant-'));
   cpSync(path.join(root, 'src'), path.join(folder, 'src'), { recursive: true });
   cpSync(path.join(root, 'package.json'), path.join(folder, 'package.json'));
-  // What is installed is the same for all, and loaded once.
+  // The packages are the same for all, and loaded once.
   symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
   writeFileSync(
     path.join(folder, 'src', file),

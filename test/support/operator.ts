@@ -3,7 +3,7 @@ import type { Operator, Origin } from '../../src/events/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import type { TestDatabase } from './database.ts';
 
-/** Of a command that a system user runs, without asking the operating system. */
+/** The operator of a command run by a system user, without asking the operating system. */
 export function commandOf(
   user: string,
   { transactionId = randomUUID(), ...more }: Partial<Operator> & { readonly transactionId?: string } = {},
@@ -11,7 +11,7 @@ export function commandOf(
   return { transactionId, address: null, operator: { user, host: 'teller-1', ...more } };
 }
 
-/** Ann proposed to take these transfers back, and Bob confirmed it: what dual control asks for before the batch. */
+/** Ann proposed to reverse these transfers, and Bob confirmed it: dual control requires it before the batch. */
 export async function agreeToReverse(
   db: TestDatabase,
   institutionId: InstitutionId,

@@ -4,24 +4,24 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
-/** Stands between clients and PostgreSQL as PgBouncer does, and drops the options of their start. */
+/** A pooler between clients and PostgreSQL like PgBouncer; it drops the start-up options of clients. */
 export interface Pooler extends AsyncDisposable {
   /** The folder to connect to instead of the server's. */
   readonly host: string;
 }
 
 export interface PoolerOptions {
-  /** When a client gives its server process back. No session is reset for the next client. */
+  /** The point at which a client returns its server process. No session is reset for the next client. */
   readonly mode: 'transaction' | 'session';
-  /** Server processes that all clients share. */
+  /** Number of server processes that all clients share. */
   readonly processes: number;
-  /** Whether the server process that came back last is taken first, as PgBouncer does by default. */
+  /** Whether the server process returned last is taken first, as in PgBouncer by default. */
   readonly takes?: 'the last' | 'the first';
 }
 
 interface Backend {
   readonly socket: net.Socket;
-  /** Gets each message; undefined while no client has it. */
+  /** Receives each message; undefined while no client has the process. */
   onMessage?: ((message: Buffer) => void) | undefined;
 }
 
@@ -76,7 +76,7 @@ export async function startPooler(
     let draining: Promise<void> | undefined;
     const drain = async () => {
       for (let message = queue.shift(); message !== undefined; message = queue.shift()) {
-        // X: the client leaves. Its server process stays.
+        // X: the client disconnects. Its server process stays.
         if (message[0] === 0x58) {
           client.end();
           return;

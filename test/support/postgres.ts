@@ -19,7 +19,7 @@ export const serviceRole = `${templateName}_service`;
 
 const superuserName = 'postgres';
 
-/** Tests that post by hand, with the service's login, take their postings off the control total. */
+/** Tests that post by hand with the service's login subtract their postings from the control total. */
 const onlyForTests = `
   create schema test_support;
   grant usage on schema test_support to ${serviceRole};
@@ -27,12 +27,12 @@ const onlyForTests = `
   set search_path = pg_catalog, public, pg_temp
   as 'delete from public.control_totals where transaction = pg_current_xact_id()'`;
 
-/** How scripts/test.mjs tells the test files of a run where their common cluster listens. */
+/** Set by scripts/test.mjs for the test files of a run: the socket of their common cluster. */
 const socketVariable = 'SHAREDRAFT_TEST_SOCKET';
 
 export async function startCluster(): Promise<TestCluster> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-test-'));
-  // Run as root, the server is another user, and must get through to its folder.
+  // Under root the server runs as another user, which must reach its folder.
   await chmod(dataDir, 0o755);
   const postgres = await ownEmbeddedPostgres({ dataDir, log: () => {} });
   await asSuperuser(postgres.connection, (client) => client.query(`create database ${templateName}`));
@@ -51,7 +51,7 @@ export async function startCluster(): Promise<TestCluster> {
 let own: Promise<TestCluster> | undefined;
 let users = 0;
 
-/** The run's common cluster or, when a test file is run alone, one of its own while it is in use. */
+/** The run's common cluster; for a test file run alone, its own cluster while it is in use. */
 export async function useCluster(): Promise<TestCluster> {
   const host = process.env[socketVariable];
   if (host !== undefined) {

@@ -12,11 +12,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Launched {
   readonly child: ChildProcess;
-  /** All that was said so far, on standard output and error. */
+  /** The output so far, standard output and error. */
   output(): string;
 }
 
-/** In a process group of its own; `environment` over the test's. */
+/** In its own process group; `environment` overrides the test's. */
 export function launch(
   [command, ...parameters]: readonly [string, ...string[]],
   environment: Readonly<Record<string, string>>,
@@ -42,7 +42,7 @@ export function launch(
   return { child, output: () => output };
 }
 
-/** The address it serves at, once it does. */
+/** Resolves with the service's address once it serves. */
 export async function addressOf({ child, output }: Launched): Promise<string> {
   await eventually('ready', async () => {
     assert.ok(isRunning(child), output());
@@ -68,7 +68,7 @@ export async function postmasterOf(dataDir: string): Promise<number> {
   return Number(text.split('\n')[0]);
 }
 
-/** Numbers of the processes that this one has started and that still run. */
+/** Numbers of the running processes that this one has started. */
 export async function childrenOf(parent: number): Promise<number[]> {
   const all = process.platform === 'linux' ? await fromProc() : await fromPs();
   return all.flatMap(([pid, state, ppid]) => (Number(ppid) === parent && state !== 'Z' ? [Number(pid)] : []));
@@ -100,7 +100,7 @@ export function isAlive(pid: number): boolean {
     return false;
   }
   try {
-    // One that has ended and whom nobody has waited for yet is not.
+    // An exited process that no parent has waited for does not count.
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
     return process.platform !== 'linux';
@@ -109,7 +109,7 @@ export function isAlive(pid: number): boolean {
 
 const patienceMillis = 60_000;
 
-/** Asks again and again; what is true in the end comes within a minute, on however slow a machine. */
+/** Repeats the check; it must become true within a minute, on any slow machine. */
 export async function eventually(what: string, test: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + patienceMillis;
   for (;;) {

@@ -1,7 +1,7 @@
 /*
- * A process of its own that sends random orders to the ledger and holds each outcome against a slow, obvious model.
- * What it pays from belongs to it alone, so that every outcome is determined; what it pays into it shares with the
- * other processes, so that they meet on locks, ids of batches and commits.
+ * A process that sends random orders to the ledger and compares each outcome with a slow, obvious model. It alone
+ * uses its source accounts, so every outcome is determined; it shares its destinations with other processes, so they
+ * meet on locks, batch ids and commits.
  */
 
 import { parseArgs } from 'node:util';
@@ -32,7 +32,7 @@ const { values } = parseArgs({
 });
 const connection = { host: values.host, port: 5432, user: embeddedLogin, database: values.database };
 const database = new Database({ connection, maxConnections: 2 });
-// The model takes orders as they were given; one that gave up waiting for a lock would come after later ones.
+// The model decides orders in their order; one that gave up waiting for a lock would come after later ones.
 const patience = { lock_timeout: '60s', statement_timeout: '120s' };
 const ledger = new Database({ connection, maxConnections: 2, settings: patience });
 const institution = await database.directory((db) => findInstitutionByCode(db, 'lakeside'));
@@ -48,7 +48,7 @@ const desk = openTransferDesk(ledger, {
 const [sources, sinks] = [values.sources.split(','), values.sinks.split(',')];
 const random = mulberry32(Number(values.seed));
 
-/** The model: money per source, and what was said under each id. */
+/** The model: money per source, and the outcome of each id. */
 const money = new Map(
   sources.map((entry) => entry.split('=')).map(([id = '', cents = '0']) => [id, BigInt(cents)]),
 );
@@ -91,7 +91,7 @@ function nextOrder(index: number): { order: TransferOrder; first: Said | undefin
     memo: null,
   };
   if (said.length === 0 || random(20) !== 0) return { order, first: undefined };
-  // An id again: with the same order, or with another amount.
+  // A used id: with the same order, or with another amount.
   const first = pick(random, said);
   const amount =
     random(2) === 0 ? first.order.amount : { digits: first.order.amount.digits + 1n, decimals: 2 };
@@ -114,10 +114,10 @@ let waiting: Promise<void>[] = [];
 while (sent < count) {
   const { order, first } = nextOrder(sent++);
   const [dead, hasToken] = [random(20) === 0, random(2) === 0];
-  // The same order by a dead token first: of it nothing stays, not even the id.
+  // First the same order by an ended token: it leaves nothing, not even the id.
   if (dead) waiting.push(beRefused(order));
   const outcome = expected(order, first);
-  // An order from a source that there is not uses up no id: repeated, it is new.
+  // An order from a missing source uses up no id: repeated, it is new.
   if (first === undefined && order.fromAccountId !== 'no-such-account') said.push({ order, outcome });
   waiting.push(
     initiateTransfer(

@@ -14,7 +14,7 @@ import type {
   WorldPolicy,
 } from './slow-model.ts';
 
-/** A small institution in which everything that binds a transfer is likely to bind one. */
+/** A small institution in which every rule that binds a transfer is likely to bind one. */
 export function randomWorld(random: Random): World {
   const chance = (percent: number) => random(100) < percent;
   const people: WorldPerson[] = Array.from({ length: 5 }, (_, index) => ({
@@ -64,7 +64,7 @@ const categories: Readonly<Record<string, WorldAccount['category']>> = {
   BROKERAGE: 'INVESTMENT',
 };
 
-/** Each membership has something to pay from, and some of what can be paid into. */
+/** Each membership has an account to pay from, and some accounts to pay into. */
 function accountTypesOf(random: Random, index: number): string[] {
   const more = [
     'SAVINGS',
@@ -116,7 +116,7 @@ function randomAccount(
 }
 
 function holdersOf(random: Random, membership: WorldMembership): WorldHolder[] {
-  // Seldom nobody is the owner of record: then nothing may be contributed.
+  // Rarely no one is the owner of record: then no contribution is allowed.
   const owned = random(100) < 95;
   return membership.people
     .filter((_, index) => index === 0 || random(100) < 60)
@@ -172,7 +172,7 @@ function randomLimit(random: Random, key: number): WorldLimit {
   };
 }
 
-/** The world as rows, and its people as who they are to the service. */
+/** The world as rows, and its people as actors of the service. */
 export async function plantWorld(
   db: TestDatabase,
   world: World,

@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 
-/** What came back on a connection until the server ended it, or until nothing came for `quietMillis`. */
+/** The bytes received on a connection until the server closed it, or until `quietMillis` without any. */
 export interface RawConversation {
   readonly text: string;
   readonly ended: boolean;
 }
 
-/** Sends bytes as they are, which no HTTP library would. Parts that are numbers are pauses in milliseconds. */
+/** Sends raw bytes, which no HTTP library would. Numbers among the parts are pauses in milliseconds. */
 export async function sayRaw(
   port: number,
   parts: readonly (string | number)[],

@@ -3,15 +3,15 @@ import { aClient, aHolder, aMember, anAccount, anInstitution, type PlantedAccoun
 import type { TestDatabase } from './database.ts';
 import { asSuperuser } from './postgres.ts';
 
-/** An institution with so many transfers, their entries and events, of which one member has a tenth. */
+/** An institution with the given number of transfers, their entries and events; one member has a tenth of them. */
 export interface Filled {
   readonly institution: Institution;
   readonly client: ClientActor;
   readonly member: MemberActor;
-  /** The member's own, and one they hold with somebody else: each pays a tenth of all transfers. */
+  /** The member's own account and a joint one: each pays a tenth of all transfers. */
   readonly own: PlantedAccount;
   readonly joint: PlantedAccount;
-  /** Somebody else's, into which a seventh of all transfers goes. */
+  /** Another member's account, which receives a seventh of all transfers. */
   readonly shop: PlantedAccount;
   readonly transfers: number;
   /** The first transfer is a second after this, the next another second later. */
@@ -19,12 +19,12 @@ export interface Filled {
 }
 
 const start = new Date('2024-01-01T00:00:00Z');
-/** The feed reads below running transactions: what is made up must stand below them in any cluster. */
+/** The feed reads below running transactions: invented events must be below them in any cluster. */
 const transactionNumbers = 500;
 
 /**
- * Rows as they would be after so many transfers, made by the database itself past triggers and policies: through the
- * service it would take an hour. What plans do not depend on (names, sums) is invented.
+ * Rows like those after the given number of transfers, made in the database without policies and triggers: through
+ * the service it would take an hour. Values that plans do not depend on (names, sums) are invented.
  */
 export async function fill(db: TestDatabase, transfers: number): Promise<Filled> {
   const { database } = db;
@@ -41,8 +41,9 @@ export async function fill(db: TestDatabase, transfers: number): Promise<Filled>
 
   const { institutionId } = institution;
   const keys = [heavy.user.userKey, other.user.userKey, own.accountKey, joint.accountKey, shop.accountKey];
-  // Of ten transfers one leaves the member's own account and one the joint one, by the other holder's order; the rest go
-  // between 5,000 accounts. One in twenty fails, one in a thousand waits, one in five hundred is of a rare type.
+  // Of ten transfers one leaves the member's own account and one the joint one, ordered by the other holder; the
+  // others are between 5,000 accounts. One in twenty fails, one in a thousand is pending, one in five hundred has a
+  // rare type.
   const made = `
     select i as transfer_key, timestamptz '${start.toISOString()}' + i * interval '1 second' as created_at,
            case i % 10 when 0 then ${keys[2]} when 1 then ${keys[3]}
@@ -99,7 +100,7 @@ export async function fill(db: TestDatabase, transfers: number): Promise<Filled>
   };
 }
 
-/** Indexes are made at once afterwards, which is quicker, and in the order in which they were. */
+/** Indexes are created afterwards, which is faster, in their original order. */
 export async function withoutIndexes(client: Parameters<Parameters<typeof asSuperuser>[1]>[0]) {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i

@@ -8,14 +8,14 @@ import { listTransfers, type TransferFilter } from '../../src/transfers/index.ts
 import type { TestDatabase } from './database.ts';
 import type { Filled } from './reading-fill.ts';
 
-/** What PostgreSQL did for one page. */
+/** PostgreSQL's work for one page. */
 export interface Measured {
   readonly read: string;
   readonly depth: 'first' | 'deep';
-  /** As planned for its values, or for whatever values come. */
+  /** Planned for its values, or for any values. */
   readonly plan: 'custom' | 'generic';
   readonly returned: number;
-  /** Rows that scans of the large tables took up, those thrown away included. */
+  /** Rows read by scans of the large tables, discarded ones included. */
   readonly rowsRead: number;
   readonly buffers: number;
   readonly sequentialScans: readonly string[];
@@ -26,12 +26,12 @@ const pageSize = 50;
 
 export interface Read {
   readonly name: string;
-  /** Where the second page begins; null: there is only one. */
+  /** The position of the second page; null if there is only one. */
   readonly deep: Position | null;
   run(database: Database, after: Position | null): Promise<unknown>;
 }
 
-/** Each list and filter, as the service runs them: the first page, and one that lies behind nine tenths of its rows. */
+/** Each list and filter, as the service runs them: the first page, and one behind nine tenths of its rows. */
 export function readsOf(filled: Filled): Read[] {
   const { client, member, own, joint, shop, institution, transfers, start } = filled;
   const everything: TransferFilter = {
@@ -48,7 +48,7 @@ export function readsOf(filled: Filled): Read[] {
     deep: [BigInt(at(0.1).getTime()), 0n],
     run: (database, after) => listTransfers(deps(database), actor, { ...everything, ...filter }, page(after)),
   });
-  // An account's entries are a tenth of the transfers, and more: here it is nine tenths of the way down.
+  // An account's entries are a tenth of the transfers and more: this page is nine tenths down.
   const history = (
     name: string,
     actor: Actor,
@@ -101,8 +101,8 @@ export function readsOf(filled: Filled): Read[] {
 }
 
 /**
- * What a page may cost, whatever there is in the tables: a few rows for each one returned (a member's list is put together
- * from as many as they have accounts), one for each branch that is looked into, and blocks in proportion.
+ * The allowed cost of a page for any contents of the tables: a few rows per returned row (a member's list is merged
+ * from as many lists as they have accounts), one row per branch that is read, and blocks in proportion.
  */
 export function breaches(measured: readonly Measured[]): string[] {
   return measured.flatMap((one) => {
@@ -159,7 +159,7 @@ export async function measureReads(
 
 type Sent = readonly [statement: Statement, values: readonly unknown[]];
 
-/** Runs it on the database, and tells the statements that it sent. */
+/** Runs it on the database, and returns its statements. */
 async function recorded(database: Database, run: (database: Database) => Promise<unknown>): Promise<Sent[]> {
   const sent: Sent[] = [];
   const recording: Pick<Database, 'read'> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Problem } from '../../src/shared/problem.ts';
 
-/** Everything a caller is told by a refusal: two that differ in any of it can be told apart. */
+/** Everything that a caller learns from a refusal: two that differ in any of it can be distinguished. */
 export interface Refusal {
   readonly code: string;
   readonly detail: string;

@@ -1,8 +1,8 @@
 import { createHash, createHmac, type KeyObject, randomUUID, sign } from 'node:crypto';
 
 /**
- * SAML assertions signed by hand. The text is written in the form that exclusive canonicalization would bring it to, so
- * that what is signed is the text itself and no XML library has a part in it.
+ * SAML assertions signed as text. The text is in the form of exclusive canonicalization, so the signed bytes are the
+ * text itself, without any XML library.
  */
 
 export const samlIssuer = 'https://idp.lakeside.example/saml';
@@ -18,7 +18,7 @@ export interface AssertionParts {
   readonly issueInstant?: string;
   readonly issuer?: string;
   readonly nameId?: string;
-  /** Instead of the whole of the part. */
+  /** Replaces the whole part. */
   readonly subject?: string;
   readonly confirmation?: string;
   readonly conditions?: string;
@@ -61,7 +61,7 @@ export function audienceOf(...audiences: string[]): string {
   return `<saml:AudienceRestriction>${listed.join('')}</saml:AudienceRestriction>`;
 }
 
-/** Good in every respect, at `now`, but for what `parts` says; unsigned, with a mark where the signature belongs. */
+/** Valid at `now`, except for `parts`; unsigned, with a mark at the place of the signature. */
 export function anAssertion(now: Date, parts: AssertionParts = {}): string {
   const confirmation = parts.confirmation ?? confirmationOf(now);
   const attributes = {
@@ -95,7 +95,7 @@ export interface SignatureParts {
   /** Beside the reference to the assertion. */
   readonly secondReference?: string;
   readonly keyInfo?: string;
-  /** Instead of the digest that is right. */
+  /** Replaces the right digest. */
   readonly digest?: string;
 }
 
@@ -123,7 +123,7 @@ export const canonicalizations = {
 };
 export { enveloped };
 
-/** Signs the assertion and puts the signature where the mark is. */
+/** Signs the assertion, and replaces the mark with the signature. */
 export function signAssertion(
   assertion: string,
   key: KeyObject | string,
@@ -134,7 +134,7 @@ export function signAssertion(
   );
 }
 
-/** The Signature element over a text that is canonical as it stands. */
+/** The Signature element over a text that is already canonical. */
 export function signatureOver(signed: string, key: KeyObject | string, parts: SignatureParts = {}): string {
   const id = / ID="([^"]*)"/.exec(signed)?.[1];
   const method = parts.method ?? methods.rsaSha256;
@@ -185,7 +185,7 @@ function element(
   attributes: Readonly<Record<string, string | undefined>>,
   inside = '',
 ): string {
-  // Namespaces first, then by name: as canonicalization orders them.
+  // Namespaces first, then by name, the order of canonicalization.
   const order = (name: string) => (name.startsWith('xmlns') ? ` ${name}` : name);
   const entries = Object.entries(attributes).toSorted(([a], [b]) => (order(a) < order(b) ? -1 : 1));
   const written = entries.flatMap(([key, value]) => (value === undefined ? [] : [` ${key}="${value}"`]));

@@ -1,2 +1,2 @@
-/** What test services and the commands beside them are set to: one that is another's is refused. */
+/** The key of test services and of their commands: a command with another one is refused. */
 export const testSecretKey = '00'.repeat(32);

@@ -1,4 +1,4 @@
-/** A message as PostgreSQL's server sends it: its kind, its length, what it says. */
+/** A message of PostgreSQL's server: its kind, its length, its content. */
 export function serverMessage(kind: string, content: Buffer | string): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32BE(4 + Buffer.byteLength(content));

@@ -6,7 +6,7 @@ import type { Clock } from '../../src/storage/index.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 import { testSecretKey } from './secret-key.ts';
 
-/** The whole service on a database of its own, on a free port. */
+/** The whole service on its own database, on a free port. */
 export interface TestService extends AsyncDisposable {
   readonly address: string;
   readonly service: Service;
@@ -19,7 +19,7 @@ export interface TestServiceOptions {
   readonly demo?: boolean;
   readonly clock?: Clock;
   readonly environment?: Readonly<Record<string, string>>;
-  /** What the service says of its own work. */
+  /** The service's log events. */
   readonly log?: Log;
   /** A second process's service beside another: shares its database and key. */
   readonly beside?: TestService;

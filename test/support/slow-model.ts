@@ -1,7 +1,7 @@
 /*
- * What a transfer should come to, written from the rules and not from the code: slow and obvious. It keeps nothing
- * but the list of what happened, and answers every question by going through that list from its beginning.
- * Amounts are minor units, credit positive: a debt is negative.
+ * The expected outcome of a transfer, written from the rules and not from the code: slow and obvious. It keeps only
+ * the list of events, and computes each result by reading that list from its beginning. Amounts are minor units,
+ * credit positive: a debt is negative.
  */
 
 export type ModelType = 'STANDARD' | 'CROSS_MEMBER' | 'IRA_CONTRIBUTION' | 'LOAN_PAYMENT' | 'INTRA_FI';
@@ -16,7 +16,7 @@ export interface WorldPolicy {
     readonly seconds: number;
     readonly unreviewed: 'POST' | 'EXPIRE';
   } | null;
-  /** HH:MM:SS on the institution's clocks. */
+  /** HH:MM:SS in the institution's zone. */
   readonly cutOff: string | null;
   readonly options: readonly ModelOption[];
 }
@@ -31,7 +31,7 @@ export interface WorldLimit {
   readonly maxPerTransfer: bigint | null;
   readonly maxAmount: bigint | null;
   readonly maxCount: number | null;
-  /** Left out: nothing is reviewed for its total. */
+  /** Without it no total is reviewed. */
   readonly reviewAbove?: bigint | null;
 }
 
@@ -70,7 +70,7 @@ export interface WorldAccount {
 export interface World {
   readonly timeZone: string;
   readonly currency: string;
-  /** Days kept open or closed against the calendar. */
+  /** Days open or closed in deviation from the calendar. */
   readonly exceptions: ReadonlyMap<string, 'OPEN' | 'CLOSED'>;
   readonly policies: readonly WorldPolicy[];
   readonly limits: readonly WorldLimit[];
@@ -84,14 +84,14 @@ export interface World {
   readonly accounts: readonly WorldAccount[];
 }
 
-/** Who orders: the institution's client, or a person by their login. */
+/** The orderer: the institution's client, or a person by their login. */
 export type ModelActor = 'client' | { readonly person: string };
 
 export interface ModelOrder {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  /** As written: 1.5 is [15, 1]. */
+  /** In source form: 1.5 is [15, 1]. */
   readonly amount: readonly [digits: bigint, decimals: number];
   readonly currency: string | null;
   readonly type: ModelType | null;
@@ -99,7 +99,7 @@ export interface ModelOrder {
   readonly previousYear: boolean | null;
 }
 
-/** One transfer, and all that ever happened to it. */
+/** One transfer, and everything that happened to it. */
 export interface Life {
   readonly id: string;
   readonly by: ModelActor;
@@ -121,7 +121,7 @@ export interface Life {
     whenDue: 'POST' | 'EXPIRE';
     readonly approvedBy: string[];
   } | null;
-  /** The completed transfer that this one takes back. */
+  /** The completed transfer that this one reverses. */
   readonly reverses: Life | null;
 }
 
@@ -162,7 +162,7 @@ export class SlowBank {
     const currency = order.currency ?? source?.currency ?? this.world.currency;
     const amount = inMinor(order.amount, currency);
     if (amount === null) return 'malformed';
-    // Told only where a free id would have been used up.
+    // Reported only where a free id would have been used up.
     if (first !== undefined && source !== undefined) return 'id_reused';
 
     const type = source && destination && this.#typeOf(actor, source, destination);
@@ -182,14 +182,14 @@ export class SlowBank {
       waits: null,
       reverses: null,
     };
-    // Only an order that would use up a free id is told that another has used it.
+    // Only an order that would use up a free id learns that another user has used it.
     if (first !== undefined && source !== undefined) return 'id_reused';
     life.code = this.#whyNot(actor, order, life, source, destination, now);
     if (life.code === null) {
       life.waits = this.#whatItWaitsFor(life, now);
       life.status = life.waits === null ? 'COMPLETED' : 'PENDING';
     }
-    // Of an order from a source that its caller does not see nothing stays, not even the id.
+    // An order from a source that its caller does not see leaves nothing, not even the id.
     if (source !== undefined) this.lives.push(life);
     if (life.status === 'COMPLETED') this.#posted.push(life);
     return `new ${told(life)}`;
@@ -249,7 +249,7 @@ export class SlowBank {
     return life.amount > spendable ? 'insufficient_funds' : null;
   }
 
-  // ------------------------------------------------------------------------------------------- who sees what
+  // ------------------------------------------------------------------------------------------- visibility
 
   #account(id: string): WorldAccount | undefined {
     return this.world.accounts.find((account) => account.id === id);
@@ -274,7 +274,7 @@ export class SlowBank {
     if (actor === 'client') return true;
     if (sameActor(life.by, actor)) return true;
     if (life.status === 'FAILED') return false;
-    // A reversal is seen by the holders of its original's source as well.
+    // Holders of the original's source also see the reversal.
     const sources = life.reverses === null ? [life.from] : [life.from, life.to];
     return sources.some((id) => {
       const account = this.#account(id);
@@ -361,12 +361,12 @@ export class SlowBank {
     return false;
   }
 
-  /** Until a payment has met what is due; a reversal does not bring it back. */
+  /** Until a payment has covered the amount due; a reversal does not restore it. */
   delinquent(id: string): boolean {
     return (this.#account(id)?.delinquent ?? false) && !this.#dueHistory(id).met;
   }
 
-  /** What is due on a loan after all that was posted to it. */
+  /** The amount due on a loan after all its postings. */
   dues(id: string): Dues {
     return this.#dueHistory(id).dues;
   }
@@ -427,7 +427,7 @@ export class SlowBank {
     return age >= 50 ? limit.base + limit.catchUp : limit.base;
   }
 
-  // ------------------------------------------------------------------------------------------- waiting
+  // ------------------------------------------------------------------------------------------- pending transfers
 
   #policy(life: Life): WorldPolicy | undefined {
     return this.world.policies.find((one) => one.type === life.type && one.currency === life.currency);
@@ -464,7 +464,7 @@ export class SlowBank {
     const [today = '', time = ''] = onTheClock(now, this.world.timeZone).split(' ');
     const inTime = time < cutOff || (time === cutOff && now.getTime() % 1_000 === 0);
     if (this.#isBusinessDay(today) && inTime) return null;
-    // Walks on until the clocks show a business day; changes of clocks lie on quarters of an hour.
+    // Continues until a business day begins; clock changes are at multiples of a quarter of an hour.
     let at = new Date(Math.ceil((now.getTime() + 1) / 900_000) * 900_000);
     for (;;) {
       const [day = ''] = onTheClock(at, this.world.timeZone).split(' ');
@@ -519,7 +519,7 @@ export class SlowBank {
     return `waits ${told(life)}`;
   }
 
-  /** Its time has come, or somebody believes so. */
+  /** Its time has come, or a process believes so. */
   due(id: string, now: Date): string {
     const life = this.lives.find((one) => one.id === id);
     if (life === undefined) return 'unknown';
@@ -528,7 +528,7 @@ export class SlowBank {
     return life.waits.whenDue === 'POST' ? this.#post(life) : this.#fail(life, 'transfer_expired');
   }
 
-  /** The money back, by a new transfer under an id of its own; whoever was paid must still have it. */
+  /** The money moves back by a new transfer under its own id; the payee must still have it. */
   reverse(id: string, originalId: string, now: Date): string {
     const original = this.lives.find((one) => one.id === originalId);
     if (original === undefined) return 'unknown';
@@ -560,7 +560,7 @@ export class SlowBank {
     return `new ${told(life)}`;
   }
 
-  /** The core says so. */
+  /** By the core. */
   close(id: string): void {
     const account = this.#account(id);
     if (account !== undefined) account.closed = true;
@@ -582,7 +582,7 @@ export class SlowBank {
   }
 }
 
-/** A life in a line: what callers are told of it. */
+/** A life in a line, as callers see it. */
 function told(life: Life): string {
   const { id, status, code, type, from, to, amount, currency } = life;
   return `${id} ${code ?? status} ${type ?? '-'} ${from} ${to} ${amount} ${currency}`;
@@ -611,7 +611,7 @@ function inMinor([digits, decimals]: readonly [bigint, number], currency: string
   return digits * 10n ** BigInt(has - decimals);
 }
 
-/** A payment's way through what is owed, cent by cent as a clerk would lay it out. */
+/** A payment's parts, counted cent by cent. */
 function split(amount: bigint, option: ModelOption, dues: Dues, owed: bigint): Parts {
   const principal = owed - dues.interest - dues.fees > 0n ? owed - dues.interest - dues.fees : 0n;
   const lay = (piles: readonly ['fees' | 'interest' | 'principal', bigint][]): Parts => {
@@ -622,7 +622,7 @@ function split(amount: bigint, option: ModelOption, dues: Dues, owed: bigint): P
       laid[pile] += coins;
       left -= coins;
     }
-    // More than anything is owed can only come when others paid meanwhile: it is the member's, on the loan.
+    // More than the debt is possible only if others paid meanwhile: it is the member's credit on the loan.
     laid.principal += left;
     const toDue = amount < dues.due ? amount : dues.due;
     return { toFees: laid.fees, toInterest: laid.interest, toPrincipal: laid.principal, toDue };
@@ -659,7 +659,7 @@ function take(dues: Dues, parts: Parts, sign: bigint): void {
 
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
-/** What the clocks of a zone show: `2026-11-25 17:00:01`. */
+/** The local time of a zone: `2026-11-25 17:00:01`. */
 function onTheClock(at: Date, timeZone: string): string {
   let clock = clocks.get(timeZone);
   if (clock === undefined) {
@@ -669,7 +669,7 @@ function onTheClock(at: Date, timeZone: string): string {
   return clock.format(at);
 }
 
-/** On which the Federal Reserve Banks are closed, as published; the model lives from 2026 to 2027. */
+/** Days on which the Federal Reserve Banks are closed, as published; the model covers 2026 and 2027. */
 const holidays: ReadonlySet<string> = new Set([
   ...['2026-01-01', '2026-01-19', '2026-02-16', '2026-05-25', '2026-06-19', '2026-09-07', '2026-10-12'],
   ...['2026-11-11', '2026-11-26', '2026-12-25'],
@@ -677,5 +677,5 @@ const holidays: ReadonlySet<string> = new Set([
   ...['2027-11-11', '2027-11-25'],
 ]);
 
-/** Until when contributions for the year before are taken. */
+/** The end of contributions for the year before. */
 const filingDates: Readonly<Record<number, string>> = { 2026: '2026-04-15', 2027: '2027-04-15' };

@@ -24,7 +24,7 @@ export interface Holding {
   readonly kinds: string;
 }
 
-/** Each account of an institution by its public id: what is posted, and the kinds of its entries in their order. */
+/** Each account of an institution by its public id: the posted balance, and the kinds of its entries in order. */
 export async function balancesOf(db: TestDatabase, code: string): Promise<Record<string, Holding>> {
   const rows = await db.superuser<Holding>(
     `select b.account_id, b.posted,
@@ -36,7 +36,7 @@ export async function balancesOf(db: TestDatabase, code: string): Promise<Record
   return Object.fromEntries(rows.map((row) => [row.account_id, row]));
 }
 
-/** What the ledger sums to, an institution and currency a line: each `0`, or money was made or lost. */
+/** The ledger's sum, one line per institution and currency: each must be `0`. */
 export async function ledgerSums(db: TestDatabase): Promise<string[]> {
   const rows = await db.superuser<{ sum: string }>(
     `select sum(posted)::text as sum from balances group by institution_id, currency

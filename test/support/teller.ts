@@ -24,7 +24,7 @@ export interface TellerOrder {
   readonly previousYear?: boolean;
 }
 
-/** Takes orders to a program's desk, and says in a word or two what came of each. */
+/** Submits orders to a program's desk, and returns each outcome in a word or two. */
 export class Teller implements AsyncDisposable {
   readonly db: TestDatabase;
   readonly database: Storage.Database;
@@ -35,7 +35,7 @@ export class Teller implements AsyncDisposable {
   readonly #desk: Transfers.TransferDesk;
   readonly #transfers: typeof Transfers;
   readonly logged: object[] = [];
-  /** What the last problem came from. */
+  /** The cause of the last problem. */
   cause: unknown;
   #ids = 0;
 
@@ -83,7 +83,7 @@ export class Teller implements AsyncDisposable {
     await this.database.close();
   }
 
-  /** By a person's login, or by the institution's client. */
+  /** As a person's login, or as the institution's client. */
   #actor(by: string): Actor {
     return this.members.get(by) ?? this.client;
   }
@@ -135,7 +135,7 @@ export class Teller implements AsyncDisposable {
     return this.#inWords(this.#transfers.reviewTransfer(this.#desk, this.database, institutionId, id, act));
   }
 
-  /** By Ann and, where dual control asks for it, by Bob. */
+  /** By Ann and, under dual control, by Bob. */
   async reverse(originalId: string, transferId: string): Promise<string> {
     const by = (person: string) => {
       const reversal = { originalId, transferId, origin: commandOf(person) };
@@ -148,7 +148,7 @@ export class Teller implements AsyncDisposable {
     return first === 'proposed' ? by('bob') : first;
   }
 
-  /** The sweep of what is due; answers how many it changed. */
+  /** The sweep of due transfers; returns the number that it changed. */
   async settleDue(): Promise<number | string> {
     const { institutionId } = this.client;
     return this.#transfers
@@ -156,7 +156,7 @@ export class Teller implements AsyncDisposable {
       .catch((error) => `problem ${error.code}`);
   }
 
-  /** As a sweep that has read it as due. */
+  /** Like a sweep that has read it as due. */
   submitDue(transferId: string, { from, to }: Pick<TellerOrder, 'from' | 'to'>): Promise<string> {
     const order = { kind: 'transition', transferId, fromAccountId: from, toAccountId: to } as const;
     return this.#inWords(
@@ -230,7 +230,7 @@ function account(id: string, diAccountType: string, more: Partial<WorldAccount> 
 
 const carLoan = { interest: 80_00n, fees: 20_00n, due: 60_00n };
 
-/** Ada has most things, in two memberships; Ben sees one of her accounts and may not pay from it. */
+/** Ada has most accounts, in two memberships; Ben sees one of her accounts and may not pay from it. */
 export const smallWorld: World = {
   timeZone: 'America/New_York',
   currency: 'USD',

@@ -52,7 +52,7 @@ test('a pending transfer is listed, approved by two, and then final', async () =
 });
 
 test('lists any number of pending transfers, the first due first, until the reader stops', async () => {
-  // All but the first become due at one moment, as they do where a business day begins.
+  // All except the first become due at one time, as at the start of a business day.
   const many = 2_500;
   await asSuperuser(service.db.connection, async (client) => {
     await client.query('set session_replication_role = replica');
@@ -196,7 +196,7 @@ test('a limit under a used number may change its maximums, and not its meaning',
     assert.equal(refused.code, 1, other);
     assert.match(refused.stderr, /limit_key 1 has counted something else/);
   }
-  // Also when no limit has had it for a while.
+  // Even if no limit has used it for a while.
   await folder.write({ 'transfer-limits.csv': [header] });
   assert.equal((await run('rules', folder.folder, '--institution', 'harbor')).code, 0);
   await folder.write({ 'transfer-limits.csv': [header, '1,CUSTOMER,DAY,,,USD,,9000.00,'] });

@@ -7,8 +7,8 @@ import { dumpTables } from '../support/tables.ts';
 import { limit, policy, Teller } from '../support/teller.ts';
 
 /*
- * COMMIT goes out behind the writes of a batch, and nobody looks at their answers first. Where a table takes a row without
- * an error and does not keep it, as rows that a policy hides are not changed, the database itself undoes the batch.
+ * COMMIT is sent behind the writes of a batch, before their responses are read. If a table accepts a row without an
+ * error and does not keep it, like a change hidden by a policy, the database itself rolls the batch back.
  */
 
 let db: TestDatabase;
@@ -37,7 +37,7 @@ interface Case {
   readonly world?: typeof counted;
   readonly before?: (teller: Teller) => Promise<string>;
   readonly act: (teller: Teller) => Promise<string>;
-  /** What comes of it where the table keeps what it is given. */
+  /** The outcome if the table keeps its rows. */
   readonly otherwise: string;
 }
 

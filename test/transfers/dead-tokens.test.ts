@@ -10,7 +10,7 @@ import { waitsForLock } from '../support/locks.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { balancesOf, dumpTables, ledgerSums } from '../support/tables.ts';
 
-/* A transfer is begun while it is being asked whether its token lives. A dead one's is never done. */
+/* A transfer starts while its token's status is read. It is never settled for an ended token. */
 
 let one: TestService;
 let two: TestService;
@@ -44,7 +44,7 @@ async function revoke({ token }: DemoCaller, at = two): Promise<void> {
   assert.equal(status, 200);
 }
 
-/** Someone whose token both processes have seen, so that they presume it to live. */
+/** A caller whose token is in both processes' caches. */
 async function known(
   kind: 'client' | 'member' = 'client',
 ): Promise<DemoCaller & { beside: DemoCaller['post'] }> {
@@ -59,7 +59,7 @@ async function known(
   return { ...caller, beside };
 }
 
-/** Of a token that was seen before. While the signing keys have not been looked at for a moment, nobody is presumed to be anybody. */
+/** For a known token. While the signing keys have not been read for a moment, no token counts as known. */
 async function cachedCallerOf(auth: AuthDeps, token: string): Promise<Caller> {
   for (;;) {
     const { cached } = identify(auth, token);
@@ -85,7 +85,7 @@ test('rejects an order whose token was revoked at another process as invalid, an
     [`${paths.transfers}?unknown=1`, body('unknown-parameter')],
     [`${paths.transfers}/before/cancel`, {}],
   ];
-  // A token is presumed once only after it has died: one each.
+  // An ended token starts work only once: one token each.
   const callers = await Promise.all(orders.map(() => known()));
   callers.push(await known('member'));
   for (const caller of callers) await revoke(caller);

@@ -27,8 +27,8 @@ import type { World } from '../support/slow-model.ts';
 import { inactiveTokens } from '../support/tokens.ts';
 
 /*
- * Random institutions, random orders: before each order its dry run is asked, and the most that the options offer is
- * ordered, and a minor unit more. Nobody else is about, so that the three may never disagree.
+ * Random institutions, random orders: before each order come its dry run, an order of the most that the options
+ * allow, and one a minor unit above. No other caller is active, so the three must agree.
  */
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -73,7 +73,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
   const actors: readonly Actor[] = [client, ...members.values()];
   const ids: string[] = [];
   for (let index = 0; index < ordersEach; index++) {
-    // Back as well: another process's clock may be ahead of ours.
+    // Backward as well: another process's clock may be ahead of ours.
     now = new Date(now.getTime() + pick(random, [-90_000, 0, 60, 4_000, 40_000, 90_000, 400_000]) * 1_000);
     if (now > latest) latest = now;
     const actor = pick(random, actors);
@@ -83,7 +83,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
         originalId: pick(random, ids),
         transferId: `back-${index}`,
       };
-      // Where dual control is on, Bob's is the one that counts.
+      // Under dual control, Bob's counts.
       for (const origin of [commandOf('ann'), commandOf('bob')]) {
         await reverseTransfer(desk, db.database, institutionId, { ...reversal, origin });
       }
@@ -99,7 +99,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
     const { allowed, ...asked } = order;
     const dry = inWords(await explainTransfer(desk, db.database, actor, asked));
     const real = inWords(await initiateTransfer(desk, actor, asked, ownOrigin()));
-    // A member is not told of a review: what is held for one alone seems to post.
+    // A member does not see reviews: an order held only for one seems to post.
     const isUntold = actor.kind === 'member' && real.startsWith('PENDING') && dry.startsWith('COMPLETED');
     assert.equal(dry, isUntold ? real.replace('PENDING', 'COMPLETED') : real, where);
     const outcome = real.split(' ')[0] as string;
@@ -116,7 +116,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
 }
 
 type Asked = TransferOrder & {
-  /** What the options have said of it. */
+  /** The options' statement about it. */
   readonly allowed?: boolean;
 };
 
@@ -135,7 +135,7 @@ function randomOrder(random: Random, world: World, fromAccountId: string, transf
   };
 }
 
-/** One of the ways that the options name: as much as they allow, or the least that they do not. */
+/** One of the options: the most that it allows, or the least that it does not. */
 async function offered(
   desk: TransferDesk,
   actor: Actor,

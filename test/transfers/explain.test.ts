@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* The dry run and the options say what the real order then does, and leave nothing behind. */
+/* The dry run and the options agree with the real order, and store nothing. */
 
 let service: TestService;
 let bank: DemoCaller;
@@ -99,7 +99,7 @@ for (const [index, [name, caller, order]] of orders.entries()) {
     const transfer = real.status === 422 ? real.body.transfer : real.body;
     const { createdAt: _, ...would } = dry.body.transfer;
     const { createdAt: __, ...is } = transfer;
-    // Members are not told of reviews.
+    // Members do not see reviews.
     const isUntold = caller() !== bank && is.status === 'PENDING';
     assert.deepEqual(would, isUntold ? { ...is, status: 'COMPLETED' } : is);
     if (real.status === 422) {

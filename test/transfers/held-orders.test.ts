@@ -4,7 +4,7 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { theProgram } from '../support/mutant.ts';
 import { policy, Teller } from '../support/teller.ts';
 
-/* What happens to a member, or to the year, while an order is held. */
+/* Changes of a member or of the year while an order is held. */
 
 let db: TestDatabase;
 before(async () => {

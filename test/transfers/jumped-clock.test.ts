@@ -5,7 +5,7 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { theProgram } from '../support/mutant.ts';
 import { limit, policy, Teller } from '../support/teller.ts';
 
-/* A process whose clock stood three days ahead has ordered from Ben's account; the clock is right again. */
+/* A process with a clock three days ahead has ordered from Ben's account; the clock is right again. */
 
 const now = new Date('2026-03-03T15:00:00Z');
 const ahead = new Date('2026-03-06T15:00:00Z');
@@ -61,7 +61,7 @@ test('an order settled beside one of an account ahead of the clock keeps its own
   ]);
   assert.deepEqual(outcomes, ['COMPLETED', 'limit_exceeded', 'COMPLETED']);
   assert.deepEqual(await timesOf(teller, 'bank'), ['TRANSFER ada-checking 0 0', 'TRANSFER ada-savings 0 0']);
-  // Also where the destination is ahead, by the stranger's order or its own: the day is the clock's.
+  // Even if the destination is ahead, by the other order or its own: the day is the clock's.
   const toAhead = { from: 'ada-checking', to: 'ben-checking', amount: '1.00' };
   assert.equal(await teller.order('ada', toAhead), 'limit_exceeded');
   assert.equal(await teller.dryRun('ada', toAhead), 'limit_exceeded');
@@ -86,7 +86,7 @@ test('an order on an account ahead of the clock is created by the clock, and rec
   assert.equal(await teller.order('ada', { ...toBen, amount: '61.00', id: 'cancelled' }), 'PENDING');
   assert.equal(await teller.order('ada', { ...toBen, amount: '62.00', id: 'expired' }), 'PENDING');
   assert.deepEqual(await timesOf(teller, 'approved'), ['HOLD ada-checking 0 72', 'HOLD ben-checking 0 72']);
-  // In time by the clock, though the accounts have seen the review's end.
+  // In time by the clock, although the accounts have seen the end of the review.
   assert.equal(await teller.review('approve', 'ann', 'approved'), 'COMPLETED');
   assert.equal(await teller.cancel('ada', 'cancelled'), 'transfer_cancelled');
   teller.now = new Date('2026-03-03T16:00:00Z');

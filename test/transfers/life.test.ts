@@ -16,9 +16,11 @@ import { deskOf, eventually, handClock, type TestDesk } from '../support/desk.ts
 import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* A transfer's whole life, on a clock that the tests set. At lakeside an INTRA_FI above 1,000.00 is held for review and
- * posts by itself after 30 seconds; at harbor one above 500.00 expires after an hour, and above 1,500.00 two must
- * approve. */
+/*
+ * A transfer's whole life, on a clock that the tests set. At lakeside an INTRA_FI above 1,000.00 is held for review
+ * and posts by itself after 30 seconds. At harbor one above 500.00 expires after an hour, and one above 1,500.00
+ * needs two approvals.
+ */
 
 const hand = handClock('2026-03-04T15:00:00Z');
 const logged: { readonly event: string; readonly institution?: unknown; readonly task?: unknown }[] = [];
@@ -32,7 +34,7 @@ let lakesideDesk: TestDesk;
 let harborDesk: TestDesk;
 before(async () => {
   service = await startTestService({ clock: hand.clock, log });
-  // A second process: whatever happens by itself, both try to do.
+  // A second process: both try every automatic act.
   beside = await startTestService({ clock: hand.clock, beside: service });
   bank = renewing(() => clientOf(service));
   demo = renewing(() => memberOf(service, 'demo.member', 'demo-member-password'));
@@ -222,7 +224,7 @@ describe('reviewed transfers', () => {
       );
       await assert.rejects(asAnother, { code: 'SD021' });
     }
-    // Root by way of sudo is the person who ran sudo.
+    // Root through sudo is the person who ran sudo.
     const bySudo = await approve(two.body.id, 'root', { sudoUser: 'ops one' });
     assert.ok(bySudo.kind === 'unchanged' && bySudo.why === 'approved_before');
     assert.equal((await read(harbor, two.body.id)).status, 'PENDING');
@@ -264,7 +266,7 @@ describe('reviewed transfers', () => {
     assert.equal((await approve(inTime.id, 'Ops One')).kind, 'changed');
     assert.equal((await read(harbor, inTime.id)).status, 'COMPLETED');
 
-    // Approved in time by one of two, the other comes at the end; no sweep need have come before.
+    // Approved in time by one of two; the other comes at the end. No sweep need have come before.
     for (const [amount, before] of [
       [602, 0],
       [1502, 1],
@@ -305,7 +307,7 @@ describe('reviewed transfers', () => {
           [id],
         );
         assert.ok(row);
-        // As if the sweeps were late: for whoever ends it the time has come, for them it has not.
+        // As if the sweeps were late: the time has come for the caller who ends it, and not for them.
         await using ahead = await deskOf(service, code, () => row.due);
         const { desk, database, institutionId } = ahead;
         if (act === 'decline') {
@@ -434,7 +436,7 @@ test('a transfer that cannot be settled now delays no due transfer behind it', a
   );
   const asked: string[] = [];
   const stuck = {
-    // For nobody else are they due.
+    // They are due for no one else.
     deps: { clock: () => new Date('2999-01-01T00:00:00Z') },
     queue: {
       submit: async (_: unknown, { transferId }: { transferId: string }) => {

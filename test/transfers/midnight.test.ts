@@ -8,8 +8,8 @@ import { deskOf, type TestDesk } from '../support/desk.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /*
- * Two processes, whose clocks do not quite agree, take orders while the day, the month and the year change in New York:
- * each order counts for the day that it stands under, and no day, month or year has more than it may.
+ * Two processes with slightly different clocks take orders while the day, month and year change in New York: each
+ * order counts for its own day, and no day, month or year exceeds its limit.
  */
 
 const newYear = Date.parse('2027-01-01T05:00:00Z');
@@ -59,7 +59,7 @@ test('orders through two processes at the change of year use each day, month and
     },
     ownOrigin(),
   );
-  // Rules are known within a second of real time.
+  // Processes read the rules within a second of real time.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   const order = async (index: number, toAccountId: string) => {
     const order = { fromAccountId: 'a-1001-checking', toAccountId, amount: 1 };
@@ -75,7 +75,7 @@ test('orders through two processes at the change of year use each day, month and
     );
   };
   await wave(0);
-  // The clock moves on while the wave before is still being settled.
+  // The clock moves while the previous wave is still being settled.
   const running: Promise<void>[] = [];
   for (let number = 1; number < 9; number++) {
     running.push(wave(number));

@@ -12,7 +12,7 @@ import { deskOf, eventually, type TestDesk } from '../support/desk.ts';
 import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* What happens once happens once, through whichever process and whatever has changed since. */
+/* Acts that may happen once happen once, through any process and after any change. */
 
 let service: TestService;
 let beside: TestService;
@@ -110,14 +110,14 @@ test('a client’s prefix of ids is refused to other clients, to members and by 
     assert.equal(refused.body.errors[0].pointer, '/id');
   }
   assert.equal((await payroll.post(paths.transfers, { id: 'payroll-2026-12-01', ...before })).status, 201);
-  // Neither does the refusal tell which ids of the prefix are used.
+  // The refusal does not reveal the used ids of the prefix.
   const stranger = await memberOf(service, 'pebble.primary', 'pebble-blue-lantern-1');
   const own = { fromAccountId: 'a-1002-checking', toAccountId: 'a-1002-savings', amount: 1 };
   for (const id of ['payroll-2026-12-01', 'payroll-2026-12-31']) {
     const refused = await stranger.post(paths.transfers, { id, ...own });
     assert.equal(refused.status, 400, refused.text);
   }
-  // What came before the prefix is repeated as ever.
+  // Transfers older than the prefix can be repeated.
   const again = await member.post(paths.transfers, { id: 'payroll-early', ...before });
   assert.equal(again.headers.get('idempotent-replayed'), 'true');
   for (const prefix of ['payroll-', 'pay', 'payroll-2026-']) {
@@ -217,7 +217,7 @@ test('the id of the body precedes an Idempotency-Key, which then stays unused', 
   const again = await harbor.post(paths.transfers, order, key);
   assert.equal(again.status, 200);
   assert.equal(again.body.id, keyed.body.id);
-  // By its id as well, as any transfer.
+  // By its id as well, like any transfer.
   const byId = await harbor.post(paths.transfers, { id: keyed.body.id, ...order });
   assert.equal(byId.status, 200);
   assert.equal((await harbor.post(paths.transfers, { ...order, amount: 2 }, key)).status, 409);

@@ -4,8 +4,10 @@ import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../supp
 import { eventually, handClock } from '../support/desk.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* One transfer that is held and posts, and one that is held and cancelled, as every reader sees them: list, history,
- * balances as of a moment and the feed. At lakeside an INTRA_FI above 1,000.00 is held and posts after 30 seconds. */
+/*
+ * One transfer that is held and posts, and one that is held and cancelled, in every reader's view: list, history,
+ * balances as of a time, and the feed. At lakeside an INTRA_FI above 1,000.00 is held and posts after 30 seconds.
+ */
 
 const hand = handClock('2026-03-04T15:00:00Z');
 let service: TestService;

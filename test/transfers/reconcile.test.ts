@@ -36,7 +36,7 @@ after(async () => {
   await service.close();
 });
 
-/** Of each kind of transfer one, in each state that it can come to, numbered on their accounts as they are given. */
+/** One transfer of each kind, in each of its possible states, numbered on their accounts in order. */
 async function makeHistory(): Promise<void> {
   const app = await clientOf(service);
   const member = await memberOf(service, 'demo.member', 'demo-member-password');
@@ -69,22 +69,22 @@ async function makeHistory(): Promise<void> {
 
 const cancel = (caller: DemoCaller, id: string) => caller.post(`${paths.transfers}/${id}/cancel`, {});
 
-/** Keys of what the corruptions name. */
+/** Keys of the rows that the corruptions name. */
 interface Names {
   readonly lakeside: bigint;
   readonly harbor: bigint;
   account(accountId: string): bigint;
-  /** Of the posting that opened the account. */
+  /** The posting that opened the account. */
   opening(accountId: string): bigint;
   transfer(transferId: string): bigint;
-  /** Of the event that tells of the transfer. */
+  /** The event of the transfer. */
   event(transferId: string): bigint;
-  /** Of demo.member at harbor. */
+  /** demo.member at harbor. */
   readonly user: bigint;
   /** At harbor: the account under a monthly limit, and its membership. */
   readonly monthly: bigint;
   readonly membership: bigint;
-  /** Of the IRA's owner. */
+  /** The IRA's owner. */
   readonly person: bigint;
 }
 
@@ -151,7 +151,7 @@ async function findingsIn(db: Queryable, institutionId: bigint, atOnce: number):
   return [...new Set(found.map(({ check, row }) => `${check}: ${row}`))].sort();
 }
 
-/** Past every policy and trigger, in a transaction that is rolled back. */
+/** Without policies and triggers, in a transaction that is rolled back. */
 async function foundAfter(corruption: string, institutionId: bigint): Promise<string[]> {
   await superuser.query('begin; set local session_replication_role = replica');
   try {
@@ -182,7 +182,7 @@ const onEvent = (id: string) => `institution_id = ${names.lakeside} and event_ke
 const counter = (limitKey: number, subjectKey: bigint, institutionId: bigint) =>
   `institution_id = ${institutionId} and limit_key = ${limitKey} and subject_key = ${subjectKey} and amount > 0`;
 
-/** As if the limit had bound in a period before as well. */
+/** As if the limit had also counted in an earlier period. */
 const countedBefore = (limitKey: number) =>
   `before as (insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers)
               values (${names.harbor}, ${limitKey}, ${names.user}, '2026-01-01', 0, 0))`;
@@ -677,7 +677,7 @@ test('a limit set in the middle of a period has not counted earlier transfers, a
   assert.deepEqual(await written('amount = amount - 1'), named);
   assert.deepEqual(await written('transfers = transfers + 5'), named);
   assert.deepEqual(await written('transfers = transfers - 1'), named);
-  // Once it has counted in a period before, whole periods count.
+  // Once it has counted in an earlier period, whole periods count.
   const before = `insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers)
                   values (${names.harbor}, 93, 1, '2026-02-01', 0, 0)`;
   const whole = await foundAfter(before, names.harbor);

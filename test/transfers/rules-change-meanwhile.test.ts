@@ -7,7 +7,7 @@ import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../supp
 import { deskOf, eventually } from '../support/desk.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* An operator lays down limits, and the core names another owner, while an order waits for its locks. */
+/* An operator sets limits, and the core names another owner, while an order waits for its locks. */
 
 let service: TestService;
 let member: DemoCaller;
@@ -35,7 +35,7 @@ const limit = {
 const pay = (caller: DemoCaller, toAccountId: string) =>
   caller.post(paths.transfers, { fromAccountId: 'a-1001-checking', toAccountId, amount: 1 });
 
-/** The order waits for a counter that a stranger holds, while the rest happens. */
+/** The order waits for a counter that another session holds while the rest happens. */
 async function between(limitKey: number, order: () => Promise<Answer>, happens: () => Promise<unknown>) {
   const stranger = new pg.Client(service.db.owner);
   await stranger.connect();

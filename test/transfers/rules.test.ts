@@ -7,7 +7,7 @@ import { deskOf, eventually, handClock, type TestDesk } from '../support/desk.ts
 import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* What binds transfers beyond the balance: limits, loans, IRAs, restrictions. Tuesday, on a clock that stands. */
+/* Rules beyond the balance: limits, loans, IRAs, restrictions. Tuesday, on a clock that stands. */
 
 const hand = handClock('2026-03-03T15:00:00Z');
 let service: TestService;
@@ -55,7 +55,7 @@ const limit = {
   maxCount: null,
   reviewAbove: null,
 } as const;
-/** Saved in the place of any before, and known to both processes. */
+/** Saved instead of earlier ones, and read by both processes. */
 async function lay(rules: Partial<Parameters<typeof saveTransferRules>[2]>): Promise<void> {
   await saveTransferRules(desk, desk.institutionId, noRules, ownOrigin());
   for (const table of ['limit_counters', 'limit_keys']) {
@@ -131,7 +131,7 @@ describe('limits', () => {
         {
           transferType: 'INTRA_FI',
           currency: 'USD',
-          // Two days: what is still pending on the next one is not due yet.
+          // Two days: the transfers still pending on the next one are not due yet.
           review: {
             aboveMinor: 10_00n,
             secondApprovalAboveMinor: null,
@@ -150,7 +150,7 @@ describe('limits', () => {
     assert.equal(failed.body.code, 'account_closed');
     const over = await initiate(bank, 'a-1001-checking', 'a-1003-checking', 10.01);
     assert.equal(over.body.code, 'limit_exceeded');
-    // The membership's other accounts count here too: a client sees them all, a member may not.
+    // The membership's other accounts count here too: a client sees them all; a member may not.
     const daily = {
       appliesTo: 'CUSTOMER',
       period: 'DAY',

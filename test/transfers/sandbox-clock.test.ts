@@ -5,7 +5,7 @@ import { clientOf, type DemoCaller, memberOf, paths, send } from '../support/dem
 import { eventually } from '../support/desk.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* The business time of a demo institution, moved forward under two services that run. */
+/* The business time of a demo institution, moved forward under two running services. */
 
 let service: TestService;
 let beside: TestService;
@@ -52,7 +52,7 @@ test('a moved clock posts pending transfers and dates new orders in every proces
     ({ status }) => status !== 'PENDING',
   );
   assert.equal(posted.status, 'COMPLETED');
-  // The tokens of before are good still, though a day has passed.
+  // The earlier tokens stay valid, although a day has passed.
   for (const running of [service, beside]) {
     const answer = await send(running.address, 'POST', paths.transfers, {
       body: { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1 },

@@ -6,7 +6,7 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { theProgram } from '../support/mutant.ts';
 import { limit, policy, Teller } from '../support/teller.ts';
 
-/* A limit's total above which orders are held for review, however small each is. */
+/* A limit's total above which orders of any size are held for review. */
 
 let db: TestDatabase;
 before(async () => {
@@ -38,7 +38,7 @@ test('holds twelve payments just below the threshold from the one that brings th
   assert.deepEqual(outcomes, [done, done, done, ...Array(6).fill('PENDING')]);
   assert.equal(await counter(teller), '89991 59994 9 30000');
   assert.equal(await teller.order('client', { ...pay, amount: '1.00' }), 'COMPLETED', 'has no user');
-  // What is taken back counts no more; what is approved does.
+  // Reversed transfers no longer count; approved ones do.
   for (const index of [4, 5, 6, 7, 8]) await teller.cancel('ada', `p-${index}`);
   assert.equal(await counter(teller), '39996 9999 4 30000');
   assert.equal(await teller.review('approve', 'ann', 'p-3'), 'COMPLETED');

@@ -8,8 +8,8 @@ import { deskOf, handClock } from '../support/desk.ts';
 import { startTestService } from '../support/service.ts';
 
 /*
- * On the Azores clocks go back from 01:00 to 00:00 at 01:00 UTC on 25 October 2026: that day has two midnights. A limit
- * counts from the first of them, and so does who looks whether it counted right.
+ * On the Azores clocks go back from 01:00 to 00:00 at 01:00 UTC on 25 October 2026: that day has two midnights. A
+ * limit counts from the first, and so does reconciliation.
  */
 
 test('a limit counts from the first of two midnights, and reconcile finds nothing', async () => {
@@ -39,7 +39,7 @@ test('a limit counts from the first of two midnights, and reconcile finds nothin
     },
     ownOrigin(),
   );
-  // Rules, and the zone, are known within a second of real time.
+  // Processes read the rules and the zone within a second of real time.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   for (const [at, amount] of [
     ['2026-10-24T23:30:00Z', 1], // 23:30, the day before

@@ -7,7 +7,7 @@ import { deskOf, type TestDesk } from '../support/desk.ts';
 import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/* What a defect in the service could write, tried as the service's own role: the database refuses it. */
+/* Writes that a defect in the service could send, tried as the service's own role: the database refuses them. */
 
 let service: TestService;
 let desk: TestDesk;
@@ -29,7 +29,7 @@ before(async () => {
   }
   const cancelled = await bank.post(`${paths.transfers}/cancelled/cancel`, {});
   assert.equal(cancelled.status, 200, cancelled.text);
-  // In the other institution a limit has counted, for good and until posted.
+  // In the other institution a limit has counted, for posted and pending transfers.
   const harbor = ['harbor-app', 'harbor-app-secret'] as const;
   const member = await memberOf(service, 'demo.member', 'harbor-member-password', harbor);
   for (const amount of [20, 600]) {
@@ -46,10 +46,10 @@ after(async () => {
 const key = (id: string) => `(select transfer_key from used_ids where transfer_id = '${id}')`;
 const account = (id: string) => `(select account_key from accounts where account_id = '${id}')`;
 
-/** After all that has happened here. */
+/** A time after all events of these tests. */
 const future = '2999-01-01';
 
-/** An entry on each of two accounts, and their balances with it: all that the triggers look at fits, but for what is said. */
+/** An entry on each of two accounts, with their balances: the triggers accept it except for the given change. */
 function entries(change: {
   readonly kind: string;
   readonly posting: string;
@@ -403,7 +403,7 @@ test('the database refuses to post an approved transfer whose review was over', 
   );
   assert.ok(pending);
   const { id, key: transferKey, end } = pending;
-  // In time the next wall stands in the way: there are no entries.
+  // In time the next rule refuses: there are no entries.
   for (const [late, code] of [
     [-1, 'SD009'],
     [0, 'SD007'],
@@ -462,7 +462,7 @@ for (const [what, ends, posted, released] of [
 
 test('the database accepts a transfer approved and reversed in one batch', async () => {
   const way = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1003-checking' };
-  // Inside the transaction they would be read through the same pool.
+  // Inside the transaction the same pool would read them.
   const settings = await desk.desk.deps.settings(desk.institutionId);
   const outcomes = await desk.database.transaction(desk.institutionId, (tx) =>
     settle(

@@ -78,7 +78,7 @@ test('only so many wait, and who has no pause is let through all the same', asyn
   await again;
 });
 
-test('who asks for many pauses leaves room for who asks for one', async () => {
+test('leaves waiting room for a caller with one pause beside a caller with many', async () => {
   const { pauses, hold } = watched({ mostWaiting: 6 });
   const held = hold();
   for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) pauses.failed(key);
@@ -89,7 +89,7 @@ test('who asks for many pauses leaves room for who asks for one', async () => {
   assert.deepEqual((await Promise.all(waits)).map(Boolean), [false, false, false, false, false, true]);
 });
 
-test('of too many keys the ones longest without a failure are forgotten', async () => {
+test('forgets the keys with the oldest failures when there are too many keys', async () => {
   const { pauses, slept } = watched({ mostKeys: 3 });
   for (const key of ['a', 'b', 'c', 'a', 'd']) pauses.failed(key);
   await pauses.wait('b');

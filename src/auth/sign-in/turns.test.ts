@@ -17,7 +17,7 @@ test('runs a bounded number of tasks, queues others in order, and rejects furthe
   const taken = [0, 1, 2, 3].map(take);
   await assert.rejects(take(4), (error) => error instanceof Problem && error.code === 'overloaded');
   assert.deepEqual(begun, [0, 1]);
-  // A failure hands its turn over too.
+  // A failed task also starts the next one.
   ends[1]?.();
   await assert.rejects(taken[1] as Promise<number>, /failed/);
   assert.deepEqual(begun, [0, 1, 2]);

@@ -16,7 +16,7 @@ const onceSent = (order: Order): Order => ({ ...order, check: undefined });
 
 const institutionId = 1 as InstitutionId;
 
-/** A queue without a database: what each batch held, and a gate that the first one waits at. */
+/** A queue without a database: the orders of each batch, and a gate that holds the first batch. */
 function aQueue(maxBatch: number, maxWaiting: number, lanes = 1) {
   const batches: string[][] = [];
   const gate = Promise.withResolvers<void>();
@@ -81,7 +81,7 @@ test('holds a single order back for the commit of many only until they are held 
   const { submit, batches, gate, begun } = aQueue(8, 100, 2);
   const many = submit('many', 4);
   await begun();
-  // The first batch ends only after the second has come to its end.
+  // The first batch ends after the second.
   assert.deepEqual(await Promise.all(submit('one', 1)), ['one0']);
   gate.resolve();
   await Promise.all(many);
@@ -166,7 +166,7 @@ test('a refused order is rejected with the reason, and the others run again in t
   assert.deepEqual([checked, done], [[['a', 'c'], ['c']], [['b', 'c', 'd']]]);
 });
 
-test('of two orders under one id the refused one is rejected and the other is done', async () => {
+test('rejects the refused one of two orders under one id, and settles the other', async () => {
   const { submit, checked, done, gate } = aCheckingQueue();
   const orders = [submit('a', async () => {}), submit('a', refuse), submit('b', async () => {})];
   gate.resolve();

@@ -11,20 +11,20 @@ import { apply, type Judgement, judge } from './decide.ts';
 import { Counters } from './limits.ts';
 import { type FailureCode, failureCodes, type SubmittedOrder } from './transfer.ts';
 
-/* A member pays 100.00 from checking on a loan of their own, and nothing speaks against it; then rules are broken. */
+/* A member pays 100.00 from checking on their own loan, and every rule allows it; each case breaks some rules. */
 
-/** The parts of a world; a case says only what of them is not as in `untroubled`. */
+/** The parts of a world; a case names its differences from `untroubled`. */
 interface World {
   readonly order: SubmittedOrder;
   readonly source: AccountFacts;
   readonly destination: AccountFacts;
-  /** What the member's holder record on the source says; null without one. */
+  /** The member's holder record on the source; null without one. */
   readonly holding: { readonly mayPay: boolean } | null;
   readonly posted: { readonly source: bigint; readonly destination: bigint };
-  /** The one limit there is, and what its counter has seen today. */
+  /** The only limit, and its counter of today. */
   readonly limit: LimitRow;
   readonly counted: { readonly amount: bigint; readonly transfers: number };
-  /** What the owner of an IRA has contributed for the year. */
+  /** The IRA owner's contributions for the year. */
   readonly contributed: { readonly amount: bigint };
 }
 type Change = { readonly [Part in keyof World]?: Partial<World[Part]> | null };
@@ -94,9 +94,9 @@ const untroubled: World = {
   contributed: { amount: 0n },
 };
 
-/** The untroubled world with these changes in it, the later over the earlier. */
+/** The untroubled world with these changes; later ones win. */
 function changed(...changes: readonly Change[]): World {
-  // Cloned: deciding a payment takes it off what is due on the loan.
+  // Cloned, because deciding a payment reduces the amount due of the loan.
   const parts = Object.entries(untroubled).map(([part, value]) => {
     const given = changes.flatMap((change) => (part in change ? [change[part as keyof World]] : []));
     return [part, given.includes(null) ? null : structuredClone(Object.assign({}, value, ...given))];
@@ -104,9 +104,7 @@ function changed(...changes: readonly Change[]): World {
   return Object.fromEntries(parts);
 }
 
-/**
- * The judgement, what is posted on source and destination once it is applied, and how many counters have changed.
- */
+/** The judgment, the postings on source and destination once it is applied, and the number of changed counters. */
 async function decided(world: World): Promise<{
   decision: Judgement & { readonly loanPayment: LoanPayment | null };
   after: readonly [source: bigint, destination: bigint, counters: number];
@@ -183,7 +181,7 @@ async function decided(world: World): Promise<{
   };
 }
 
-/** In order of precedence, a way to break each rule that lets those below it be broken as well. */
+/** In order of precedence: a change that breaks each rule and lets the rules below be broken too. */
 const rules: readonly (readonly [FailureCode, Change])[] = [
   ['account_not_found', { holding: null }],
   ['same_account', { order: { toAccountId: 'checking' } }],
@@ -208,7 +206,7 @@ const rules: readonly (readonly [FailureCode, Change])[] = [
   ['insufficient_funds', { posted: { source: 99_99n } }],
 ];
 
-/** These end what was pending, and refuse no order. */
+/** These codes end pending transfers, and refuse no order. */
 const ends: readonly FailureCode[] = ['transfer_cancelled', 'transfer_declined', 'transfer_expired'];
 
 test('has a row in order of precedence for each failure code', () => {
@@ -220,7 +218,7 @@ test('has a row in order of precedence for each failure code', () => {
 
 for (const [index, [code]] of rules.entries()) {
   test(`returns ${code} before every failure code of lower precedence`, async () => {
-    // A destination is a loan or an IRA, so that only one of these two can be broken at a time.
+    // A destination is a loan or an IRA, so only one of these two rules can be broken at a time.
     const below = rules
       .slice(index)
       .filter(([other]) => code !== 'exceeds_payoff' || other !== 'exceeds_contribution_limit');
@@ -256,7 +254,7 @@ const savings = {
 };
 const card = { diAccountType: 'CREDIT_CARD_LOAN', category: 'CREDIT', loan: null };
 
-/** The other ways in which a rule is broken, each alone, and what is just on the right side of it. */
+/** Other changes that break one rule alone, and cases just on the allowed side. */
 const ways: readonly (readonly [way: string, Change, outcome: FailureCode | 'COMPLETED'])[] = [
   ['a source that is not there', { order: { fromAccountId: 'x' } }, 'account_not_found'],
   ['a destination that is not there', { order: { toAccountId: 'x' } }, 'account_not_found'],
