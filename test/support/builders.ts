@@ -10,8 +10,8 @@ import { Book, PostingKeys } from '../../src/ledger/index.ts';
 import type { Database, Statement, Transaction } from '../../src/storage/index.ts';
 
 /**
- * Plants what a test is about and leaves the rest to invented defaults. Written as the service's own role, so that a
- * test starts from nothing the service could not have made.
+ * Inserts the data that a test needs, with invented defaults for the rest. It writes as the service's own role, so
+ * that a test starts from data that the service could have written.
  */
 
 export const longAgo = new Date('2026-01-02T09:00:00Z');
@@ -46,7 +46,7 @@ export type Role = 'PRIMARY' | 'JOINT' | 'AUTHORIZED_SIGNER' | 'BUSINESS_ADMIN' 
 
 let planted = 0;
 
-/** Different at each call, in one process: ids, member numbers and usernames are made of it. */
+/** Different at each call in one process: the base of ids, member numbers and usernames. */
 export function aNumber(): number {
   planted += 1;
   return planted;
@@ -112,7 +112,7 @@ export interface CustomerSettings {
   readonly memberType?: 'RETAIL' | 'BUSINESS';
 }
 
-/** A membership with nobody in it yet. */
+/** A membership without persons. */
 export async function aCustomer(
   database: Database,
   institution: Institution,
@@ -155,8 +155,8 @@ export interface UserSettings {
 }
 
 /**
- * Digital access for the person, with the core's e-mail unless another is given, verified unless another user has that. A
- * username is only a name to be found by: no password fits.
+ * Digital access for the person, with the core's e-mail by default, verified unless another user has it. The username
+ * only identifies: no password matches.
  */
 export async function aUser(
   database: Database,
@@ -210,13 +210,13 @@ export async function aMember(
 }
 
 export type AccountSettings = Partial<Omit<NewAccount, 'customerKey' | 'purpose'>> & {
-  /** What is posted on it, credit positive; it comes from the institution's funding account. */
+  /** The posted balance, credit positive; it comes from the institution's funding account. */
   readonly posted?: bigint;
-  /** What of it is held for pending transfers. */
+  /** The part held for pending transfers. */
   readonly debitsPending?: bigint;
 };
 
-/** An account nobody holds yet. */
+/** An account without a holder. */
 export async function anAccount(
   database: Database,
   customer: Customer,
@@ -252,7 +252,7 @@ export async function anAccount(
   return plantedAccount;
 }
 
-/** A holder record: the person may see the account and, unless it is said otherwise, pay from it. */
+/** A holder record: the person may see the account and, by default, pay from it. */
 export async function aHolder(
   database: Database,
   account: PlantedAccount,
@@ -268,7 +268,7 @@ export async function aHolder(
   );
 }
 
-/** The account that openings of the institution come from, as an import opens it; made when it is first asked for. */
+/** The institution's funding account, opened as by an import, on first use. */
 export async function aFundingAccount(
   database: Database,
   institution: Institution,
@@ -323,7 +323,7 @@ async function post(
   });
 }
 
-/** Reserved as a pending transfer would, toward the funding account. */
+/** A hold like a pending transfer's, toward the funding account. */
 async function hold(database: Database, account: PlantedAccount, debitsPending: bigint): Promise<void> {
   const { institution, accountId } = account;
   const fundingId = await aFundingAccount(database, institution);
@@ -342,7 +342,7 @@ async function hold(database: Database, account: PlantedAccount, debitsPending: 
   });
 }
 
-/** One statement for one institution, as the service; answers its first row. */
+/** One statement for one institution, as the service; returns its first row. */
 async function plant<Row extends object>(
   database: Database,
   institution: Institution,
@@ -362,7 +362,9 @@ function unnamed(text: string): Statement {
   return { name: '', text };
 }
 
-/** For what was posted or held by hand: as if a transfer of the same transaction had ordered it. Called after the writes. */
+/**
+ * For postings and holds by hand: as if a transfer of the same transaction had ordered them. Called after the writes.
+ */
 export async function orderedElsewhere(tx: Transaction): Promise<void> {
   await tx.query({ name: '', text: 'select test_support.ordered_elsewhere()' });
 }

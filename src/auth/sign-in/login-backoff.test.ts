@@ -32,7 +32,7 @@ function watched(options: { readonly mostWaiting?: number; readonly mostKeys?: n
   };
 }
 
-test('each failure doubles the pause, up to two seconds; without one there is none', async () => {
+test('doubles the pause after each failure, up to two seconds, and starts without a pause', async () => {
   const { pauses, slept } = watched();
   for (let n = 0; n < 7; n += 1) {
     await pauses.wait('a');
@@ -43,7 +43,7 @@ test('each failure doubles the pause, up to two seconds; without one there is no
   assert.equal(slept.length, 6);
 });
 
-test('a success, or a quarter of an hour, ends it', async () => {
+test('ends a pause on success or after a quarter of an hour', async () => {
   const { pauses, slept, pass } = watched();
   pauses.failed('a');
   pauses.failed('a');
@@ -61,7 +61,7 @@ test('a success, or a quarter of an hour, ends it', async () => {
   assert.deepEqual(slept, [250, 250]);
 });
 
-test('only so many wait, and who has no pause is let through all the same', async () => {
+test('bounds the number of waiting logins, and lets callers without a pause through', async () => {
   const { pauses, hold } = watched({ mostWaiting: 2 });
   const held = hold();
   pauses.failed('a');

@@ -88,7 +88,7 @@ test('holds a single order back for the commit of many only until they are held 
   assert.deepEqual(batches, [['many0', 'many1', 'many2', 'many3'], ['one0']]);
 });
 
-/** A queue whose batches check their orders: what each brought, checked and did; `gate` opens before they check. */
+/** A queue whose batches check their orders: the orders of each, checked and done; `gate` opens before they check. */
 function aCheckingQueue({ commit = async () => {} } = {}) {
   const begun: string[][] = [];
   const checked: string[][] = [];
