@@ -19,7 +19,7 @@ import {
   setOpeningDeposited,
 } from './opening-queries.ts';
 
-/** Of the trigger that counts openings and deposits (sql/functions/members/count_opening.sql). */
+/** Of the trigger that counts openings and deposits (sql/functions/core-system/count_opening.sql). */
 const capState = 'SD042';
 
 /**
