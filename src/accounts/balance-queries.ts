@@ -1,8 +1,8 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type Queryable, sql } from '../storage/index.ts';
 
 const figuresBefore = sql(
   'accounts_figures_before',
-  `select b.seq, b.last_at as "lastAt", e.posted_after as posted, e.debits_pending_after as "debitsPending"
+  `select b.seq, b.last_at, e.posted_after as posted, e.debits_pending_after as debits_pending
    from balances b
    left join entries e on e.institution_id = b.institution_id and e.account_key = b.account_key
      and e.seq = (select entries_before($1, $2, $3))
@@ -12,7 +12,6 @@ const figuresBefore = sql(
 /** What the account stood at just before the moment; undefined before its first entry. */
 export async function selectFiguresBefore(
   db: Queryable,
-  institutionId: InstitutionId,
   accountKey: bigint,
   moment: Date,
 ): Promise<{ readonly posted: bigint; readonly debitsPending: bigint } | undefined> {
@@ -21,7 +20,7 @@ export async function selectFiguresBefore(
     readonly lastAt: Date;
     readonly posted: bigint | null;
     readonly debitsPending: bigint | null;
-  }>(figuresBefore, [institutionId, accountKey, moment]);
+  }>(figuresBefore, [db.institutionId, accountKey, moment]);
   const [row] = rows;
   if (row === undefined) return undefined;
   if (row.posted !== null && row.debitsPending !== null)

@@ -19,10 +19,5 @@ export async function findAccount(
   accountId: string,
 ): Promise<FoundAccount | undefined> {
   if (!isPublicId(accountId)) return undefined;
-  return selectAccountKey(
-    db,
-    actor.institutionId,
-    actor.kind === 'member' ? actor.personKey : null,
-    accountId,
-  );
+  return selectAccountKey(db, actor.kind === 'member' ? actor.personKey : null, accountId);
 }

@@ -37,7 +37,7 @@ export async function getBalances(
     const asOf = moment ?? now;
     // Times are whole milliseconds, so that before the next one is up to this one. Now is whatever there is.
     const before = new Date(moment === null ? 8_640_000_000_000_000 : asOf.getTime() + 1);
-    const figures = await selectFiguresBefore(db, institutionId, account.accountKey, before);
+    const figures = await selectFiguresBefore(db, account.accountKey, before);
     if (figures === undefined) throw outside('Must not be before the account’s first entry.');
     const { category, currency, creditLimit } = account;
     const balances = accountBalances({ ...figures, category, creditLimit, accruedInterest: 0n, feesDue: 0n });

@@ -35,7 +35,7 @@ function silentlyRefusing(failing: number): Queryable {
 for (const [failing, what] of ['accounts', 'balances', 'loans'].entries()) {
   test(`throws when the row of a new account in ${what} was not written`, async () => {
     const at = new Date('2026-03-02T12:00:00Z');
-    const opened = insertAccounts(silentlyRefusing(failing + 1), 1 as InstitutionId, [loan], at);
+    const opened = insertAccounts(silentlyRefusing(failing + 1), [loan], at);
     await assert.rejects(opened, new RegExp(`0 of 1 ${what} were written`));
   });
 }

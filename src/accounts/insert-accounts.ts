@@ -1,4 +1,4 @@
-import type { InstitutionId, Queryable, Transaction } from '../storage/index.ts';
+import type { Queryable, Transaction } from '../storage/index.ts';
 import { categoryOf } from './account-types.ts';
 import { insertAccountRows, insertLoans, insertZeroBalances } from './queries.ts';
 
@@ -37,25 +37,24 @@ export interface NewAccount {
  */
 export async function insertAccounts(
   tx: Queryable,
-  institutionId: InstitutionId,
   accounts: readonly NewAccount[],
   at: Date,
 ): Promise<Map<string, bigint>> {
   if (accounts.length === 0) return new Map();
   const categorized = accounts.map((account) => ({ ...account, category: categoryFor(account) }));
-  const keys = await insertAccountRows(tx, institutionId, categorized);
+  const keys = await insertAccountRows(tx, categorized);
   mustBe(accounts.length, keys.size, 'accounts');
-  mustBe(accounts.length, await insertZeroBalances(tx, institutionId, [...keys.values()], at), 'balances');
+  mustBe(accounts.length, await insertZeroBalances(tx, [...keys.values()], at), 'balances');
   const loans = categorized.filter(({ category }) => category === 'LOAN');
   if (loans.length > 0) {
-    mustBe(loans.length, await insertLoans(tx, institutionId, loans), 'loans');
+    mustBe(loans.length, await insertLoans(tx, loans), 'loans');
   }
   return keys;
 }
 
 /** Balances of zero for accounts that were just written. */
 export async function openBalances(tx: Transaction, accountKeys: readonly bigint[], at: Date): Promise<void> {
-  mustBe(accountKeys.length, await insertZeroBalances(tx, tx.institutionId, accountKeys, at), 'balances');
+  mustBe(accountKeys.length, await insertZeroBalances(tx, accountKeys, at), 'balances');
 }
 
 function categoryFor(account: NewAccount) {

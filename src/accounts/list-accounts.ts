@@ -21,9 +21,7 @@ export async function listAccounts(
     const detail = 'A client token must name the customer whose accounts it wants.';
     throw new Problem('invalid_request', detail, { errors: [{ pointer: 'customerId', detail }] });
   }
-  return database.read(actor.institutionId, (db) =>
-    selectHeldAccounts(db, actor.institutionId, actor.personKey),
-  );
+  return database.read(actor.institutionId, (db) => selectHeldAccounts(db, actor.personKey));
 }
 
 /**
@@ -41,8 +39,8 @@ export async function listCustomerAccounts(
   const accounts = isPublicId(customerId)
     ? await database.read(actor.institutionId, (db) =>
         actor.kind === 'member'
-          ? selectHeldCustomerAccounts(db, actor.institutionId, actor.personKey, customerId)
-          : selectCustomerAccounts(db, actor.institutionId, customerId),
+          ? selectHeldCustomerAccounts(db, actor.personKey, customerId)
+          : selectCustomerAccounts(db, customerId),
       )
     : undefined;
   if (accounts === undefined) throw new Problem('not_found', 'There is no such customer.');

@@ -1,11 +1,4 @@
-import {
-  byPlace,
-  type InstitutionId,
-  type JoinedRead,
-  type Placed,
-  type Queryable,
-  sql,
-} from '../storage/index.ts';
+import { byPlace, type JoinedRead, type Placed, type Queryable, sql } from '../storage/index.ts';
 import { type Account, accountBalances } from './account.ts';
 import type { Category } from './account-types.ts';
 import type { FoundAccount } from './find-account.ts';
@@ -16,10 +9,10 @@ import type { NewAccount } from './insert-accounts.ts';
  * condition is missing must show where it is missing.
  */
 const columns = `
-  a.account_id as "accountId", a.account_number as "accountNumber", a.di_account_type as "diAccountType",
-  a.description, a.category, a.currency, a.closed, a.delinquent, a.credit_limit as "creditLimit",
-  b.posted, b.debits_pending as "debitsPending",
-  coalesce(l.accrued_interest, 0) as "accruedInterest", coalesce(l.fees_due, 0) as "feesDue"`;
+  a.account_id, a.account_number, a.di_account_type,
+  a.description, a.category, a.currency, a.closed, a.delinquent, a.credit_limit,
+  b.posted, b.debits_pending,
+  coalesce(l.accrued_interest, 0) as accrued_interest, coalesce(l.fees_due, 0) as fees_due`;
 const withFigures = `
   join balances b on b.institution_id = a.institution_id and b.account_key = a.account_key
   left join loans l on l.institution_id = a.institution_id and l.account_key = a.account_key`;
@@ -71,8 +64,8 @@ const selectAccountsStatement = sql(
 /** Any account of the institution, by its id. */
 export const institutionsAccounts: JoinedRead<string, Account> = {
   nameOf: (accountId) => accountId,
-  run: async (db, institutionId, accountIds) => {
-    const values = [institutionId, accountIds];
+  run: async (db, accountIds) => {
+    const values = [db.institutionId, accountIds];
     return byPlace((await db.query<AccountRow & Placed>(selectAccountsStatement, values)).rows, toAccount);
   },
 };
@@ -94,9 +87,9 @@ const selectHeldAccountStatement = sql(
 /** An account whose holder record names the person. */
 export const heldAccounts: JoinedRead<AskedOfHolder, Account> = {
   nameOf: ({ accountId, personKey }) => `${personKey}/${accountId}`,
-  run: async (db, institutionId, asked) => {
+  run: async (db, asked) => {
     const values = [
-      institutionId,
+      db.institutionId,
       asked.map(({ accountId }) => accountId),
       asked.map(({ personKey }) => personKey),
     ];
@@ -106,7 +99,7 @@ export const heldAccounts: JoinedRead<AskedOfHolder, Account> = {
 
 const selectAccountKeyStatement = sql(
   'accounts_select_key',
-  `select a.account_key as "accountKey", a.category, a.currency, a.credit_limit as "creditLimit"
+  `select a.account_key, a.category, a.currency, a.credit_limit
    from accounts a
    where a.institution_id = $1 and a.account_id = $3 and a.category <> 'INTERNAL'
      and ($2::bigint is null or exists (
@@ -117,11 +110,10 @@ const selectAccountKeyStatement = sql(
 /** `personKey` is who asks, and must hold the account; null for a client. */
 export async function selectAccountKey(
   db: Queryable,
-  institutionId: InstitutionId,
   personKey: bigint | null,
   accountId: string,
 ): Promise<FoundAccount | undefined> {
-  const values = [institutionId, personKey, accountId];
+  const values = [db.institutionId, personKey, accountId];
   return (await db.query<FoundAccount>(selectAccountKeyStatement, values)).rows[0];
 }
 
@@ -134,12 +126,8 @@ const selectHeldAccountsStatement = sql(
    order by a.account_id`,
 );
 
-export async function selectHeldAccounts(
-  db: Queryable,
-  institutionId: InstitutionId,
-  personKey: bigint,
-): Promise<Account[]> {
-  const { rows } = await db.query<AccountRow>(selectHeldAccountsStatement, [institutionId, personKey]);
+export async function selectHeldAccounts(db: Queryable, personKey: bigint): Promise<Account[]> {
+  const { rows } = await db.query<AccountRow>(selectHeldAccountsStatement, [db.institutionId, personKey]);
   return rows.map(toAccount);
 }
 
@@ -165,10 +153,9 @@ const selectCustomerAccountsStatement = sql(
 /** Undefined when there is no such membership. */
 export async function selectCustomerAccounts(
   db: Queryable,
-  institutionId: InstitutionId,
   customerId: string,
 ): Promise<Account[] | undefined> {
-  const values = [institutionId, customerId];
+  const values = [db.institutionId, customerId];
   const { rows } = await db.query<CustomerAccountRow>(selectCustomerAccountsStatement, values);
   return toCustomerAccounts(rows);
 }
@@ -191,11 +178,10 @@ const selectHeldCustomerAccountsStatement = sql(
 /** Undefined when there is no such membership, or the person does not belong to it. */
 export async function selectHeldCustomerAccounts(
   db: Queryable,
-  institutionId: InstitutionId,
   personKey: bigint,
   customerId: string,
 ): Promise<Account[] | undefined> {
-  const values = [institutionId, personKey, customerId];
+  const values = [db.institutionId, personKey, customerId];
   const { rows } = await db.query<CustomerAccountRow>(selectHeldCustomerAccountsStatement, values);
   return toCustomerAccounts(rows);
 }
@@ -213,16 +199,15 @@ const insertAccountRowsStatement = sql(
                                   description, currency, closed, delinquent, overdraft_limit, credit_limit,
                                   transfer_restriction, place)
    order by place
-   returning account_id as "accountId", account_key as "accountKey"`,
+   returning account_id, account_key`,
 );
 
 export async function insertAccountRows(
   db: Queryable,
-  institutionId: InstitutionId,
   accounts: readonly (NewAccount & { category: Category | 'INTERNAL' })[],
 ): Promise<Map<string, bigint>> {
   const { rows } = await db.query<{ accountId: string; accountKey: bigint }>(insertAccountRowsStatement, [
-    institutionId,
+    db.institutionId,
     accounts.map((account) => account.accountId),
     accounts.map((account) => account.customerKey),
     accounts.map((account) => account.purpose),
@@ -250,11 +235,10 @@ const insertZeroBalancesStatement = sql(
 
 export async function insertZeroBalances(
   db: Queryable,
-  institutionId: InstitutionId,
   accountKeys: readonly bigint[],
   at: Date,
 ): Promise<number> {
-  const { rowCount } = await db.query(insertZeroBalancesStatement, [institutionId, accountKeys, at]);
+  const { rowCount } = await db.query(insertZeroBalancesStatement, [db.institutionId, accountKeys, at]);
   return rowCount;
 }
 
@@ -267,13 +251,9 @@ const insertLoansStatement = sql(
    join accounts a on a.institution_id = $1 and a.account_id = given.account_id`,
 );
 
-export async function insertLoans(
-  db: Queryable,
-  institutionId: InstitutionId,
-  loans: readonly NewAccount[],
-): Promise<number> {
+export async function insertLoans(db: Queryable, loans: readonly NewAccount[]): Promise<number> {
   const { rowCount } = await db.query(insertLoansStatement, [
-    institutionId,
+    db.institutionId,
     loans.map((loan) => loan.accountId),
     loans.map((loan) => loan.accruedInterest),
     loans.map((loan) => loan.feesDue),

@@ -269,7 +269,7 @@ async function recordMigrations(
   at: Date,
 ): Promise<void> {
   const entry = { action: 'schema.migrated', outcome: 'succeeded', origin, after: { applied } } as const;
-  await database.transaction(wholeService, (tx) => appendAudit(tx, wholeService, entry, at));
+  await database.transaction(wholeService, (tx) => appendAudit(tx, entry, at));
 }
 
 /** With the owner's login where there is one; its connection is closed afterwards. */

@@ -35,9 +35,7 @@ export async function runMaintenance(
   for (const { institutionId, code } of await database.directory(listInstitutions)) {
     await attempt(code, 'tokens', () => runAuthMaintenance(auth, institutionId));
     await attempt(code, 'secrets', () =>
-      database.write(institutionId, (db) =>
-        wipeExpiredSecrets(db, institutionId, businessTime(institutionId, clock())),
-      ),
+      database.write(institutionId, (db) => wipeExpiredSecrets(db, businessTime(institutionId, clock()))),
     );
     await attempt(code, 'registration_tries', () =>
       forgetRegistrationTries(database, institutionId, clock()),

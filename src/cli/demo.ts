@@ -37,10 +37,9 @@ function clock(): Command {
             );
           }
           after = await database.transaction(institutionId, async (tx) => {
-            const moved = await advanceClock(tx, institutionId, seconds);
+            const moved = await advanceClock(tx, seconds);
             await appendAudit(
               tx,
-              institutionId,
               {
                 action: 'institution.clock_moved',
                 outcome: 'succeeded',

@@ -194,7 +194,6 @@ async function importStaged(
   await session.transaction(stageId, (tx) =>
     appendAudit(
       tx,
-      stageId,
       { action: 'import.finished', outcome: 'succeeded', origin: originOf(options), after: moved },
       deps.clock(),
     ),
@@ -334,10 +333,10 @@ async function begin(
     );
     const entry = { outcome: 'succeeded', origin: originOf(options) } as const;
     if (settingsDiffer) {
-      await appendAudit(tx, institutionId, { ...entry, action: 'institution.changed', before, after }, at);
+      await appendAudit(tx, { ...entry, action: 'institution.changed', before, after }, at);
     }
     const planned = { ...countsOf(plan), adjustBalances: options.adjustBalances === true };
-    await appendAudit(tx, institutionId, { ...entry, action: 'import.started', after: planned }, at);
+    await appendAudit(tx, { ...entry, action: 'import.started', after: planned }, at);
     return institution;
   });
 }
@@ -466,7 +465,7 @@ async function bringBalances(
     moved[isOpening ? 'opened' : 'adjusted'] += 1;
   }
   const when = await book.write(at);
-  await appendEvents(tx, institutionId, events, when);
+  await appendEvents(tx, events, when);
   if (loans.length > 0) await changeLoanRange(tx, institutionId, range, figures);
   return moved;
 }

@@ -27,7 +27,6 @@ export async function openInternalAccounts(
   const missing = wanted.filter((account) => !known.has(account.accountId));
   await insertAccounts(
     tx,
-    institutionId,
     missing.map(({ purpose, currency, accountId }) => ({
       accountId,
       customerKey: null,

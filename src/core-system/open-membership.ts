@@ -64,7 +64,6 @@ export async function openMembership(
   };
   const accountKeys = await insertAccounts(
     tx,
-    institutionId,
     [savings, checking].map(({ suffix, ...account }) => ({
       ...account,
       customerKey,

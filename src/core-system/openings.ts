@@ -97,7 +97,7 @@ export async function payDueOpening(
   const { accountKey, seq } = book.require(accountId);
   const when = await book.write(at);
   const event = { kind: 'account.balance_opened', subjectKey: accountKey, toKey: accountKey, toSeq: seq };
-  await appendEvents(tx, institutionId, [event], when);
+  await appendEvents(tx, [event], when);
 }
 
 /** The database counts too: of several at once it refuses those beyond the cap. */

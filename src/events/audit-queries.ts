@@ -66,36 +66,35 @@ const page = sql(
 );
 
 interface Row {
-  audit_key: bigint;
-  recorded_at: Date;
+  auditKey: bigint;
+  recordedAt: Date;
   action: AuditAction;
   outcome: 'succeeded' | 'refused';
   reason: string | null;
-  client_id: string | null;
-  user_id: string | null;
+  clientId: string | null;
+  userId: string | null;
   subject: string | null;
-  name_hash: Buffer | null;
+  nameHash: Buffer | null;
   address: string | null;
   operator: string | null;
-  operator_host: string | null;
-  sudo_user: string | null;
-  operator_as: string | null;
-  transaction_id: string;
+  operatorHost: string | null;
+  sudoUser: string | null;
+  operatorAs: string | null;
+  transactionId: string;
   times: number;
-  before_change: object | null;
-  after_change: object | null;
+  beforeChange: object | null;
+  afterChange: object | null;
 }
 
 /** The next entries after one, in order of time. */
 export async function selectAudit(
   db: Queryable,
-  institutionId: InstitutionId,
   filter: AuditFilter,
   after: Pick<RecordedAuditEntry, 'at' | 'auditKey'> | undefined,
   most: number,
 ): Promise<RecordedAuditEntry[]> {
   const { rows } = await db.query<Row>(page, [
-    institutionId,
+    db.institutionId,
     after?.at ?? null,
     after?.auditKey ?? null,
     filter.since ?? null,
@@ -110,23 +109,23 @@ export async function selectAudit(
     most,
   ]);
   return rows.map((row) => ({
-    auditKey: row.audit_key,
-    at: row.recorded_at,
+    auditKey: row.auditKey,
+    at: row.recordedAt,
     action: row.action,
     outcome: row.outcome,
     reason: row.reason ?? undefined,
-    clientId: row.client_id ?? undefined,
-    userId: row.user_id ?? undefined,
+    clientId: row.clientId ?? undefined,
+    userId: row.userId ?? undefined,
     subject: row.subject ?? undefined,
-    nameHash: row.name_hash ?? undefined,
+    nameHash: row.nameHash ?? undefined,
     origin: {
-      transactionId: row.transaction_id,
+      transactionId: row.transactionId,
       address: row.address,
       ...(row.operator !== null && { operator: toOperator(row.operator, row) }),
     },
     times: row.times,
-    before: row.before_change ?? undefined,
-    after: row.after_change ?? undefined,
+    before: row.beforeChange ?? undefined,
+    after: row.afterChange ?? undefined,
   }));
 }
 
@@ -134,9 +133,9 @@ function toOperator(user: string, row: Row): Operator {
   return {
     user,
     // Entries of before version 0025 of the schema have no host.
-    host: row.operator_host ?? '',
-    ...(row.sudo_user !== null && { sudoUser: row.sudo_user }),
-    ...(row.operator_as !== null && { as: row.operator_as }),
+    host: row.operatorHost ?? '',
+    ...(row.sudoUser !== null && { sudoUser: row.sudoUser }),
+    ...(row.operatorAs !== null && { as: row.operatorAs }),
   };
 }
 

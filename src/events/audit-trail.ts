@@ -116,9 +116,7 @@ export class AuditTrail {
         .slice(0, batchLength);
       try {
         const entries = batch.map(({ entry }) => entry);
-        await this.#options.database.write(institutionId, (db) =>
-          appendAuditEntries(db, institutionId, entries),
-        );
+        await this.#options.database.write(institutionId, (db) => appendAuditEntries(db, entries));
       } catch (error) {
         this.#options.onError?.(error);
         // The database is away, and they wait for it. What it refused it would refuse again.

@@ -108,22 +108,13 @@ export interface AuditFilter {
 }
 
 /** Appends one entry for a change, in the change's own transaction: the one does not stand without the other. */
-export function appendAudit(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  entry: AuditEntry,
-  at: Date,
-): Promise<void> {
-  return appendAuditEntries(tx, institutionId, [{ ...entry, at, times: 1 }]);
+export function appendAudit(tx: Queryable, entry: AuditEntry, at: Date): Promise<void> {
+  return appendAuditEntries(tx, [{ ...entry, at, times: 1 }]);
 }
 
 /** In one statement, which fails when not each of them was written. */
-export async function appendAuditEntries(
-  db: Queryable,
-  institutionId: InstitutionId,
-  entries: readonly TimedAuditEntry[],
-): Promise<void> {
-  for (const { statement, values } of auditToAppend(institutionId, entries)) {
+export async function appendAuditEntries(db: Queryable, entries: readonly TimedAuditEntry[]): Promise<void> {
+  for (const { statement, values } of auditToAppend(db.institutionId, entries)) {
     await db.query(statement, values);
   }
 }
@@ -158,9 +149,7 @@ export async function* readAudit(
 ): AsyncGenerator<RecordedAuditEntry> {
   let after: RecordedAuditEntry | undefined;
   for (;;) {
-    const page = await database.read(institutionId, (db) =>
-      selectAudit(db, institutionId, filter, after, pageLength),
-    );
+    const page = await database.read(institutionId, (db) => selectAudit(db, filter, after, pageLength));
     yield* page;
     after = page.at(-1);
     if (page.length < pageLength) return;

@@ -1,4 +1,4 @@
-import { type Directory, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type Directory, type Queryable, sql } from '../storage/index.ts';
 
 const beginEpoch = sql(
   'events_begin_epoch',
@@ -12,12 +12,8 @@ const beginEpoch = sql(
 );
 
 /** Returns 1 if an epoch began. */
-export async function insertEpochAfterRestore(
-  db: Queryable,
-  institutionId: InstitutionId,
-  at: Date,
-): Promise<number> {
-  return (await db.query(beginEpoch, [institutionId, at])).rowCount;
+export async function insertEpochAfterRestore(db: Queryable, at: Date): Promise<number> {
+  return (await db.query(beginEpoch, [db.institutionId, at])).rowCount;
 }
 
 const beginEpochsOfTimeline = sql(
@@ -40,7 +36,7 @@ const newestEpoch = sql(
   'select coalesce(max(epoch), 0) as epoch from event_epochs where institution_id = $1',
 );
 
-export async function selectEpoch(db: Queryable, institutionId: InstitutionId): Promise<number> {
-  const { rows } = await db.query<{ epoch: number }>(newestEpoch, [institutionId]);
+export async function selectEpoch(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ epoch: number }>(newestEpoch, [db.institutionId]);
   return rows[0]?.epoch ?? 0;
 }

@@ -24,9 +24,7 @@ export async function beginEpochAfterRestore(
   institutionId: InstitutionId,
   clock: Clock,
 ): Promise<boolean> {
-  const begun = await database.read(institutionId, (db) =>
-    insertEpochAfterRestore(db, institutionId, clock()),
-  );
+  const begun = await database.read(institutionId, (db) => insertEpochAfterRestore(db, clock()));
   return begun > 0;
 }
 
@@ -55,11 +53,11 @@ export async function beginEpoch(
   origin: Origin,
 ): Promise<void> {
   await database.transaction(institutionId, async (tx) => {
-    const before = await selectEpoch(tx, institutionId);
+    const before = await selectEpoch(tx);
     await insertEpoch(tx, clock());
-    const after = await selectEpoch(tx, institutionId);
+    const after = await selectEpoch(tx);
     const change = { before: { epoch: before }, after: { epoch: after } };
     const entry = { action: 'events.epoch_begun', outcome: 'succeeded', origin, ...change } as const;
-    await appendAudit(tx, institutionId, entry, clock());
+    await appendAudit(tx, entry, clock());
   });
 }

@@ -29,13 +29,8 @@ export interface NewEvent {
  *
  * Fails when not each of them was written, so that the caller's transaction does not commit without them.
  */
-export async function appendEvents(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  events: readonly NewEvent[],
-  at: Date,
-): Promise<void> {
-  for (const { statement, values } of eventsToAppend(institutionId, events, at)) {
+export async function appendEvents(tx: Queryable, events: readonly NewEvent[], at: Date): Promise<void> {
+  for (const { statement, values } of eventsToAppend(tx.institutionId, events, at)) {
     await tx.query(statement, values);
   }
 }
@@ -56,12 +51,8 @@ export function eventsToAppend(
 }
 
 /** Wipes the secrets whose time is over at `now`; the events stay. Answers how many were wiped. */
-export async function wipeExpiredSecrets(
-  db: Queryable,
-  institutionId: InstitutionId,
-  now: Date,
-): Promise<number> {
-  return clearExpiredSecrets(db, institutionId, now);
+export async function wipeExpiredSecrets(db: Queryable, now: Date): Promise<number> {
+  return clearExpiredSecrets(db, now);
 }
 
 /** The events that a one-time code for a member goes with. */
@@ -77,19 +68,14 @@ export interface CodeEvent {
 /** By the id that the feed shows. Undefined: no such event here, or one of another kind. */
 export async function findCodeEvent(
   db: Queryable,
-  institutionId: InstitutionId,
   eventId: string,
   kind: CodeEventKind,
 ): Promise<CodeEvent | undefined> {
   const place = placeOf(eventId);
-  return place && selectCodeEvent(db, institutionId, place, kind);
+  return place && selectCodeEvent(db, place, kind);
 }
 
 /** The secret was delivered, and goes; the event stays. False: there was none any more. */
-export async function wipeSecret(
-  db: Queryable,
-  institutionId: InstitutionId,
-  eventKey: bigint,
-): Promise<boolean> {
-  return (await clearSecret(db, institutionId, eventKey)) === 1;
+export async function wipeSecret(db: Queryable, eventKey: bigint): Promise<boolean> {
+  return (await clearSecret(db, eventKey)) === 1;
 }

@@ -42,18 +42,14 @@ const clearExpiredSecretsStatement = sql(
    where institution_id = $1 and secret is not null and secret_expires_at <= $2`,
 );
 
-export async function clearExpiredSecrets(
-  db: Queryable,
-  institutionId: InstitutionId,
-  now: Date,
-): Promise<number> {
-  const { rowCount } = await db.query(clearExpiredSecretsStatement, [institutionId, now]);
+export async function clearExpiredSecrets(db: Queryable, now: Date): Promise<number> {
+  const { rowCount } = await db.query(clearExpiredSecretsStatement, [db.institutionId, now]);
   return rowCount;
 }
 
 const codeEvent = sql(
   'events_code_event',
-  `select o.event_key as "eventKey", o.subject_key as "userKey", o.secret
+  `select o.event_key, o.subject_key as user_key, o.secret
    from outbox o
    where o.institution_id = $1 and o.epoch = $2 and o.xid = $3::xid8 and o.event_key = $4
      and o.kind = $5`,
@@ -61,11 +57,10 @@ const codeEvent = sql(
 
 export async function selectCodeEvent(
   db: Queryable,
-  institutionId: InstitutionId,
   { epoch, xid, eventKey }: EventPlace,
   kind: CodeEventKind,
 ): Promise<CodeEvent | undefined> {
-  const values = [institutionId, epoch, String(xid), eventKey, kind];
+  const values = [db.institutionId, epoch, String(xid), eventKey, kind];
   return (await db.query<CodeEvent>(codeEvent, values)).rows[0];
 }
 
@@ -75,10 +70,6 @@ const clearSecretStatement = sql(
    where institution_id = $1 and event_key = $2 and secret is not null`,
 );
 
-export async function clearSecret(
-  db: Queryable,
-  institutionId: InstitutionId,
-  eventKey: bigint,
-): Promise<number> {
-  return (await db.query(clearSecretStatement, [institutionId, eventKey])).rowCount;
+export async function clearSecret(db: Queryable, eventKey: bigint): Promise<number> {
+  return (await db.query(clearSecretStatement, [db.institutionId, eventKey])).rowCount;
 }

@@ -1,5 +1,5 @@
 import type { Position } from '../shared/page.ts';
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type Queryable, sql } from '../storage/index.ts';
 
 export interface FeedRow {
   readonly epoch: number;
@@ -35,9 +35,9 @@ const feed = sql(
   'events_feed',
   `select ($2::bigint, $3::xid8) >= (now.epoch, now.first_unused)
             or exists (select from event_epochs e
-                       where e.institution_id = $1 and e.epoch = $2::bigint + 1 and $3::xid8 > e.last_before) as "isAhead",
-          o.epoch, o.xid::text as xid, o.event_key as "eventKey", o.kind, o.recorded_at as at, u.user_id as "userId",
-          f.account_id as "fromAccount", o.from_seq as "fromSeq", t.account_id as "toAccount", o.to_seq as "toSeq",
+                       where e.institution_id = $1 and e.epoch = $2::bigint + 1 and $3::xid8 > e.last_before) as is_ahead,
+          o.epoch, o.xid::text as xid, o.event_key, o.kind, o.recorded_at as at, u.user_id,
+          f.account_id as from_account, o.from_seq, t.account_id as to_account, o.to_seq,
           o.data, r.transfer
    from (
      select coalesce(max(e.epoch), 0) as epoch, pg_snapshot_xmin(pg_current_snapshot()) as first_running,
@@ -80,7 +80,6 @@ const feed = sql(
 /** `isAhead`: the position is of a transaction that has not been yet, or was undone. */
 export async function selectFeed(
   db: Queryable,
-  institutionId: InstitutionId,
   after: Position,
   limit: number,
 ): Promise<{ readonly isAhead: boolean; readonly rows: FeedRow[] }> {
@@ -92,7 +91,7 @@ export async function selectFeed(
       /** Null in the one row that there is when there are no events. */
       readonly eventKey: bigint | null;
     }
-  >(feed, [institutionId, epoch, String(xid), key, limit]);
+  >(feed, [db.institutionId, epoch, String(xid), key, limit]);
   return {
     isAhead: rows[0]?.isAhead === true,
     rows: rows.flatMap((row) =>

@@ -45,9 +45,7 @@ export async function readEvents(
   { limit, after }: PageRequest,
 ): Promise<Page<FeedEvent>> {
   const position = after ?? [0n, 0n, 0n];
-  const { isAhead, rows } = await database.read(institutionId, (db) =>
-    selectFeed(db, institutionId, position, limit),
-  );
+  const { isAhead, rows } = await database.read(institutionId, (db) => selectFeed(db, position, limit));
   if (isAhead) {
     throw new Problem('invalid_request', 'The service has been put back to a state before this position.', {
       errors: [{ pointer: 'after', detail: 'Is ahead of the feed: read it again from its beginning.' }],

@@ -1,5 +1,5 @@
 import { pendingClasses } from '../ledger/index.ts';
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type Queryable, sql } from '../storage/index.ts';
 
 /** Which of an account's transactions a page wants; null: open, or not asked. */
 export interface HistoryWanted {
@@ -63,10 +63,10 @@ const history = sql(
   'accounts_history',
   `with page as materialized (
    select * from (
-     (select true as pending, t.transfer_key as "postingKey", 0::bigint as seq, 'HOLD' as kind, -t.amount as amount,
-             null::bigint as "postedAfter", t.created_at as at, t.transfer_id as "transferId", t.memo,
-             null as reverses, null as "reversedBy",
-             t.to_key as "otherKey", false as "isLast"
+     (select true as pending, t.transfer_key as posting_key, 0::bigint as seq, 'HOLD' as kind, -t.amount as amount,
+             null::bigint as posted_after, t.created_at as at, t.transfer_id, t.memo,
+             null as reverses, null as reversed_by,
+             t.to_key as other_key, false as is_last
       from (${pendingBranches}) t
       order by t.created_at desc, t.transfer_key desc limit $10)
      union all
@@ -102,17 +102,17 @@ const history = sql(
       where e.kind not in ('HOLD', 'RELEASE') or e.place = $11
       order by e.seq desc limit $10)
    ) history
-   order by pending desc, seq desc, at desc, "postingKey" desc limit $10
+   order by pending desc, seq desc, at desc, posting_key desc limit $10
    ), others as materialized (
-     select k."otherKey", a.account_id as "otherAccountId", holder.first_name as "otherFirstName",
-            holder.last_name as "otherLastName",
+     select k.other_key, a.account_id as other_account_id, holder.first_name as other_first_name,
+            holder.last_name as other_last_name,
             $3::bigint is null or exists (
               select from holders h
-              where h.institution_id = $1 and h.account_key = a.account_key and h.person_key = $3) as "otherIsSeen"
-     from (select distinct "otherKey" from page) k
+              where h.institution_id = $1 and h.account_key = a.account_key and h.person_key = $3) as other_is_seen
+     from (select distinct other_key from page) k
      cross join lateral (
        select a.account_key, a.account_id from accounts a
-       where a.institution_id = $1 and a.account_key = k."otherKey" offset 0
+       where a.institution_id = $1 and a.account_key = k.other_key offset 0
      ) a
      left join lateral (
        select p.first_name, p.last_name
@@ -125,20 +125,19 @@ const history = sql(
        order by h.person_key limit 1
      ) holder on true
    )
-   select page.*, other."otherAccountId", other."otherFirstName", other."otherLastName", other."otherIsSeen"
+   select page.*, other.other_account_id, other.other_first_name, other.other_last_name, other.other_is_seen
    from page
-   left join others other on other."otherKey" = page."otherKey"
-   order by pending desc, seq desc, at desc, "postingKey" desc`,
+   left join others other on other.other_key = page.other_key
+   order by pending desc, seq desc, at desc, posting_key desc`,
 );
 
 /** Pending ones, then posted ones, each newest first. `lookedUpTo`: where to look on when these do not fill the page. */
 export async function selectHistory(
   db: Queryable,
-  institutionId: InstitutionId,
   wanted: HistoryWanted,
 ): Promise<{ readonly rows: HistoryRow[]; readonly lookedUpTo: HistoryRow | null }> {
   const { rows } = await db.query<HistoryRow & { readonly isLast: boolean }>(history, [
-    institutionId,
+    db.institutionId,
     wanted.accountKey,
     wanted.asking?.personKey ?? null,
     wanted.asking?.userKey ?? null,

@@ -80,7 +80,7 @@ export async function listTransactions(
   return database.read(institutionId, async (db) => {
     const account = await findAccount(db, actor, accountId);
     if (account === undefined) throw new Problem('not_found', 'There is no such account.');
-    const { rows, lookedUpTo } = await selectHistory(db, institutionId, {
+    const { rows, lookedUpTo } = await selectHistory(db, {
       accountKey: account.accountKey,
       asking: actor.kind === 'member' ? actor : null,
       start,

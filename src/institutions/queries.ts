@@ -35,21 +35,11 @@ export interface Institution extends InstitutionSettings {
   readonly clockAheadSeconds: bigint;
 }
 
-interface Row {
-  institution_id: InstitutionId;
-  code: string;
-  name: string;
-  currency: string;
-  time_zone: string;
-  enrollment: 'closed' | 'open';
-  opening_deposit_minor: bigint;
-  password_min_length: number;
-  demo: boolean;
-  contact_change_max_age: number;
-  registration_birth_date: boolean;
-  openings_per_day: number;
-  opening_deposits_per_day: bigint;
-  clock_ahead_seconds: bigint;
+interface Row extends Omit<Institution, 'policies'> {
+  readonly contactChangeMaxAge: number;
+  readonly registrationBirthDate: boolean;
+  readonly openingsPerDay: number;
+  readonly openingDepositsPerDay: bigint;
 }
 
 const columns = `institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
@@ -124,22 +114,20 @@ export async function saveInstitution(
 }
 
 function toInstitution(row: Row): Institution {
+  const {
+    contactChangeMaxAge,
+    registrationBirthDate,
+    openingsPerDay,
+    openingDepositsPerDay,
+    ...institution
+  } = row;
   return {
-    institutionId: row.institution_id,
-    code: row.code,
-    name: row.name,
-    currency: row.currency,
-    timeZone: row.time_zone,
-    enrollment: row.enrollment,
-    openingDepositMinor: row.opening_deposit_minor,
-    passwordMinLength: row.password_min_length,
-    demo: row.demo,
-    clockAheadSeconds: row.clock_ahead_seconds,
+    ...institution,
     policies: {
-      contactChangeMaxAgeSeconds: row.contact_change_max_age,
-      registrationBirthDate: row.registration_birth_date,
-      openingsPerDay: row.openings_per_day,
-      openingDepositsPerDayMinor: row.opening_deposits_per_day,
+      contactChangeMaxAgeSeconds: contactChangeMaxAge,
+      registrationBirthDate,
+      openingsPerDay,
+      openingDepositsPerDayMinor: openingDepositsPerDay,
     },
   };
 }
@@ -151,15 +139,11 @@ const advance = sql(
 );
 
 /** Moves a demo institution's business time forward; answers how far it stands ahead. The database refuses any other's. */
-export async function advanceClock(
-  db: Queryable,
-  institutionId: InstitutionId,
-  seconds: bigint,
-): Promise<bigint> {
-  const { rows } = await db.query<{ clock_ahead_seconds: bigint }>(advance, [institutionId, seconds]);
+export async function advanceClock(db: Queryable, seconds: bigint): Promise<bigint> {
+  const { rows } = await db.query<{ clockAheadSeconds: bigint }>(advance, [db.institutionId, seconds]);
   const row = rows[0];
   if (row === undefined) throw new Error('institutions: the one whose clock moves does not exist');
-  return row.clock_ahead_seconds;
+  return row.clockAheadSeconds;
 }
 
 /** A day on which the institution differs from the holiday calendar. */
@@ -174,11 +158,8 @@ const businessDays = sql(
   'select day, open from business_days where institution_id = $1 order by day',
 );
 
-export async function selectBusinessDays(
-  db: Queryable,
-  institutionId: InstitutionId,
-): Promise<BusinessDay[]> {
-  return (await db.query<BusinessDay>(businessDays, [institutionId])).rows;
+export async function selectBusinessDays(db: Queryable): Promise<BusinessDay[]> {
+  return (await db.query<BusinessDay>(businessDays, [db.institutionId])).rows;
 }
 
 const removeBusinessDays = sql(
@@ -192,11 +173,11 @@ const addBusinessDays = sql(
 );
 
 /** Exactly these. */
-export async function replaceBusinessDays(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  days: readonly BusinessDay[],
-): Promise<void> {
-  await tx.query(removeBusinessDays, [institutionId]);
-  await tx.query(addBusinessDays, [institutionId, days.map((row) => row.day), days.map((row) => row.open)]);
+export async function replaceBusinessDays(tx: Queryable, days: readonly BusinessDay[]): Promise<void> {
+  await tx.query(removeBusinessDays, [tx.institutionId]);
+  await tx.query(addBusinessDays, [
+    tx.institutionId,
+    days.map((row) => row.day),
+    days.map((row) => row.open),
+  ]);
 }

@@ -47,19 +47,19 @@ export class Book {
 
   /** Without locks, to judge what an order would become; such a book must not be written. */
   static async look(tx: Transaction, accountIds: readonly string[]): Promise<Book> {
-    return new Book(tx, await selectBalances(tx, tx.institutionId, accountIds));
+    return new Book(tx, await selectBalances(tx, accountIds));
   }
 
   /** Locks in key order and waits for each account, up to the connection's lock_timeout. */
   static async lock(tx: Transaction, accountIds: readonly string[]): Promise<Book> {
-    return new Book(tx, await selectBalancesForUpdate(tx, tx.institutionId, accountIds));
+    return new Book(tx, await selectBalancesForUpdate(tx, accountIds));
   }
 
   /** Locks without waiting. Throws AccountsBusy naming the accounts that somebody else has locked. */
   static async lockWithoutWaiting(tx: Transaction, accountIds: readonly string[]): Promise<Book> {
     const [free, existing] = await Promise.all([
-      selectFreeBalancesForUpdate(tx, tx.institutionId, accountIds),
-      selectExistingAccountIds(tx, tx.institutionId, accountIds),
+      selectFreeBalancesForUpdate(tx, accountIds),
+      selectExistingAccountIds(tx, accountIds),
     ]);
     const locked = new Set(free.map((state) => state.accountId));
     const busy = existing.filter((accountId) => !locked.has(accountId));

@@ -23,17 +23,6 @@ export interface Entry {
   readonly ceiling: bigint | null;
 }
 
-interface BalanceRow {
-  account_key: bigint;
-  account_id: string;
-  currency: string;
-  posted: bigint;
-  debits_pending: bigint;
-  credits_pending: bigint;
-  seq: bigint;
-  last_at: Date;
-}
-
 // Nothing is joined: a row that waited for its lock is read again, the rows joined to it are not.
 const states = `
   select account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at
@@ -46,30 +35,24 @@ const readBalances = sql('ledger_read_balances', states);
 const lockBalances = sql('ledger_lock_balances', lockedColumns);
 const lockFreeBalances = sql('ledger_lock_free_balances', `${lockedColumns} skip locked`);
 
-export async function selectBalances(
-  db: Queryable,
-  institutionId: InstitutionId,
-  accountIds: readonly string[],
-): Promise<AccountState[]> {
-  return (await db.query<BalanceRow>(readBalances, [institutionId, accountIds])).rows.map(toState);
+export async function selectBalances(db: Queryable, accountIds: readonly string[]): Promise<AccountState[]> {
+  return (await db.query<AccountState>(readBalances, [db.institutionId, accountIds])).rows;
 }
 
 /** In key order, always, by every writer. Waits up to the connection's lock_timeout (SQLSTATE 55P03). */
 export async function selectBalancesForUpdate(
   tx: Queryable,
-  institutionId: InstitutionId,
   accountIds: readonly string[],
 ): Promise<AccountState[]> {
-  return (await tx.query<BalanceRow>(lockBalances, [institutionId, accountIds])).rows.map(toState);
+  return (await tx.query<AccountState>(lockBalances, [tx.institutionId, accountIds])).rows;
 }
 
 /** The same without waiting: accounts that somebody else has locked are left out. */
 export async function selectFreeBalancesForUpdate(
   tx: Queryable,
-  institutionId: InstitutionId,
   accountIds: readonly string[],
 ): Promise<AccountState[]> {
-  return (await tx.query<BalanceRow>(lockFreeBalances, [institutionId, accountIds])).rows.map(toState);
+  return (await tx.query<AccountState>(lockFreeBalances, [tx.institutionId, accountIds])).rows;
 }
 
 const existingBalances = sql(
@@ -79,11 +62,10 @@ const existingBalances = sql(
 
 export async function selectExistingAccountIds(
   db: Queryable,
-  institutionId: InstitutionId,
   accountIds: readonly string[],
 ): Promise<string[]> {
-  const { rows } = await db.query<{ account_id: string }>(existingBalances, [institutionId, accountIds]);
-  return rows.map((row) => row.account_id);
+  const { rows } = await db.query<{ accountId: string }>(existingBalances, [db.institutionId, accountIds]);
+  return rows.map((row) => row.accountId);
 }
 
 // One statement, so that the triggers of both tables see both halves.
@@ -165,16 +147,3 @@ export async function reservePostingKeyBlocks(db: Directory, blocks: number): Pr
 
 /** As in the sequence's `increment by`. */
 export const postingKeyBlock = 1000n;
-
-function toState(row: BalanceRow): AccountState {
-  return {
-    accountKey: row.account_key,
-    accountId: row.account_id,
-    currency: row.currency,
-    posted: row.posted,
-    debitsPending: row.debits_pending,
-    creditsPending: row.credits_pending,
-    seq: row.seq,
-    lastAt: row.last_at,
-  };
-}

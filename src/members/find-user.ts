@@ -1,4 +1,4 @@
-import type { InstitutionId, Queryable } from '../storage/index.ts';
+import type { Queryable } from '../storage/index.ts';
 import type { UserIdType } from './profile.ts';
 import { selectActorsBy } from './queries.ts';
 
@@ -23,12 +23,11 @@ export interface NamedUser {
  */
 export async function findUser(
   db: Queryable,
-  institutionId: InstitutionId,
   id: string,
   idType: UserIdType,
 ): Promise<NamedUser | undefined> {
   // PostgreSQL's text cannot hold NUL, so nobody is called so.
-  const named = id.includes('\0') ? [] : await selectActorsBy(db, institutionId, idType, id);
+  const named = id.includes('\0') ? [] : await selectActorsBy(db, idType, id);
   // Who was taken out of their last membership is no customer any more.
   const [user, another] = named.filter(({ customerIds }) => customerIds.length > 0);
   return another === undefined ? user : undefined;

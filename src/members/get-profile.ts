@@ -36,9 +36,7 @@ export async function findAddressedUser(
   idType: UserIdType,
 ): Promise<Addressed> {
   const asked = askedBy(actor, id, idType);
-  const named = isName(asked.id)
-    ? await selectUsersCalled(db, actor.institutionId, asked.idType, asked.id)
-    : [];
+  const named = isName(asked.id) ? await selectUsersCalled(db, asked.idType, asked.id) : [];
   return pickAddressed(named, actor, id, idType);
 }
 

@@ -1,21 +1,6 @@
-import { type InstitutionId, type JoinedRead, type Placed, type Queryable, sql } from '../storage/index.ts';
+import { type JoinedRead, type Placed, type Queryable, sql } from '../storage/index.ts';
 import type { NamedUser } from './find-user.ts';
-import type { Membership, PhoneNumber, PhoneType, User, UserIdType } from './profile.ts';
-
-interface UserRow {
-  user_key: bigint;
-  user_id: string;
-  first_name: string;
-  last_name: string;
-  email: string;
-  verified_email: string | null;
-  username: string | null;
-  active: boolean;
-  locked_by_operator: boolean;
-  locked_until: Date | null;
-  memberships: Membership[];
-  phones: PhoneNumber[];
-}
+import type { PhoneType, User, UserIdType } from './profile.ts';
 
 /** `found` finds `u` by the ids asked; by `any` too, so that it is planned by keys also where the tables were empty. */
 const users = (found: string) => `
@@ -30,7 +15,7 @@ const users = (found: string) => `
          (select coalesce(json_agg(json_build_object('phoneNumber', n.phone_number, 'phoneType', n.phone_type)
                                    order by n.phone_type), '[]')
           from user_phones n
-          where n.institution_id = u.institution_id and n.user_key = u.user_key) as phones
+          where n.institution_id = u.institution_id and n.user_key = u.user_key) as phone_numbers
   from unnest($2::text[]) with ordinality as asked (id, place)
   ${found}
   join persons p on p.institution_id = u.institution_id and p.person_key = u.person_key`;
@@ -71,22 +56,17 @@ export const usersCalled: Readonly<Record<UserIdType, JoinedRead<string, User[]>
 };
 
 /** The same within a transaction. */
-export async function selectUsersCalled(
-  db: Queryable,
-  institutionId: InstitutionId,
-  idType: UserIdType,
-  id: string,
-): Promise<User[]> {
-  return (await usersCalled[idType].run(db, institutionId, [id]))[0] ?? [];
+export async function selectUsersCalled(db: Queryable, idType: UserIdType, id: string): Promise<User[]> {
+  return (await usersCalled[idType].run(db, [id]))[0] ?? [];
 }
 
 function usersCalledBy(idType: UserIdType): JoinedRead<string, User[]> {
   return {
     nameOf: (id) => id,
-    run: async (db, institutionId, ids) => {
-      const { rows } = await db.query<UserRow & Placed>(usersBy[idType], [institutionId, ids]);
+    run: async (db, ids) => {
+      const { rows } = await db.query<User & Placed>(usersBy[idType], [db.institutionId, ids]);
       const found: User[][] = ids.map(() => []);
-      for (const row of rows) found[row.place - 1]?.push(toUser(row));
+      for (const row of rows) found[row.place - 1]?.push(row);
       return found;
     },
   };
@@ -116,30 +96,8 @@ const actorsBy: StatementBy = {
 };
 
 /** Every user that the id could mean, of a membership its PRIMARY, with no more than acting for them takes. */
-export async function selectActorsBy(
-  db: Queryable,
-  institutionId: InstitutionId,
-  idType: UserIdType,
-  id: string,
-): Promise<NamedUser[]> {
-  const { rows } = await db.query<{
-    user_key: bigint;
-    user_id: string;
-    person_key: bigint;
-    may_act: boolean;
-    token_epoch: number;
-    tokens_ended_at: Date | null;
-    customer_ids: string[];
-  }>(actorsBy[idType], [institutionId, id]);
-  return rows.map((row) => ({
-    userKey: row.user_key,
-    userId: row.user_id,
-    personKey: row.person_key,
-    mayAct: row.may_act,
-    tokenEpoch: row.token_epoch,
-    tokensEndedAt: row.tokens_ended_at,
-    customerIds: row.customer_ids,
-  }));
+export async function selectActorsBy(db: Queryable, idType: UserIdType, id: string): Promise<NamedUser[]> {
+  return (await db.query<NamedUser>(actorsBy[idType], [db.institutionId, id])).rows;
 }
 
 const lockUser = sql(
@@ -147,12 +105,8 @@ const lockUser = sql(
   'select from users where institution_id = $1 and user_key = $2 for no key update',
 );
 
-export async function lockUserRow(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  userKey: bigint,
-): Promise<void> {
-  await tx.query(lockUser, [institutionId, userKey]);
+export async function lockUserRow(tx: Queryable, userKey: bigint): Promise<void> {
+  await tx.query(lockUser, [tx.institutionId, userKey]);
 }
 
 const setEmail = sql(
@@ -160,13 +114,8 @@ const setEmail = sql(
   'update users set email = $3 where institution_id = $1 and user_key = $2',
 );
 
-export async function updateEmail(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  userKey: bigint,
-  email: string,
-): Promise<void> {
-  await tx.query(setEmail, [institutionId, userKey, email]);
+export async function updateEmail(tx: Queryable, userKey: bigint, email: string): Promise<void> {
+  await tx.query(setEmail, [tx.institutionId, userKey, email]);
 }
 
 const verifyByCore = sql(
@@ -182,12 +131,8 @@ const verifyByCore = sql(
 );
 
 /** Where the user's address is the core's, it counts as verified. False: the core has another, or none, or another user confirmed it. */
-export async function verifyEmailByCore(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  userKey: bigint,
-): Promise<boolean> {
-  return (await tx.query(verifyByCore, [institutionId, userKey])).rowCount === 1;
+export async function verifyEmailByCore(tx: Queryable, userKey: bigint): Promise<boolean> {
+  return (await tx.query(verifyByCore, [tx.institutionId, userKey])).rowCount === 1;
 }
 
 const setPhone = sql(
@@ -198,12 +143,11 @@ const setPhone = sql(
 
 export async function upsertPhone(
   tx: Queryable,
-  institutionId: InstitutionId,
   userKey: bigint,
   phoneType: PhoneType,
   phoneNumber: string,
 ): Promise<void> {
-  await tx.query(setPhone, [institutionId, userKey, phoneType, phoneNumber]);
+  await tx.query(setPhone, [tx.institutionId, userKey, phoneType, phoneNumber]);
 }
 
 const dropPhone = sql(
@@ -211,13 +155,8 @@ const dropPhone = sql(
   'delete from user_phones where institution_id = $1 and user_key = $2 and phone_type = $3',
 );
 
-export async function deletePhone(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  userKey: bigint,
-  phoneType: PhoneType,
-): Promise<void> {
-  await tx.query(dropPhone, [institutionId, userKey, phoneType]);
+export async function deletePhone(tx: Queryable, userKey: bigint, phoneType: PhoneType): Promise<void> {
+  await tx.query(dropPhone, [tx.institutionId, userKey, phoneType]);
 }
 
 const newUser = sql(
@@ -229,36 +168,18 @@ const newUser = sql(
 /** A unique violation of users_institution_id_person_key_key: the person is registered already. */
 export async function insertUser(
   tx: Queryable,
-  institutionId: InstitutionId,
   row: { readonly userId: string; readonly personKey: bigint; readonly email: string; readonly at: Date },
 ): Promise<bigint> {
-  const { rows } = await tx.query<{ user_key: bigint }>(newUser, [
-    institutionId,
+  const { rows } = await tx.query<{ userKey: bigint }>(newUser, [
+    tx.institutionId,
     row.userId,
     row.personKey,
     row.email,
     row.at,
   ]);
-  const userKey = rows[0]?.user_key;
+  const userKey = rows[0]?.userKey;
   if (userKey === undefined) throw new Error('members: a user was not inserted');
   return userKey;
-}
-
-function toUser(row: UserRow): User {
-  return {
-    userKey: row.user_key,
-    userId: row.user_id,
-    firstName: row.first_name,
-    lastName: row.last_name,
-    email: row.email,
-    verifiedEmail: row.verified_email,
-    username: row.username,
-    active: row.active,
-    lockedByOperator: row.locked_by_operator,
-    lockedUntil: row.locked_until,
-    memberships: row.memberships,
-    phoneNumbers: row.phones,
-  };
 }
 
 const userIdStatement = sql(
@@ -267,13 +188,9 @@ const userIdStatement = sql(
 );
 
 /** The public id of a user that exists. */
-export async function selectUserId(
-  db: Queryable,
-  institutionId: InstitutionId,
-  userKey: bigint,
-): Promise<string> {
-  const { rows } = await db.query<{ user_id: string }>(userIdStatement, [institutionId, userKey]);
+export async function selectUserId(db: Queryable, userKey: bigint): Promise<string> {
+  const { rows } = await db.query<{ userId: string }>(userIdStatement, [db.institutionId, userKey]);
   const [user] = rows;
   if (user === undefined) throw new Error('an event names a user that does not exist');
-  return user.user_id;
+  return user.userId;
 }

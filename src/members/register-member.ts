@@ -56,9 +56,9 @@ export async function registerMember(
       const userId = uuidv7(at);
       const email = registration.email.trim();
       const { personKey } = person;
-      const userKey = await insertUser(tx, institutionId, { userId, personKey, email, at });
+      const userKey = await insertUser(tx, { userId, personKey, email, at });
       if (person.phoneNumber !== null && person.phoneType !== null) {
-        await upsertPhone(tx, institutionId, userKey, person.phoneType as PhoneType, person.phoneNumber);
+        await upsertPhone(tx, userKey, person.phoneType as PhoneType, person.phoneNumber);
       }
       const { sealedCode, expiresAt } = await deps.issueActivation(tx, userKey, at);
       const { user } = await findAddressedUser(tx, actor, userId, 'USER_ID');
@@ -72,12 +72,12 @@ export async function registerMember(
         secret: sealedCode,
         secretExpiresAt: expiresAt,
       };
-      await appendEvents(tx, institutionId, [event], at);
+      await appendEvents(tx, [event], at);
       await verifyEmail(tx, deps.issueEmailCode, { userKey, email }, at);
       const { clientId } = actor;
       const entry = { action: 'user.registered', outcome: 'succeeded', clientId, userId, origin } as const;
-      await appendAudit(tx, institutionId, entry, now);
-      await deleteTries(tx, institutionId, registration.memberNumber);
+      await appendAudit(tx, entry, now);
+      await deleteTries(tx, registration.memberNumber);
       return toProfile(user, addressed, at);
     });
   } catch (error) {

@@ -22,11 +22,9 @@ export async function takeRegistrationTry(
 ): Promise<void> {
   const forgottenBefore = new Date(now.getTime() - forgottenMillis);
   const rule = { now, forgottenBefore, freeTries };
-  const taken = await database.write(institutionId, (db) => insertTry(db, institutionId, memberNumber, rule));
+  const taken = await database.write(institutionId, (db) => insertTry(db, memberNumber, rule));
   if (taken) return;
-  const pausedUntil = await database.read(institutionId, (db) =>
-    selectPause(db, institutionId, memberNumber),
-  );
+  const pausedUntil = await database.read(institutionId, (db) => selectPause(db, memberNumber));
   const millis = (pausedUntil ?? now).getTime() - now.getTime();
   throw new Problem('too_many_requests', 'There were too many tries to register this member number.', {
     retryAfterSeconds: Math.max(1, Math.ceil(millis / 1000)),
@@ -40,5 +38,5 @@ export async function forgetRegistrationTries(
   now: Date,
 ): Promise<void> {
   const before = new Date(now.getTime() - forgottenMillis);
-  await database.write(institutionId, (db) => deleteOldTries(db, institutionId, before));
+  await database.write(institutionId, (db) => deleteOldTries(db, before));
 }

@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type Queryable, sql } from '../storage/index.ts';
 
 // One statement, so that of many tries at once each is counted and none slips past a pause.
 const takeTry = sql(
@@ -15,12 +15,11 @@ const takeTry = sql(
 /** False during a pause; then nothing is counted. */
 export async function insertTry(
   db: Queryable,
-  institutionId: InstitutionId,
   memberNumber: string,
   rule: { readonly now: Date; readonly forgottenBefore: Date; readonly freeTries: number },
 ): Promise<boolean> {
   const { now, forgottenBefore, freeTries } = rule;
-  const values = [institutionId, memberNumber, now, forgottenBefore, freeTries];
+  const values = [db.institutionId, memberNumber, now, forgottenBefore, freeTries];
   return (await db.query(takeTry, values)).rowCount === 1;
 }
 
@@ -29,13 +28,9 @@ const pause = sql(
   'select paused_until from registration_tries where institution_id = $1 and member_number = $2',
 );
 
-export async function selectPause(
-  db: Queryable,
-  institutionId: InstitutionId,
-  memberNumber: string,
-): Promise<Date | null> {
-  const { rows } = await db.query<{ paused_until: Date | null }>(pause, [institutionId, memberNumber]);
-  return rows[0]?.paused_until ?? null;
+export async function selectPause(db: Queryable, memberNumber: string): Promise<Date | null> {
+  const { rows } = await db.query<{ pausedUntil: Date | null }>(pause, [db.institutionId, memberNumber]);
+  return rows[0]?.pausedUntil ?? null;
 }
 
 const removeTries = sql(
@@ -44,12 +39,8 @@ const removeTries = sql(
 );
 
 /** A member was registered. */
-export async function deleteTries(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  memberNumber: string,
-): Promise<void> {
-  await tx.query(removeTries, [institutionId, memberNumber]);
+export async function deleteTries(tx: Queryable, memberNumber: string): Promise<void> {
+  await tx.query(removeTries, [tx.institutionId, memberNumber]);
 }
 
 const removeOld = sql(
@@ -57,10 +48,6 @@ const removeOld = sql(
   'delete from registration_tries where institution_id = $1 and last_at <= $2',
 );
 
-export async function deleteOldTries(
-  db: Queryable,
-  institutionId: InstitutionId,
-  before: Date,
-): Promise<void> {
-  await db.query(removeOld, [institutionId, before]);
+export async function deleteOldTries(db: Queryable, before: Date): Promise<void> {
+  await db.query(removeOld, [db.institutionId, before]);
 }

@@ -48,15 +48,15 @@ export async function updateContact(
   return deps.database.transaction(institutionId, async (tx) => {
     const { user: named } = await findAddressedUser(tx, actor, customerId, 'CUSTOMER_ID');
     // Locked before the old value is read: of two changes at once each reports the value it really replaced.
-    await lockUserRow(tx, institutionId, named.userKey);
+    await lockUserRow(tx, named.userKey);
     const { user: before } = await findAddressedUser(tx, actor, customerId, 'CUSTOMER_ID');
     const newEmail = email !== before.email ? email : undefined;
     const phone = given ?? retypedPhone(before, change.phoneType);
     const newPhone = phone && !hasPhone(before, phone) ? phone : undefined;
-    if (newEmail !== undefined) await updateEmail(tx, institutionId, before.userKey, newEmail);
+    if (newEmail !== undefined) await updateEmail(tx, before.userKey, newEmail);
     if (newPhone) {
-      if (newPhone.replaces) await deletePhone(tx, institutionId, before.userKey, newPhone.replaces);
-      await upsertPhone(tx, institutionId, before.userKey, newPhone.phoneType, newPhone.phoneNumber);
+      if (newPhone.replaces) await deletePhone(tx, before.userKey, newPhone.replaces);
+      await upsertPhone(tx, before.userKey, newPhone.phoneType, newPhone.phoneNumber);
     }
 
     const { user: after, addressed } = await findAddressedUser(tx, actor, customerId, 'CUSTOMER_ID');
@@ -65,7 +65,7 @@ export async function updateContact(
     if (newEmail !== undefined || newPhone !== undefined) {
       const data = { before: contactOf(before), after: contactOf(after) };
       const event = { kind: 'member.contact_changed', subjectKey: before.userKey, data } as const;
-      await appendEvents(tx, institutionId, [event], at);
+      await appendEvents(tx, [event], at);
       // The event has the values. The audit keeps who changed which fields, for longer, and so without personal data.
       const fields = [
         ...(newEmail === undefined ? [] : ['emailAddress']),
@@ -74,7 +74,7 @@ export async function updateContact(
       const entry = { action: 'user.contact_changed', outcome: 'succeeded', origin } as const;
       const { clientId } = actor;
       const { userId } = before;
-      await appendAudit(tx, institutionId, { ...entry, clientId, userId, after: { changed: fields } }, now);
+      await appendAudit(tx, { ...entry, clientId, userId, after: { changed: fields } }, now);
     }
     if (email !== undefined && !isAlike(email, after.verifiedEmail)) {
       await verifyEmail(tx, deps.issueEmailCode, after, at);

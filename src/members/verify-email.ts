@@ -21,7 +21,7 @@ export async function verifyEmail(
   at: Date,
 ): Promise<void> {
   const { userKey, email } = user;
-  if (await verifyEmailByCore(tx, tx.institutionId, userKey)) return;
+  if (await verifyEmailByCore(tx, userKey)) return;
   const { sealedCode, expiresAt } = await issueEmailCode(tx, userKey, email, at);
   const event = {
     kind: 'member.email_confirmation_requested',
@@ -30,5 +30,5 @@ export async function verifyEmail(
     secret: sealedCode,
     secretExpiresAt: expiresAt,
   };
-  await appendEvents(tx, tx.institutionId, [event], at);
+  await appendEvents(tx, [event], at);
 }

@@ -70,19 +70,19 @@ export async function reconcile(
         const upTo = next?.bound ?? (walk === 'ids' ? after : lastKey);
         await ask(db, walk, [institutionId, after, upTo], options);
         if (walk === 'transfers') {
-          for (const missing of await selectUncounted(db, institutionId, after, upTo, at)) {
+          for (const missing of await selectUncounted(db, after, upTo, at)) {
             options.onFinding({ check: 'limit-counter', ...missing });
           }
         }
         if (walk === 'accounts') {
-          for (const account of await selectAhead(db, institutionId, after, upTo, at)) {
+          for (const account of await selectAhead(db, after, upTo, at)) {
             options.onFinding({ check: 'ahead-of-clock', ...account });
           }
-          const accounts = await selectToldEntries(db, institutionId, after, upTo);
+          const accounts = await selectToldEntries(db, after, upTo);
           events.expect(accounts);
           for (const account of accounts) weight += account.weight;
         }
-        if (walk === 'events') events.see(await selectToldInEvents(db, institutionId, after, upTo));
+        if (walk === 'events') events.see(await selectToldInEvents(db, after, upTo));
         done += Number(next?.rows ?? 0);
         options.onProgress?.(walk, done);
         if (upTo === lastKey || next?.bound == null) break;
@@ -91,29 +91,24 @@ export async function reconcile(
     }
     // Also when the core's figures came in between two chunks; then each posting is found in order.
     if (weight !== 0n) {
-      const found = (await selectOneSidedPostings(db, institutionId)).map(({ posting_key: key, sum }) => ({
+      const found = (await selectOneSidedPostings(db)).map(({ postingKey: key, sum }) => ({
         check: 'posting-sum',
         row: `posting ${key}`,
         detail: `adds up to ${sum}`,
       }));
       for (const finding of firstOf(found, 'postings')) options.onFinding(finding);
     }
-    await walkCounters(db, institutionId, atOnce, options);
-    for (const finding of await events.findings(db, institutionId)) options.onFinding(finding);
+    await walkCounters(db, atOnce, options);
+    for (const finding of await events.findings(db)) options.onFinding(finding);
   });
 }
 
-async function walkCounters(
-  db: Queryable,
-  institutionId: InstitutionId,
-  atOnce: number,
-  options: ReconcileOptions,
-): Promise<void> {
+async function walkCounters(db: Queryable, atOnce: number, options: ReconcileOptions): Promise<void> {
   let after: CounterKey = [-1, 0n, '0001-01-01'];
   for (let done = 0; ; ) {
-    const next = await selectCounterBound(db, institutionId, after, Math.ceil(atOnce / rowsOfACounter));
+    const next = await selectCounterBound(db, after, Math.ceil(atOnce / rowsOfACounter));
     if (next === undefined) return;
-    await ask(db, 'counters', [institutionId, ...after, ...next.bound], options);
+    await ask(db, 'counters', [db.institutionId, ...after, ...next.bound], options);
     done += next.rows;
     options.onProgress?.('counters', done);
     after = next.bound;
@@ -161,20 +156,20 @@ class EventsOfAccounts {
     for (const account of accounts) if (account.seq > 0n) this.#expected.set(account.accountKey, account);
   }
 
-  see(told: readonly { readonly account_key: bigint; readonly seq: bigint }[]): void {
-    for (const { account_key, seq } of told) {
-      const expected = this.#expected.get(account_key);
+  see(told: readonly { readonly accountKey: bigint; readonly seq: bigint }[]): void {
+    for (const { accountKey, seq } of told) {
+      const expected = this.#expected.get(accountKey);
       if (expected === undefined || seq > expected.seq) continue;
       expected.entries -= 1n;
       expected.sum -= seq;
     }
   }
 
-  async findings(db: Queryable, institutionId: InstitutionId): Promise<Finding[]> {
+  async findings(db: Queryable): Promise<Finding[]> {
     const findings: Finding[] = [];
     for (const [accountKey, { accountId, seq, entries, sum }] of this.#expected) {
       if (entries === 0n && sum === 0n) continue;
-      const found = (await selectUntoldEntries(db, institutionId, accountKey, seq)).map((untold) => ({
+      const found = (await selectUntoldEntries(db, accountKey, seq)).map((untold) => ({
         check: 'event-gap',
         row: `${accountId}, entry ${untold.seq}`,
         detail: `${untold.events} events tell of it, not one`,

@@ -1,5 +1,5 @@
 import { countingClassCodes, pendingCodesBelow } from '../ledger/index.ts';
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type Queryable, sql } from '../storage/index.ts';
 import { mostAheadMillis } from '../transfers/index.ts';
 import { type Check, check, named } from './check.ts';
 
@@ -382,18 +382,17 @@ export type CounterKey = readonly [limitKey: number, subjectKey: bigint, periodS
 
 export async function selectCounterBound(
   db: Queryable,
-  institutionId: InstitutionId,
   after: CounterKey,
   most: number,
 ): Promise<{ readonly bound: CounterKey; readonly rows: number } | undefined> {
   const { rows } = await db.query<{
-    limit_key: number;
-    subject_key: bigint;
-    period_start: string;
+    limitKey: number;
+    subjectKey: bigint;
+    periodStart: string;
     count: bigint;
-  }>(counterBound, [institutionId, ...after, most]);
+  }>(counterBound, [db.institutionId, ...after, most]);
   const row = rows[0];
-  return row && { bound: [row.limit_key, row.subject_key, row.period_start], rows: Number(row.count) };
+  return row && { bound: [row.limitKey, row.subjectKey, row.periodStart], rows: Number(row.count) };
 }
 
 // In the period in which a limit was laid down there may be transfers of before; and what is over binds nothing any more.
@@ -437,12 +436,12 @@ const uncounted = sql(
 /** Counters that transfers of the key range ask for, of a period that `at` lies in, and that are not there. */
 export async function selectUncounted(
   db: Queryable,
-  institutionId: InstitutionId,
   after: string,
   upTo: string,
   at: Date,
 ): Promise<{ row: string; detail: string }[]> {
-  return (await db.query<{ row: string; detail: string }>(uncounted, [institutionId, after, upTo, at])).rows;
+  return (await db.query<{ row: string; detail: string }>(uncounted, [db.institutionId, after, upTo, at]))
+    .rows;
 }
 
 const ahead = sql(
@@ -457,12 +456,11 @@ const ahead = sql(
 /** Accounts of the key range that a process with a clock ahead has written: their entries are dated by it until then. */
 export async function selectAhead(
   db: Queryable,
-  institutionId: InstitutionId,
   after: string,
   upTo: string,
   at: Date,
 ): Promise<{ row: string; detail: string }[]> {
-  const values = [institutionId, after, upTo, at, mostAheadMillis];
+  const values = [db.institutionId, after, upTo, at, mostAheadMillis];
   return (await db.query<{ row: string; detail: string }>(ahead, values)).rows;
 }
 
@@ -482,28 +480,16 @@ const toldEntries = sql(
  * Per account of the range, as it stands: how many entries an event must tell of, and the sum of their numbers; and what
  * no transfer ordered, each amount times a number made of its posting, which comes to 0 over both sides of each.
  */
-export async function selectToldEntries(
-  db: Queryable,
-  institutionId: InstitutionId,
-  after: string,
-  upTo: string,
-) {
+export async function selectToldEntries(db: Queryable, after: string, upTo: string) {
   const { rows } = await db.query<{
-    account_key: bigint;
-    account_id: string;
+    accountKey: bigint;
+    accountId: string;
     seq: bigint;
     entries: bigint;
     sum: string;
     weight: string;
-  }>(toldEntries, [institutionId, after, upTo]);
-  return rows.map((row) => ({
-    accountKey: row.account_key,
-    accountId: row.account_id,
-    seq: row.seq,
-    entries: row.entries,
-    sum: BigInt(row.sum),
-    weight: BigInt(row.weight),
-  }));
+  }>(toldEntries, [db.institutionId, after, upTo]);
+  return rows.map((row) => ({ ...row, sum: BigInt(row.sum), weight: BigInt(row.weight) }));
 }
 
 /** So many rows are named where one mistake may have made any number of them; one more says that there are more. */
@@ -518,11 +504,8 @@ const oneSided = sql(
 );
 
 /** Openings and adjustments that do not sum to zero. Reads every entry: for when something is known to be off. */
-export async function selectOneSidedPostings(
-  db: Queryable,
-  institutionId: InstitutionId,
-): Promise<{ posting_key: bigint; sum: string }[]> {
-  return (await db.query<{ posting_key: bigint; sum: string }>(oneSided, [institutionId])).rows;
+export async function selectOneSidedPostings(db: Queryable): Promise<{ postingKey: bigint; sum: string }[]> {
+  return (await db.query<{ postingKey: bigint; sum: string }>(oneSided, [db.institutionId])).rows;
 }
 
 const toldIn = sql(
@@ -537,11 +520,10 @@ const toldIn = sql(
 /** The entries of orders that the range's events tell of: openings and adjustments are told of too, and not expected. */
 export async function selectToldInEvents(
   db: Queryable,
-  institutionId: InstitutionId,
   after: string,
   upTo: string,
-): Promise<{ account_key: bigint; seq: bigint }[]> {
-  return (await db.query<{ account_key: bigint; seq: bigint }>(toldIn, [institutionId, after, upTo])).rows;
+): Promise<{ accountKey: bigint; seq: bigint }[]> {
+  return (await db.query<{ accountKey: bigint; seq: bigint }>(toldIn, [db.institutionId, after, upTo])).rows;
 }
 
 const untold = sql(
@@ -563,9 +545,8 @@ const untold = sql(
 /** The account's entries up to one that no event tells of, or several do. */
 export async function selectUntoldEntries(
   db: Queryable,
-  institutionId: InstitutionId,
   accountKey: bigint,
   upTo: bigint,
 ): Promise<{ seq: bigint; events: bigint }[]> {
-  return (await db.query<{ seq: bigint; events: bigint }>(untold, [institutionId, accountKey, upTo])).rows;
+  return (await db.query<{ seq: bigint; events: bigint }>(untold, [db.institutionId, accountKey, upTo])).rows;
 }

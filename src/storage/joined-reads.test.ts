@@ -12,7 +12,7 @@ function table(rows: Map<string, string>) {
   const gate = { open: Promise.resolve() };
   const joined: JoinedRead<string, string> = {
     nameOf: (key) => key,
-    run: async (_db, institutionId, keys) => {
+    run: async ({ institutionId }, keys) => {
       sent.push({ institutionId, keys });
       const found = keys.map((key) => rows.get(key));
       await gate.open;
@@ -22,7 +22,7 @@ function table(rows: Map<string, string>) {
       return found;
     },
   };
-  const reads = new JoinedReads((_institutionId, work) => work({} as Queryable));
+  const reads = new JoinedReads((institutionId, work) => work({ institutionId } as Queryable));
   const ask = (key: string, institutionId = ours) => reads.ask(institutionId, joined, key);
   return { ask, sent, gate };
 }

@@ -6,11 +6,7 @@ export interface JoinedRead<Key, Value> {
   /** Equal for keys that mean the same. */
   readonly nameOf: (key: Key) => string;
   /** What is found by each key, at the key's place; keys may be among them that nothing is found by. */
-  readonly run: (
-    db: Queryable,
-    institutionId: InstitutionId,
-    keys: readonly Key[],
-  ) => Promise<readonly (Value | undefined)[]>;
+  readonly run: (db: Queryable, keys: readonly Key[]) => Promise<readonly (Value | undefined)[]>;
 }
 
 interface Asked {
@@ -85,7 +81,7 @@ export class JoinedReads {
   async #answer(kind: AnyRead, institutionId: InstitutionId, together: readonly Asked[]): Promise<void> {
     const { keys, places } = eachOnce(kind, together);
     try {
-      const found = await this.#read(institutionId, (db) => kind.run(db, institutionId, keys));
+      const found = await this.#read(institutionId, (db) => kind.run(db, keys));
       for (const [index, { resolve }] of together.entries()) resolve(found[places[index] as number]);
     } catch (error) {
       // A key that the statement fails on must not fail those that happened to be asked beside it.

@@ -450,9 +450,7 @@ describe('opening accounts', () => {
 
   function open(accounts: readonly NewAccount[]): Promise<Map<string, bigint>> {
     const { institutionId } = institution;
-    return db.database.transaction(institutionId, (tx) =>
-      insertAccounts(tx, institutionId, accounts, longAgo),
-    );
+    return db.database.transaction(institutionId, (tx) => insertAccounts(tx, accounts, longAgo));
   }
 
   test('opens each account at zero, a loan with its interest and fees, and returns its key by its id', async () => {
@@ -488,19 +486,19 @@ describe('opening accounts', () => {
         [institution.institutionId],
       ),
     );
-    const zero = { posted: 0n, debits_pending: 0n, credits_pending: 0n, seq: 0n, last_at: longAgo };
-    const noLoan = { accrued_interest: null, fees_due: null };
-    assert.deepEqual(rows, [
+    const zero = { posted: 0n, debitsPending: 0n, creditsPending: 0n, seq: 0n, lastAt: longAgo };
+    const noLoan = { accruedInterest: null, feesDue: null };
+    assert.partialDeepStrictEqual(rows, [
       {
-        account_id: 'opened-1',
-        account_key: keys.get('opened-1'),
+        accountId: 'opened-1',
+        accountKey: keys.get('opened-1'),
         category: 'LOAN',
         ...zero,
-        accrued_interest: 7n,
-        fees_due: 5n,
+        accruedInterest: 7n,
+        feesDue: 5n,
       },
-      { account_id: 'opened-2', account_key: keys.get('opened-2'), category: 'DEPOSIT', ...zero, ...noLoan },
-      { account_id: 'opened-3', account_key: keys.get('opened-3'), category: 'CREDIT', ...zero, ...noLoan },
+      { accountId: 'opened-2', accountKey: keys.get('opened-2'), category: 'DEPOSIT', ...zero, ...noLoan },
+      { accountId: 'opened-3', accountKey: keys.get('opened-3'), category: 'CREDIT', ...zero, ...noLoan },
     ]);
     assert.equal(keys.size, 3);
   });

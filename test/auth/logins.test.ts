@@ -443,10 +443,7 @@ function recording(database: Database, work: string[]): Database {
       }
       if (key === 'readJoined') {
         return async (institutionId: InstitutionId, joined: JoinedRead<unknown, unknown>, asked: unknown) =>
-          target.read(
-            institutionId,
-            async (db) => (await joined.run(noted(db as Transaction), institutionId, [asked]))[0],
-          );
+          target.read(institutionId, async (db) => (await joined.run(noted(db as Transaction), [asked]))[0]);
       }
       return Reflect.get(target, key);
     },

@@ -394,8 +394,7 @@ test('audits a change with the old and new values, and a typed name only in a de
     after: { openingDepositMinor: 0n, enrollment: 'closed' },
     origin: commandOf('root', { transactionId: 'typed-1', as: 'Ann "A" Lee' }),
   } as const;
-  const append = () =>
-    database.transaction(lakeside.institutionId, (tx) => appendAudit(tx, lakeside.institutionId, entry, at));
+  const append = () => database.transaction(lakeside.institutionId, (tx) => appendAudit(tx, entry, at));
   await append();
   const found: object[] = [];
   for await (const { action, before, after, origin } of readAudit(database, lakeside.institutionId, {

@@ -76,9 +76,7 @@ class Reader {
 }
 
 const append = (events: readonly NewEvent[], institutionId = lakesideId) =>
-  service.service.context.database.transaction(institutionId, (tx) =>
-    appendEvents(tx, institutionId, events, new Date()),
-  );
+  service.service.context.database.transaction(institutionId, (tx) => appendEvents(tx, events, new Date()));
 const marker = (name: string): NewEvent => ({ kind: 'test.marker', subjectKey: 0n, data: { name } });
 const isMarker = (name: string) => (event: Event) => event.data?.name === name;
 
@@ -217,7 +215,7 @@ describe('order of events', () => {
       commit = resolve;
     });
     const late = service.service.context.database.transaction(lakesideId, async (tx) => {
-      await appendEvents(tx, lakesideId, [marker('late')], new Date());
+      await appendEvents(tx, [marker('late')], new Date());
       wrote();
       await released;
     });
@@ -252,7 +250,7 @@ describe('order of events', () => {
         for (let i = 0; i < 25; i++) {
           await service.service.context.database
             .transaction(lakesideId, async (tx) => {
-              await appendEvents(tx, lakesideId, [marker(`w${writer}-${i}`)], new Date());
+              await appendEvents(tx, [marker(`w${writer}-${i}`)], new Date());
               await sleep((writer * 7 + i * 3) % 11);
               if (i % 5 === 4) throw new Error('given up');
             })
@@ -307,7 +305,7 @@ describe('after a restore', () => {
     const reader = new Reader(caller);
     const stored = restored.service.context.database;
     const put = (name: string) =>
-      stored.transaction(lakesideId, (tx) => appendEvents(tx, lakesideId, [marker(name)], new Date()));
+      stored.transaction(lakesideId, (tx) => appendEvents(tx, [marker(name)], new Date()));
     await put('old 1');
     await reader.until(isMarker('old 1'));
     await put('old 2');
@@ -367,7 +365,7 @@ describe('after a restore to an earlier state of the same cluster', () => {
     await using restored = await startTestService();
     const { database, clock } = restored.service.context;
     const put = (name: string) =>
-      database.transaction(lakesideId, (tx) => appendEvents(tx, lakesideId, [marker(name)], new Date()));
+      database.transaction(lakesideId, (tx) => appendEvents(tx, [marker(name)], new Date()));
     const caller = await clientOf(restored);
     const [behind, ahead] = [new Reader(caller), new Reader(caller)];
     await put('kept');
@@ -404,11 +402,11 @@ describe('after a restore to an earlier state of the same cluster', () => {
     await using restored = await startTestService();
     const { database, clock } = restored.service.context;
     const put = (name: string) =>
-      database.transaction(lakesideId, (tx) => appendEvents(tx, lakesideId, [marker(name)], new Date()));
+      database.transaction(lakesideId, (tx) => appendEvents(tx, [marker(name)], new Date()));
     const open = Promise.withResolvers<void>();
     const written = Promise.withResolvers<void>();
     const slow = database.transaction(lakesideId, async (tx) => {
-      await appendEvents(tx, lakesideId, [marker('slow')], new Date());
+      await appendEvents(tx, [marker('slow')], new Date());
       written.resolve();
       await open.promise;
     });

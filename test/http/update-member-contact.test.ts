@@ -99,9 +99,7 @@ describe('verification of an e-mail address', () => {
   /** The user that the address identifies for a client of the institution and for an assertion of a provider. */
   async function foundBy(email: string): Promise<string | undefined> {
     const { institutionId } = await institutionOf(service, 'lakeside');
-    const asserted = await service.db.database.read(institutionId, (db) =>
-      findUser(db, institutionId, email, 'EMAIL'),
-    );
+    const asserted = await service.db.database.read(institutionId, (db) => findUser(db, email, 'EMAIL'));
     const profile = await app.get(`${paths.customer(email)}/contact-methods?userIdType=EMAIL`);
     assert.equal(profile.body.userId, asserted?.userId, profile.text);
     return asserted?.userId;

@@ -107,19 +107,19 @@ test('every request’s reads use keys', async () => {
   const tokenId = '018f0000-0000-7000-8000-000000000000';
   const reads: Readonly<Record<string, (db: Queryable) => Promise<unknown>>> = {
     'an account of its holder': (q) =>
-      heldAccounts.run(q, i(), [
+      heldAccounts.run(q, [
         { accountId: 'a-2000', personKey: 2000n },
         { accountId: 'a-2001', personKey: 2001n },
       ]),
-    'an account of the institution': (q) => institutionsAccounts.run(q, i(), ['a-2000', 'a-2001']),
+    'an account of the institution': (q) => institutionsAccounts.run(q, ['a-2000', 'a-2001']),
     'who bears a token': (q) =>
-      standings.run(q, i(), [{ clientId: 'app', userId: 'u-2000', tokenId, familyId: null }]),
-    'a client': (q) => clients.run(q, i(), [{ clientId: 'app', address: null, now: new Date() }]),
+      standings.run(q, [{ clientId: 'app', userId: 'u-2000', tokenId, familyId: null }]),
+    'a client': (q) => clients.run(q, [{ clientId: 'app', address: null, now: new Date() }]),
     'a login': (q) => selectLogin(q, i(), 'Member.2000'),
     ...Object.fromEntries(
       userIdTypes.flatMap((type) => [
-        [`a profile by ${type}`, (q: Queryable) => selectUsersCalled(q, i(), type, idOf[type])],
-        [`an asserted member by ${type}`, (q: Queryable) => selectActorsBy(q, i(), type, idOf[type])],
+        [`a profile by ${type}`, (q: Queryable) => selectUsersCalled(q, type, idOf[type])],
+        [`an asserted member by ${type}`, (q: Queryable) => selectActorsBy(q, type, idOf[type])],
       ]),
     ),
   };

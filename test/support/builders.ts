@@ -242,7 +242,7 @@ export async function anAccount(
     ...given,
   };
   const keys = await database.transaction(institution.institutionId, (tx) =>
-    insertAccounts(tx, institution.institutionId, [account], longAgo),
+    insertAccounts(tx, [account], longAgo),
   );
   const accountKey = keys.get(account.accountId);
   if (accountKey === undefined) throw new Error('the account was not planted');
@@ -296,7 +296,7 @@ export async function aFundingAccount(
       accruedInterest: 0n,
       feesDue: 0n,
     };
-    await insertAccounts(tx, institution.institutionId, [funding], longAgo);
+    await insertAccounts(tx, [funding], longAgo);
   });
   return accountId;
 }

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { type Finding, reconcile } from '../../src/reconciliation/index.ts';
 import type { InstitutionId, Queryable } from '../../src/storage/index.ts';
 import { reverseTransfer } from '../../src/transfers/index.ts';
+import { inCamelCase } from '../support/camel-case.ts';
 import { runCli } from '../support/cli.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, handClock } from '../support/desk.ts';
@@ -161,8 +162,8 @@ async function foundAfter(corruption: string, institutionId: bigint): Promise<st
       {
         institutionId: Number(institutionId) as InstitutionId,
         query: async <Row extends object>({ text }: { text: string }, values: readonly unknown[] = []) => {
-          const { rows, rowCount: count, command } = await superuser.query<Row>(text, [...values]);
-          return { rows, rowCount: count ?? 0, command };
+          const { rows, rowCount: count, command } = await superuser.query(text, [...values]);
+          return { rows: rows.map(inCamelCase<Row>), rowCount: count ?? 0, command };
         },
       },
       institutionId,

@@ -55,10 +55,10 @@ interface ClientLookup {
 /** Clients with their secrets and keys. Requests that arrive together share one statement, and one row for each client. */
 export const clients: JoinedRead<ClientLookup, ClientRow> = {
   nameOf: ({ clientId, address }) => `${clientId} ${address}`,
-  run: async (db, institutionId, asked) => {
+  run: async (db, asked) => {
     const latest = Math.max(...asked.map(({ now }) => now.getTime()));
     const values = [
-      institutionId,
+      db.institutionId,
       asked.map(({ clientId }) => clientId),
       asked.map(({ address }) => address),
       new Date(latest),

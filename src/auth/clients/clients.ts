@@ -220,7 +220,7 @@ function record(
   more: Pick<AuditEntry, 'subject' | 'before' | 'after'> = {},
 ): Promise<void> {
   const entry = { action, outcome: 'succeeded', clientId, origin, ...more } as const;
-  return appendAudit(tx, tx.institutionId, entry, clock());
+  return appendAudit(tx, entry, clock());
 }
 
 async function selectClient({ clock }: ClientDeps, tx: Transaction, clientId: string) {

@@ -59,7 +59,7 @@ export async function reissueActivation(
     if (user === undefined) return undefined;
     const { userId } = user;
     const entry = { action: 'user.activation_code_issued', outcome: 'succeeded', userId, origin } as const;
-    await appendAudit(tx, institutionId, entry, at);
+    await appendAudit(tx, entry, at);
     return issueActivation(deps.vault, tx, user.userKey, deps.businessTime(institutionId, at));
   });
 }
@@ -103,11 +103,11 @@ export async function activateMember(
       if (!(await updateCredentials(tx, institutionId, userKey, request.username, passwordHash)))
         throw usernameTaken();
       const event = { kind: 'member.activated', subjectKey: userKey } as const;
-      await appendEvents(tx, institutionId, [event], at);
+      await appendEvents(tx, [event], at);
       const { clientId } = actor;
       const { userId } = activation;
       const entry = { action: 'user.activated', outcome: 'succeeded', clientId, userId, origin } as const;
-      await appendAudit(tx, institutionId, entry, at);
+      await appendAudit(tx, entry, at);
       await depositOpening(tx, activation.personKey, businessAt);
     });
   } catch (error) {

@@ -45,7 +45,7 @@ export async function changePassword(
       }))
     )
       throw wrongPassword();
-    await appendEvents(tx, institutionId, [{ kind: 'member.password_changed', subjectKey: userKey }], at);
+    await appendEvents(tx, [{ kind: 'member.password_changed', subjectKey: userKey }], at);
     const { userId } = user;
     const entry = {
       action: 'user.password_changed',
@@ -54,7 +54,7 @@ export async function changePassword(
       userId,
       origin,
     } as const;
-    await appendAudit(tx, institutionId, entry, at);
+    await appendAudit(tx, entry, at);
   });
 }
 

@@ -42,16 +42,14 @@ export async function handOverCode(
   eventId: string,
   origin: Origin,
 ): Promise<{ readonly code: string; readonly userId: string; readonly expiresAt: Date }> {
-  const event = await deps.database.read(institutionId, (db) =>
-    findCodeEvent(db, institutionId, eventId, kind.event),
-  );
+  const event = await deps.database.read(institutionId, (db) => findCodeEvent(db, eventId, kind.event));
   const code = event?.secret && unsealed(deps.vault, kind.purpose, event.secret);
   if (!code) throw noCode();
   const found = await kind.userOf(deps, institutionId, code);
   if (found?.userKey !== event.userKey) throw noCode();
   const { userId, expiresAt } = found;
   const entry = { action: kind.readAs, outcome: 'succeeded', clientId, userId, origin } as const;
-  await deps.database.write(institutionId, (db) => appendAudit(db, institutionId, entry, deps.clock()));
+  await deps.database.write(institutionId, (db) => appendAudit(db, entry, deps.clock()));
   return { code, userId, expiresAt };
 }
 
@@ -68,12 +66,12 @@ export async function acknowledgeCode(
   origin: Origin,
 ): Promise<void> {
   await deps.database.transaction(institutionId, async (tx) => {
-    const event = await findCodeEvent(tx, institutionId, eventId, kind.event);
+    const event = await findCodeEvent(tx, eventId, kind.event);
     if (event === undefined) throw noCode();
-    if (!(await wipeSecret(tx, institutionId, event.eventKey))) return;
-    const userId = await selectUserId(tx, institutionId, event.userKey);
+    if (!(await wipeSecret(tx, event.eventKey))) return;
+    const userId = await selectUserId(tx, event.userKey);
     const entry = { action: kind.deliveredAs, outcome: 'succeeded', clientId, userId, origin } as const;
-    await appendAudit(tx, institutionId, entry, deps.clock());
+    await appendAudit(tx, entry, deps.clock());
   });
 }
 

@@ -34,9 +34,9 @@ export async function setPassword(
   await deps.database.transaction(institutionId, async (tx) => {
     await updateCredentials(tx, institutionId, user.userKey, null, passwordHash);
     const event = { kind: 'member.password_changed', subjectKey: user.userKey } as const;
-    await appendEvents(tx, institutionId, [event], deps.clock());
+    await appendEvents(tx, [event], deps.clock());
     const entry = { action: 'user.password_set', outcome: 'succeeded', userId, origin } as const;
-    await appendAudit(tx, institutionId, entry, deps.clock());
+    await appendAudit(tx, entry, deps.clock());
   });
   return true;
 }
@@ -59,7 +59,7 @@ export async function setStanding(
     });
     const { userId } = user;
     for (const action of actionsOf(change)) {
-      await appendAudit(tx, institutionId, { action, outcome: 'succeeded', userId, origin }, deps.clock());
+      await appendAudit(tx, { action, outcome: 'succeeded', userId, origin }, deps.clock());
     }
     return true;
   });

@@ -64,7 +64,7 @@ export async function reissueEmailCode(
     const emailAddress = await selectUnverifiedEmail(tx, institutionId, userKey);
     if (emailAddress === undefined) return 'verified_already';
     const entry = { action: 'user.email_code_issued', outcome: 'succeeded', userId, origin } as const;
-    await appendAudit(tx, institutionId, entry, at);
+    await appendAudit(tx, entry, at);
     return issueEmailCode(deps.vault, tx, userKey, emailAddress, deps.businessTime(institutionId, at));
   });
 }
@@ -101,7 +101,7 @@ export async function confirmEmail(
       if (!(await verifyEmailByCode(tx, institutionId, userKey, emailAddress))) throw invalidCode();
       const data = { emailAddress };
       const event = { kind: 'member.email_confirmed', subjectKey: userKey, data } as const;
-      await appendEvents(tx, institutionId, [event], at);
+      await appendEvents(tx, [event], at);
       const entry = {
         action: 'user.email_confirmed',
         outcome: 'succeeded',
@@ -109,7 +109,7 @@ export async function confirmEmail(
         userId,
         origin,
       } as const;
-      await appendAudit(tx, institutionId, entry, at);
+      await appendAudit(tx, entry, at);
     });
   } catch (error) {
     const lostRace =

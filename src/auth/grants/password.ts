@@ -72,7 +72,7 @@ async function logIn(
       // Hashing took its time: who was locked, deactivated or given another password meanwhile stays outside.
       if (!(await admitLogin(tx, institutionId, user, { now: businessNow, passwordHash }))) return false;
       const { origin } = request;
-      await appendAudit(tx, institutionId, { ...entry, origin, clientId, userId: user.userId }, now);
+      await appendAudit(tx, { ...entry, origin, clientId, userId: user.userId }, now);
       return true;
     });
     if (!admitted) throw wrongCredentials({ reason: 'changed_meanwhile', userId: user.userId });

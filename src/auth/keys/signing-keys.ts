@@ -137,7 +137,7 @@ export class SigningKeys {
             subject,
             origin,
           } as const;
-          await appendAudit(tx, wholeService, entry, this.#clock());
+          await appendAudit(tx, entry, this.#clock());
         }
       });
     }
@@ -248,7 +248,7 @@ export class SigningKeys {
       });
       if (!made) return;
       const entry = { action: 'key.created', outcome: 'succeeded', reason, subject: kid, origin } as const;
-      await appendAudit(tx, wholeService, entry, createdAt);
+      await appendAudit(tx, entry, createdAt);
     });
     return kid;
   }

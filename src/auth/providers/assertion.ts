@@ -73,9 +73,7 @@ async function bearerOf(
   const sessionMillis = (assertion.sessionEndsAtMillis ?? Number.POSITIVE_INFINITY) - now.getTime();
   const lifetimeSeconds = Math.min(longestTokenSeconds, Math.floor(sessionMillis / 1000));
   if (lifetimeSeconds <= 0) throw new InvalidAssertionError('The session that it speaks of has ended.');
-  const user = await deps.database.read(institutionId, (db) =>
-    findUser(db, institutionId, assertion.subject, userIdType),
-  );
+  const user = await deps.database.read(institutionId, (db) => findUser(db, assertion.subject, userIdType));
   if (user?.mayAct !== true) {
     const facts = user ? { reason: 'locked_or_inactive', userId: user.userId } : { reason: 'unknown_user' };
     throw new InvalidAssertionError('It names nobody who may log in.', { facts });

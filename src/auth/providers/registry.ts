@@ -85,7 +85,7 @@ function record(
   change: Pick<AuditEntry, 'before' | 'after'>,
 ): Promise<void> {
   const entry = { action, outcome: 'succeeded', subject, origin, ...change } as const;
-  return appendAudit(tx, tx.institutionId, entry, clock());
+  return appendAudit(tx, entry, clock());
 }
 
 /** As the audit keeps it: of each key its id. */

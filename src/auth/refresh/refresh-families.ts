@@ -119,7 +119,7 @@ export async function endRefreshFamily(
     if (!(await revokeRefreshFamily(tx, institutionId, familyId, now, until))) return;
     const { userId } = user;
     const entry = { reason, origin, clientId, userId, subject: familyId };
-    await appendAudit(tx, institutionId, { action: 'token.revoked', outcome: 'succeeded', ...entry }, now);
+    await appendAudit(tx, { action: 'token.revoked', outcome: 'succeeded', ...entry }, now);
   });
 }
 

@@ -53,8 +53,8 @@ export async function countWrongPassword(
   const facts = { outcome: 'succeeded', reason: 'wrong_passwords', origin, clientId, userId } as const;
   if (counted.failedLogins >= maxFailedLogins) {
     await deps.database.transaction(institutionId, async (tx) => {
-      await appendEvents(tx, institutionId, [{ kind: 'member.password_ended', subjectKey: userKey }], now);
-      await appendAudit(tx, institutionId, { action: 'user.password_ended', ...facts }, now);
+      await appendEvents(tx, [{ kind: 'member.password_ended', subjectKey: userKey }], now);
+      await appendAudit(tx, { action: 'user.password_ended', ...facts }, now);
     });
   } else if (counted.isLocked) {
     deps.audit.note(institutionId, { action: 'user.locked', ...facts });

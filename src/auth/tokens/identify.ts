@@ -100,9 +100,7 @@ async function identifyAsserted(
   const { institutionId, providerId, userIdType } = provider;
   const clientId = `provider:${providerId}`;
   admit(nameOfClient({ institutionId, clientId }));
-  const user = await deps.database.read(institutionId, (db) =>
-    findUser(db, institutionId, subject, userIdType),
-  );
+  const user = await deps.database.read(institutionId, (db) => findUser(db, subject, userIdType));
   if (user?.mayAct !== true || issuedAtMillis <= (user.tokensEndedAt?.getTime() ?? 0)) throw invalidToken();
   const { userId, userKey, personKey } = user;
   return {

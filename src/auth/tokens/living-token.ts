@@ -27,7 +27,7 @@ export async function inactiveTokens(
   tx: Transaction,
   tokens: readonly PresentedToken[],
 ): Promise<ReadonlySet<PresentedToken>> {
-  const found = await standings.run(tx, tx.institutionId, tokens.map(askedOf));
+  const found = await standings.run(tx, tokens.map(askedOf));
   const active = await Promise.all(tokens.map((token, index) => isActive(deps, token, found[index])));
   return new Set(tokens.filter((_token, index) => !active[index]));
 }

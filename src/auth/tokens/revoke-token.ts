@@ -40,7 +40,7 @@ export async function revokeToken(deps: AuthDeps, raw: RawTokenRequest): Promise
     if (!(await revokeAccessToken(tx, institutionId, subject, forgottenAt(token)))) return;
     const entry = { reason: 'access_token', origin: raw.origin, clientId, userId, subject };
     const at = deps.clock();
-    await appendAudit(tx, institutionId, { action: 'token.revoked', outcome: 'succeeded', ...entry }, at);
+    await appendAudit(tx, { action: 'token.revoked', outcome: 'succeeded', ...entry }, at);
   });
 }
 

@@ -61,9 +61,9 @@ function toStanding(row: StandingRow): Standing {
 export const standings: JoinedRead<AskedToken, Standing> = {
   // All else that is asked stands in the token, and there is one of this id.
   nameOf: ({ tokenId }) => tokenId,
-  run: async (db, institutionId, asked) => {
+  run: async (db, asked) => {
     const values = [
-      institutionId,
+      db.institutionId,
       asked.map(({ clientId }) => clientId),
       asked.map(({ userId }) => userId),
       asked.map(({ tokenId }) => tokenId),

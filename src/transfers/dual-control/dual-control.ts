@@ -51,7 +51,7 @@ export async function consentOfTwo(
   const proposals = await selectProposalsForUpdate(tx, institutionId, about, at);
   const record = (step: 'proposed' | 'confirmed', after: object) => {
     const entry = { action: actions[about.kind][step], outcome: 'succeeded', origin, after } as const;
-    return appendAudit(tx, institutionId, { ...entry, subject: about.subject }, at);
+    return appendAudit(tx, { ...entry, subject: about.subject }, at);
   };
 
   // One of the two by the very name that stands in the proposal, as the database has it.

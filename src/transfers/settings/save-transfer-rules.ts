@@ -43,13 +43,13 @@ export async function saveTransferRules(
     if (consent && consent.kind === 'proposed') return consent;
     const [taken] = await replaceLimits(tx, institutionId, rules.limits);
     if (taken !== undefined) throw new LimitKeyTaken(taken);
-    await replaceBusinessDays(tx, institutionId, rules.businessDays);
+    await replaceBusinessDays(tx, rules.businessDays);
     await replaceContributionLimits(tx, institutionId, rules.contributionLimits);
     // Last: they say whether the database asks for a second person.
     await replacePolicies(tx, institutionId, rules.policies);
     const change = changeOf(before, await selectRules(tx));
     const entry = { action: 'transfer.rules_changed', outcome: 'succeeded', subject, origin } as const;
-    await appendAudit(tx, institutionId, { ...entry, ...change }, at);
+    await appendAudit(tx, { ...entry, ...change }, at);
     return { kind: 'saved' };
   });
 }
@@ -64,7 +64,7 @@ async function selectRules(tx: Transaction): Promise<TransferRules> {
   const [policies, limits, businessDays, contributionLimits] = await Promise.all([
     selectPolicies(tx, institutionId),
     selectLimits(tx, institutionId),
-    selectBusinessDays(tx, institutionId),
+    selectBusinessDays(tx),
     selectContributionLimits(tx, institutionId),
   ]);
   return { policies, limits, businessDays, contributionLimits };

@@ -55,7 +55,7 @@ async function readSettings(database: Database, institutionId: InstitutionId): P
     database.read(institutionId, (db) =>
       Promise.all([
         selectPolicies(db, institutionId),
-        selectBusinessDays(db, institutionId),
+        selectBusinessDays(db),
         selectContributionLimits(db, institutionId),
         selectLimits(db, institutionId),
         selectIdPrefixes(db, institutionId),

@@ -1,0 +1,6 @@
+import { inCamelCase as memberOf } from '../../src/storage/statement-group.ts';
+
+/** A row of pg's own client, named as the service's queries name theirs. */
+export function inCamelCase<Row extends object>(row: object): Row {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [memberOf(name), value])) as Row;
+}
