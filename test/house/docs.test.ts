@@ -12,7 +12,8 @@ const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].m
 
 test('every link of the documents leads to an existing file', () => {
   const docs = readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`);
-  for (const page of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'examples/README.md', ...docs]) {
+  const pages = readdirSync(root).filter((name) => name.endsWith('.md'));
+  for (const page of [...pages, 'examples/README.md', ...docs]) {
     if (!page.endsWith('.md')) continue;
     for (const link of matches(read(page), /\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
       assert.ok(existsSync(path.join(root, path.dirname(page), link)), `${page}: ${link}`);
