@@ -314,7 +314,7 @@ async function copyEverything(
       ),
     );
     await copy(
-      'used_ids (institution_id, transfer_id, transfer_key)',
+      'idempotency_keys (institution_id, transfer_id, transfer_key)',
       past(({ key }) => row(institution, `past-${key}`, key)),
     );
     await copy(

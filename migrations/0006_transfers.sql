@@ -99,14 +99,14 @@ comment on column transfers.request_id is 'Id of the request or command that ord
 comment on column transfers.settled_at is 'Moment at which the transfer became final.';
 comment on column transfers.list_class is 'PENDING 0, COMPLETED 10, FAILED 20, plus 1 to 5 for the type; 0 if declined before its type was known.';
 
-create table used_ids (
+create table idempotency_keys (
   institution_id  integer not null,
   transfer_id     text collate "C" not null,
   transfer_key    bigint not null,
   primary key (institution_id, transfer_id)
 );
 
-comment on table used_ids is
+comment on table idempotency_keys is
   'Every transfer id ever used, once. Apart from transfers, so that those can be partitioned by time.';
 
 create table pending_transfers (
@@ -196,9 +196,9 @@ create type transfer_with_memo as (
   exceeded_limit              jsonb
 );
 
-select bind_to_institution('transfers', 'used_ids', 'pending_transfers', 'transfer_approvals', 'transfer_id_prefixes');
+select bind_to_institution('transfers', 'idempotency_keys', 'pending_transfers', 'transfer_approvals', 'transfer_id_prefixes');
 
-grant select, insert on transfers, used_ids, pending_transfers, transfer_approvals, transfer_id_prefixes to sharedraft_service;
+grant select, insert on transfers, idempotency_keys, pending_transfers, transfer_approvals, transfer_id_prefixes to sharedraft_service;
 grant update (status, failure_code, failure_detail, operator, settled_at) on transfers to sharedraft_service;
 grant update (due_at, when_due), delete on pending_transfers to sharedraft_service;
 grant delete on transfer_id_prefixes to sharedraft_service;

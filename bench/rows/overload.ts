@@ -81,7 +81,7 @@ async function checkBooks({ stage, dataset }: Run): Promise<void> {
             (select count(*) from balances b
              where b.posted <> (select e.posted_after from entries e where e.institution_id = b.institution_id
                                 and e.account_key = b.account_key order by e.seq desc limit 1)) as differing,
-            (select count(*) from transfers) as transfers, (select count(*) from used_ids) as ids`,
+            (select count(*) from transfers) as transfers, (select count(*) from idempotency_keys) as ids`,
   );
   if (books?.sum !== '0' || books.differing !== '0' || books.transfers !== books.ids) {
     throw new Error(`the books do not balance: ${JSON.stringify(books)}`);

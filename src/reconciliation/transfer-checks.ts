@@ -153,7 +153,7 @@ export const transferChecks: readonly Check[] = [
                  else 'its id is noted as used by another transfer' end as detail
      from transfers t
      left join lateral (
-       select i.transfer_key from used_ids i
+       select i.transfer_key from idempotency_keys i
        where i.institution_id = $1 and i.transfer_id = t.transfer_id offset 0) i on true
      where ${inTransfers('t')} and i.transfer_key is distinct from t.transfer_key`,
   ),
@@ -227,7 +227,7 @@ export const transferChecks: readonly Check[] = [
     'ids',
     'used-id',
     `select i.transfer_id as row, 'is noted as used by a transfer that has another id, or is not there' as detail
-     from used_ids i
+     from idempotency_keys i
      ${transferOf('i.transfer_key')}
      where i.institution_id = $1 and i.transfer_id > $2::text and i.transfer_id <= $3::text
        and t.transfer_id is distinct from i.transfer_id`,
@@ -355,7 +355,7 @@ export const bounds = {
   ids: sql(
     'check_next_ids',
     `select max(transfer_id) as bound, count(*) as rows from (
-       select transfer_id from used_ids where institution_id = $1 and transfer_id > $2::text
+       select transfer_id from idempotency_keys where institution_id = $1 and transfer_id > $2::text
        order by transfer_id limit $3) k`,
   ),
   events: sql(

@@ -1,5 +1,5 @@
 /**
- * Transfers: initiate, explain, review, types, limits, settle (the batch). Owns the tables transfers, used_ids,
+ * Transfers: initiate, explain, review, types, limits, settle (the batch). Owns the tables transfers, idempotency_keys,
  * pending_transfers, transfer_approvals, proposals, transfer_policies, transfer_limits, limit_keys, limit_counters,
  * limit_uses, contribution_limits and loan_payments.
  *

@@ -289,7 +289,7 @@ export interface LimitUse {
 const uses = sql(
   'transfers_limit_uses',
   `select u.transfer_key, u.limit_key, u.subject_key, u.period_start, u.amount
-   from used_ids i
+   from idempotency_keys i
    join limit_uses u on u.institution_id = $1 and u.transfer_key = i.transfer_key
    where i.institution_id = $1 and i.transfer_id = any ($2::text[])`,
 );

@@ -76,7 +76,7 @@ export function insertLoanPayments(
 const paymentsOf = sql(
   'transfers_loan_payments_of',
   `select p.account_key, p.seq, p.to_fees, p.to_interest, p.to_principal, p.to_due, t.transfer_id
-   from used_ids i
+   from idempotency_keys i
    join transfers t on t.institution_id = $1 and t.transfer_key = i.transfer_key
    join loan_payments p on p.institution_id = $1 and p.account_key = t.to_key
    join entries e on e.institution_id = $1 and e.account_key = p.account_key and e.seq = p.seq

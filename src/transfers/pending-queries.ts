@@ -40,7 +40,7 @@ const pendingById = sql(
           (select coalesce(json_agg(array_remove(array[a.operator, a.sudo_user], null)), '[]') from transfer_approvals a
            where a.institution_id = $1 and a.transfer_key = p.transfer_key) as approved_by,
           ${ordererShutOut} as orderer_shut_out
-   from used_ids i
+   from idempotency_keys i
    join pending_transfers p on p.institution_id = $1 and p.transfer_key = i.transfer_key
    join transfers t on t.institution_id = $1 and t.transfer_key = i.transfer_key
    where i.institution_id = $1 and i.transfer_id = any ($2::text[])`,

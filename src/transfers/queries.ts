@@ -257,18 +257,18 @@ export interface SeenTransferRow extends TransferRow {
   readonly sourceHeld: boolean;
 }
 
-const usedIds = sql(
-  'transfers_used_ids',
-  'select transfer_id from used_ids where institution_id = $1 and transfer_id = any ($2::text[])',
+const idempotencyKeys = sql(
+  'transfers_idempotency_keys',
+  'select transfer_id from idempotency_keys where institution_id = $1 and transfer_id = any ($2::text[])',
 );
 
 /** Which of these ids have a transfer. */
-export async function selectUsedIds(
+export async function selectIdempotencyKeys(
   db: Queryable,
   institutionId: InstitutionId,
   transferIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ transfer_id: string }>(usedIds, [institutionId, transferIds]);
+  const { rows } = await db.query<{ transfer_id: string }>(idempotencyKeys, [institutionId, transferIds]);
   return new Set(rows.map((row) => row.transfer_id));
 }
 
@@ -299,7 +299,7 @@ const transfersById = sql(
             or t.reverses_key is not null and ${gotItBack('asked.person_key')} as source_held,
           ${reversalLinks(`asked.person_key is null or ${gotItBack('asked.person_key')}`)}
    from unnest($2::text[], $3::bigint[]) as asked (transfer_id, person_key)
-   join used_ids u on u.institution_id = $1 and u.transfer_id = asked.transfer_id
+   join idempotency_keys u on u.institution_id = $1 and u.transfer_id = asked.transfer_id
      and u.transfer_id = any ($2::text[])
    join transfers t on t.institution_id = $1 and t.transfer_key = u.transfer_key`,
 );
@@ -396,7 +396,7 @@ export async function selectTransfersById(
 const reversedKeys = sql(
   'transfers_reversed_keys',
   `select r.reverses_key
-   from used_ids i
+   from idempotency_keys i
    join transfers r on r.institution_id = $1 and r.reverses_key = i.transfer_key
      and r.reverses_key is not null and r.status <> 'FAILED'
    where i.institution_id = $1 and i.transfer_id = any ($2::text[])`,
@@ -415,7 +415,7 @@ export async function selectReversedKeys(
 const writeTransfers = sql(
   'transfers_write',
   `with ids as (
-     insert into used_ids (institution_id, transfer_id, transfer_key)
+     insert into idempotency_keys (institution_id, transfer_id, transfer_key)
      select $1, v.transfer_id, v.transfer_key from unnest($3::transfer_with_memo[]) as v
      returning 1
    ), written as (
@@ -430,7 +430,7 @@ const writeTransfers = sql(
      from unnest($3::transfer_with_memo[]) as v
      returning 1
    )
-   select expect_rows('used_ids', (select count(*) from ids), cardinality($3::transfer_with_memo[])),
+   select expect_rows('idempotency_keys', (select count(*) from ids), cardinality($3::transfer_with_memo[])),
           expect_rows('transfers', (select count(*) from written), cardinality($3::transfer_with_memo[]))`,
 );
 

@@ -66,7 +66,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   transfer_id_prefixes: { owner: 'auth', readers: ['transfers'] },
 
   transfers: { owner: 'transfers' },
-  used_ids: { owner: 'transfers' },
+  idempotency_keys: { owner: 'transfers' },
   pending_transfers: { owner: 'transfers' },
   transfer_approvals: { owner: 'transfers' },
   proposals: { owner: 'transfers' },

@@ -149,7 +149,7 @@ describe('visibility of transfers', () => {
     for (const caller of [pebble, fern, app]) {
       const { body } = await list(caller, 'limit=200');
       await service.db.superuser(
-        `insert into used_ids select institution_id, transfer_id, transfer_key from transfers on conflict do nothing`,
+        `insert into idempotency_keys select institution_id, transfer_id, transfer_key from transfers on conflict do nothing`,
       );
       for (const transfer of body) {
         assert.deepEqual((await caller.get(`${paths.transfers}/${transfer.id}`)).body, transfer);

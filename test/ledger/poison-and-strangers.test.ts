@@ -40,7 +40,7 @@ test('a poison order fails alone and stores nothing, and its neighbors in the ba
   assert.equal(answer.body.code, 'internal_error');
   assert.doesNotMatch(answer.text, /poison|trigger|plpgsql/);
   const stored = await service.db.superuser(
-    `select from used_ids where transfer_id = 'poison'
+    `select from idempotency_keys where transfer_id = 'poison'
      union all select from transfers where transfer_id = 'poison'`,
   );
   assert.equal(stored.length, 0);
@@ -87,7 +87,7 @@ test('an account locked longer than an order may wait causes 503, writes nothing
   assert.ok(answer.headers.has('retry-after'));
   await stranger.query('rollback');
   await stranger.end();
-  const stored = await service.db.superuser(`select from used_ids where transfer_id = 'too-long'`);
+  const stored = await service.db.superuser(`select from idempotency_keys where transfer_id = 'too-long'`);
   assert.equal(stored.length, 0);
   const again = await bank.post(paths.transfers, order('too-long', 'a-1014-checking', 'a-1001-savings'));
   assert.equal(again.status, 201);

@@ -81,7 +81,7 @@ test('100,000 random orders through two processes have every outcome and balance
   );
   assert.equal(broken?.count, 0n);
   const [counted] = await service.db.superuser<{ transfers: bigint; ids: bigint; events: bigint }>(
-    `select (select count(*) from transfers) as transfers, (select count(*) from used_ids) as ids,
+    `select (select count(*) from transfers) as transfers, (select count(*) from idempotency_keys) as ids,
             (select count(*) from outbox where kind like 'transfer.%') as events`,
   );
   assert.equal(counted?.transfers, counted?.ids);

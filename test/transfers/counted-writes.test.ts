@@ -45,7 +45,7 @@ const first = pay('first');
 const cases: readonly Case[] = [
   { table: 'balances', write: 'update', act: first, otherwise: 'COMPLETED' },
   { table: 'entries', write: 'insert', act: first, otherwise: 'COMPLETED' },
-  { table: 'used_ids', write: 'insert', act: first, otherwise: 'COMPLETED' },
+  { table: 'idempotency_keys', write: 'insert', act: first, otherwise: 'COMPLETED' },
   { table: 'transfers', write: 'insert', act: first, otherwise: 'COMPLETED' },
   { table: 'outbox', write: 'insert', act: first, otherwise: 'COMPLETED' },
   { table: 'limit_counters', write: 'insert', world: counted, act: first, otherwise: 'COMPLETED' },

@@ -30,7 +30,7 @@ async function fingerprint(): Promise<string> {
     'balances',
     'entries',
     'transfers',
-    'used_ids',
+    'idempotency_keys',
     'pending_transfers',
     'limit_counters',
     'limit_uses',

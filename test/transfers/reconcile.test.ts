@@ -327,7 +327,7 @@ const corruptions: readonly Corruption[] = [
                   select institution_id, 5, 'invented', transfer_type, from_account_id, to_account_id, from_key, to_key,
                          amount, currency, status, client_id, created_at, settled_at
                   from transfers where ${onTransfer('standard')} returning institution_id)
-                insert into used_ids select institution_id, 'invented', 5 from made`,
+                insert into idempotency_keys select institution_id, 'invented', 5 from made`,
     found: () => ['transfer-entries: invented'],
   },
   {
@@ -361,18 +361,18 @@ const corruptions: readonly Corruption[] = [
   },
   {
     what: 'an id no longer used up',
-    sql: () => `delete from used_ids where ${onTransfer('standard')}`,
+    sql: () => `delete from idempotency_keys where ${onTransfer('standard')}`,
     found: () => ['transfer-id: standard'],
   },
   {
     what: 'an id used up by nothing',
-    sql: () => `insert into used_ids values (${names.lakeside}, 'ghost', 5)`,
+    sql: () => `insert into idempotency_keys values (${names.lakeside}, 'ghost', 5)`,
     found: () => ['used-id: ghost'],
   },
   {
     what: 'an id that leads to another transfer',
     sql: () =>
-      `update used_ids set transfer_key = ${names.transfer('to-loan')} where ${onTransfer('standard')}`,
+      `update idempotency_keys set transfer_key = ${names.transfer('to-loan')} where ${onTransfer('standard')}`,
     found: () => ['transfer-id: standard', 'used-id: standard'],
   },
   {

@@ -43,7 +43,7 @@ after(async () => {
   await service.close();
 });
 
-const key = (id: string) => `(select transfer_key from used_ids where transfer_id = '${id}')`;
+const key = (id: string) => `(select transfer_key from idempotency_keys where transfer_id = '${id}')`;
 const account = (id: string) => `(select account_key from accounts where account_id = '${id}')`;
 
 /** A time after all events of these tests. */
@@ -85,8 +85,8 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
   ['an entry deleted', '42501', 'delete from entries'],
   ['a transfer changed', '42501', 'update transfers set amount = 1'],
   ['a transfer deleted', '42501', 'delete from transfers'],
-  ['a used id freed', '42501', 'delete from used_ids'],
-  ['a used id turned', '42501', 'update used_ids set transfer_key = 5'],
+  ['a used id freed', '42501', 'delete from idempotency_keys'],
+  ['a used id turned', '42501', 'update idempotency_keys set transfer_key = 5'],
   ['an approval deleted', '42501', 'delete from transfer_approvals'],
   ['parts of a payment changed', '42501', 'update loan_payments set to_fees = 0'],
   ['an event deleted', '42501', 'delete from outbox'],
@@ -102,7 +102,7 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
   [
     'a row of another institution',
     '42501',
-    `insert into used_ids select institution_id + 1, 'ghost', 5 from used_ids limit 1`,
+    `insert into idempotency_keys select institution_id + 1, 'ghost', 5 from idempotency_keys limit 1`,
   ],
   ['a balance without an entry', 'SD003', 'update balances set posted = posted + 1'],
   ['a hold without an entry', 'SD003', 'update balances set debits_pending = 0 where debits_pending > 0'],
@@ -335,13 +335,13 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
   [
     'more to give back than was counted',
     'SD013',
-    `insert into limit_uses select institution_id, transfer_key, 7, 1, '2026-01-01', 1 from used_ids
+    `insert into limit_uses select institution_id, transfer_key, 7, 1, '2026-01-01', 1 from idempotency_keys
      where transfer_id = 'pending'`,
   ],
   [
     'something to give back of what has posted',
     'SD013',
-    `insert into limit_uses select institution_id, transfer_key, 7, 1, '2026-01-01', 10000 from used_ids
+    `insert into limit_uses select institution_id, transfer_key, 7, 1, '2026-01-01', 10000 from idempotency_keys
      where transfer_id = 'posted'`,
   ],
 ];
@@ -442,7 +442,7 @@ for (const [what, ends, posted, released] of [
         creditsPending: [0, -released],
       }),
       `insert into transfer_approvals
-       select institution_id, transfer_key, 'ann', '2026-01-01' from used_ids where transfer_id = 'pending'`,
+       select institution_id, transfer_key, 'ann', '2026-01-01' from idempotency_keys where transfer_id = 'pending'`,
       `update transfers set status = '${ends}', settled_at = '${future}',
          failure_code = case '${ends}' when 'FAILED' then 'transfer_cancelled' end,
          failure_detail = case '${ends}' when 'FAILED' then 'Cancelled.' end

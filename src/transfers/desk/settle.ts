@@ -16,10 +16,10 @@ import {
   type AccountFacts,
   selectAccountFacts,
   selectDetails,
+  selectIdempotencyKeys,
   selectMembershipsOf,
   selectReversedKeys,
   selectTransfersById,
-  selectUsedIds,
   selectUsersOfCustomers,
 } from '../queries.ts';
 import { taxYearStart } from '../rules/decide.ts';
@@ -181,7 +181,7 @@ async function lockAndRead(
   const [book, read, used, changing, inactive] = await Promise.all([
     patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),
     readAccounts(tx, accountIds),
-    selectUsedIds(
+    selectIdempotencyKeys(
       tx,
       tx.institutionId,
       asked.map((one) => one.transferId),
