@@ -8,13 +8,13 @@ create table transfer_policies (
   review_above           bigint check (review_above >= 0),
   second_approval_above  bigint,
   review_seconds         integer check (review_seconds between 1 and 2592000),
-  unreviewed             text check (unreviewed in ('POST', 'EXPIRE')),
+  on_review_timeout      text check (on_review_timeout in ('POST', 'EXPIRE')),
   cut_off                time(0),
   payment_options        text[] not null check (
                            payment_options <@ array['DEFAULT', 'PRINCIPAL_ONLY', 'INTEREST_ONLY', 'EXCESS_TO_PRINCIPAL']
                            and 'DEFAULT' = any (payment_options)),
   primary key (institution_id, transfer_type, currency),
-  constraint transfer_policies_review check (num_nonnulls(review_above, review_seconds, unreviewed) in (0, 3)),
+  constraint transfer_policies_review check (num_nonnulls(review_above, review_seconds, on_review_timeout) in (0, 3)),
   constraint transfer_policies_second_approval check (second_approval_above is null or review_above is not null),
   constraint transfer_policies_second_approval_above check (second_approval_above >= review_above)
 );
@@ -26,7 +26,7 @@ comment on table transfer_policies is 'Review, cut-off and payment options by tr
 comment on column transfer_policies.review_above is 'A transfer of more is held for review.';
 comment on column transfer_policies.second_approval_above is 'A transfer of more needs two approvals. Any such policy turns dual control on.';
 comment on column transfer_policies.review_seconds is 'Longest time of a review.';
-comment on column transfer_policies.unreviewed is 'Outcome of a review that runs out of time.';
+comment on column transfer_policies.on_review_timeout is 'Outcome of a review that runs out of time.';
 comment on column transfer_policies.cut_off is
   'A transfer ordered later on a business day, or on any other day, is processed on the next business day.';
 

@@ -17,7 +17,7 @@ const files = {
     'review_above',
     'second_approval_above',
     'review_seconds',
-    'unreviewed',
+    'on_review_timeout',
     'cut_off',
     'payment_options',
   ],
@@ -102,14 +102,17 @@ function readPolicy(row: Row): TransferRules['policies'][number] {
   const aboveMinor = amountOrNull(row, 'review_above', currency);
   const secondApprovalAboveMinor = amountOrNull(row, 'second_approval_above', currency);
   const seconds = integerOrNull(row, 'review_seconds', 1, 2_592_000);
-  const unreviewed = row.optional(
-    'unreviewed',
+  const onReviewTimeout = row.optional(
+    'on_review_timeout',
     (text) => ['POST', 'EXPIRE'].includes(text),
     'POST or EXPIRE',
   );
-  const together = [aboveMinor, seconds, unreviewed].filter((value) => value !== null).length;
+  const together = [aboveMinor, seconds, onReviewTimeout].filter((value) => value !== null).length;
   if (together !== 0 && together !== 3) {
-    row.fail('review_above', 'review_above, review_seconds and unreviewed all together or none of them');
+    row.fail(
+      'review_above',
+      'review_above, review_seconds and on_review_timeout all together or none of them',
+    );
   }
   if (secondApprovalAboveMinor !== null && (aboveMinor === null || secondApprovalAboveMinor < aboveMinor)) {
     row.fail('second_approval_above', 'no less than review_above');
@@ -127,9 +130,14 @@ function readPolicy(row: Row): TransferRules['policies'][number] {
     transferType,
     currency,
     review:
-      aboveMinor === null || seconds === null || unreviewed === null
+      aboveMinor === null || seconds === null || onReviewTimeout === null
         ? null
-        : { aboveMinor, secondApprovalAboveMinor, seconds, unreviewed: unreviewed as 'POST' | 'EXPIRE' },
+        : {
+            aboveMinor,
+            secondApprovalAboveMinor,
+            seconds,
+            onReviewTimeout: onReviewTimeout as 'POST' | 'EXPIRE',
+          },
     cutOff: row.optional(
       'cut_off',
       (text) => /^([01]\d|2[0-3]):[0-5]\d$/.test(text),

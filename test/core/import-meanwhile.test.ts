@@ -218,7 +218,7 @@ test('a held payment above the debt that the core now reports posts, reconciles,
     aboveMinor: 10_00n,
     secondApprovalAboveMinor: null,
     seconds: 3_600,
-    unreviewed: 'EXPIRE',
+    onReviewTimeout: 'EXPIRE',
   } as const;
   await saveTransferRules(
     { database, clock: systemClock },

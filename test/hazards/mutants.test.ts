@@ -39,7 +39,7 @@ type Check = (program: Program) => Promise<void>;
 
 /** Every transfer of the type is held for a review of an hour, and expires. */
 function reviewed(type: 'STANDARD' | 'LOAN_PAYMENT' | 'IRA_CONTRIBUTION', secondAbove: bigint | null = null) {
-  const review = { above: 0n, secondAbove, seconds: 3_600, unreviewed: 'EXPIRE' as const };
+  const review = { above: 0n, secondAbove, seconds: 3_600, onReviewTimeout: 'EXPIRE' as const };
   return policy({ type, review });
 }
 

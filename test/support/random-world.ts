@@ -138,7 +138,7 @@ function randomPolicy(random: Random, type: ModelType): WorldPolicy {
           above,
           secondAbove: chance(50) ? above + BigInt(random(60_000)) : null,
           seconds: pick(random, [30, 3_600, 172_800]),
-          unreviewed: pick(random, ['POST', 'EXPIRE'] as const),
+          onReviewTimeout: pick(random, ['POST', 'EXPIRE'] as const),
         }
       : null,
     cutOff: chance(50) ? pick(random, ['11:30:00', '17:00:00', '21:15:00']) : null,
@@ -350,7 +350,7 @@ async function lawsOf(insert: Insert, world: World): Promise<void> {
       review_above: review?.above ?? null,
       second_approval_above: review?.secondAbove ?? null,
       review_seconds: review?.seconds ?? null,
-      unreviewed: review?.unreviewed ?? null,
+      on_review_timeout: review?.onReviewTimeout ?? null,
       cut_off: cutOff,
       payment_options: options,
     })),

@@ -14,7 +14,7 @@ export interface WorldPolicy {
     readonly above: bigint;
     readonly secondAbove: bigint | null;
     readonly seconds: number;
-    readonly unreviewed: 'POST' | 'EXPIRE';
+    readonly onReviewTimeout: 'POST' | 'EXPIRE';
   } | null;
   /** HH:MM:SS in the institution's zone. */
   readonly cutOff: string | null;
@@ -438,14 +438,14 @@ export class SlowBank {
     if (policy === undefined) return null;
     const opening = policy.cutOff === null ? null : this.#openingWaitedFor(now, policy.cutOff);
     if (policy.review !== null && life.amount > policy.review.above) {
-      const { secondAbove, seconds, unreviewed } = policy.review;
+      const { secondAbove, seconds, onReviewTimeout } = policy.review;
       const end = new Date(now.getTime() + seconds * 1_000);
       return {
         review: true,
         approvals: secondAbove !== null && life.amount > secondAbove ? 2 : 1,
         notBefore: opening,
-        dueAt: unreviewed === 'POST' && opening !== null && opening > end ? opening : end,
-        whenDue: unreviewed,
+        dueAt: onReviewTimeout === 'POST' && opening !== null && opening > end ? opening : end,
+        whenDue: onReviewTimeout,
         approvedBy: [],
       };
     }

@@ -223,7 +223,7 @@ test('a limit under a used number may change its maximums, and not its meaning',
 
 test('checks rules as a whole before saving any, and reports each error with its place', async () => {
   const policies =
-    'transfer_type,currency,review_above,second_approval_above,review_seconds,unreviewed,cut_off,payment_options';
+    'transfer_type,currency,review_above,second_approval_above,review_seconds,on_review_timeout,cut_off,payment_options';
   const limits =
     'limit_key,subject,period,transfer_type,source_type,currency,max_per_transfer,max_amount,max_count';
   await using folder = await extractFolder({

@@ -28,7 +28,7 @@ const cancel = (teller: Teller) => teller.cancel('ada', 'first');
 const approve = (teller: Teller) => teller.review('approve', 'ann', 'first');
 
 const counted = { limits: [limit({ maxAmount: 1_000_00n })] };
-const review = { above: 0n, secondAbove: 0n, seconds: 3_600, unreviewed: 'EXPIRE' as const };
+const review = { above: 0n, secondAbove: 0n, seconds: 3_600, onReviewTimeout: 'EXPIRE' as const };
 const reviewed = { ...counted, policies: [policy({ type: 'STANDARD', review })] };
 
 interface Case {

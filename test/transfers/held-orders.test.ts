@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => db.close());
 
-const review = { above: 100_00n, secondAbove: null, seconds: 3_600, unreviewed: 'POST' } as const;
+const review = { above: 100_00n, secondAbove: null, seconds: 3_600, onReviewTimeout: 'POST' } as const;
 const pay = { from: 'ada-checking', to: 'ada-savings', amount: '200.00' };
 const due = '2026-03-03T16:00:00Z';
 
@@ -66,7 +66,7 @@ test('the sweep does not post for a member locked after it has looked', async ()
 });
 
 test('a lock by wrong passwords stops no held transfer, and an expiring one expires', async () => {
-  const expiring = { ...review, unreviewed: 'EXPIRE' } as const;
+  const expiring = { ...review, onReviewTimeout: 'EXPIRE' } as const;
   await using teller = await Teller.of(theProgram, db, {
     policies: [policy({ type: 'STANDARD', review }), policy({ type: 'CROSS_MEMBER', review: expiring })],
   });

@@ -72,7 +72,7 @@ test('an order on an account ahead of the clock is created by the clock, and rec
     policies: [
       policy({
         type: 'INTRA_FI',
-        review: { above: 50_00n, secondAbove: null, seconds: 3_600, unreviewed: 'EXPIRE' },
+        review: { above: 50_00n, secondAbove: null, seconds: 3_600, onReviewTimeout: 'EXPIRE' },
       }),
     ],
   });

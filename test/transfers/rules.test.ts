@@ -136,7 +136,7 @@ describe('limits', () => {
             aboveMinor: 10_00n,
             secondApprovalAboveMinor: null,
             seconds: 172_800,
-            unreviewed: 'EXPIRE',
+            onReviewTimeout: 'EXPIRE',
           },
           cutOff: null,
           paymentOptions: ['DEFAULT'],

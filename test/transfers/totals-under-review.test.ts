@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => db.close());
 
-const review = { above: 100_00n, secondAbove: null, seconds: 3_600, unreviewed: 'POST' } as const;
+const review = { above: 100_00n, secondAbove: null, seconds: 3_600, onReviewTimeout: 'POST' } as const;
 const standard = policy({ type: 'STANDARD', review });
 const total = limit({ subject: 'USER', reviewAbove: 300_00n });
 const pay = { from: 'ada-checking', to: 'ada-savings' };

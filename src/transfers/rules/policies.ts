@@ -26,7 +26,7 @@ const reviewOfTotals = {
   aboveMinor: 0n,
   secondApprovalAboveMinor: null,
   seconds: 86_400,
-  unreviewed: 'EXPIRE',
+  onReviewTimeout: 'EXPIRE',
 } as const satisfies Policy['review'];
 
 /**
@@ -49,8 +49,10 @@ export function holdTerms(
       heldFor: 'REVIEW',
       // What would post unreviewed still waits for its business day.
       dueAt:
-        review.unreviewed === 'POST' && notBefore !== null && notBefore > reviewed ? notBefore : reviewed,
-      whenDue: review.unreviewed,
+        review.onReviewTimeout === 'POST' && notBefore !== null && notBefore > reviewed
+          ? notBefore
+          : reviewed,
+      whenDue: review.onReviewTimeout,
       approvalsNeeded: second !== null && amountMinor > second ? 2 : 1,
       notBefore,
     };

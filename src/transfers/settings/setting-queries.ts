@@ -12,7 +12,7 @@ export interface Policy {
     readonly aboveMinor: bigint;
     readonly secondApprovalAboveMinor: bigint | null;
     readonly seconds: number;
-    readonly unreviewed: 'POST' | 'EXPIRE';
+    readonly onReviewTimeout: 'POST' | 'EXPIRE';
   } | null;
   /** A wall time of the institution's as HH:MM:SS; null: no cut-off. */
   readonly cutOff: string | null;
@@ -25,14 +25,14 @@ interface PolicyRow {
   review_above: bigint | null;
   second_approval_above: bigint | null;
   review_seconds: number | null;
-  unreviewed: 'POST' | 'EXPIRE' | null;
+  on_review_timeout: 'POST' | 'EXPIRE' | null;
   cut_off: string | null;
   payment_options: LoanPaymentOption[];
 }
 
 const policies = sql(
   'transfers_policies',
-  `select transfer_type, currency, review_above, second_approval_above, review_seconds, unreviewed,
+  `select transfer_type, currency, review_above, second_approval_above, review_seconds, on_review_timeout,
           cut_off::text as cut_off, payment_options
    from transfer_policies where institution_id = $1 order by transfer_type, currency`,
 );
@@ -43,13 +43,13 @@ export async function selectPolicies(db: Queryable, institutionId: InstitutionId
     transferType: row.transfer_type,
     currency: row.currency,
     review:
-      row.review_above === null || row.review_seconds === null || row.unreviewed === null
+      row.review_above === null || row.review_seconds === null || row.on_review_timeout === null
         ? null
         : {
             aboveMinor: row.review_above,
             secondApprovalAboveMinor: row.second_approval_above,
             seconds: row.review_seconds,
-            unreviewed: row.unreviewed,
+            onReviewTimeout: row.on_review_timeout,
           },
     cutOff: row.cut_off,
     paymentOptions: row.payment_options,
@@ -63,11 +63,11 @@ const removePolicies = sql(
 const addPolicies = sql(
   'transfers_add_policies',
   `insert into transfer_policies (institution_id, transfer_type, currency, review_above, second_approval_above,
-                                  review_seconds, unreviewed, cut_off, payment_options)
-   select $1, transfer_type, currency, review_above, second_approval_above, review_seconds, unreviewed, cut_off,
+                                  review_seconds, on_review_timeout, cut_off, payment_options)
+   select $1, transfer_type, currency, review_above, second_approval_above, review_seconds, on_review_timeout, cut_off,
           string_to_array(payment_options, ' ')
    from unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::integer[], $7::text[], $8::time[], $9::text[])
-     as v (transfer_type, currency, review_above, second_approval_above, review_seconds, unreviewed, cut_off,
+     as v (transfer_type, currency, review_above, second_approval_above, review_seconds, on_review_timeout, cut_off,
            payment_options)`,
 );
 
@@ -85,7 +85,7 @@ export async function replacePolicies(
     rows.map((row) => row.review?.aboveMinor ?? null),
     rows.map((row) => row.review?.secondApprovalAboveMinor ?? null),
     rows.map((row) => row.review?.seconds ?? null),
-    rows.map((row) => row.review?.unreviewed ?? null),
+    rows.map((row) => row.review?.onReviewTimeout ?? null),
     rows.map((row) => row.cutOff),
     rows.map((row) => row.paymentOptions.join(' ')),
   ]);
