@@ -102,7 +102,7 @@ comment on column control_totals.total is 'Entries add their control number, tra
 -- ---------------------------------------------------------------------------------------------------------
 -- Rows as a batch sends them: one array of a composite type for each table (ADR 12).
 
-create type dated_balance_change as (
+create type balance_change as (
   account_key      bigint,
   posted           bigint,
   debits_pending   bigint,
@@ -111,7 +111,7 @@ create type dated_balance_change as (
   last_at          timestamptz
 );
 
-create type dated_entry as (
+create type new_entry as (
   account_key            bigint,
   seq                    bigint,
   posting_key            bigint,

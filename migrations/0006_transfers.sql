@@ -171,7 +171,7 @@ comment on table transfer_id_prefixes is
   'Prefixes of transfer ids reserved for one client. Transfer ids are one namespace in an institution (ADR 19).';
 
 -- A row as a batch sends it.
-create type transfer_with_memo as (
+create type new_transfer as (
   transfer_key                bigint,
   transfer_id                 text,
   transfer_type               text,

@@ -181,7 +181,7 @@ comment on column proposals.subject is 'Id of the transfer to reverse, or SHA-25
 comment on column proposals.confirmed_xid is 'The transaction that confirmed it.';
 
 -- A row as a batch sends it.
-create type reviewed_counter as (
+create type counter_state as (
   limit_key      integer,
   subject_key    bigint,
   period_start   date,

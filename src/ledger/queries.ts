@@ -75,7 +75,7 @@ const writeBook = sql(
      update balances b
      set posted = v.posted, debits_pending = v.debits_pending, credits_pending = v.credits_pending, seq = v.seq,
          last_at = coalesce(v.last_at, $2)
-     from unnest($4::dated_balance_change[]) as v
+     from unnest($4::balance_change[]) as v
      where b.institution_id = $1 and b.account_key = v.account_key and b.account_key = any ($3::bigint[])
      returning 1
    ), recorded as (
@@ -83,11 +83,11 @@ const writeBook = sql(
                           debits_pending_after, credits_pending_after, floor, ceiling, recorded_at)
      select $1, v.account_key, v.seq, v.posting_key, v.kind, v.amount, v.posted_after, v.debits_pending_after, v.credits_pending_after,
             v.floor, v.ceiling, coalesce(v.recorded_at, $2)
-     from unnest($5::dated_entry[]) as v
+     from unnest($5::new_entry[]) as v
      returning 1
    )
    select expect_rows('balances', (select count(*) from moved), cardinality($3::bigint[])),
-          expect_rows('entries', (select count(*) from recorded), cardinality($5::dated_entry[]))`,
+          expect_rows('entries', (select count(*) from recorded), cardinality($5::new_entry[]))`,
 );
 
 /**

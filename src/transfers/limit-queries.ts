@@ -221,8 +221,8 @@ function toCounter(row: CounterDbRow): CounterRow {
 const insertGiven = `
   insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers, max_amount,
                               max_transfers, reviewed, review_above)
-  select $1, v.* from unnest($2::reviewed_counter[]) as v`;
-const counters = ['limit_counters', 'cardinality($2::reviewed_counter[])'] as const;
+  select $1, v.* from unnest($2::counter_state[]) as v`;
+const counters = ['limit_counters', 'cardinality($2::counter_state[])'] as const;
 const addCounters = counted('transfers_add_counters', ...counters, insertGiven);
 // An upsert, though each row stands and is locked: it finds it by its key, where the plan of a join compared each with all.
 const writeCounters = counted(

@@ -416,7 +416,7 @@ const writeTransfers = sql(
   'transfers_write',
   `with ids as (
      insert into idempotency_keys (institution_id, transfer_id, transfer_key)
-     select $1, v.transfer_id, v.transfer_key from unnest($3::transfer_with_memo[]) as v
+     select $1, v.transfer_id, v.transfer_key from unnest($3::new_transfer[]) as v
      returning 1
    ), written as (
      insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
@@ -427,11 +427,11 @@ const writeTransfers = sql(
             case when v.status = 'PENDING' then null when cardinality($4::bigint[]) = 0 then $2::timestamptz
                  else coalesce((select l.at from unnest($4::bigint[], $5::timestamptz[]) as l (transfer_key, at)
                                 where l.transfer_key = v.transfer_key), $2) end
-     from unnest($3::transfer_with_memo[]) as v
+     from unnest($3::new_transfer[]) as v
      returning 1
    )
-   select expect_rows('idempotency_keys', (select count(*) from ids), cardinality($3::transfer_with_memo[])),
-          expect_rows('transfers', (select count(*) from written), cardinality($3::transfer_with_memo[]))`,
+   select expect_rows('idempotency_keys', (select count(*) from ids), cardinality($3::new_transfer[])),
+          expect_rows('transfers', (select count(*) from written), cardinality($3::new_transfer[]))`,
 );
 
 /**
