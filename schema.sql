@@ -10,7 +10,7 @@ create sequence provider_generations as bigint increment by 1;
 
 -- Types
 
-create type dated_balance_change as (
+create type balance_change as (
   account_key bigint,
   posted bigint,
   debits_pending bigint,
@@ -19,7 +19,19 @@ create type dated_balance_change as (
   last_at timestamp with time zone
 );
 
-create type dated_entry as (
+create type counter_state as (
+  limit_key integer,
+  subject_key bigint,
+  period_start date,
+  amount bigint,
+  transfers integer,
+  max_amount bigint,
+  max_transfers integer,
+  reviewed bigint,
+  review_above bigint
+);
+
+create type new_entry as (
   account_key bigint,
   seq bigint,
   posting_key bigint,
@@ -45,19 +57,7 @@ create type new_event as (
   secret_expires_at timestamp with time zone
 );
 
-create type reviewed_counter as (
-  limit_key integer,
-  subject_key bigint,
-  period_start date,
-  amount bigint,
-  transfers integer,
-  max_amount bigint,
-  max_transfers integer,
-  reviewed bigint,
-  review_above bigint
-);
-
-create type transfer_with_memo as (
+create type new_transfer as (
   transfer_key bigint,
   transfer_id text,
   transfer_type text,
@@ -193,6 +193,15 @@ create table business_days (
   open boolean not null,
   constraint business_days_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint business_days_pkey PRIMARY KEY (institution_id, day)
+);
+
+create table client_assertion_replays (
+  institution_id integer not null,
+  assertion_hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint client_assertion_replays_assertion_hash_check CHECK (length(assertion_hash) = 32),
+  constraint client_assertion_replays_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint client_assertion_replays_pkey PRIMARY KEY (institution_id, assertion_hash)
 );
 
 create table client_directory (
@@ -373,6 +382,13 @@ create table holders (
   constraint holders_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
   constraint holders_pkey PRIMARY KEY (institution_id, account_key, person_key),
   constraint holders_role_check CHECK (role = ANY (ARRAY['PRIMARY'::text, 'JOINT'::text, 'AUTHORIZED_SIGNER'::text]))
+);
+
+create table idempotency_keys (
+  institution_id integer not null,
+  transfer_id text collate "C" not null,
+  transfer_key bigint not null,
+  constraint idempotency_keys_pkey PRIMARY KEY (institution_id, transfer_id)
 );
 
 create table identity_providers (
@@ -615,6 +631,16 @@ create table proposals (
   constraint proposals_two_persons CHECK (NOT share_a_person(ARRAY[proposed_by, proposed_sudo], ARRAY[confirmed_by, confirmed_sudo]))
 );
 
+create table provider_assertion_replays (
+  institution_id integer not null,
+  provider_id text collate "C" not null,
+  id_hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint provider_assertion_replays_id_hash_check CHECK (length(id_hash) = 32),
+  constraint provider_assertion_replays_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint provider_assertion_replays_pkey PRIMARY KEY (institution_id, provider_id, id_hash)
+);
+
 create table provider_directory (
   issuer text collate "C" not null,
   audience text collate "C" not null,
@@ -704,25 +730,6 @@ create table signing_keys (
   constraint signing_keys_published_first CHECK (signs_from >= created_at)
 );
 
-create table spent_assertions (
-  institution_id integer not null,
-  provider_id text collate "C" not null,
-  id_hash bytea not null,
-  expires_at timestamp with time zone not null,
-  constraint spent_assertions_id_hash_check CHECK (length(id_hash) = 32),
-  constraint spent_assertions_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint spent_assertions_pkey PRIMARY KEY (institution_id, provider_id, id_hash)
-);
-
-create table spent_client_assertions (
-  institution_id integer not null,
-  assertion_hash bytea not null,
-  expires_at timestamp with time zone not null,
-  constraint spent_client_assertions_assertion_hash_check CHECK (length(assertion_hash) = 32),
-  constraint spent_client_assertions_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint spent_client_assertions_pkey PRIMARY KEY (institution_id, assertion_hash)
-);
-
 create unlogged table staged_accounts (
   institution_id integer not null,
   line integer not null,
@@ -741,7 +748,7 @@ create unlogged table staged_accounts (
   accrued_interest bigint not null,
   fees_due bigint not null,
   amount_due bigint,
-  restriction_said boolean not null,
+  restriction_given boolean not null,
   transfer_restriction text,
   constraint staged_accounts_pkey PRIMARY KEY (institution_id, account_id)
 );
@@ -844,20 +851,20 @@ create table transfer_policies (
   review_above bigint,
   second_approval_above bigint,
   review_seconds integer,
-  unreviewed text,
+  on_review_timeout text,
   cut_off time(0) without time zone,
   payment_options text[] not null,
   constraint transfer_policies_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint transfer_policies_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint transfer_policies_on_review_timeout_check CHECK (on_review_timeout = ANY (ARRAY['POST'::text, 'EXPIRE'::text])),
   constraint transfer_policies_payment_options_check CHECK (payment_options <@ ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text] AND ('DEFAULT'::text = ANY (payment_options))),
   constraint transfer_policies_pkey PRIMARY KEY (institution_id, transfer_type, currency),
-  constraint transfer_policies_review CHECK (num_nonnulls(review_above, review_seconds, unreviewed) = ANY (ARRAY[0, 3])),
+  constraint transfer_policies_review CHECK (num_nonnulls(review_above, review_seconds, on_review_timeout) = ANY (ARRAY[0, 3])),
   constraint transfer_policies_review_above_check CHECK (review_above >= 0),
   constraint transfer_policies_review_seconds_check CHECK (review_seconds >= 1 AND review_seconds <= 2592000),
   constraint transfer_policies_second_approval CHECK (second_approval_above IS NULL OR review_above IS NOT NULL),
   constraint transfer_policies_second_approval_above CHECK (second_approval_above >= review_above),
-  constraint transfer_policies_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text])),
-  constraint transfer_policies_unreviewed_check CHECK (unreviewed = ANY (ARRAY['POST'::text, 'EXPIRE'::text]))
+  constraint transfer_policies_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
 );
 
 create table transfers (
@@ -921,13 +928,6 @@ END)) stored,
   constraint transfers_waiting TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 
-create table used_ids (
-  institution_id integer not null,
-  transfer_id text collate "C" not null,
-  transfer_key bigint not null,
-  constraint used_ids_pkey PRIMARY KEY (institution_id, transfer_id)
-);
-
 create table user_phones (
   institution_id integer not null,
   user_key bigint not null,
@@ -979,6 +979,7 @@ create table users (
 CREATE INDEX accounts_by_customer ON public.accounts USING btree (institution_id, customer_key);
 CREATE UNIQUE INDEX accounts_one_of_a_purpose ON public.accounts USING btree (institution_id, purpose, currency) WHERE (purpose IS NOT NULL);
 CREATE INDEX audit_entries_by_time ON public.audit_entries USING btree (institution_id, recorded_at, audit_key);
+CREATE INDEX client_assertion_replays_by_expiry ON public.client_assertion_replays USING btree (institution_id, expires_at);
 CREATE INDEX customer_persons_by_person ON public.customer_persons USING btree (institution_id, person_key);
 CREATE UNIQUE INDEX customer_persons_one_primary ON public.customer_persons USING btree (institution_id, customer_key) WHERE (role = 'PRIMARY'::text);
 CREATE INDEX holders_by_person ON public.holders USING btree (institution_id, person_key);
@@ -988,11 +989,10 @@ CREATE INDEX outbox_feed ON public.outbox USING btree (institution_id, epoch, xi
 CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
 CREATE INDEX pending_transfers_due ON public.pending_transfers USING btree (institution_id, due_at);
 CREATE INDEX proposals_by_subject ON public.proposals USING btree (institution_id, kind, subject);
+CREATE INDEX provider_assertion_replays_by_expiry ON public.provider_assertion_replays USING btree (institution_id, expires_at);
 CREATE INDEX refresh_families_by_end ON public.refresh_families USING btree (institution_id, idle_until);
 CREATE INDEX registration_tries_by_age ON public.registration_tries USING btree (institution_id, last_at);
 CREATE INDEX revocations_by_expiry ON public.revocations USING btree (institution_id, expires_at);
-CREATE INDEX spent_assertions_by_expiry ON public.spent_assertions USING btree (institution_id, expires_at);
-CREATE INDEX spent_client_assertions_by_expiry ON public.spent_client_assertions USING btree (institution_id, expires_at);
 CREATE INDEX staged_accounts_by_member ON public.staged_accounts USING btree (institution_id, member_number, account_id);
 CREATE INDEX transfer_id_prefixes_by_client ON public.transfer_id_prefixes USING btree (institution_id, client_id);
 CREATE INDEX transfers_by_destination ON public.transfers USING btree (institution_id, to_key, list_class, created_at, transfer_key) WHERE (to_key IS NOT NULL);
@@ -1924,7 +1924,7 @@ CREATE OR REPLACE FUNCTION public.refuse_failed_login_reset()
 AS $function$
 begin
   raise exception 'the password of user % has expired and cannot be used again', old.user_key
-    using errcode = 'check_violation', constraint = 'users_ended_password';
+    using errcode = 'check_violation', constraint = 'users_expired_password';
 end
 $function$;
 
@@ -1987,7 +1987,7 @@ CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR E
 CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS became FOR EACH STATEMENT EXECUTE FUNCTION check_balances();
 CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
 CREATE TRIGGER business_days_confirmed BEFORE INSERT OR DELETE OR UPDATE ON business_days FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
-CREATE TRIGGER clients_switched_off BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION raise_token_epoch();
+CREATE TRIGGER clients_revoke_tokens BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION raise_token_epoch();
 CREATE TRIGGER contribution_limits_confirmed BEFORE INSERT OR DELETE OR UPDATE ON contribution_limits FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
 CREATE CONSTRAINT TRIGGER control_totals_are_zero AFTER INSERT ON control_totals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_control_total();
 CREATE CONSTRAINT TRIGGER entries_released AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.kind = 'RELEASE'::text) EXECUTE FUNCTION check_release();
@@ -2000,7 +2000,7 @@ CREATE TRIGGER limit_uses_dropped AFTER DELETE ON limit_uses FOR EACH ROW EXECUT
 CREATE TRIGGER limit_uses_written AFTER INSERT ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use();
 CREATE TRIGGER loan_payments_written AFTER INSERT ON loan_payments REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_loan_payments();
 CREATE TRIGGER openings_counted AFTER INSERT OR UPDATE ON openings FOR EACH ROW EXECUTE FUNCTION count_opening();
-CREATE TRIGGER outbox_wiped BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION check_event_secret_deleted();
+CREATE TRIGGER outbox_secret_deleted BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION check_event_secret_deleted();
 CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_pending_terms();
 CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EACH ROW EXECUTE FUNCTION check_pending_transfer_removed();
 CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending_transfers();
@@ -2017,9 +2017,9 @@ CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABL
 CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_transfer_exists();
 CREATE TRIGGER users_email_verified AFTER INSERT OR UPDATE OF verified_email, email_verified_by ON users FOR EACH ROW WHEN (new.verified_email IS NOT NULL) EXECUTE FUNCTION check_verified_email();
-CREATE TRIGGER users_ended_password BEFORE UPDATE OF failed_logins ON users FOR EACH ROW WHEN (old.failed_logins = 100 AND new.failed_logins < 100 AND NOT new.password_hash IS DISTINCT FROM old.password_hash) EXECUTE FUNCTION refuse_failed_login_reset();
+CREATE TRIGGER users_expired_password BEFORE UPDATE OF failed_logins ON users FOR EACH ROW WHEN (old.failed_logins = 100 AND new.failed_logins < 100 AND NOT new.password_hash IS DISTINCT FROM old.password_hash) EXECUTE FUNCTION refuse_failed_login_reset();
 CREATE TRIGGER users_provider_tokens BEFORE UPDATE OF active, locked_by_operator, tokens_ended_at ON users FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.locked_by_operator IS DISTINCT FROM new.locked_by_operator OR old.tokens_ended_at IS DISTINCT FROM new.tokens_ended_at) EXECUTE FUNCTION end_provider_tokens();
-CREATE TRIGGER users_shut_out BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION raise_token_epoch();
+CREATE TRIGGER users_revoke_tokens BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION raise_token_epoch();
 CREATE TRIGGER users_token_epoch BEFORE UPDATE OF token_epoch ON users FOR EACH ROW WHEN (new.token_epoch < old.token_epoch) EXECUTE FUNCTION refuse_lower_token_epoch();
 
 -- Row-level security
@@ -2029,6 +2029,7 @@ activations (forced): institution using (institution_id = ( SELECT (current_sett
 audit_entries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 balances (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 business_days (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+client_assertion_replays (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 client_keys (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 client_secrets (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 clients (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -2039,6 +2040,7 @@ email_codes (forced): institution using (institution_id = ( SELECT (current_sett
 entries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 event_epochs (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 holders (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+idempotency_keys (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 identity_providers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 limit_counters (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 limit_keys (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -2051,11 +2053,10 @@ outbox (forced): institution using (institution_id = ( SELECT (current_setting('
 pending_transfers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 proposals (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+provider_assertion_replays (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 refresh_families (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 registration_tries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 revocations (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-spent_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-spent_client_assertions (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 staged_accounts (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 staged_holders (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 staged_member_persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
@@ -2066,7 +2067,6 @@ transfer_id_prefixes (forced): institution using (institution_id = ( SELECT (cur
 transfer_limits (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfer_policies (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 transfers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-used_ids (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 user_phones (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 users (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
 
@@ -2077,6 +2077,7 @@ activations: delete, insert, select, update
 audit_entries: insert, select
 balances: insert, select, update (credits_pending, debits_pending, last_at, posted, seq)
 business_days: delete, insert, select, update
+client_assertion_replays: delete, insert, select
 client_directory: insert, select
 client_keys: delete, insert, select
 client_secrets: delete, insert, select, update (expires_at)
@@ -2088,6 +2089,7 @@ email_codes: delete, insert, select, update
 entries: insert, select
 event_epochs: insert, select
 holders: delete, insert, select, update
+idempotency_keys: insert, select
 identity_providers: delete, insert, select, update (active, generation, keys, resource_tokens, scopes, subject_from, token_type, tokens_ended_at, user_id_type)
 import_runs: delete, insert, select
 institutions: insert, select, update (clock_ahead_seconds, contact_change_max_age, enrollment, name, opening_deposit_minor, opening_deposits_per_day, openings_per_day, password_min_length, registration_birth_date, time_zone)
@@ -2102,6 +2104,7 @@ outbox: select, update (secret, secret_expires_at)
 pending_transfers: delete, insert, select, update (due_at, when_due)
 persons: insert, select, update (birth_date, email, first_name, last_name, phone_number, phone_type)
 proposals: select, update (confirmed_at, confirmed_by, confirmed_sudo)
+provider_assertion_replays: delete, insert, select
 provider_directory: delete, insert, select
 refresh_families: delete, insert, select, update (generation, idle_until, revoked_at, rotated_at, token_hash)
 registration_tries: delete, insert, select, update
@@ -2109,8 +2112,6 @@ revocations: delete, insert, select
 schema_functions: select
 schema_migrations: select
 signing_keys: delete, insert, select, update (sealed_private_key)
-spent_assertions: delete, insert, select
-spent_client_assertions: delete, insert, select
 staged_accounts: delete, insert, select
 staged_holders: delete, insert, select
 staged_member_persons: delete, insert, select
@@ -2121,6 +2122,5 @@ transfer_id_prefixes: delete, insert, select
 transfer_limits: delete, insert, select, update
 transfer_policies: delete, insert, select, update
 transfers: insert, select, update (failure_code, failure_detail, operator, settled_at, status)
-used_ids: insert, select
 user_phones: delete, insert, select, update
 users: insert, select, update (active, email, email_verified_by, failed_logins, locked_by_operator, locked_until, password_hash, token_epoch, tokens_ended_at, username, verified_email)

@@ -91,7 +91,7 @@ create index users_by_verified_email on users (institution_id, verified_email_lo
 create unique index users_email_confirmed_once on users (institution_id, verified_email_lower)
   where email_verified_by = 'CODE';
 
-create trigger users_shut_out before update of active, locked_by_operator on users
+create trigger users_revoke_tokens before update of active, locked_by_operator on users
   for each row when ((old.active and not new.active) or (not old.locked_by_operator and new.locked_by_operator))
   execute function raise_token_epoch();
 create trigger users_provider_tokens before update of active, locked_by_operator, tokens_ended_at on users
@@ -100,7 +100,7 @@ create trigger users_provider_tokens before update of active, locked_by_operator
   execute function end_provider_tokens();
 create trigger users_token_epoch before update of token_epoch on users
   for each row when (new.token_epoch < old.token_epoch) execute function refuse_lower_token_epoch();
-create trigger users_ended_password before update of failed_logins on users
+create trigger users_expired_password before update of failed_logins on users
   for each row when (old.failed_logins = 100 and new.failed_logins < 100
                      and new.password_hash is not distinct from old.password_hash)
   execute function refuse_failed_login_reset();

@@ -68,7 +68,7 @@ create table clients (
   constraint clients_networks check (cardinality(networks) > 0 and not '::ffff:0:0/96'::cidr >>= any (networks))
 );
 
-create trigger clients_switched_off before update of active on clients
+create trigger clients_revoke_tokens before update of active on clients
   for each row when (old.active and not new.active) execute function raise_token_epoch();
 
 comment on table clients is 'OAuth clients: apps of the institution and its partners.';
@@ -109,16 +109,16 @@ create table client_keys (
 comment on table client_keys is 'Public keys of clients that authenticate by private_key_jwt.';
 comment on column client_keys.algorithm is 'The only algorithm that this key verifies, whatever an assertion''s header says.';
 
-create table spent_client_assertions (
+create table client_assertion_replays (
   institution_id  integer not null references institutions,
   assertion_hash  bytea not null check (length(assertion_hash) = 32),
   expires_at      timestamptz not null,
   primary key (institution_id, assertion_hash)
 );
-create index spent_client_assertions_by_expiry on spent_client_assertions (institution_id, expires_at);
+create index client_assertion_replays_by_expiry on client_assertion_replays (institution_id, expires_at);
 
-comment on table spent_client_assertions is 'Replay cache: each client assertion is accepted once.';
-comment on column spent_client_assertions.assertion_hash is 'Keyed hash of the client id and the assertion''s jti.';
+comment on table client_assertion_replays is 'Replay cache: each client assertion is accepted once.';
+comment on column client_assertion_replays.assertion_hash is 'Keyed hash of the client id and the assertion''s jti.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Identity providers (RFC 7522, RFC 7523, RFC 9068).
@@ -163,18 +163,18 @@ comment on column identity_providers.token_type is 'Required typ of those access
 comment on column identity_providers.tokens_ended_at is 'An access token of the provider issued before this moment is void.';
 comment on column identity_providers.generation is 'Raised by each change. Tokens of an older generation are void.';
 
-create table spent_assertions (
+create table provider_assertion_replays (
   institution_id  integer not null references institutions,
   provider_id     text collate "C" not null,
   id_hash         bytea not null check (length(id_hash) = 32),
   expires_at      timestamptz not null,
   primary key (institution_id, provider_id, id_hash)
 );
-create index spent_assertions_by_expiry on spent_assertions (institution_id, expires_at);
+create index provider_assertion_replays_by_expiry on provider_assertion_replays (institution_id, expires_at);
 
-comment on table spent_assertions is
+comment on table provider_assertion_replays is
   'Replay cache: each identity assertion is exchanged once. Rows are deleted when the assertion has expired.';
-comment on column spent_assertions.id_hash is 'SHA-256 of the JWT''s jti or of the SAML assertion''s ID.';
+comment on column provider_assertion_replays.id_hash is 'SHA-256 of the JWT''s jti or of the SAML assertion''s ID.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Sessions.
@@ -225,12 +225,12 @@ create index revocations_by_expiry on revocations (institution_id, expires_at);
 comment on table revocations is 'Access tokens revoked before their expiry, kept until then.';
 comment on column revocations.revoked_id is 'A token''s jti, or its sid: the refresh family it came from.';
 
-select bind_to_institution('clients', 'client_secrets', 'client_keys', 'spent_client_assertions', 'identity_providers',
-                           'spent_assertions', 'refresh_families', 'revocations');
+select bind_to_institution('clients', 'client_secrets', 'client_keys', 'client_assertion_replays', 'identity_providers',
+                           'provider_assertion_replays', 'refresh_families', 'revocations');
 
 grant select, insert on client_directory, clients to sharedraft_service;
-grant select, insert, delete on signing_keys, provider_directory, client_secrets, client_keys, spent_client_assertions,
-  identity_providers, spent_assertions, refresh_families, revocations to sharedraft_service;
+grant select, insert, delete on signing_keys, provider_directory, client_secrets, client_keys, client_assertion_replays,
+  identity_providers, provider_assertion_replays, refresh_families, revocations to sharedraft_service;
 grant update (sealed_private_key) on signing_keys to sharedraft_service;
 grant update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals,
               allows_token_endpoint_audience)

@@ -20,7 +20,7 @@ create table outbox (
 create index outbox_feed on outbox (institution_id, epoch, xid, event_key);
 create index outbox_secrets on outbox (institution_id, secret_expires_at) where secret is not null;
 
-create trigger outbox_wiped before update on outbox
+create trigger outbox_secret_deleted before update on outbox
   for each row execute function check_event_secret_deleted();
 
 comment on table outbox is

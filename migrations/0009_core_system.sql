@@ -93,7 +93,7 @@ create unlogged table staged_accounts (
   accrued_interest      bigint not null,
   fees_due              bigint not null,
   amount_due            bigint,
-  restriction_said      boolean not null,
+  restriction_given      boolean not null,
   transfer_restriction  text,
   primary key (institution_id, account_id)
 );
@@ -114,7 +114,7 @@ comment on table staged_members is 'members.csv of an import, before it is merge
 comment on table staged_member_persons is 'member-persons.csv of an import, before it is merged.';
 comment on table staged_accounts is 'accounts.csv of an import, before it is merged.';
 comment on table staged_holders is 'holders.csv of an import, before it is merged.';
-comment on column staged_accounts.restriction_said is 'The extract has a column for transfer restrictions.';
+comment on column staged_accounts.restriction_given is 'The extract has a column for transfer restrictions.';
 
 select bind_to_institution('openings', 'opening_counters', 'staged_persons', 'staged_members', 'staged_member_persons',
                            'staged_accounts', 'staged_holders');

@@ -123,7 +123,7 @@ const accountDifference = `
          or (a.account_number, a.description, a.closed, a.delinquent, a.overdraft_limit, a.credit_limit)
               is distinct from
             (s.account_number, s.description, s.closed, s.delinquent, s.overdraft_limit, s.credit_limit)
-         or s.restriction_said and a.transfer_restriction is distinct from s.transfer_restriction)`;
+         or s.restriction_given and a.transfer_restriction is distinct from s.transfer_restriction)`;
 
 const countAccounts = sql('core_count_accounts', `select ${counted} from (${accountDifference}) d`);
 const addAccounts = sql(
@@ -145,7 +145,7 @@ const changeAccounts = sql(
   `update accounts a
    set (account_number, description, closed, delinquent, overdraft_limit, credit_limit, transfer_restriction) = (
      select s.account_number, s.description, s.closed, s.delinquent, s.overdraft_limit, s.credit_limit,
-            case when s.restriction_said then s.transfer_restriction else a.transfer_restriction end
+            case when s.restriction_given then s.transfer_restriction else a.transfer_restriction end
      from staged_accounts s where s.institution_id = $1 and s.account_id = a.account_id)
    where a.ctid = any (array(select place from (${accountDifference}) d where not is_new))`,
 );

@@ -368,7 +368,7 @@ describe('private_key_jwt', () => {
     assert.equal((await ask(assertion)).status, 200);
     const count = () =>
       service.db
-        .superuser<{ n: bigint }>('select count(*) as n from spent_client_assertions')
+        .superuser<{ n: bigint }>('select count(*) as n from client_assertion_replays')
         .then(([row]) => row?.n);
     // A process whose clock is five minutes ahead keeps it for the others.
     const started = now.getTime();

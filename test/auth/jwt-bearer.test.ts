@@ -524,7 +524,9 @@ describe('a JWT assertion is accepted once', () => {
     assert.equal((await bring(service, bridge, jwtBearer, once)).status, 200);
     const remembered = async (at: Date) => {
       await service.db.database.read(institutionId, (db) => deleteExpiredAssertions(db, institutionId, at));
-      return service.db.superuser(`select from spent_assertions where institution_id = $1`, [institutionId]);
+      return service.db.superuser(`select from provider_assertion_replays where institution_id = $1`, [
+        institutionId,
+      ]);
     };
     const after = (later: number) => new Date(started.getTime() + later * 1000);
     try {

@@ -81,7 +81,7 @@ test('accepts the later columns of accounts: the amount due and a restriction', 
   await using extract = await extractFolder(files);
   const { accounts } = await readFolder(extract.folder);
   assert.deepEqual(
-    accounts.map((account) => [account.amount_due, account.restriction_said, account.transfer_restriction]),
+    accounts.map((account) => [account.amount_due, account.restriction_given, account.transfer_restriction]),
     [
       [0, true, 'EXCLUDE_AS_FROM'],
       [0, true, null],
@@ -107,7 +107,7 @@ const plain = {
   accrued_interest: 0,
   fees_due: 0,
   amount_due: null,
-  restriction_said: false,
+  restriction_given: false,
   transfer_restriction: null,
 };
 

@@ -61,8 +61,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   refresh_families: { owner: 'auth' },
   revocations: { owner: 'auth' },
   signing_keys: { owner: 'auth' },
-  spent_assertions: { owner: 'auth' },
-  spent_client_assertions: { owner: 'auth' },
+  provider_assertion_replays: { owner: 'auth' },
+  client_assertion_replays: { owner: 'auth' },
   transfer_id_prefixes: { owner: 'auth', readers: ['transfers'] },
 
   transfers: { owner: 'transfers' },

@@ -5,6 +5,6 @@ set search_path = pg_catalog, public, pg_temp
 as $$
 begin
   raise exception 'the password of user % has expired and cannot be used again', old.user_key
-    using errcode = 'check_violation', constraint = 'users_ended_password';
+    using errcode = 'check_violation', constraint = 'users_expired_password';
 end
 $$;

@@ -2,7 +2,7 @@ import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts'
 
 const spend = sql(
   'auth_spend_client_assertion',
-  `insert into spent_client_assertions (institution_id, assertion_hash, expires_at) values ($1, $2, $3)
+  `insert into client_assertion_replays (institution_id, assertion_hash, expires_at) values ($1, $2, $3)
    on conflict do nothing`,
 );
 
@@ -21,7 +21,7 @@ export async function recordClientAssertion(
 
 const forget = sql(
   'auth_forget_spent_client_assertions',
-  'delete from spent_client_assertions where institution_id = $1 and expires_at <= $2',
+  'delete from client_assertion_replays where institution_id = $1 and expires_at <= $2',
 );
 
 export async function deleteExpiredClientAssertions(

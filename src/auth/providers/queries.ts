@@ -190,7 +190,7 @@ function toProvider(institutionId: InstitutionId, row: Row): Provider {
 
 const spend = sql(
   'providers_spend_assertion',
-  `insert into spent_assertions (institution_id, provider_id, id_hash, expires_at) values ($1, $2, $3, $4)
+  `insert into provider_assertion_replays (institution_id, provider_id, id_hash, expires_at) values ($1, $2, $3, $4)
    on conflict do nothing`,
 );
 
@@ -206,7 +206,7 @@ export async function recordAssertion(
 
 const sweep = sql(
   'providers_sweep_assertions',
-  'delete from spent_assertions where institution_id = $1 and expires_at <= $2',
+  'delete from provider_assertion_replays where institution_id = $1 and expires_at <= $2',
 );
 
 /** Forgets the assertions that would be refused as expired anyway. */
