@@ -1,15 +1,24 @@
-// Writes the generated files of the repository: schema.sql, openapi.json and the table of docs/configuration.md. With --check
+// Writes the generated files of the repository: schema.sql, openapi.json, and parts of pages between markers. With --check
 // it writes nothing, and fails if one of them is stale.
 import { readFile, writeFile } from 'node:fs/promises';
 import { settingsTable } from '../src/app/settings.ts';
 import { generateOpenApi } from '../src/http/openapi/openapi.ts';
 import { dumpSchema } from '../src/storage/index.ts';
 import { asSuperuser, startCluster, templateName } from '../test/support/postgres.ts';
+import { folderTable, importDiagram, tableOwnersTable } from './architecture.ts';
 
 const files: [string, string][] = [
   ['openapi.json', `${JSON.stringify(await generateOpenApi(), null, 2)}\n`],
   ['schema.sql', await dumpMigrated()],
-  ['docs/configuration.md', await withGenerated('docs/configuration.md', 'settings', settingsTable())],
+  ['docs/configuration.md', await withGenerated('docs/configuration.md', { settings: settingsTable() })],
+  [
+    'ARCHITECTURE.md',
+    await withGenerated('ARCHITECTURE.md', {
+      picture: importDiagram(),
+      folders: folderTable(),
+      tables: tableOwnersTable(),
+    }),
+  ],
 ];
 let stale = false;
 for (const [name, text] of files) {
@@ -22,13 +31,15 @@ for (const [name, text] of files) {
 }
 process.exitCode = stale ? 1 : 0;
 
-/** The page with the text between its two markers replaced. */
-async function withGenerated(page: string, marker: string, text: string): Promise<string> {
-  const before = await readFile(new URL(`../${page}`, import.meta.url), 'utf8');
-  const [start, end] = [`<!-- generated: ${marker} -->\n`, `\n<!-- end of ${marker} -->`];
-  if (!before.includes(start) || !before.includes(end))
-    throw new Error(`${page} has no markers for ${marker}`);
-  return before.slice(0, before.indexOf(start) + start.length) + text + before.slice(before.indexOf(end));
+/** The page with the text between each pair of markers replaced. */
+async function withGenerated(page: string, parts: Readonly<Record<string, string>>): Promise<string> {
+  let text = await readFile(new URL(`../${page}`, import.meta.url), 'utf8');
+  for (const [marker, part] of Object.entries(parts)) {
+    const [start, end] = [`<!-- generated: ${marker} -->\n`, `\n<!-- end of ${marker} -->`];
+    if (!text.includes(start) || !text.includes(end)) throw new Error(`${page} has no markers for ${marker}`);
+    text = text.slice(0, text.indexOf(start) + start.length) + part + text.slice(text.indexOf(end));
+  }
+  return text;
 }
 
 async function dumpMigrated(): Promise<string> {

