@@ -10,5 +10,5 @@ export { accountTypes, type Category } from './account-types.ts';
 export { type FoundAccount, findAccount } from './find-account.ts';
 export { getAccount } from './get-account.ts';
 export { type Balances, getBalances } from './get-balances.ts';
-export { insertAccounts, type NewAccount, openBalances } from './insert-accounts.ts';
+export { insertAccounts, type NewAccount } from './insert-accounts.ts';
 export { listAccounts, listCustomerAccounts } from './list-accounts.ts';

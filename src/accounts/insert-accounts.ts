@@ -1,6 +1,7 @@
-import type { Queryable, Transaction } from '../storage/index.ts';
+import { openBalances } from '../ledger/index.ts';
+import type { Queryable } from '../storage/index.ts';
 import { categoryOf } from './account-types.ts';
-import { insertAccountRows, insertLoans, insertZeroBalances } from './queries.ts';
+import { insertAccountRows, insertLoans } from './queries.ts';
 
 /** An account as its core knows it, without its money. Amounts are minor units of `currency`, none negative. */
 export interface NewAccount {
@@ -44,17 +45,16 @@ export async function insertAccounts(
   const categorized = accounts.map((account) => ({ ...account, category: categoryFor(account) }));
   const keys = await insertAccountRows(tx, categorized);
   mustBe(accounts.length, keys.size, 'accounts');
-  mustBe(accounts.length, await insertZeroBalances(tx, [...keys.values()], at), 'balances');
+  const opened = accounts.flatMap(({ accountId, currency }) => {
+    const accountKey = keys.get(accountId);
+    return accountKey === undefined ? [] : [{ accountKey, accountId, currency }];
+  });
+  await openBalances(tx, opened, at);
   const loans = categorized.filter(({ category }) => category === 'LOAN');
   if (loans.length > 0) {
     mustBe(loans.length, await insertLoans(tx, loans), 'loans');
   }
   return keys;
-}
-
-/** Balances of zero for accounts that were just written. */
-export async function openBalances(tx: Transaction, accountKeys: readonly bigint[], at: Date): Promise<void> {
-  mustBe(accountKeys.length, await insertZeroBalances(tx, accountKeys, at), 'balances');
 }
 
 function categoryFor(account: NewAccount) {

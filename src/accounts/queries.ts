@@ -225,23 +225,6 @@ export async function insertAccountRows(
   return new Map(rows.map(({ accountId, accountKey }) => [accountId, accountKey]));
 }
 
-const insertZeroBalancesStatement = sql(
-  'accounts_insert_zero_balances',
-  `insert into balances (institution_id, account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at)
-   select institution_id, account_key, account_id, currency, 0, 0, 0, 0, $3
-   from accounts
-   where institution_id = $1 and account_key = any ($2::bigint[])`,
-);
-
-export async function insertZeroBalances(
-  db: Queryable,
-  accountKeys: readonly bigint[],
-  at: Date,
-): Promise<number> {
-  const { rowCount } = await db.query(insertZeroBalancesStatement, [db.institutionId, accountKeys, at]);
-  return rowCount;
-}
-
 const insertLoansStatement = sql(
   'accounts_insert_loans',
   `insert into loans (institution_id, account_key, accrued_interest, fees_due, amount_due)

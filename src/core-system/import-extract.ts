@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openBalances } from '../accounts/index.ts';
 import { appendAudit, appendEvents, type NewEvent, type Origin, ownOrigin } from '../events/index.ts';
 import {
   findInstitutionByCode,
@@ -29,12 +28,14 @@ import {
   type MemberChanges,
   mergeMemberRange,
   mergePersonRange,
+  type NewAccount,
   selectAccountsToMove,
   selectFigures,
   selectLoansToChange,
 } from './merge-queries.ts';
 import { Complaints, type Heading, readHeading, type StageContents } from './stage-extract.ts';
 import {
+  allowHashJoins,
   analyzeImported,
   clearStage,
   deleteRun,
@@ -91,8 +92,8 @@ export interface ImportReport {
 }
 
 const personsAtOnce = 2_000;
-/** Their accounts are locked for the time of a range, and transfers wait. More at once are no faster: the ledger looks each up in all. */
-const membersAtOnce = 250;
+/** Accounts that change are locked for the time of a range, and transfers wait. */
+const membersAtOnce = 500;
 /** Of tables that may be empty. */
 const firstRows = 200;
 const triesOfARange = 3;
@@ -383,9 +384,7 @@ async function carryOut(
   });
   await each('members', membersAtOnce, async (tx, range) => {
     const newAccounts = await mergeMemberRange(tx, institutionId, range);
-    const at = deps.clock();
-    await openBalances(tx, [...newAccounts.values()], at);
-    return bringBalances(tx, range, figures, newAccounts, at);
+    return bringBalances(tx, range, figures, newAccounts, deps.clock());
   });
 }
 
@@ -424,26 +423,31 @@ async function merge<T>(
   }
 }
 
-/** Openings, once per account, and adjustments where they are asked for. Accounts are locked before they are read. */
+/** Openings, once an account, and adjustments if they are asked for. Accounts that exist are locked before they are read. */
 async function bringBalances(
   tx: Transaction,
   range: KeyRange,
   figures: Figures,
-  newAccounts: ReadonlyMap<string, bigint>,
+  newAccounts: readonly NewAccount[],
   at: Date,
 ): Promise<{ opened: number; adjusted: number }> {
   const { institutionId } = tx;
-  const toMove = await selectAccountsToMove(tx, institutionId, range, figures, newAccounts);
+  const toMove = figures.adjust ? await selectAccountsToMove(tx, institutionId, range, figures) : [];
   const loans = await selectLoansToChange(tx, institutionId, range, figures);
-  if (toMove.length + loans.length === 0) return { opened: 0, adjusted: 0 };
-  const own = new Set(toMove.map(({ currency }) => internalAccountId('CORE_SETTLEMENT', currency)));
+  if (newAccounts.length + toMove.length + loans.length === 0) return { opened: 0, adjusted: 0 };
+  const withMoney = newAccounts.filter(({ figure }) => figure !== 0n);
+  const own = new Set(
+    [...withMoney, ...toMove].map(({ currency }) => internalAccountId('CORE_SETTLEMENT', currency)),
+  );
   const accountIds = toMove.map(({ accountId }) => accountId);
   const book = await Book.lock(tx, [...own, ...accountIds, ...loans]);
+  book.open(newAccounts, at);
 
-  const postingKeys = await takePostingKeys(tx, toMove.length);
+  const postingKeys = await takePostingKeys(tx, withMoney.length + toMove.length);
   const events: NewEvent[] = [];
   const moved = { opened: 0, adjusted: 0 };
-  for (const { accountId, currency, figure } of await selectFigures(tx, institutionId, accountIds, figures)) {
+  const existing = toMove.length === 0 ? [] : await selectFigures(tx, institutionId, accountIds, figures);
+  for (const { accountId, currency, figure } of [...withMoney, ...existing]) {
     const state = book.require(accountId);
     const difference = figure - state.posted;
     if (difference === 0n) continue;
@@ -464,6 +468,7 @@ async function bringBalances(
     });
     moved[isOpening ? 'opened' : 'adjusted'] += 1;
   }
+  await allowHashJoins(tx);
   const when = await book.write(at);
   await appendEvents(tx, events, when);
   if (loans.length > 0) await changeLoanRange(tx, institutionId, range, figures);

@@ -138,7 +138,9 @@ const addAccounts = sql(
      where c.institution_id = $1 and c.member_number = d.member_number offset 0) c
    where d.is_new
    order by d.line
-   returning account_key as "accountKey", account_id as "accountId"`,
+   returning account_key as "accountKey", account_id as "accountId", currency, (
+     select s.posted from staged_accounts s
+     where s.institution_id = $1 and s.account_id = accounts.account_id) as figure`,
 );
 const changeAccounts = sql(
   'core_change_accounts',
@@ -236,11 +238,6 @@ const countNewFigures = sql(
 const accountsToMove = sql(
   'core_accounts_to_move',
   `select account_id as "accountId", currency from (${figures('$4')} where ${members}) d where figure <> posted`,
-);
-const newAccountsToMove = sql(
-  'core_new_accounts_to_move',
-  `select s.account_id as "accountId", s.currency from staged_accounts s
-   where s.institution_id = $1 and s.account_id = any ($2::text[]) and s.posted <> 0`,
 );
 const figuresOf = sql(
   'core_figures_of',
@@ -360,12 +357,20 @@ export async function mergePersonRange(
   await tx.query(mergePersons, askedOf(institutionId, range));
 }
 
-/** Memberships, their persons, accounts and holders; without money. Returns the keys of the accounts that are new. */
+export interface NewAccount {
+  readonly accountKey: bigint;
+  readonly accountId: string;
+  readonly currency: string;
+  /** Of the extract, in the ledger's sign. */
+  readonly figure: bigint;
+}
+
+/** Memberships, their persons, accounts and holders; without money. Returns the accounts that are new. */
 export async function mergeMemberRange(
   tx: Queryable,
   institutionId: InstitutionId,
   range: KeyRange,
-): Promise<Map<string, bigint>> {
+): Promise<NewAccount[]> {
   const asked = askedOf(institutionId, range);
   await tx.query(mergeMembers, asked);
   const { strange } = await one<{ strange: number }>(tx, strangers, asked);
@@ -374,31 +379,22 @@ export async function mergeMemberRange(
   await tx.query(removeMemberPersons, asked);
   await tx.query(addMemberPersons, asked);
   await tx.query(changeAccounts, asked);
-  const { rows } = await tx.query<{ accountKey: bigint; accountId: string }>(addAccounts, asked);
+  const { rows: newAccounts } = await tx.query<NewAccount>(addAccounts, asked);
   await tx.query(addLoans, asked);
   await tx.query(removeHolders, asked);
   await tx.query(mergeHolders, asked);
-  return new Map(rows.map(({ accountId, accountKey }) => [accountId, accountKey]));
+  return newAccounts;
 }
 
-/** Accounts whose balance differs from its figure: of those that are new, or of all in the range. */
+/** Accounts with a balance that differs from its figure. */
 export async function selectAccountsToMove(
   tx: Queryable,
   institutionId: InstitutionId,
   range: KeyRange,
-  { adjust, from }: Figures,
-  newAccounts: ReadonlyMap<string, bigint>,
+  { from }: Figures,
 ): Promise<{ readonly accountId: string; readonly currency: string }[]> {
-  const { rows } = adjust
-    ? await tx.query<{ accountId: string; currency: string }>(accountsToMove, [
-        ...askedOf(institutionId, range),
-        from,
-      ])
-    : await tx.query<{ accountId: string; currency: string }>(newAccountsToMove, [
-        institutionId,
-        [...newAccounts.keys()],
-      ]);
-  return rows;
+  const values = [...askedOf(institutionId, range), from];
+  return (await tx.query<{ accountId: string; currency: string }>(accountsToMove, values)).rows;
 }
 
 /** What the balances of these accounts must be, in the ledger's sign. Stands still while they are locked. */

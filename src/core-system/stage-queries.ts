@@ -133,6 +133,16 @@ export async function lookUpByKeys(tx: Queryable): Promise<void> {
   await tx.query(planByKeys);
 }
 
+const joinByHash = sql('core_join_by_hash', `select set_config('enable_hashjoin', 'on', true)`);
+
+/**
+ * Until the transaction ends, for the ledger's write: joined with its balances in a nested loop, its time would grow with the
+ * square of the rows.
+ */
+export async function allowHashJoins(tx: Queryable): Promise<void> {
+  await tx.query(joinByHash);
+}
+
 const analyze = sql('core_analyze_imported', 'select analyze_imported()');
 
 /** Statistics of the stage and of the tables that it goes into, as they are now. */

@@ -1,4 +1,5 @@
 import type { Transaction, Write } from '../storage/index.ts';
+import { type NewBalance, zeroBalance } from './open-balances.ts';
 import {
   type Entry,
   type EntryKind,
@@ -37,6 +38,7 @@ export type Refusal = 'below_floor' | 'above_ceiling';
 export class Book {
   readonly #tx: Transaction;
   readonly #states: Map<string, AccountState>;
+  readonly #opened = new Set<string>();
   readonly #moved = new Set<string>();
   readonly #entries: Entry[] = [];
 
@@ -65,6 +67,14 @@ export class Book {
     const busy = existing.filter((accountId) => !locked.has(accountId));
     if (busy.length > 0) throw new AccountsBusy(busy);
     return new Book(tx, free);
+  }
+
+  /** Adds accounts that this transaction has inserted. They need no lock: no other transaction sees them before the commit. */
+  open(accounts: readonly NewBalance[], at: Date): void {
+    for (const account of accounts) {
+      this.#states.set(account.accountId, zeroBalance(account, at));
+      this.#opened.add(account.accountId);
+    }
   }
 
   /** As left by what was applied so far. The account must be here. */
@@ -126,19 +136,21 @@ export class Book {
    * the order of their numbers.
    */
   writes(at: Date): readonly Write[] {
-    if (this.#entries.length === 0) return [];
+    if (this.#entries.length + this.#opened.size === 0) return [];
     const recordedAt = this.#recordedAt(at);
-    const moved = new Map<bigint, Date | null>();
+    const newest = new Map<bigint, Date | null>();
     const entries = this.#entries.map((entry, index) => {
       const own = recordedAt?.[index >> 1] ?? null;
-      moved.set(entry.accountKey, own);
+      newest.set(entry.accountKey, own);
       return { ...entry, recordedAt: own };
     });
-    const states = [...this.#moved].map((accountId) => {
+    const dated = (accountId: string) => {
       const state = this.require(accountId);
-      return { ...state, recordedAt: moved.get(state.accountKey) ?? null };
-    });
-    return [insertEntriesAndMoveBalances(this.#tx.institutionId, states, entries, at)];
+      return { ...state, recordedAt: newest.get(state.accountKey) ?? null };
+    };
+    const moved = [...this.#moved].filter((accountId) => !this.#opened.has(accountId)).map(dated);
+    const opened = [...this.#opened].map(dated);
+    return [insertEntriesAndMoveBalances(this.#tx.institutionId, { opened, moved, entries }, at)];
   }
 
   /** By posting key, those that are recorded later than `at`; of several under one key the last. */

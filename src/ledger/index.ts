@@ -14,6 +14,7 @@ export {
   loanPaymentOptions,
 } from './loan-payment.ts';
 export { type DecimalAmount, formatMinor, parseDecimalAmount, toMinor } from './money.ts';
+export { openBalances } from './open-balances.ts';
 export { PostingKeys, takePostingKeys } from './posting-keys.ts';
 export {
   type AccountState,

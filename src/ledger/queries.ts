@@ -1,4 +1,5 @@
 import {
+  type Cell,
   type Directory,
   type InstitutionId,
   type Queryable,
@@ -68,10 +69,10 @@ export async function selectExistingAccountIds(
   return rows.map((row) => row.accountId);
 }
 
-// One statement, so that the triggers of both tables see both halves.
-const writeBook = sql(
-  'ledger_write',
-  `with moved as (
+// One statement, so that the triggers of both tables see both halves. Planned with a hash join, its time grows with the rows;
+// planned as a nested loop, with their square.
+const movedAndRecorded = `
+   moved as (
      update balances b
      set posted = v.posted, debits_pending = v.debits_pending, credits_pending = v.credits_pending, seq = v.seq,
          last_at = coalesce(v.last_at, $2)
@@ -85,27 +86,44 @@ const writeBook = sql(
             v.floor, v.ceiling, coalesce(v.recorded_at, $2)
      from unnest($5::new_entry[]) as v
      returning 1
-   )
-   select expect_rows('balances', (select count(*) from moved), cardinality($3::bigint[])),
-          expect_rows('entries', (select count(*) from recorded), cardinality($5::new_entry[]))`,
+   )`;
+const bothCounted = `
+   expect_rows('balances', (select count(*) from moved), cardinality($3::bigint[])),
+   expect_rows('entries', (select count(*) from recorded), cardinality($5::new_entry[]))`;
+const writeBook = sql('ledger_write', `with ${movedAndRecorded} select ${bothCounted}`);
+
+/** Inserted with the state that the entries leave, so that an opening balance is not written twice. */
+const newBalances = (states: string, accountIds: string, currencies: string) => `
+   insert into balances (institution_id, account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at)
+   select $1, v.account_key, v.account_id, v.currency, v.posted, v.debits_pending, v.credits_pending, v.seq, coalesce(v.last_at, $2)
+   from unnest(${states}::balance_change[], ${accountIds}::text[], ${currencies}::text[])
+     as v (account_key, posted, debits_pending, credits_pending, seq, last_at, account_id, currency)`;
+const openBook = sql(
+  'ledger_open_and_write',
+  `with opened as (${newBalances('$6', '$7', '$8')} returning 1), ${movedAndRecorded}
+   select expect_rows('balances', (select count(*) from opened), cardinality($7::text[])), ${bothCounted}`,
 );
 
 /**
- * Moved balances and recorded entries; one without a time of its own has `at`. Both row counts are checked by the database:
+ * Opened and moved balances and recorded entries; one without a time of its own has `at`. The database checks the row counts:
  * an update hidden by a policy touches no row and raises no error.
  */
 export function insertEntriesAndMoveBalances(
   institutionId: InstitutionId,
-  states: readonly Dated<AccountState>[],
-  entries: readonly Dated<Entry>[],
+  book: {
+    readonly opened: readonly Dated<AccountState>[];
+    readonly moved: readonly Dated<AccountState>[];
+    readonly entries: readonly Dated<Entry>[];
+  },
   at: Date,
 ): Write {
+  const { opened, moved } = book;
   const values = [
     institutionId,
     at,
-    states.map((s) => s.accountKey),
-    rowsOf(states, (s) => [s.accountKey, s.posted, s.debitsPending, s.creditsPending, s.seq, s.recordedAt]),
-    rowsOf(entries, (e) => [
+    moved.map((s) => s.accountKey),
+    rowsOf(moved, changeCells),
+    rowsOf(book.entries, (e) => [
       e.accountKey,
       e.seq,
       e.postingKey,
@@ -119,7 +137,35 @@ export function insertEntriesAndMoveBalances(
       e.recordedAt,
     ]),
   ];
-  return { statement: writeBook, values };
+  if (opened.length === 0) return { statement: writeBook, values };
+  return { statement: openBook, values: [...values, ...openedValues(opened)] };
+}
+
+const changeCells = (s: Dated<AccountState>): readonly Cell[] => [
+  s.accountKey,
+  s.posted,
+  s.debitsPending,
+  s.creditsPending,
+  s.seq,
+  s.recordedAt,
+];
+
+const openedValues = (states: readonly Dated<AccountState>[]) => [
+  rowsOf(states, changeCells),
+  states.map((s) => s.accountId),
+  states.map((s) => s.currency),
+];
+
+const openBalances = sql('ledger_open_balances', newBalances('$3', '$4', '$5'));
+
+/** Returns how many were inserted. */
+export async function insertBalances(
+  db: Queryable,
+  states: readonly AccountState[],
+  at: Date,
+): Promise<number> {
+  const opened = states.map((state) => ({ ...state, recordedAt: null }));
+  return (await db.query(openBalances, [db.institutionId, at, ...openedValues(opened)])).rowCount;
 }
 
 /** Recorded at a time of its own; null: at the time of the batch. */

@@ -629,7 +629,7 @@ describe('interrupted imports', () => {
       onProgress: ({ step }) => {
         if (step !== 'writing') return;
         ranges += 1;
-        // The persons are imported in three ranges, and 200 and 250 memberships.
+        // The persons are imported in three ranges, and 200 and 500 memberships.
         if (ranges === 5) throw new Error('killed');
       },
     });
@@ -638,10 +638,10 @@ describe('interrupted imports', () => {
       `select (select count(*) from accounts where purpose is null) as accounts,
               (select count(*) from staged_accounts) + (select count(*) from import_runs) as staged`,
     );
-    assert.deepEqual(half, { accounts: 900n, staged: 0n });
+    assert.deepEqual(half, { accounts: 1_400n, staged: 0n });
 
     const report = await importExtract(depsOf(broken), folder.folder);
-    assert.equal(report.openedAccounts, 3_700);
+    assert.equal(report.openedAccounts, 3_200);
     assert.deepEqual(await outcome(broken), await outcome(whole));
   });
 

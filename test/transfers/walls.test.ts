@@ -74,6 +74,19 @@ function entries(change: {
     from sides`;
 }
 
+/** The balance of an account that is inserted with it. */
+function newBalance({ posted = 0, seq = 0, currency = 'USD' }): string {
+  return `
+    with opened as (
+      insert into accounts (institution_id, account_id, customer_key, account_number, di_account_type, category,
+                            description, currency)
+      select institution_id, 'a-new', customer_key, 'new', di_account_type, category, description, currency
+      from accounts where account_id = 'a-1001-checking'
+      returning *)
+    insert into balances (institution_id, account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at)
+    select institution_id, account_key, account_id, '${currency}', ${posted}, 0, 0, ${seq}, '${future}' from opened`;
+}
+
 const copyOfPosted = (columns: string) => `
   insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
                          from_key, to_key, amount, currency, status, client_id, created_at, settled_at, reverses_key)
@@ -106,6 +119,9 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
   ],
   ['a balance without an entry', 'SD003', 'update balances set posted = posted + 1'],
   ['a hold without an entry', 'SD003', 'update balances set debits_pending = 0 where debits_pending > 0'],
+  ['a new balance with money and no entry', 'SD004', newBalance({ posted: 5, seq: 1 })],
+  ['a new balance of zero that counts an entry', 'SD004', newBalance({ posted: 0, seq: 1 })],
+  ['a new balance in another currency than its account', 'SD004', newBalance({ currency: 'EUR' })],
   [
     'an entry older than the one before',
     'SD002',
