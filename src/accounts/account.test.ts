@@ -18,7 +18,7 @@ const cases: { of: string; figures: LedgerFigures; current: bigint; available: b
     available: -2_500n,
   },
   {
-    of: 'an investment is read as a deposit is',
+    of: 'an investment is read like a deposit',
     figures: { ...nothing, category: 'INVESTMENT', posted: 900_000n, debitsPending: 1n },
     current: 900_000n,
     available: 899_999n,
@@ -36,7 +36,7 @@ const cases: { of: string; figures: LedgerFigures; current: bigint; available: b
     available: 0n,
   },
   {
-    of: 'a credit line shows what is owed and what of the line is neither drawn nor held',
+    of: 'a credit line shows the debt and the part of the line that is neither drawn nor held',
     figures: {
       ...nothing,
       category: 'CREDIT',

@@ -418,7 +418,7 @@ describe('reading a public key', () => {
     ['EC in PEM', pem(ec), undefined, 'ES256'],
     ['RSA in PEM', pem(rsa), undefined, 'RS256'],
     ['RSA with a choice', pem(rsa), 'PS256', 'PS256'],
-    ['RSA whose JWK chooses', jwk(rsa, { alg: 'PS256' }), undefined, 'PS256'],
+    ['RSA with an alg in the JWK', jwk(rsa, { alg: 'PS256' }), undefined, 'PS256'],
     ['Ed25519 as a JWK', jwk(ed, { alg: 'Ed25519' }), undefined, 'EdDSA'],
   ];
   for (const [name, text, algorithm, expected] of taken) {

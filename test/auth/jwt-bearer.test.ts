@@ -187,11 +187,7 @@ describe('jwt-bearer grant: invalid_grant', () => {
   const refused: [name: string, why: RegExp, make: () => string][] = [
     // RFC 7523 section 3, by its numbers
     ['no iss (7523 3 #1)', /iss/, () => without('iss')],
-    [
-      'an issuer nobody registered (7523 3 #1)',
-      /not registered/,
-      () => assertion({ iss: 'https://x.example' }),
-    ],
+    ['an unregistered issuer (7523 3 #1)', /not registered/, () => assertion({ iss: 'https://x.example' })],
     [
       'an issuer in other letters (7519 4.1.1)',
       /not registered/,
@@ -258,7 +254,7 @@ describe('jwt-bearer grant: invalid_grant', () => {
     ['an unknown kid (7515 4.1.4)', /signature/, () => assertion({}, { kid: 'x' })],
     ['no kid where there are two keys (7515 4.1.4)', /signature/, () => assertion({}, { kid: undefined })],
     [
-      'a key that it brings itself: jwk (8725 3.10)',
+      'a key in the header: jwk (8725 3.10)',
       /signature/,
       () =>
         assertion({}, { kid: undefined, jwk: other.publicKey.export({ format: 'jwk' }) }, other.privateKey),
@@ -318,14 +314,14 @@ describe('jwt-bearer grant: invalid_grant', () => {
     ['a signature with padding (7515 2)', /not a JWT/, () => `${assertion()}==`],
     ['more than 16 KiB', /not a JWT/, () => assertion({ note: 'x'.repeat(16_384) })],
     // its subject
-    ['somebody unknown', /nobody/, () => assertion({ sub: 'u-nobody' })],
+    ['an unknown member', /nobody/, () => assertion({ sub: 'u-nobody' })],
     ['a member of another institution', /nobody/, () => assertion({ sub: 'u-demo-member-harbor' })],
-    ['who is locked by an operator', /nobody/, () => assertion({ sub: 'u-heath-locked' })],
-    ['who is inactive', /nobody/, () => assertion({ sub: 'u-moss-inactive' })],
-    ['by another kind of id than registered', /nobody/, () => assertion({ sub: 'demo.member' })],
+    ['a member locked by an operator', /nobody/, () => assertion({ sub: 'u-heath-locked' })],
+    ['an inactive member', /nobody/, () => assertion({ sub: 'u-moss-inactive' })],
+    ['another kind of id than registered', /nobody/, () => assertion({ sub: 'demo.member' })],
   ];
   for (const [name, why, make] of refused) {
-    test(name, async () => {
+    test(`rejects a JWT assertion with invalid_grant: ${name}`, async () => {
       const answer = await bring(service, bridge, jwtBearer, make());
       assert.equal(answer.status, 400, answer.text);
       assert.equal(answer.body.error, 'invalid_grant');
@@ -571,7 +567,7 @@ describe('a token depends on its provider', () => {
 
       await changeProvider(auth(), institutionId, 'short', { active: true }, ownOrigin());
       await eventually(200, () => bring(service, bridge, jwtBearer, assertion({ iss })));
-      assert.equal((await accounts(token)).status, 401, 'what died stays dead');
+      assert.equal((await accounts(token)).status, 401, 'an ended token stays ended');
     } finally {
       await second.close();
     }

@@ -179,9 +179,9 @@ describe('a provider’s access token: success', () => {
 describe('a provider’s access token: 403', () => {
   const forbidden: [string, () => string][] = [
     ['no scope at all (RFC 9068 2.2.3)', () => without('scope')],
-    ['none that we know', () => token({ scope: 'openid profile' })],
+    ['only unknown scopes', () => token({ scope: 'openid profile' })],
     [
-      'one that the provider may not give',
+      'a scope that the provider may not give',
       () => token({ iss: 'https://narrow.example', scope: 'account:read' }),
     ],
   ];
@@ -217,7 +217,7 @@ describe('a provider’s access token: 403', () => {
 
 describe('a provider’s access token: 401', () => {
   const refused: [string, () => string][] = [
-    ['an issuer that nobody registered (RFC 9068 4)', () => token({ iss: 'https://x.example' })],
+    ['an unregistered issuer (RFC 9068 4)', () => token({ iss: 'https://x.example' })],
     ['no issuer (RFC 9068 2.2)', () => without('iss')],
     ['our own issuer', () => token({ iss: 'http://sharedraft.test' })],
     ['another audience (RFC 9068 4)', () => token({ aud: 'https://other.example' })],
@@ -227,7 +227,7 @@ describe('a provider’s access token: 401', () => {
       () => token({ iss: 'https://shared.example', aud: ['http://sharedraft.test', 'urn:harbor'] }),
     ],
     [
-      'more audiences than anybody needs',
+      'more than the allowed number of audiences',
       () => token({ aud: ['http://sharedraft.test', ...Array.from({ length: 10 }, (_, n) => `urn:${n}`)] }),
     ],
     ['typ JWT (RFC 9068 4)', () => token({}, { typ: 'JWT' })],
@@ -269,7 +269,7 @@ describe('a provider’s access token: 401', () => {
       },
     ],
     ['a provider whose tokens are not accepted', () => token({ iss: 'https://assertions.example' })],
-    ['somebody unknown', () => token({ sub: 'u-nobody' })],
+    ['an unknown member', () => token({ sub: 'u-nobody' })],
     ['a member of another institution', () => token({ sub: 'u-demo-member-harbor' })],
     [
       'no iat, with another typ too',
@@ -279,16 +279,16 @@ describe('a provider’s access token: 401', () => {
       },
     ],
     ['issued before its provider was registered', () => token({ iat: seconds() - 1 })],
-    ['who is locked by an operator', () => token({ sub: 'u-heath-locked' })],
-    ['who is inactive', () => token({ sub: 'u-moss-inactive' })],
+    ['a member locked by an operator', () => token({ sub: 'u-heath-locked' })],
+    ['an inactive member', () => token({ sub: 'u-moss-inactive' })],
     [
-      'an e-mail that two have',
+      'an e-mail of two members',
       () => token({ iss: 'https://mail.example', email: 'family@sharemail.example' }),
     ],
     ['no claim that names the member', () => token({ iss: 'https://mail.example' })],
   ];
   for (const [name, make] of refused) {
-    test(name, async () => {
+    test(`rejects a provider’s token as invalid_token: ${name}`, async () => {
       const answer = await call(make());
       assert.deepEqual([answer.status, answer.body.code], [401, 'invalid_token'], answer.text);
       assert.match(answer.headers.get('www-authenticate') ?? '', /error="invalid_token"/);
@@ -394,7 +394,7 @@ describe('a provider’s access token after a change', () => {
       const next = token({ sub: 'u-cedar-owner' });
       assert.equal((await call(next)).status, 200);
       await shut(false);
-      assert.equal((await call(next)).status, 200, 'letting in a user who is not shut out ends nothing');
+      assert.equal((await call(next)).status, 200, 'unlocking a user who is not locked ends nothing');
     });
   }
 

@@ -244,7 +244,7 @@ describe('signature wrapping: a valid signature beside other content', () => {
     },
   };
   for (const [name, make] of Object.entries(variants)) {
-    test(name, async () => {
+    test(`rejects a wrapped signature: ${name}`, async () => {
       const answer = await bringXml(make());
       assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_grant'], answer.text);
     });
@@ -270,7 +270,7 @@ describe('saml2-bearer grant: invalid_grant', () => {
     ['with stray bits at the end', /base64url/, () => `${toParameter('ab').slice(0, -1)}p`],
     ['not UTF-8', /UTF-8/, () => Buffer.from([0x3c, 0xff, 0xfe]).toString('base64url')],
     ['more than 32 KiB', /32 KiB/, () => toParameter(signed({ rest: 'x'.repeat(32_768) }))],
-    ['nothing in it', /malformed/, () => toParameter(' ')],
+    ['an empty document', /malformed/, () => toParameter(' ')],
     // the signature: RFC 7522 section 3 item 9, SAML core section 5.4
     ['unsigned', /one signature/, () => toParameter(anAssertion(now).replace(signatureMark, ''))],
     ['signed by a stranger', /not by a key/, () => toParameter(signed({}, {}, stranger.privateKey))],
@@ -321,12 +321,12 @@ describe('saml2-bearer grant: invalid_grant', () => {
       () => toParameter(signed({}, { method: methods.ecdsaSha384 }, ec.privateKey)),
     ],
     [
-      'key confusion: an EC key said to be RSA',
+      'key confusion: an EC key declared as RSA',
       /not by a key/,
       () => toParameter(signed({}, {}, ec.privateKey)),
     ],
     [
-      'key confusion: an RSA key said to be EC',
+      'key confusion: an RSA key declared as EC',
       /not by a key/,
       () => toParameter(signed({}, { method: methods.ecdsaSha256 })),
     ],
@@ -512,7 +512,7 @@ describe('saml2-bearer grant: invalid_grant', () => {
       () => toParameter(signed().replace(/<saml:Issuer>.*<\/saml:Issuer>/, '')),
     ],
     [
-      'an Issuer that nobody registered (item 1)',
+      'an unregistered Issuer (item 1)',
       /not registered/,
       () => toParameter(signed({ issuer: 'https://x.example' })),
     ],
@@ -543,7 +543,7 @@ describe('saml2-bearer grant: invalid_grant', () => {
       () => toParameter(signed({ conditions: times({}, oneTime + audienceOf('https://other.example')) })),
     ],
     [
-      'a condition that nobody knows (SAML core 2.5.1.1)',
+      'an unknown condition (SAML core 2.5.1.1)',
       /Conditions/,
       () => toParameter(signed({ conditions: times({}, `${oneTime}<saml:Condition></saml:Condition>`) })),
     ],
@@ -713,18 +713,18 @@ describe('saml2-bearer grant: invalid_grant', () => {
     ['no ID (SAML core 2.3.3)', /ID/, () => toParameter(signed().replace(/ ID="[^"]*"/, ''))],
     ['an ID that would change a query', /ID/, () => toParameter(signed({ id: `x']|//*['` }))],
     // its subject
-    ['somebody unknown', /nobody/, () => toParameter(signed({ nameId: nameIdOf('u-nobody') }))],
+    ['an unknown member', /nobody/, () => toParameter(signed({ nameId: nameIdOf('u-nobody') }))],
     [
       'a member of another institution',
       /nobody/,
       () => toParameter(signed({ nameId: nameIdOf('u-demo-member-harbor') })),
     ],
     [
-      'who is locked by an operator',
+      'a member locked by an operator',
       /nobody/,
       () => toParameter(signed({ nameId: nameIdOf('u-heath-locked') })),
     ],
-    ['who is inactive', /nobody/, () => toParameter(signed({ nameId: nameIdOf('u-moss-inactive') }))],
+    ['an inactive member', /nobody/, () => toParameter(signed({ nameId: nameIdOf('u-moss-inactive') }))],
     [
       'with a space around the name',
       /nobody/,
@@ -732,7 +732,7 @@ describe('saml2-bearer grant: invalid_grant', () => {
     ],
   ];
   for (const [name, why, make] of refused) {
-    test(name, async () => {
+    test(`rejects a SAML assertion with invalid_grant: ${name}`, async () => {
       const answer = await bring(service, bridge, saml2Bearer, make());
       assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_grant'], answer.text);
       assert.match(answer.body.error_description, why);

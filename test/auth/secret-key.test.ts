@@ -50,7 +50,7 @@ test('new signing keys and secrets restore the service after a lost SECRET_KEY, 
   await using back = await startTestService({ beside: service, environment: next });
   const accounts = (bearer: string) =>
     send(back.address, 'GET', paths.accounts, { headers: { authorization: `Bearer ${bearer}` } });
-  assert.equal((await accounts(token)).status, 401, 'what was issued before is dead');
+  assert.equal((await accounts(token)).status, 401, 'earlier tokens have ended');
   await assert.rejects(memberOf(back, 'demo.member', 'demo-member-password'), /invalid_client/);
   const member = await memberOf(back, 'demo.member', 'demo-member-password', ['demo-app', secret]);
   assert.equal((await accounts(member.token)).status, 200);

@@ -308,7 +308,7 @@ describe('token operation: 400 and 401, after RFC 6749 section 5.2', () => {
         assert.equal(answer.status, 400, answer.text);
         assert.equal(answer.body.error, 'invalid_request');
         assert.match(answer.body.error_description, /Authorization/);
-        assert.equal(answer.headers.get('ratelimit'), null, 'nobody was counted');
+        assert.equal(answer.headers.get('ratelimit'), null, 'no client was counted');
       }
     }
     const body = { token: live, ...app };
@@ -400,7 +400,7 @@ describe('inactive tokens', () => {
     `${input}.${sign('sha256', Buffer.from(input), { key: stranger, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 
   const forgeries: Record<string, (jwt: string) => string | Promise<string>> = {
-    'nothing that looks like one': () => 'abc',
+    'text in another form': () => 'abc',
     'alg none (RFC 8725 3.1)': (jwt) =>
       `${encode({ ...decode(parts(jwt)[0]), alg: 'none' })}.${parts(jwt)[1]}.`,
     'the public key as an HMAC secret (RFC 8725 2.1)': async (jwt) => {
@@ -416,7 +416,7 @@ describe('inactive tokens', () => {
     'a signature cut short': (jwt) => jwt.slice(0, -4),
   };
   for (const [name, forge] of Object.entries(forgeries)) {
-    test(name, async () => {
+    test(`rejects a forged token as invalid_token: ${name}`, async () => {
       const { token: jwt, get } = await memberOf(service, member.username, member.password);
       assert.equal((await get(paths.accounts)).status, 200);
       const authorization = `Bearer ${await forge(jwt)}`;

@@ -396,7 +396,7 @@ const refusals: readonly Refusal[] = [
     error: 'persons.csv:3: first_name: expected text without bidirectional or invisible characters',
     for: {
       'a name that reads backward': ['Bob', '\u202Eboy'],
-      'a name with a space that nobody sees': ['Bob', 'B\u200Bob'],
+      'a name with an invisible space': ['Bob', 'B\u200Bob'],
     },
   },
   {
@@ -644,7 +644,7 @@ describe('files outside the extract’s format', () => {
       },
       'members.csv:1: expected one column member_type, found 2',
     ],
-    'a column that nobody knows': [
+    'an unknown column': [
       (files) => {
         files['members.csv'] = (files['members.csv'] ?? []).map((line) => `${line},x`);
       },
@@ -670,14 +670,14 @@ describe('files outside the extract’s format', () => {
     ],
   };
   for (const [what, [change, error]] of Object.entries(cases)) {
-    test(what, async () => {
+    test(`reports a file with ${what}`, async () => {
       const files = soundExtract();
       change(files);
       const errors = await errorsOf(files);
       assert.equal(errors[0], error);
       assert.ok(
         errors.every((each) => each.startsWith('members.csv:')),
-        'what only refers to the file is not complained of',
+        'references to the file are not reported',
       );
     });
   }
@@ -701,7 +701,7 @@ describe('files outside the extract’s format', () => {
     ['no institution', [0]],
     ['two institutions', [0, 1, 1]],
   ] as const) {
-    test(what, async () => {
+    test(`reports an institution.csv with ${what}`, async () => {
       const files = soundExtract();
       files['institution.csv'] = lines.map((line) => files['institution.csv']?.[line] as string);
       assert.deepEqual(await errorsOf(files), ['institution.csv:1: expected exactly one institution']);

@@ -86,7 +86,7 @@ describe('audit of token requests', () => {
       'login refused wrong_password demo-app u-demo-member 198.51.100.7',
     ],
     [
-      'nobody',
+      'an unknown user',
       { ...login, username: 'hunter2-typed-here', password: 'x' },
       {},
       'login refused unknown_user demo-app null 198.51.100.7',
@@ -134,14 +134,14 @@ describe('audit of token requests', () => {
       'token_request refused wrong_secret demo-app null 198.51.100.7',
     ],
     [
-      'nobody’s client',
+      'an unknown client',
       { grant_type: 'client_credentials', client_id: 'hunter2', client_secret: 'hunter2' },
       {},
       'token_request refused unknown_client null null 198.51.100.7',
     ],
   ];
   for (const [name, body, headers, expected] of cases) {
-    test(name, async () => {
+    test(`audits a token request for ${name}`, async () => {
       const { entries } = await ask(body, headers);
       assert.deepEqual(entries.map(told), [expected]);
       assert.equal(entries[0]?.name_hash?.length, expected.includes(' unknown_') ? 32 : undefined);

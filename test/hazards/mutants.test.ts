@@ -49,7 +49,7 @@ const toLoan = { from: 'ada-checking', to: 'ada-loan' } as const;
 const toIra = { from: 'ada-savings', to: 'ada-ira' } as const;
 
 const checks = {
-  'only what is available can be spent': async (program) => {
+  'only the available balance can be spent': async (program) => {
     await using teller = await Teller.of(program, db, { policies: [reviewed('STANDARD')] });
     assert.equal(await teller.order('ada', { ...toSavings, amount: '600.00' }), 'PENDING');
     assert.equal(await teller.balance('ada-checking'), '100000 60000 0');
@@ -66,7 +66,7 @@ const checks = {
     assert.equal(await teller.balance('ben-checking'), '-5000 0 0');
   },
 
-  'no two payments together pay more than is owed': async (program) => {
+  'two payments together cannot pay more than the debt': async (program) => {
     await using teller = await Teller.of(program, db, { policies: [reviewed('LOAN_PAYMENT')] });
     const order = { from: 'ada-savings', to: 'ada-loan' };
     assert.equal(await teller.order('ada', { ...order, amount: '1000.01' }), 'exceeds_payoff');
@@ -75,7 +75,7 @@ const checks = {
     assert.equal(await teller.order('ada', { ...order, amount: '400.00' }), 'PENDING');
   },
 
-  'an id means one order for ever': async (program) => {
+  'an id identifies one order permanently': async (program) => {
     await using teller = await Teller.of(program, db);
     const order = { ...toBen, id: 'rent', amount: '10.00' };
     assert.equal(await teller.order('ada', order), 'COMPLETED');
@@ -99,7 +99,7 @@ const checks = {
     assert.equal(await teller.balance('ada-checking'), '150000 0 0');
   },
 
-  'a stranger learns nothing of an id': async (program) => {
+  'another user learns nothing of an id': async (program) => {
     await using teller = await Teller.of(program, db);
     const order = { from: 'ada-savings', to: 'ada-checking', id: 'own', amount: '10.00' };
     assert.equal(await teller.order('ada', order), 'COMPLETED');
@@ -118,7 +118,7 @@ const checks = {
     assert.equal(await teller.read('ben', 'failed'), 'problem not_found', 'a holder of the source');
   },
 
-  'a holder record says who sees and who pays': async (program) => {
+  'a holder record decides visibility and the right to pay': async (program) => {
     await using teller = await Teller.of(program, db);
     const amount = '1.00';
     assert.equal(
@@ -144,7 +144,7 @@ const checks = {
     assert.equal(await teller.order('client', { from: 'ada-savings', to: 'ada-loan', amount }), 'COMPLETED');
   },
 
-  'accounts give and take only what they may': async (program) => {
+  'accounts pay and receive only allowed transfers': async (program) => {
     await using teller = await Teller.of(program, db);
     const order = (from: string, to: string) => teller.order('ada', { from, to, amount: '1.00' });
     assert.equal(await order('ada-checking', 'ada-checking'), 'same_account');
@@ -155,7 +155,7 @@ const checks = {
     assert.equal(await order('ada-checking', 'ada-euro'), 'currency_mismatch');
   },
 
-  'a type is what the accounts make of it': async (program) => {
+  'the accounts determine the type': async (program) => {
     await using teller = await Teller.of(program, db);
     const order = (to: string, type: 'STANDARD' | 'CROSS_MEMBER' | 'INTRA_FI') =>
       teller.order('ada', { from: 'ada-savings', to, amount: '1.00', type });
@@ -166,7 +166,7 @@ const checks = {
     assert.equal(await order('ada-two', 'STANDARD'), 'transfer_type_mismatch');
   },
 
-  'a limit on the day is met to the cent': async (program) => {
+  'a daily limit holds to the cent': async (program) => {
     const limits = [limit({ maxAmount: 100_00n })];
     await using teller = await Teller.of(program, db, { limits });
     assert.equal(await teller.order('ada', { ...toBen, amount: '100.01' }), 'limit_exceeded');
@@ -184,7 +184,7 @@ const checks = {
     assert.equal(await teller.order('ada', { ...toBen, amount: '100.00' }), 'COMPLETED');
   },
 
-  'a limit on the number counts what did not fail': async (program) => {
+  'a limit on the number counts transfers that did not fail': async (program) => {
     const limits = [limit({ subject: 'USER', maxCount: 2 })];
     await using teller = await Teller.of(program, db, { limits });
     assert.equal(await teller.order('ada', { ...toBen, amount: '9999.00' }), 'insufficient_funds');
@@ -210,7 +210,7 @@ const checks = {
     assert.equal(await teller.order('ada', fromSavings), 'COMPLETED');
   },
 
-  'pending ones count, and cancelled ones give back': async (program) => {
+  'a limit counts pending transfers, and gives back cancelled ones': async (program) => {
     const limits = [limit({ maxAmount: 100_00n })];
     await using teller = await Teller.of(program, db, { limits, policies: [reviewed('STANDARD')] });
     assert.equal(await teller.order('ada', { ...toSavings, id: 'held', amount: '100.00' }), 'PENDING');
@@ -237,7 +237,7 @@ const checks = {
     assert.equal(await order, 'account_restricted');
   },
 
-  'who is refused moves nothing': async (program) => {
+  'a refused order moves nothing': async (program) => {
     await using teller = await Teller.of(program, db);
     const { institutionId } = teller.client;
     const token = Promise.withResolvers<void>();
@@ -267,7 +267,7 @@ const checks = {
     assert.equal(await teller.balance('ada-checking'), '99700 0 0');
   },
 
-  'nothing is decided before it is known who orders': async (program) => {
+  'no order is decided before its token is checked': async (program) => {
     await using teller = await Teller.of(program, db);
     const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const token = aToken(() => {
@@ -282,13 +282,13 @@ const checks = {
     assert.equal(await teller.balance('ada-checking'), '99000 0 0');
   },
 
-  'who locks an account makes others wait': async (program) => {
+  'a lock on an account makes other transactions wait': async (program) => {
     const { Book } = await program.load<typeof Ledger>('ledger/index.ts');
     const lock: Locking = (tx) => Book.lock(tx, ['ada-checking']);
     assert.deepEqual(await inTurn(program, lock, 'balances'), ['first done', 'second locked']);
   },
 
-  'who locks a counter makes others wait': async (program) => {
+  'a lock on a counter makes other transactions wait': async (program) => {
     const { selectCountersForUpdate } = await program.load<typeof LimitQueries>('transfers/limit-queries.ts');
     const name = { limitKey: 1, subjectKey: 1n, periodStart: '2026-03-03' };
     const lock: Locking = (tx) => selectCountersForUpdate(tx, tx.institutionId, [name]);
@@ -299,7 +299,7 @@ const checks = {
     assert.deepEqual(await inTurn(program, lock, 'limit_counters', counted), ['first done', 'second locked']);
   },
 
-  'who counts for the first time waits for who did before': async (program) => {
+  'a first count waits for an earlier first count': async (program) => {
     const limits = [limit({ subject: 'USER', maxAmount: 100_00n })];
     await using teller = await Teller.of(program, db, { limits });
     const { institutionId } = teller.client;
@@ -317,7 +317,7 @@ const checks = {
     assert.equal(await teller.order('ada', { ...toBen, amount: '40.00' }), 'COMPLETED');
   },
 
-  'a pending transfer ends once, in time and as it should': async (program) => {
+  'a pending transfer ends once, in time and by its rule': async (program) => {
     await using teller = await Teller.of(program, db, { policies: [reviewed('STANDARD', 100_00n)] });
     const held = (id: string, amount: string) => teller.order('ada', { ...toSavings, id, amount });
     assert.equal(await held('one', '100.00'), 'PENDING');
@@ -340,7 +340,7 @@ const checks = {
     assert.equal(await teller.balance('ada-savings'), '2020001 0 0');
   },
 
-  'a transfer is taken back once at most': async (program) => {
+  'a transfer is reversed at most once': async (program) => {
     await using teller = await Teller.of(program, db);
     assert.equal(await teller.order('ada', { ...toBen, id: 'wrong', amount: '100.00' }), 'COMPLETED');
     assert.equal(await teller.reverse('wrong', 'back'), 'COMPLETED');
@@ -365,7 +365,7 @@ const checks = {
     assert.equal(await teller.balance('ada-loan'), '-97000 0 0');
   },
 
-  'a payment on a loan takes the way that was asked for': async (program) => {
+  'a payment on a loan follows the requested option': async (program) => {
     const options = ['DEFAULT', 'PRINCIPAL_ONLY', 'INTEREST_ONLY'] as const;
     await using teller = await Teller.of(program, db, {
       policies: [policy({ type: 'LOAN_PAYMENT', options })],
@@ -425,7 +425,7 @@ const checks = {
     assert.equal(await teller.settleDue(), 1);
   },
 
-  'holidays are kept as the Federal Reserve keeps them': async (program) => {
+  'holidays follow the Federal Reserve': async (program) => {
     const { cutOff } = await program.load<typeof Calendar>('institutions/calendar.ts');
     const calendar = { timeZone: 'America/New_York', opensAt: '00:00', exceptions: new Map() };
     const late = (at: string) => cutOff(new Date(at), '23:59', calendar) !== null;
@@ -450,7 +450,7 @@ const checks = {
     assert.equal(await teller.dryRun('ada', order), 'replayed COMPLETED');
   },
 
-  'each change is an event with the entries it made': async (program) => {
+  'each change is an event with its entries': async (program) => {
     await using teller = await Teller.of(program, db, { policies: [reviewed('STANDARD')] });
     await teller.order('ada', { ...toSavings, id: 'held', amount: '10.00' });
     await teller.order('ada', { ...toBen, amount: '10.00' });
@@ -466,7 +466,7 @@ const checks = {
     );
   },
 
-  'nobody’s money is seen through a connection lent before': async (program) => {
+  'a connection shows no rows of the institution that it served before': async (program) => {
     const { Database } = await program.load<typeof Storage>('storage/index.ts');
     const database = new Database({ connection: db.connection, maxConnections: 1 });
     const [one, two] = [await plantWorld(db, smallWorld), await plantWorld(db, smallWorld)];
@@ -483,7 +483,7 @@ const checks = {
     assert.deepEqual(seen, [[one.institution.institutionId], [two.institution.institutionId]]);
   },
 
-  'a commit that rolled back is no success': async (program) => {
+  'a commit that rolled back is not a success': async (program) => {
     const { Database } = await program.load<typeof Storage>('storage/index.ts');
     const database = new Database({ connection: db.connection, maxConnections: 1 });
     const { institution } = await plantWorld(db, smallWorld);
@@ -527,7 +527,7 @@ const checks = {
     assert.deepEqual(outcomes, ['a done', 'b done', 'internal_error', ...done, 'overloaded']);
   },
 
-  'a lost answer to a commit is never told as a failure': async (program) => {
+  'a lost commit response is never reported as a failure': async (program) => {
     const { GroupCommit } = await program.load<typeof GroupCommits>('transfers/desk/group-commit.ts');
     // Another copy's Problem class is recognized by its code alone; this one must be the program's own.
     const { Problem } = await program.load<typeof import('../../src/shared/problem.ts')>('shared/problem.ts');
@@ -580,7 +580,7 @@ const checks = {
     assert.equal(formatMinor(-5n, 'USD'), '-0.05');
   },
 
-  'a number is read as it was written': async (program) => {
+  'a number is read from its source text': async (program) => {
     const { parseJson } = await program.load<typeof Json>('http/request/json.ts');
     const { numbers } = parseJson('{"amount": 9007199254740.93, "a": [1.10]}');
     assert.deepEqual(
@@ -594,7 +594,7 @@ const checks = {
     assert.throws(() => parseJson('{"amount": 01}'));
   },
 
-  'an idempotency key is one order of one caller': async (program) => {
+  'an idempotency key identifies one order of one caller': async (program) => {
     const { transferIdFromKey } = await program.load<typeof IdempotencyKey>(
       'http/request/idempotency-key.ts',
     );
@@ -615,7 +615,7 @@ const checks = {
     assert.equal(new Set(ids).size, ids.length);
   },
 
-  'a balance is shown without what is held and without the overdraft': async (program) => {
+  'a balance is shown without holds and without the overdraft': async (program) => {
     const { accountBalances } = await program.load<typeof Accounts>('accounts/account.ts');
     const figures = { posted: 100n, debitsPending: 30n, creditLimit: 0n, accruedInterest: 0n, feesDue: 0n };
     assert.deepEqual(accountBalances({ ...figures, category: 'DEPOSIT' }), {
@@ -641,40 +641,40 @@ interface Mutant extends Mutation {
 
 const mutants: readonly Mutant[] = [
   {
-    name: 'a hold is left out of what is available',
+    name: 'the available balance ignores holds',
     file: 'ledger/rules.ts',
     instead: [
       'fromZero(state.posted - state.debitsPending - bounds.floor)',
       'fromZero(state.posted - bounds.floor)',
     ],
-    caughtBy: 'only what is available can be spent',
+    caughtBy: 'only the available balance can be spent',
   },
   {
-    name: 'what is held is posted, and still held',
+    name: 'a hold remains after its transfer posts',
     file: 'transfers/rules/decide.ts',
     instead: [
       'change: { posted: -amountMinor, debitsPending: -amountMinor }',
       'change: { posted: -amountMinor }',
     ],
-    caughtBy: 'a pending transfer ends once, in time and as it should',
+    caughtBy: 'a pending transfer ends once, in time and by its rule',
   },
   {
-    name: 'the overdraft line is forgotten',
+    name: 'the overdraft line is ignored',
     file: 'transfers/rules/loans.ts',
     instead: ['floor: -account.overdraftLimit', 'floor: 0n'],
     caughtBy: 'an overdraft line may be spent to its end',
   },
   {
-    name: 'pending payments are left out of the payoff',
+    name: 'the payoff ignores pending payments',
     file: 'ledger/rules.ts',
     instead: [
       'fromZero(bounds.ceiling - state.posted - state.creditsPending)',
       'fromZero(bounds.ceiling - state.posted)',
     ],
-    caughtBy: 'no two payments together pay more than is owed',
+    caughtBy: 'two payments together cannot pay more than the debt',
   },
   {
-    name: 'an id is forgotten on failure',
+    name: 'a failed order frees its id',
     file: 'transfers/desk/batch.ts',
     instead: [
       "    this.#add({ ...transfer, origin: order.origin });\n    return { kind: 'new', transfer };\n  }\n\n  #perform",
@@ -683,64 +683,64 @@ const mutants: readonly Mutant[] = [
     caughtBy: 'a failed id stays failed',
   },
   {
-    name: 'an id is not looked up',
+    name: 'an id is never looked up',
     file: 'transfers/desk/batch.ts',
     instead: ['this.#seen(order.transferId, order.actor)', "this.#seen(order.transferId + '!', order.actor)"],
-    caughtBy: 'an id means one order for ever',
+    caughtBy: 'an id identifies one order permanently',
   },
   {
-    name: 'an order that leaves nothing is told that its id is used',
+    name: 'an order that leaves nothing reveals that its id is used',
     file: 'transfers/desk/batch.ts',
     instead: [
       'if (first !== undefined && maySee(order.actor, first)) return',
       'if (first !== undefined) return',
     ],
-    caughtBy: 'a stranger learns nothing of an id',
+    caughtBy: 'another user learns nothing of an id',
   },
   {
-    name: 'another amount under a used id is taken for the same',
+    name: 'another amount under a used id counts as the same order',
     file: 'transfers/rules/decide.ts',
     instead: ['amount: toMinor(order.amount, first.currencyCode) !== first.amountMinor', 'amount: false'],
-    caughtBy: 'an id means one order for ever',
+    caughtBy: 'an id identifies one order permanently',
   },
   {
-    name: 'a field left out differs from what it was resolved to',
+    name: 'an omitted field differs from its resolved value',
     file: 'transfers/rules/decide.ts',
     instead: [
       'order.currencyCode !== null && order.currencyCode !== first.currencyCode',
       'order.currencyCode === first.currencyCode',
     ],
-    caughtBy: 'an id means one order for ever',
+    caughtBy: 'an id identifies one order permanently',
   },
   {
-    name: 'who may not see a transfer is told how an order differs from it',
+    name: 'a caller who may not see a transfer learns how an order differs from it',
     file: 'transfers/desk/batch.ts',
     instead: ["if (!maySee(order.actor, first)) return { kind: 'id_reused', differs: null };", ''],
-    caughtBy: 'a stranger learns nothing of an id',
+    caughtBy: 'another user learns nothing of an id',
   },
   {
-    name: 'a dry run tells a stranger that an id is used',
+    name: 'a dry run reveals to another user that an id is used',
     file: 'transfers/explain-transfer.ts',
     instead: ['existing !== undefined && maySee(actor, existing)', 'existing !== undefined'],
-    caughtBy: 'a stranger learns nothing of an id',
+    caughtBy: 'another user learns nothing of an id',
   },
   {
     name: 'an order whose source its caller may not see uses up the id',
     file: 'transfers/desk/batch.ts',
     instead: ["if (judgement.from === undefined) return { kind: 'new', transfer };", ''],
-    caughtBy: 'a stranger learns nothing of an id',
+    caughtBy: 'another user learns nothing of an id',
   },
   {
-    name: 'a failed transfer is seen by the holders of its source',
+    name: 'the holders of its source see a failed transfer',
     file: 'transfers/rules/decide.ts',
     instead: ["(transfer.status !== 'FAILED' && transfer.sourceHeld)", 'transfer.sourceHeld'],
-    caughtBy: 'a stranger learns nothing of an id',
+    caughtBy: 'another user learns nothing of an id',
   },
   {
-    name: 'who sees an account pays from it',
+    name: 'every holder who sees an account may pay from it',
     file: 'transfers/rules/authority.ts',
     instead: ['facts.holding(account.accountKey, actor.personKey)?.mayPay === true', 'true'],
-    caughtBy: 'a holder record says who sees and who pays',
+    caughtBy: 'a holder record decides visibility and the right to pay',
   },
   {
     name: 'any account of the institution is a source',
@@ -749,13 +749,13 @@ const mutants: readonly Mutant[] = [
       'return facts.holding(account.accountKey, actor.personKey) ? account : undefined;',
       'return account;',
     ],
-    caughtBy: 'a holder record says who sees and who pays',
+    caughtBy: 'a holder record decides visibility and the right to pay',
   },
   {
-    name: 'a stranger pays into an IRA',
+    name: 'a person who is not the owner pays into an IRA',
     file: 'transfers/rules/authority.ts',
     instead: ["other.diAccountType !== 'RETIREMENT_IRA' && ", ''],
-    caughtBy: 'a holder record says who sees and who pays',
+    caughtBy: 'a holder record decides visibility and the right to pay',
   },
   {
     name: 'a client token needs a holder record',
@@ -764,7 +764,7 @@ const mutants: readonly Mutant[] = [
       "if (account === undefined || actor.kind === 'client') return account;",
       "if (account === undefined) return account;\n  if (actor.kind === 'client') return undefined;",
     ],
-    caughtBy: 'a holder record says who sees and who pays',
+    caughtBy: 'a holder record decides visibility and the right to pay',
   },
   {
     name: 'authority is read before the lock',
@@ -776,64 +776,64 @@ const mutants: readonly Mutant[] = [
     caughtBy: 'authority is read when the accounts are locked',
   },
   {
-    name: 'a closed account takes money',
+    name: 'a closed account receives money',
     file: 'transfers/rules/decide.ts',
     instead: [
       'if (from.closed || to.closed) {\n    return refused',
       'if (from.closed) {\n    return refused',
     ],
-    caughtBy: 'accounts give and take only what they may',
+    caughtBy: 'accounts pay and receive only allowed transfers',
   },
   {
     name: 'a certificate pays out',
     file: 'transfers/rules/authority.ts',
     instead: ['return payingTypes.has(diAccountType) && !excluded;', 'return !excluded;'],
-    caughtBy: 'accounts give and take only what they may',
+    caughtBy: 'accounts pay and receive only allowed transfers',
   },
   {
-    name: 'a restriction of the core is overlooked',
+    name: 'a restriction of the core is ignored',
     file: 'transfers/rules/authority.ts',
     instead: [" || transferRestriction === 'EXCLUDE_AS_FROM'", ''],
-    caughtBy: 'accounts give and take only what they may',
+    caughtBy: 'accounts pay and receive only allowed transfers',
   },
   {
-    name: 'the currency of the destination is overlooked',
+    name: 'the currency of the destination is ignored',
     file: 'transfers/rules/decide.ts',
     instead: ['from.currency !== currency || to.currency !== currency', 'from.currency !== currency'],
-    caughtBy: 'accounts give and take only what they may',
+    caughtBy: 'accounts pay and receive only allowed transfers',
   },
   {
-    name: 'a stated type is believed',
+    name: 'a stated type is not checked',
     file: 'transfers/rules/decide.ts',
     instead: ['asked.transferType !== null && asked.transferType !== transferType', 'false'],
-    caughtBy: 'a type is what the accounts make of it',
+    caughtBy: 'the accounts determine the type',
   },
   {
     name: 'a limit lets one cent more through',
     file: 'transfers/rules/limits.ts',
     instead: ['use.maxAmount > amount ? use.maxAmount - amount : 0n', 'use.maxAmount + 1n - amount'],
-    caughtBy: 'a limit on the day is met to the cent',
+    caughtBy: 'a daily limit holds to the cent',
   },
   {
     name: 'a limit is counted outside the transaction',
     file: 'transfers/desk/batch.ts',
     instead: ['updateCounters(institutionId, counters.changed())', 'updateCounters(institutionId, [])'],
-    caughtBy: 'a limit on the day is met to the cent',
+    caughtBy: 'a daily limit holds to the cent',
   },
   {
     name: 'the day of a limit is the day in UTC',
     file: 'institutions/time-zone.ts',
     instead: ['dayOf(at.getTime() + offsetMillis(at.getTime(), timeZone))', 'dayOf(at.getTime())'],
-    caughtBy: 'a limit on the day is met to the cent',
+    caughtBy: 'a daily limit holds to the cent',
   },
   {
-    name: 'a client token escapes the limits of the membership',
+    name: 'the membership’s limits ignore client tokens',
     file: 'transfers/rules/limits.ts',
     instead: [
       "if (subject === 'CUSTOMER') return from.customerKey;",
       "if (subject === 'CUSTOMER') return actor.kind === 'member' ? from.customerKey : null;",
     ],
-    caughtBy: 'a limit on the day is met to the cent',
+    caughtBy: 'a daily limit holds to the cent',
   },
   {
     name: 'failed transfers use a limit up',
@@ -842,13 +842,13 @@ const mutants: readonly Mutant[] = [
       'if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);',
       'if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);\n    else for (const use of usesOf(facts.limits, { actor: order.actor, from: judgement.from as never, transferType: judgement.transferType as never, currency: judgement.currency, day: facts.day })) counters.count(use, judgement.amountMinor);',
     ],
-    caughtBy: 'a limit on the number counts what did not fail',
+    caughtBy: 'a limit on the number counts transfers that did not fail',
   },
   {
     name: 'a limit by number lets one more through',
     file: 'transfers/rules/limits.ts',
     instead: ['transfers >= use.maxCount', 'transfers > use.maxCount'],
-    caughtBy: 'a limit on the number counts what did not fail',
+    caughtBy: 'a limit on the number counts transfers that did not fail',
   },
   {
     name: 'a month begins anew every day',
@@ -860,28 +860,28 @@ const mutants: readonly Mutant[] = [
     name: 'a limit is read without its lock',
     file: 'transfers/limit-queries.ts',
     instead: [' for no key update of c', ''],
-    caughtBy: 'who locks a counter makes others wait',
+    caughtBy: 'a lock on a counter makes other transactions wait',
   },
   {
-    name: 'what was counted first is written over',
+    name: 'a second first count overwrites the first',
     file: 'transfers/desk/batch.ts',
     instead: [
       'insertCounters(institutionId, counters.added())',
       'updateCounters(institutionId, counters.added())',
     ],
-    caughtBy: 'who counts for the first time waits for who did before',
+    caughtBy: 'a first count waits for an earlier first count',
   },
   {
     name: 'an account is read without its lock',
     file: 'ledger/queries.ts',
     instead: [' for no key update', ''],
-    caughtBy: 'who locks an account makes others wait',
+    caughtBy: 'a lock on an account makes other transactions wait',
   },
   {
     name: 'a cancelled transfer keeps what it counted',
     file: 'transfers/desk/batch.ts',
     instead: ['for (const use of mine) counters.giveBack(use, wasReviewed);', ''],
-    caughtBy: 'pending ones count, and cancelled ones give back',
+    caughtBy: 'a limit counts pending transfers, and gives back cancelled ones',
   },
   {
     name: 'a cancelled transfer keeps its hold',
@@ -890,25 +890,25 @@ const mutants: readonly Mutant[] = [
       'change: { debitsPending: -amountMinor }, bounds: unbounded',
       'change: { debitsPending: 0n }, bounds: unbounded',
     ],
-    caughtBy: 'pending ones count, and cancelled ones give back',
+    caughtBy: 'a limit counts pending transfers, and gives back cancelled ones',
   },
   {
     name: 'one person approves twice',
     file: 'transfers/rules/transition.ts',
     instead: ["if (before) return { to: 'nothing', why: 'approved_before' };", ''],
-    caughtBy: 'a pending transfer ends once, in time and as it should',
+    caughtBy: 'a pending transfer ends once, in time and by its rule',
   },
   {
-    name: 'the second person is not waited for',
+    name: 'one approval posts a transfer that needs two',
     file: 'transfers/rules/transition.ts',
     instead: ['approvedBy.length + 1 < terms.approvalsNeeded', 'approvedBy.length + 1 < 1'],
-    caughtBy: 'a pending transfer ends once, in time and as it should',
+    caughtBy: 'a pending transfer ends once, in time and by its rule',
   },
   {
-    name: 'what should expire is posted',
+    name: 'a transfer that should expire is posted',
     file: 'transfers/rules/transition.ts',
     instead: ["terms.whenDue === 'POST'", 'terms.whenDue !== undefined'],
-    caughtBy: 'a pending transfer ends once, in time and as it should',
+    caughtBy: 'a pending transfer ends once, in time and by its rule',
   },
   {
     name: 'a final transfer changes again',
@@ -917,28 +917,28 @@ const mutants: readonly Mutant[] = [
       "if (transfer.status !== 'PENDING' || terms === undefined) return unchanged('final');",
       "if (terms === undefined) return { kind: 'changed', transfer };",
     ],
-    caughtBy: 'a pending transfer ends once, in time and as it should',
+    caughtBy: 'a pending transfer ends once, in time and by its rule',
   },
   {
-    name: 'who may not pay cancels',
+    name: 'a holder who may not pay cancels',
     file: 'transfers/desk/batch.ts',
     instead: ["if (!this.#mayCancel(asked.actor, transfer)) return unchanged('not_allowed');", ''],
-    caughtBy: 'a pending transfer ends once, in time and as it should',
+    caughtBy: 'a pending transfer ends once, in time and by its rule',
   },
   {
     name: 'a transfer is reversed twice',
     file: 'transfers/desk/batch.ts',
     instead: [' || this.#isReversed(original)', ''],
-    caughtBy: 'a transfer is taken back once at most',
+    caughtBy: 'a transfer is reversed at most once',
   },
   {
-    name: 'a reversal takes what is not there',
+    name: 'a reversal takes money that the payee no longer has',
     file: 'transfers/desk/batch.ts',
     instead: [
       'change: { posted: -amountMinor }, bounds: boundsOf(from) }',
       'change: { posted: -amountMinor }, bounds: { floor: null, ceiling: null } }',
     ],
-    caughtBy: 'a transfer is taken back once at most',
+    caughtBy: 'a transfer is reversed at most once',
   },
   {
     name: 'a reversed payment leaves fees and interest paid',
@@ -962,16 +962,16 @@ const mutants: readonly Mutant[] = [
     name: 'more than the interest goes to interest',
     file: 'transfers/rules/loans.ts',
     instead: ["return option === 'INTEREST_ONLY' ? (account.loan?.interest ?? 0n) : null;", 'return null;'],
-    caughtBy: 'a payment on a loan takes the way that was asked for',
+    caughtBy: 'a payment on a loan follows the requested option',
   },
   {
-    name: 'a way of paying that the institution does not offer',
+    name: 'a payment uses an option that the institution does not offer',
     file: 'transfers/rules/decide.ts',
     instead: ['paymentOption !== null && !offered.includes(paymentOption)', 'false'],
-    caughtBy: 'a payment on a loan takes the way that was asked for',
+    caughtBy: 'a payment on a loan follows the requested option',
   },
   {
-    name: 'whoever turns 50 later in the year must wait',
+    name: 'the catch-up begins at the 50th birthday instead of that year',
     file: 'transfers/rules/contributions.ts',
     instead: ['year - Number(birthDate.slice(0, 4)) >= 50', 'year - Number(birthDate.slice(0, 4)) > 50'],
     caughtBy: 'a year’s contributions count together, for their owner and year',
@@ -983,7 +983,7 @@ const mutants: readonly Mutant[] = [
     caughtBy: 'a year’s contributions count together, for their owner and year',
   },
   {
-    name: 'contributions for the previous year are taken all year',
+    name: 'contributions for the previous year are accepted all year',
     file: 'transfers/rules/contributions.ts',
     instead: ['? year - 1 : null;', '? year - 1 : year - 1;'],
     caughtBy: 'a year’s contributions count together, for their owner and year',
@@ -1007,16 +1007,16 @@ const mutants: readonly Mutant[] = [
     name: 'a holiday on a Saturday closes the Friday',
     file: 'institutions/calendar.ts',
     instead: ['if (weekday(date) === 6) return [];', 'if (weekday(date) === 6) return [addDays(date, -1)];'],
-    caughtBy: 'holidays are kept as the Federal Reserve keeps them',
+    caughtBy: 'holidays follow the Federal Reserve',
   },
   {
     name: 'a holiday on a Sunday is lost',
     file: 'institutions/calendar.ts',
     instead: ['weekday(date) === 0 ? addDays(date, 1) : date', 'date'],
-    caughtBy: 'holidays are kept as the Federal Reserve keeps them',
+    caughtBy: 'holidays follow the Federal Reserve',
   },
   {
-    name: 'a dry run does not know of used ids',
+    name: 'a dry run ignores used ids',
     file: 'transfers/explain-transfer.ts',
     instead: [
       'if (existing !== undefined && maySee(actor, existing)) return repeated(submitted, existing);',
@@ -1025,7 +1025,7 @@ const mutants: readonly Mutant[] = [
     caughtBy: 'a dry run decides the same, and leaves nothing',
   },
   {
-    name: 'a dry run overlooks what was counted',
+    name: 'a dry run ignores counted transfers',
     file: 'transfers/desk/settle.ts',
     instead: [
       'return { book, counters: new Counters(counters, names), facts, existing: existing[0] };',
@@ -1034,16 +1034,16 @@ const mutants: readonly Mutant[] = [
     caughtBy: 'a dry run decides the same, and leaves nothing',
   },
   {
-    name: 'a transfer that ends is told to nobody',
+    name: 'the end of a transfer is not an event',
     file: 'transfers/desk/batch.ts',
     instead: ['this.#events.push(toEvent(transfer, book, true));', ''],
-    caughtBy: 'each change is an event with the entries it made',
+    caughtBy: 'each change is an event with its entries',
   },
   {
-    name: 'a connection stays with the institution it served first',
+    name: 'a connection keeps the first institution that it served',
     file: 'storage/database.ts',
     instead: ['if (this.#entered === institution) return;', "if (this.#entered !== '') return;"],
-    caughtBy: 'nobody’s money is seen through a connection lent before',
+    caughtBy: 'a connection shows no rows of the institution that it served before',
   },
   {
     name: 'a batch with a poison order fails as a whole',
@@ -1052,31 +1052,31 @@ const mutants: readonly Mutant[] = [
     caughtBy: 'a poison order fails alone',
   },
   {
-    name: 'the queue has no end',
+    name: 'the queue has no bound',
     file: 'transfers/desk/group-commit.ts',
     instead: ['new FairShare(options.maxWaiting)', 'new FairShare(Number.MAX_SAFE_INTEGER)'],
     caughtBy: 'a poison order fails alone',
   },
   {
-    name: 'a commit whose answer was lost is told as not written',
+    name: 'a commit whose response was lost is reported as not written',
     file: 'transfers/desk/group-commit.ts',
     instead: ['waiter.unknown = true;', ''],
-    caughtBy: 'a lost answer to a commit is never told as a failure',
+    caughtBy: 'a lost commit response is never reported as a failure',
   },
   {
-    name: 'an order is decided with others of its batch, whatever became of its token',
+    name: 'an order is decided with its batch even if its token has ended',
     file: 'transfers/desk/settle.ts',
     instead: ['requireActiveTokens(orders, inactive);', ''],
-    caughtBy: 'who is refused moves nothing',
+    caughtBy: 'a refused order moves nothing',
   },
   {
-    name: 'an order is decided before its token was read',
+    name: 'an order is decided before its token is read',
     file: 'transfers/desk/settle.ts',
     instead: ['tokens.length > 0 ? deps.inactiveTokens', 'tokens.length < 0 ? deps.inactiveTokens'],
-    caughtBy: 'nothing is decided before it is known who orders',
+    caughtBy: 'no order is decided before its token is checked',
   },
   {
-    name: 'money is a float on its way in',
+    name: 'an amount is read through a float',
     file: 'ledger/money.ts',
     instead: [
       'return amount.digits * 10n ** BigInt(decimals - amount.decimals);',
@@ -1094,10 +1094,10 @@ const mutants: readonly Mutant[] = [
     caughtBy: 'money is exact',
   },
   {
-    name: 'a number loses how it was written',
+    name: 'a number loses its source text',
     file: 'http/request/json.ts',
     instead: ['if (Object.hasOwn(object, key)) this.#refuse', 'if (false) this.#refuse'],
-    caughtBy: 'a number is read as it was written',
+    caughtBy: 'a number is read from its source text',
   },
   {
     name: 'a retry gets a new id',
@@ -1106,19 +1106,19 @@ const mutants: readonly Mutant[] = [
       "const hash = createHash('sha256');",
       "const hash = createHash('sha256').update(String(performance.now()));",
     ],
-    caughtBy: 'an idempotency key is one order of one caller',
+    caughtBy: 'an idempotency key identifies one order of one caller',
   },
   {
     name: 'a key is shared by all users of a client',
     file: 'http/request/idempotency-key.ts',
     instead: ["actor.kind === 'member' ? actor.userId : ''", "''"],
-    caughtBy: 'an idempotency key is one order of one caller',
+    caughtBy: 'an idempotency key identifies one order of one caller',
   },
   {
-    name: 'what is held is shown as available',
+    name: 'the available balance includes holds',
     file: 'accounts/account.ts',
     instead: ['availableMinor: posted - debitsPending };', 'availableMinor: posted };'],
-    caughtBy: 'a balance is shown without what is held and without the overdraft',
+    caughtBy: 'a balance is shown without holds and without the overdraft',
   },
 ];
 

@@ -51,7 +51,7 @@ export function testTransfersAtOnce(start: () => Promise<Served>): void {
     bankBeside = await clientOf({ address: addresses[1] });
   });
 
-  test('200 transfers at once between few accounts, both ways, through two services: a serial replay agrees', async () => {
+  test('200 simultaneous transfers between few accounts, both ways, through two services, agree with a serial replay', async () => {
     const few = ['a-1001-checking', 'a-1001-savings', 'a-1007-checking', 'a-1007-savings'] as const;
     const random = mulberry32(20_260_302);
     const orders = Array.from({ length: 200 }, (_, index) => {
@@ -106,7 +106,7 @@ export function testTransfersAtOnce(start: () => Promise<Served>): void {
     assert.ok(thousands.size >= 2, 'both processes settled some');
   });
 
-  test('the same order sent 50 times at once moves the money once, and every answer is the same transfer', async () => {
+  test('the same order sent 50 times at once moves the money once, and every response is the same transfer', async () => {
     const member = await memberOf({ address }, 'wren.many', 'wren-many-lantern-18');
     const before = (await member.get(`${paths.accounts}/a-1019-checking`)).body.balance.currentBalance.amount;
     const order = {
@@ -126,7 +126,7 @@ export function testTransfersAtOnce(start: () => Promise<Served>): void {
     assert.equal(Math.round((before - after) * 100), 1234);
   });
 
-  test('the same id through two services at once, on other accounts: one order wins, the other is told', async () => {
+  test('one of two simultaneous orders under one id succeeds through two services, and the other gets 409', async () => {
     const orders = [
       { id: 'contested', fromAccountId: 'a-1002-checking', toAccountId: 'a-1002-savings', amount: 1 },
       { id: 'contested', fromAccountId: 'a-1003-checking', toAccountId: 'a-1003-savings', amount: 1 },
@@ -141,7 +141,7 @@ export function testTransfersAtOnce(start: () => Promise<Served>): void {
     assert.equal(byStatus(201)[0]?.text, byStatus(200)[0]?.text);
   });
 
-  test('an account drained by many at once never passes its floor, and everything it had is spent', async () => {
+  test('many simultaneous payments spend an account to its floor and not below', async () => {
     // 120.00 and an overdraft line of 500.00, less the amount moved above: read the spendable amount now.
     const member = await memberOf({ address }, 'sage.card', 'sage-card-lantern-16');
     const all = 5600;
@@ -158,7 +158,7 @@ export function testTransfersAtOnce(start: () => Promise<Served>): void {
     assert.match(account.text, /"currentBalance":\{"amount":0\.00,/);
   });
 
-  test('64 orders at once at the edge of a limit: as many as it allows are paid, the others are told why', async () => {
+  test('64 simultaneous orders at the edge of a limit are paid as far as it allows, and the others are declined with the limit', async () => {
     // Six withdrawals a month from a savings account at harbor.
     const harbor = ['harbor-app', 'harbor-app-secret'] as const;
     const callers = await Promise.all(addresses.map((address) => clientOf({ address }, harbor)));

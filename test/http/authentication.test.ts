@@ -128,7 +128,7 @@ describe('access tokens', () => {
     }
     const body = { memberNumber: '700101', email: 'wilhelmina@quillfeather.example' };
     assert.equal((await seen.client.post(register, { token: clientToken, json: body })).status, 401);
-    assert.ok(!asked.includes('written'), 'who may be dead writes nothing');
+    assert.ok(!asked.includes('written'), 'a token without a confirmed status writes nothing');
   });
 
   it('starts a transfer of a known token, and rejects it before the decision if the token has ended', async () => {

@@ -296,7 +296,7 @@ describe('closing', () => {
     const inFlight = edge.client.get('/digitalbanking/db-accounts/v1/accounts', { token: clientToken });
     await waiting.promise;
     const closed = edge.close();
-    await eventually('nobody else is let in', () =>
+    await eventually('no other connection is accepted', () =>
       fetch(`${edge.address}/livez`).then(
         () => false,
         () => true,

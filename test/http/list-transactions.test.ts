@@ -180,7 +180,7 @@ test('shows a debt with the opposite sign, like the balance, so a payment reduce
   assert.equal(
     Math.round((opening.ledgerBalance.amount - payment.ledgerBalance.amount) * 100),
     10_000,
-    'what is owed falls',
+    'the debt falls',
   );
   const { body: cards } = await sage.get(paths.accounts);
   const card = cards.find((one: { category: string }) => one.category === 'CREDIT');
@@ -204,7 +204,11 @@ describe('a held transfer in the history', () => {
     assert.deepEqual(await transactions(pebble, joint, 'status=PENDING'), [pending]);
     assert.deepEqual(await transactions(pebble, joint, 'status=POSTED&limit=200'), posted);
     assert.deepEqual(await transactions(fern, joint, 'status=PENDING'), [pending], 'to the other holder');
-    assert.deepEqual(await transactions(member, checking, 'status=PENDING'), [], 'not to who may be paid');
+    assert.deepEqual(
+      await transactions(member, checking, 'status=PENDING'),
+      [],
+      'hidden from the possible payee',
+    );
 
     later();
     await held.post();
@@ -268,7 +272,7 @@ describe('visibility of transactions', () => {
     assert.equal(mine.amount.amount, 3);
     assert.ok(!('transferId' in mine));
     const [theirs] = await transactions(fern, joint);
-    assert.equal(theirs.transferId, 'tx-payee', 'who holds the source sees the transfer');
+    assert.equal(theirs.transferId, 'tx-payee', 'a holder of the source sees the transfer');
     const [institutions] = await transactions(app, checking);
     assert.equal(institutions.transferId, 'tx-payee');
   });

@@ -276,7 +276,7 @@ describe('filters', () => {
     assert.deepEqual(
       await ids(app, 'from=2026-03-03T07:00:00-05:00&to=2026-03-03T13:00:00+01:00'),
       ['by-fern'],
-      'a plus sign that nobody escaped',
+      'a plus sign without an escape',
     );
     assert.deepEqual((await walk(app, 'from=2026-03-02&to=2026-03-03&limit=3')).flat(), [
       ...onTheThird,
@@ -334,7 +334,7 @@ describe('list transfers: 400', () => {
     ['after=not-a-position', 'after'],
     ['after=%00', 'after'],
   ] as const) {
-    test(query, async () => {
+    test(`returns 400 for a list with ${query}`, async () => {
       const answer = await list(app, query);
       assert.equal(answer.status, 400, answer.text);
       assert.equal(answer.body.code, 'invalid_request');

@@ -227,7 +227,7 @@ describe('order of events', () => {
       toAccountId: 'a-1001-savings',
       amount: 0.01,
     });
-    assert.equal(paid.status, 'COMPLETED', 'nobody waits for the feed');
+    assert.equal(paid.status, 'COMPLETED', 'no transfer waits for the feed');
     const held = reader.next;
     for (let i = 0; i < 5; i++) assert.equal(await reader.page(), 0);
     assert.equal(reader.next, held, 'the position stays');
@@ -342,7 +342,7 @@ describe('after a restore', () => {
     );
     bytes.writeBigUInt64BE(BigInt(last?.xid ?? 0) + 1n, bytes.length - 16);
     const undone = await caller.get(`${feed}?limit=200&after=${bytes.toString('base64url')}`);
-    assert.equal(undone.status, 400, 'a position in what the dump has not');
+    assert.equal(undone.status, 400, 'a position beyond the dump');
 
     await using again = await startTestService({ beside: restored });
     const whole = new Reader(await clientOf(again));
@@ -382,7 +382,7 @@ describe('after a restore to an earlier state of the same cluster', () => {
       numbers[0]?.event_key,
     ]);
     await beginEpoch(database, lakesideId, clock, ownOrigin());
-    assert.equal((await caller.get(ahead.next)).status, 400, 'a position in what was undone');
+    assert.equal((await caller.get(ahead.next)).status, 400, 'a position in the undone part');
     await put('new 1');
     await put('new 2');
     for (const [n, { xid }] of numbers.entries()) {
@@ -440,7 +440,7 @@ async function untilSomebodyWaits({ db }: TestService): Promise<void> {
     );
     if (waiting.length > 0) return;
   }
-  assert.fail('nobody waits');
+  assert.fail('no session waits');
 }
 
 describe('refused reads of events', () => {

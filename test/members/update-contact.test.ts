@@ -194,7 +194,7 @@ describe('refused changes of contact', () => {
     ['a number with words around it', { phoneNumber: 'call 202-555-0123 tonight' }],
   ];
   for (const [what, change] of refused) {
-    test(what, async () => {
+    test(`refuses a change of contact with ${what}`, async () => {
       const { user, customerId } = await aReachableMember();
       const was = await getProfile(db.database, user, customerId, 'CUSTOMER_ID', at);
       const good = { emailAddress: 'good@home.example.test' };

@@ -112,7 +112,7 @@ test('every request’s reads use keys', async () => {
         { accountId: 'a-2001', personKey: 2001n },
       ]),
     'an account of the institution': (q) => institutionsAccounts.run(q, ['a-2000', 'a-2001']),
-    'who bears a token': (q) =>
+    'the status of a token': (q) =>
       standings.run(q, [{ clientId: 'app', userId: 'u-2000', tokenId, familyId: null }]),
     'a client': (q) => clients.run(q, [{ clientId: 'app', address: null, now: new Date() }]),
     'a login': (q) => selectLogin(q, i(), 'Member.2000'),

@@ -115,7 +115,7 @@ test('the service continues by itself after a fail-over to a lagging standby, an
     assert.equal((await transfer('lost')).status, 201, 'repeating it makes it again');
 
     const refused = await caller.get(ahead.next);
-    assert.equal(refused.status, 400, 'the reader that read what is lost is told');
+    assert.equal(refused.status, 400, 'the reader of lost events is refused');
     const after = await readToTheEnd(caller, before.next);
     assert.deepEqual(
       after.events.map(({ transfer: { id } }) => id),

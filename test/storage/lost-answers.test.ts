@@ -59,7 +59,7 @@ const told = (work: Promise<unknown>) =>
   );
 
 const ends = {
-  'an error that is nobody’s fault': serverError('XX000'),
+  'an internal error of the server': serverError('XX000'),
   'an error of the statement': serverError('22003'),
   'the end alone': Buffer.alloc(0),
 };

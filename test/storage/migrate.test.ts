@@ -445,8 +445,8 @@ test('refuses to serve a database in which every login of the cluster may connec
 });
 
 for (const [pool, options] of [
-  ['of as many server processes as are asked for', { mode: 'transaction', processes: 20 }],
-  ['that takes its server processes in turns', { mode: 'transaction', processes: 2, takes: 'the first' }],
+  ['with a server process for each client', { mode: 'transaction', processes: 20 }],
+  ['that assigns its server processes in turns', { mode: 'transaction', processes: 2, takes: 'the first' }],
 ] as const) {
   test(`refuses a pooler in transaction mode ${pool}, and leaves no lock behind it`, async () => {
     await using pooler = await startPooler(db.connection.host, options);

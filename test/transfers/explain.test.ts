@@ -49,20 +49,44 @@ async function fingerprint(): Promise<string> {
 
 const checking = 'a-1001-checking';
 const orders: readonly (readonly [name: string, caller: () => DemoCaller, order: object])[] = [
-  ['posts at once', () => demo, { fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 10 }],
-  ['is held', () => demo, { fromAccountId: checking, toAccountId: 'a-1003-checking', amount: 1000.01 }],
-  ['no such account', () => demo, { fromAccountId: checking, toAccountId: 'nowhere', amount: 10 }],
-  ['not the caller’s', () => demo, { fromAccountId: 'a-1002-checking', toAccountId: checking, amount: 10 }],
-  ['same account', () => demo, { fromAccountId: checking, toAccountId: checking, amount: 10 }],
-  ['closed', () => bank, { fromAccountId: checking, toAccountId: 'a-1009-savings', amount: 10 }],
-  ['restricted', () => demo, { fromAccountId: 'a-1001-certificate', toAccountId: checking, amount: 10 }],
-  ['currency', () => bank, { fromAccountId: checking, toAccountId: 'a-1015-savings-eur', amount: 10 }],
+  [
+    'a transfer that posts at once',
+    () => demo,
+    { fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 10 },
+  ],
+  [
+    'a held transfer',
+    () => demo,
+    { fromAccountId: checking, toAccountId: 'a-1003-checking', amount: 1000.01 },
+  ],
+  ['a missing account', () => demo, { fromAccountId: checking, toAccountId: 'nowhere', amount: 10 }],
+  [
+    'another member’s account',
+    () => demo,
+    { fromAccountId: 'a-1002-checking', toAccountId: checking, amount: 10 },
+  ],
+  ['the same account', () => demo, { fromAccountId: checking, toAccountId: checking, amount: 10 }],
+  ['a closed account', () => bank, { fromAccountId: checking, toAccountId: 'a-1009-savings', amount: 10 }],
+  [
+    'a restricted account',
+    () => demo,
+    { fromAccountId: 'a-1001-certificate', toAccountId: checking, amount: 10 },
+  ],
+  [
+    'another currency',
+    () => bank,
+    { fromAccountId: checking, toAccountId: 'a-1015-savings-eur', amount: 10 },
+  ],
   [
     'type',
     () => demo,
     { fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 10, transferType: 'INTRA_FI' },
   ],
-  ['payoff', () => demo, { fromAccountId: checking, toAccountId: 'a-1001-carloan', amount: 14_316.19 }],
+  [
+    'more than the payoff',
+    () => demo,
+    { fromAccountId: checking, toAccountId: 'a-1001-carloan', amount: 14_316.19 },
+  ],
   [
     'interest only',
     () => demo,
@@ -73,11 +97,23 @@ const orders: readonly (readonly [name: string, caller: () => DemoCaller, order:
       paymentOption: 'INTEREST_ONLY',
     },
   ],
-  ['funds', () => demo, { fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 90_000 }],
-  ['contribution', () => demo, { fromAccountId: checking, toAccountId: 'a-1001-ira', amount: 10_000_000.01 }],
-  ['limit', () => harbor, { fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 10 }],
   [
-    'too much of a cent',
+    'too little money',
+    () => demo,
+    { fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 90_000 },
+  ],
+  [
+    'too large a contribution',
+    () => demo,
+    { fromAccountId: checking, toAccountId: 'a-1001-ira', amount: 10_000_000.01 },
+  ],
+  [
+    'too much for a limit',
+    () => harbor,
+    { fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 10 },
+  ],
+  [
+    'too many decimals',
     () => demo,
     { fromAccountId: checking, toAccountId: 'a-1001-savings', amount: 0.001 },
   ],

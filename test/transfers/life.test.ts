@@ -404,13 +404,23 @@ describe('transfers after the cut-off', () => {
 
   for (const [what, restricted, restriction, outcome] of [
     [
-      'out of an account restricted meanwhile no money goes',
+      'a held transfer fails if its source is restricted meanwhile',
       'a-1001-checking',
       'EXCLUDE_ALL',
       'account_restricted',
     ],
-    ['nor into one', 'a-1009-checking', 'EXCLUDE_AS_TO', 'account_restricted'],
-    ['a restriction of the other side stops nothing', 'a-1009-checking', 'EXCLUDE_AS_FROM', undefined],
+    [
+      'a held transfer fails if its destination is restricted meanwhile',
+      'a-1009-checking',
+      'EXCLUDE_AS_TO',
+      'account_restricted',
+    ],
+    [
+      'a held transfer posts if only the other direction is restricted',
+      'a-1009-checking',
+      'EXCLUDE_AS_FROM',
+      undefined,
+    ],
   ] as const) {
     test(what, async () => {
       const { body } = await initiate(bank, 'a-1001-checking', 'a-1009-checking', 1100);

@@ -208,7 +208,7 @@ const corruptions: readonly Corruption[] = [
     found: () => [`balance-posted: ${checking}`, `balance-posted: ${savings}`],
   },
   {
-    what: 'money made by a balanced-looking entry',
+    what: 'money created by a balanced-looking entry',
     sql: () => `with made as (
                   insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
                                        debits_pending_after, credits_pending_after, recorded_at)
@@ -218,12 +218,12 @@ const corruptions: readonly Corruption[] = [
     found: () => ['posting-sum: posting 5', 'trial-balance: USD'],
   },
   {
-    what: 'more held to leave than is pending',
+    what: 'a larger hold than is pending',
     sql: () => `update balances set debits_pending = debits_pending + 1 where ${onAccount(savings)}`,
     found: () => [`balance-newest-entry: ${savings}`, `hold-out: ${savings}`],
   },
   {
-    what: 'a hold to arrive forgotten',
+    what: 'a lost pending credit',
     sql: () => `update balances set credits_pending = 0 where ${onAccount(elsewhere)}`,
     found: () => [`balance-newest-entry: ${elsewhere}`, `hold-in: ${elsewhere}`],
   },
@@ -243,7 +243,7 @@ const corruptions: readonly Corruption[] = [
     found: () => [`account-balance: ${savings}`],
   },
   {
-    what: 'a balance gone',
+    what: 'a missing balance',
     sql: () => `delete from balances where ${onAccount('a-1003-moneymarket')}`,
     found: () => [
       'account-balance: a-1003-moneymarket',
@@ -252,14 +252,14 @@ const corruptions: readonly Corruption[] = [
     ],
   },
   {
-    what: 'an entry of an account that there is not',
+    what: 'an entry of a missing account',
     sql: () => `insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after,
                                      debits_pending_after, credits_pending_after, recorded_at)
                 values (${names.lakeside}, 999999, 1, 5, 'ADJUSTMENT', 1, 1, 0, 0, now())`,
     found: () => ['entry-of-no-account: account key 999999'],
   },
   {
-    what: 'an entry gone',
+    what: 'a missing entry',
     sql: () => `delete from entries where ${onEntry(savings, 3)}`,
     found: () => [
       `balance-posted: ${savings}`,
@@ -289,13 +289,13 @@ const corruptions: readonly Corruption[] = [
     found: () => [`entry-time: ${savings}, entry 3`, `entry-transfer: ${savings}, entry 3`],
   },
   {
-    what: 'an entry that holds what nobody ordered',
+    what: 'a hold entry without an order',
     sql: () =>
       `update entries set debits_pending_after = debits_pending_after + 1 where ${onEntry(checking, 2)}`,
     found: () => [`entry-held: ${checking}, entry 2`, `entry-held: ${checking}, entry 3`],
   },
   {
-    what: 'an entry of a transfer that there is not',
+    what: 'an entry of a missing transfer',
     sql: () => `update entries set posting_key = 5 where ${onEntry(savings, 2)}`,
     found: () => [
       `entry-transfer: ${savings}, entry 2`,
@@ -309,7 +309,7 @@ const corruptions: readonly Corruption[] = [
     found: () => [`entry-transfer: ${checking}, entry 2`, `entry-transfer: ${savings}, entry 2`],
   },
   {
-    what: 'a posted transfer called failed',
+    what: 'a posted transfer with the status FAILED',
     sql: () => `update transfers set status = 'FAILED', failure_code = 'account_closed', failure_detail = 'Closed.'
                 where ${onTransfer('standard')}`,
     found: () => [
@@ -350,7 +350,7 @@ const corruptions: readonly Corruption[] = [
     ],
   },
   {
-    what: 'a transfer turned to another source',
+    what: 'a transfer with another source',
     sql: () =>
       `update transfers set from_key = ${names.account('a-1003-checking')} where ${onTransfer('standard')}`,
     found: () => [
@@ -360,12 +360,12 @@ const corruptions: readonly Corruption[] = [
     ],
   },
   {
-    what: 'an id no longer used up',
+    what: 'a used id that was freed',
     sql: () => `delete from idempotency_keys where ${onTransfer('standard')}`,
     found: () => ['transfer-id: standard'],
   },
   {
-    what: 'an id used up by nothing',
+    what: 'a used id without a transfer',
     sql: () => `insert into idempotency_keys values (${names.lakeside}, 'ghost', 5)`,
     found: () => ['used-id: ghost'],
   },
@@ -376,7 +376,7 @@ const corruptions: readonly Corruption[] = [
     found: () => ['transfer-id: standard', 'used-id: standard'],
   },
   {
-    what: 'a pending transfer that nobody will post',
+    what: 'a pending transfer without its terms',
     sql: () => `delete from pending_transfers where ${onTransfer('pending')}`,
     found: () => ['pending-terms: pending'],
   },
@@ -387,7 +387,7 @@ const corruptions: readonly Corruption[] = [
     found: () => ['pending-terms: standard'],
   },
   {
-    what: 'a pending transfer of more than was held',
+    what: 'a pending transfer above its hold',
     sql: () => `update transfers set amount = amount + 1 where ${onTransfer('pending')}`,
     found: () => [
       `entry-held: ${checking}, entry 6`,
@@ -397,7 +397,7 @@ const corruptions: readonly Corruption[] = [
     ],
   },
   {
-    what: 'a reversal of something else',
+    what: 'a reversal of another transfer',
     sql: () =>
       `update transfers set reverses_key = ${names.transfer('standard')} where ${onTransfer('reversal')}`,
     found: () => ['reversal: reversal'],
@@ -408,22 +408,22 @@ const corruptions: readonly Corruption[] = [
     found: () => [`loan-payment: ${loan}, entry 2`],
   },
   {
-    what: 'parts of a loan payment gone',
+    what: 'missing parts of a loan payment',
     sql: () => `delete from loan_payments where ${onAccount(loan)}`,
     found: () => [`loan-payment: ${loan}, entry 2`],
   },
   {
-    what: 'more interest due than is owed',
+    what: 'more interest due than the debt',
     sql: () => `update loans set accrued_interest = 100000000 where ${onAccount(loan)}`,
     found: () => [`loan-dues: ${loan}`],
   },
   {
-    what: 'an event gone',
+    what: 'a missing event',
     sql: () => `delete from outbox where ${onEvent('standard')}`,
     found: () => [`event-gap: ${checking}, entry 2`, `event-gap: ${savings}, entry 2`],
   },
   {
-    what: 'an event told twice',
+    what: 'a repeated event',
     sql: () => `insert into outbox (institution_id, kind, subject_key, from_key, from_seq, to_key, to_seq, recorded_at)
                 select institution_id, kind, subject_key, from_key, from_seq, to_key, to_seq, recorded_at
                 from outbox where ${onEvent('standard')}`,
@@ -439,7 +439,7 @@ const corruptions: readonly Corruption[] = [
     ],
   },
   {
-    what: 'an event that says failed of what was posted',
+    what: 'a failure event of a posted transfer',
     sql: () => `update outbox set kind = 'transfer.failed' where ${onEvent('standard')}`,
     found: () => [
       `event-entry: event ${names.event('standard')}`,
@@ -497,21 +497,21 @@ const corruptions: readonly Corruption[] = [
     found: () => [`limit-counter: limit 2 of customer ${names.membership} from 2026-03-03`],
   },
   {
-    what: 'what a pending transfer counted, counted for another',
+    what: 'a pending transfer’s counted amount under another transfer',
     at: 'harbor',
     sql: () =>
       `update limit_uses set period_start = '2020-01-01' where institution_id = ${names.harbor} and limit_key = 1`,
     found: () => ['limit-use: counted-pending, limit 1'],
   },
   {
-    what: 'a contribution that counts no more, and its year lowered with it',
+    what: 'a contribution that no longer counts, with its year lowered as well',
     sql: () => `with gone as (delete from limit_uses where ${onTransfer('to-ira')} returning amount)
                 update limit_counters c set amount = c.amount - gone.amount, transfers = transfers - 1
                 from gone where ${counter(0, names.person, names.lakeside).replaceAll(' amount >', ' c.amount >')}`,
     found: () => ['contribution-use: to-ira'],
   },
   {
-    what: 'a transfer posted at another time than its entries say',
+    what: 'a transfer posted at another time than its entries',
     sql: () =>
       `update transfers set settled_at = settled_at - interval '1 day' where ${onTransfer('standard')}`,
     found: () => [`entry-transfer: ${checking}, entry 2`, `entry-transfer: ${savings}, entry 2`],
@@ -523,7 +523,7 @@ const corruptions: readonly Corruption[] = [
     found: () => [`entry-transfer: ${checking}, entry 6`, `entry-transfer: ${elsewhere}, entry 2`],
   },
   {
-    what: 'a posting called an adjustment',
+    what: 'a posting with the kind ADJUSTMENT',
     sql: () => `update entries set kind = 'ADJUSTMENT' where ${onEntry(savings, 2)}`,
     found: () => [
       `event-entry: event ${names.event('standard')}`,
@@ -532,17 +532,17 @@ const corruptions: readonly Corruption[] = [
     ],
   },
   {
-    what: 'an adjustment called a posting',
+    what: 'an adjustment with the kind TRANSFER',
     sql: () => `update entries set kind = 'TRANSFER' where ${onEntry(savings, 1)}`,
     found: () => [`entry-transfer: ${savings}, entry 1`, `posting-sum: posting ${names.opening(savings)}`],
   },
   {
-    what: 'an account turned to another currency',
+    what: 'an account in another currency',
     sql: () => `update accounts set currency = 'EUR' where ${onAccount(ira)}`,
     found: () => [`account-balance: ${ira}`, 'transfer-accounts: to-ira'],
   },
   {
-    what: 'a balance turned to another currency',
+    what: 'a balance in another currency',
     sql: () => `update balances set currency = 'JPY' where ${onAccount(ira)}`,
     found: () => [`account-balance: ${ira}`, 'trial-balance: JPY', 'trial-balance: USD'],
   },
@@ -557,7 +557,7 @@ const corruptions: readonly Corruption[] = [
     found: () => [`event-transfer: event ${names.event('poor')}`],
   },
   {
-    what: 'a pending transfer ended on paper, its hold kept',
+    what: 'a final status beside a remaining hold',
     sql: () => `with ended as (delete from pending_transfers where ${onTransfer('pending')})
                 update transfers set status = 'FAILED', failure_code = 'transfer_cancelled',
                   failure_detail = 'Cancelled.', settled_at = created_at
@@ -565,7 +565,7 @@ const corruptions: readonly Corruption[] = [
     found: () => [`hold-in: ${elsewhere}`, `hold-out: ${checking}`, 'transfer-entries: pending'],
   },
   {
-    what: 'a cancelled transfer that waits again',
+    what: 'a cancelled transfer with pending terms',
     sql: () => `update transfers set status = 'PENDING', failure_code = null, failure_detail = null,
                   settled_at = null where ${onTransfer('cancelled')}`,
     found: () => [
@@ -579,13 +579,13 @@ const corruptions: readonly Corruption[] = [
     ],
   },
   {
-    what: 'a reversal that nobody would know for one',
+    what: 'a reversal without the link to its original',
     sql: () =>
       `update transfers set reverses_key = null, amount = amount + 1 where ${onTransfer('reversal')}`,
     found: () => [`entry-transfer: ${checking}, entry 9`, `entry-transfer: ${savings}, entry 4`],
   },
   {
-    what: 'two adjustments, each of one side',
+    what: 'two one-sided adjustments',
     sql: () => `with side as (
                   select *, case account_id when '${savings}' then 100 else -100 end as change from balances
                   where institution_id = ${names.lakeside} and account_id in ('${savings}', '${ira}')),
@@ -636,7 +636,7 @@ test('reconciliation reads no account entry by entry if nothing is wrong', async
 
 describe('single defects of the books', () => {
   for (const { what, at, sql, found } of corruptions) {
-    test(what, async () => {
+    test(`reconciliation finds ${what}, and nothing else with it`, async () => {
       assert.deepEqual(await foundAfter(sql(), names[at ?? 'lakeside']), [...found()].sort());
     });
   }

@@ -99,7 +99,7 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
   ['a transfer changed', '42501', 'update transfers set amount = 1'],
   ['a transfer deleted', '42501', 'delete from transfers'],
   ['a used id freed', '42501', 'delete from idempotency_keys'],
-  ['a used id turned', '42501', 'update idempotency_keys set transfer_key = 5'],
+  ['a used id moved to another transfer', '42501', 'update idempotency_keys set transfer_key = 5'],
   ['an approval deleted', '42501', 'delete from transfer_approvals'],
   ['parts of a payment changed', '42501', 'update loan_payments set to_fees = 0'],
   ['an event deleted', '42501', 'delete from outbox'],
@@ -203,7 +203,7 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     }),
   ],
   [
-    'money that leaves a deposit by no floor',
+    'a debit of a deposit without a floor',
     'SD018',
     entries({
       kind: 'TRANSFER',
@@ -215,7 +215,7 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     }),
   ],
   [
-    'money held on a deposit by no floor',
+    'a hold on a deposit without a floor',
     'SD018',
     entries({
       kind: 'HOLD',
@@ -227,7 +227,7 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     }),
   ],
   [
-    'a posting that no transfer ordered',
+    'a posting without a transfer',
     'SD017',
     entries({ kind: 'TRANSFER', posting: '5', posted: 1, debitsPending: steady, creditsPending: steady }),
   ],
@@ -243,7 +243,7 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     }),
   ],
   [
-    'a hold that no transfer ordered',
+    'a hold without a transfer',
     'SD017',
     entries({ kind: 'HOLD', posting: '5', posted: 0, debitsPending: [1, 0], creditsPending: [0, 1] }),
   ],
@@ -259,12 +259,12 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     `update transfers set status = 'PENDING', settled_at = null where transfer_key = ${key('posted')}`,
   ],
   [
-    'a pending transfer called posted, at whatever time',
+    'a pending transfer marked COMPLETED at any time',
     'SD009',
     `update transfers set status = 'COMPLETED', settled_at = '2999-01-01' where transfer_key = ${key('pending')}`,
   ],
   [
-    'a pending transfer called failed, its hold kept',
+    'a pending transfer marked FAILED with its hold kept',
     'SD009',
     `update transfers set status = 'FAILED', failure_code = 'transfer_cancelled', failure_detail = 'Cancelled.',
        settled_at = '2999-01-01' where transfer_key = ${key('pending')}`,
@@ -275,7 +275,7 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     'SD010',
     `update pending_transfers set when_due = 'EXPIRE'`,
   ],
-  ['a pending transfer forgotten', 'SD010', 'delete from pending_transfers'],
+  ['a pending transfer’s terms deleted', 'SD010', 'delete from pending_transfers'],
   [
     'a pending transfer that waits for nothing',
     'SD010',
@@ -289,7 +289,7 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
       amount + 1, currency, status, client_id, created_at, settled_at, transfer_key`),
   ],
   [
-    'a reversal the same way',
+    'a reversal in the original direction',
     'SD011',
     copyOfPosted(`institution_id, 5, 'invented', transfer_type, from_account_id, to_account_id, from_key, to_key,
       amount, currency, status, client_id, created_at, settled_at, transfer_key`),
@@ -304,7 +304,7 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     ),
   ],
   [
-    'a transfer of less than nothing',
+    'a transfer of a negative amount',
     '23514',
     copyOfPosted(`institution_id, 5, 'invented', transfer_type, from_account_id, to_account_id, from_key, to_key, -1,
       currency, status, client_id, created_at, settled_at, null`),
@@ -328,7 +328,7 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
       currency, status, client_id, created_at, settled_at, null`),
   ],
   [
-    'an id of no characters',
+    'an empty id',
     '23514',
     copyOfPosted(`institution_id, 5, '', transfer_type, from_account_id, to_account_id, from_key, to_key, amount,
       currency, status, client_id, created_at, settled_at, null`),
@@ -346,8 +346,8 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     'harbor',
   ],
   ["a year's contributions counted down", 'SD012', 'update limit_counters set amount = 0 where amount > 0'],
-  ['what a pending transfer counted, dropped', 'SD013', 'delete from limit_uses', 'harbor'],
-  ['what a contribution counted, dropped', 'SD013', 'delete from limit_uses'],
+  ['a pending transfer’s counted amount deleted', 'SD013', 'delete from limit_uses', 'harbor'],
+  ['a contribution’s counted amount deleted', 'SD013', 'delete from limit_uses'],
   [
     'more to give back than was counted',
     'SD013',

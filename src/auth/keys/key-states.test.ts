@@ -13,20 +13,25 @@ const statesOf = (signsFrom: readonly number[], now: number) => {
 const day = 24 * 60;
 const cases: [string, number[], number, string][] = [
   ['the first key signs at once', [0], 0, 'signing'],
-  ['a key signs for as long as none takes over', [0], 400 * day, 'signing'],
+  ['a key signs until another takes over', [0], 400 * day, 'signing'],
   ['the next one is published before it signs', [0, 60], 59, 'signing published'],
-  ['it takes over at its moment', [0, 60], 60, 'retired signing'],
+  ['the next key takes over at its time', [0, 60], 60, 'retired signing'],
   [
-    'a retired key verifies as long as a token may live, and for clocks apart',
+    'a retired key verifies for the lifetime of a token and the clock skew',
     [0, 60],
     60 + day + 4,
     'retired signing',
   ],
-  ['then it is dead', [0, 60], 60 + day + 5, 'dead signing'],
-  ['the latest of several that may sign does', [0, 10, 20], 30, 'retired retired signing'],
-  ['one made in haste takes over from one still waiting', [0, 60, 5], 6, 'retired retired signing'],
-  ['which then never signs', [0, 60, 5], 61, 'retired retired signing'],
-  ['before all of them, by a clock that went back, none signs', [10, 20], 5, 'published published'],
+  [
+    'a retired key ends after the lifetime of a token and the clock skew',
+    [0, 60],
+    60 + day + 5,
+    'dead signing',
+  ],
+  ['the latest of several keys that may sign signs', [0, 10, 20], 30, 'retired retired signing'],
+  ['an emergency key takes over from a published one', [0, 60, 5], 6, 'retired retired signing'],
+  ['a published key that was overtaken never signs', [0, 60, 5], 61, 'retired retired signing'],
+  ['no key signs before all of them, by a clock that went back', [10, 20], 5, 'published published'],
 ];
 
 describe('states of signing keys', () => {

@@ -87,7 +87,7 @@ describe('certificates of a provider', () => {
   const refused: Record<string, string> = {
     nothing: '',
     'a private key beside it': ec.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
-    'what only looks like one': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----',
+    'text in the form of a certificate': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----',
   };
   for (const [name, text] of Object.entries(refused)) {
     test(`rejects a certificate: ${name}`, () => {

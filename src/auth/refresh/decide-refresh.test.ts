@@ -16,27 +16,21 @@ const before: PresentedToken = { generation: 6, isNewest: false, precedesNewest:
 const older: PresentedToken = { generation: 5, isNewest: false, precedesNewest: false };
 
 const cases: [string, Partial<RefreshFacts>, PresentedToken, number, string][] = [
-  ['the newest is exchanged', {}, newest, 1, 'rotate'],
-  ['also at the last moment of the family', {}, newest, 999.999, 'rotate'],
-  ['but not when that is over', {}, newest, 1_000, 'refuse'],
-  ['nor when the family was revoked', { revoked: true }, newest, 1, 'refuse'],
-  ['nor while the user does not stand', { bothStand: false }, newest, 1, 'refuse'],
-  ['the one before gets the newest again within ten seconds', {}, before, 10, 'repeat'],
-  ['after them it is a spent one', {}, before, 10.001, 'reuse'],
-  ['in them it gets nothing when the user does not stand', { bothStand: false }, before, 1, 'refuse'],
-  ['or the family was revoked', { revoked: true }, before, 1, 'refuse'],
-  ['or has ended', { idleUntil: at(5) }, before, 5, 'refuse'],
-  ['an older one is a spent one at once', {}, older, 1, 'reuse'],
-  ['also when the user does not stand: it was stolen all the same', { bothStand: false }, older, 1, 'reuse'],
-  ['of a family that was revoked before there is nothing more to end', { revoked: true }, older, 1, 'refuse'],
-  [
-    'one of a number not reached yet is refused',
-    {},
-    { ...newest, generation: 8, isNewest: false },
-    1,
-    'refuse',
-  ],
-  ['one of the right number and another secret is refused', {}, { ...newest, isNewest: false }, 1, 'refuse'],
+  ['the newest', {}, newest, 1, 'rotate'],
+  ['the newest at the last moment of the family', {}, newest, 999.999, 'rotate'],
+  ['the newest after the family’s time', {}, newest, 1_000, 'refuse'],
+  ['the newest of a revoked family', { revoked: true }, newest, 1, 'refuse'],
+  ['the newest of an inactive user', { bothStand: false }, newest, 1, 'refuse'],
+  ['the one before within ten seconds', {}, before, 10, 'repeat'],
+  ['the one before after ten seconds', {}, before, 10.001, 'reuse'],
+  ['the one before within ten seconds, of an inactive user', { bothStand: false }, before, 1, 'refuse'],
+  ['the one before within ten seconds, of a revoked family', { revoked: true }, before, 1, 'refuse'],
+  ['the one before within ten seconds, of an ended family', { idleUntil: at(5) }, before, 5, 'refuse'],
+  ['an older one at once', {}, older, 1, 'reuse'],
+  ['an older one of an inactive user, which was stolen as well', { bothStand: false }, older, 1, 'reuse'],
+  ['an older one of a family that is already revoked', { revoked: true }, older, 1, 'refuse'],
+  ['one with a future number', {}, { ...newest, generation: 8, isNewest: false }, 1, 'refuse'],
+  ['one with the right number and another secret', {}, { ...newest, isNewest: false }, 1, 'refuse'],
 ];
 
 describe('decision on a refresh token', () => {

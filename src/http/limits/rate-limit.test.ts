@@ -59,7 +59,7 @@ test('admits as many requests at once as the share allows, and charges waiting r
   assert.deepEqual(
     [harmless.every(Boolean), most],
     [true, 3],
-    'who meets no id of others waits and is not refused',
+    'a caller who meets no id of others waits and is not refused',
   );
   const counted = await Promise.all(Array.from({ length: 20 }, () => one(true)));
   assert.equal(counted.filter(Boolean).length, 3);

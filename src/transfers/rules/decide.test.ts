@@ -256,14 +256,18 @@ const card = { diAccountType: 'CREDIT_CARD_LOAN', category: 'CREDIT', loan: null
 
 /** Other changes that break one rule alone, and cases just on the allowed side. */
 const ways: readonly (readonly [way: string, Change, outcome: FailureCode | 'COMPLETED'])[] = [
-  ['a source that is not there', { order: { fromAccountId: 'x' } }, 'account_not_found'],
-  ['a destination that is not there', { order: { toAccountId: 'x' } }, 'account_not_found'],
+  ['a missing source', { order: { fromAccountId: 'x' } }, 'account_not_found'],
+  ['a missing destination', { order: { toAccountId: 'x' } }, 'account_not_found'],
   ['a client token needs no holder record', { order: { actor: client }, holding: null }, 'COMPLETED'],
-  ['nor one that lets it pay', { order: { actor: client }, holding: { mayPay: false } }, 'COMPLETED'],
-  ['a closed destination', { destination: { closed: true } }, 'account_closed'],
-  ['a certificate pays nobody out', { source: { diAccountType: 'CERTIFICATE' } }, 'account_restricted'],
   [
-    'nor for a client token',
+    'a client token needs no right to pay',
+    { order: { actor: client }, holding: { mayPay: false } },
+    'COMPLETED',
+  ],
+  ['a closed destination', { destination: { closed: true } }, 'account_closed'],
+  ['a certificate does not pay out', { source: { diAccountType: 'CERTIFICATE' } }, 'account_restricted'],
+  [
+    'a certificate, for a client token',
     { order: { actor: client }, source: { diAccountType: 'CERTIFICATE' } },
     'account_restricted',
   ],

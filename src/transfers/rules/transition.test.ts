@@ -53,7 +53,7 @@ const table: readonly (readonly [
   ['approved at the end, before its processing time', approve, opensLater, [], end, 'transfer_expired'],
   ['nothing to approve', approve, cutOff, [], justBefore, 'waits'],
   ['declined', decline, expires, [], justBefore, 'transfer_declined'],
-  ['declined at the end, before anybody came to end it', decline, expires, [], end, 'transfer_declined'],
+  ['declined at the end, before it was expired', decline, expires, [], end, 'transfer_declined'],
   ['declined at the end, before it posted by itself', decline, posts, [], later, 'transfer_declined'],
   ['cancelled', cancel, posts, [], justBefore, 'transfer_cancelled'],
   ['cancelled at the end, before it posted by itself', cancel, posts, [], end, 'transfer_cancelled'],
