@@ -3,9 +3,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { settingsTable } from '../src/app/settings.ts';
 import { generateOpenApi } from '../src/http/openapi/openapi.ts';
-import { dumpSchema } from '../src/storage/index.ts';
-import { asSuperuser, startCluster, templateName } from '../test/support/postgres.ts';
+import { asSuperuser, startCluster, templateName, templateRoles } from '../test/support/postgres.ts';
 import { folderTable, importDiagram, tableOwnersTable } from './architecture.ts';
+import { dumpSchema } from './schema-dump.ts';
 
 const files: [string, string][] = [
   ['openapi.json', `${JSON.stringify(await generateOpenApi(), null, 2)}\n`],
@@ -45,7 +45,8 @@ async function withGenerated(page: string, parts: Readonly<Record<string, string
 async function dumpMigrated(): Promise<string> {
   const cluster = await startCluster();
   try {
-    return await asSuperuser({ ...cluster.connection, database: templateName }, dumpSchema);
+    const template = { ...cluster.connection, database: templateName };
+    return await asSuperuser(template, (client) => dumpSchema(client, templateRoles));
   } finally {
     await cluster.stop();
   }

@@ -38,7 +38,6 @@ export {
 export { letOwnerServe, migrate } from './migrate.ts';
 export { NestedUseError, refuseNestedUse } from './nested-use.ts';
 export { type Cell, rowsOf } from './rows.ts';
-export { dumpSchema } from './schema-dump.ts';
 export { mayCreateLargeObjects, refuseOtherSettings, refuseUnfitLogin } from './service-login.ts';
 export type { SocketConnection } from './socket-connection.ts';
 export { refuseTransactionPooling } from './transaction-pooling.ts';

@@ -17,6 +17,8 @@ export const templateName = 'sharedraft_template';
 /** The role that has the service's rights in databases cloned from the template. */
 export const serviceRole = `${templateName}_service`;
 
+export const templateRoles = { service: serviceRole, backup: `${templateName}_backup` };
+
 const superuserName = 'postgres';
 
 /** Tests that post by hand with the service's login subtract their postings from the control total. */
