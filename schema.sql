@@ -1,345 +1,592 @@
 -- Generated from the migrated database by "npm run generate"; not to be edited.
 --
--- Two roles are named after the database: <database>_service, which may do what the last section lists, and <database>_backup,
--- which may read all of it. The policy "backup" of each table with row-level security lets the second one see every row.
+-- psql -f schema.sql loads it into an empty database. The service does not serve such a database, since it has no record of
+-- its migrations; it creates its own schema. A comment of a table or column follows its table.
+--
+-- Two roles are named after the database (ADR 18); here it is called sharedraft. sharedraft_service has the rights at the
+-- end of this file, sharedraft_backup reads every row.
 
--- Sequences
+set check_function_bodies = off;
 
-create sequence posting_keys as bigint increment by 1000;
+do $$
+begin
+  create role sharedraft_service nologin;
+exception when duplicate_object then null;
+end
+$$;
+
+do $$
+begin
+  create role sharedraft_backup nologin;
+exception when duplicate_object then null;
+end
+$$;
+
+-- ---------------------------------------------------------------------------------------------------------
+-- storage
+
+create table schema_migrations (
+  version     integer not null,
+  name        text not null,
+  checksum    text not null,
+  applied_at  timestamp with time zone not null,
+  constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+comment on table schema_migrations is 'The migrations applied to this database, each once.';
+
+create table schema_functions (
+  name        text not null,
+  checksum    text not null,
+  program     text not null,
+  applied_at  timestamp with time zone not null,
+  constraint schema_functions_pkey PRIMARY KEY (name)
+);
+comment on table schema_functions is 'The files of sql/functions as last applied, and the version of the program that did.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- institutions
+
+create table institutions (
+  institution_id            integer not null generated always as identity,
+  code                      text collate "C" not null,
+  name                      text not null,
+  currency                  text collate "C" not null,
+  time_zone                 text not null,
+  demo                      boolean not null default false,
+  clock_ahead_seconds       bigint not null default 0,
+  created_at                timestamp with time zone not null,
+  enrollment                text not null,
+  registration_birth_date   boolean not null default false,
+  openings_per_day          integer not null default 1000,
+  opening_deposit_minor     bigint not null default 0,
+  opening_deposits_per_day  bigint not null default 100000000,
+  password_min_length       smallint not null default 15,
+  contact_change_max_age    integer not null default 0,
+  constraint institutions_pkey PRIMARY KEY (institution_id),
+  constraint institutions_code_key UNIQUE (code),
+  constraint institutions_clock CHECK (clock_ahead_seconds = 0 OR demo),
+  constraint institutions_clock_ahead_seconds_check CHECK (clock_ahead_seconds >= 0 AND clock_ahead_seconds <= 315576000),
+  constraint institutions_code_check CHECK (code ~ '^[a-z][a-z0-9-]{1,30}$'::text),
+  constraint institutions_contact_change_max_age_check CHECK (contact_change_max_age >= 0 AND contact_change_max_age <= 2592000),
+  constraint institutions_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint institutions_enrollment_check CHECK (enrollment = ANY (ARRAY['closed'::text, 'open'::text])),
+  constraint institutions_name_check CHECK (name <> ''::text),
+  constraint institutions_opening_deposit_minor_check CHECK (opening_deposit_minor >= 0),
+  constraint institutions_opening_deposits_per_day_check CHECK (opening_deposits_per_day >= 0),
+  constraint institutions_openings_per_day_check CHECK (openings_per_day >= 0 AND openings_per_day <= 10000000),
+  constraint institutions_password_min_length_check CHECK (password_min_length >= 8 AND password_min_length <= 128)
+);
+comment on table institutions is 'Banks and credit unions that this database serves. Readable without an institution.';
+comment on column institutions.code is 'The name of the institution in commands and addresses.';
+comment on column institutions.demo is 'A sandbox: typed operator names and a clock that can be moved, no real members.';
+comment on column institutions.clock_ahead_seconds is 'How far the business time of a demo is ahead of the clock.';
+comment on column institutions.enrollment is 'closed: only members of the core may register. open: registering also opens a membership.';
+comment on column institutions.registration_birth_date is 'If the core has no e-mail address of a member, the birth date must be given and right.';
+comment on column institutions.openings_per_day is 'Cap on memberships opened in one day of the institution.';
+comment on column institutions.opening_deposit_minor is 'Deposit that the funding account pays into a new membership.';
+comment on column institutions.opening_deposits_per_day is 'Cap on opening deposits paid in one day, in minor units.';
+comment on column institutions.contact_change_max_age is 'Seconds since the last sign-in within which a member may change contact data. 0: any session may.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- members
+
+create table persons (
+  institution_id  integer not null,
+  person_key      bigint not null generated always as identity,
+  person_id       text collate "C" not null,
+  first_name      text not null,
+  last_name       text not null,
+  email           text,
+  phone_number    text,
+  phone_type      text,
+  birth_date      date,
+  self_declared   boolean not null default false,
+  constraint persons_pkey PRIMARY KEY (institution_id, person_key),
+  constraint persons_institution_id_person_id_key UNIQUE (institution_id, person_id),
+  constraint persons_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint persons_email_check CHECK (email <> ''::text),
+  constraint persons_person_id_check CHECK (person_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
+  constraint persons_phone CHECK ((phone_number IS NULL) = (phone_type IS NULL)),
+  constraint persons_phone_number_check CHECK (phone_number ~ '^\+[1-9][0-9]{1,14}$'::text),
+  constraint persons_phone_type_check CHECK (phone_type = ANY (ARRAY['MOBILE'::text, 'HOME'::text, 'WORK'::text]))
+);
+comment on table persons is 'Natural persons on the record of the core system.';
+comment on column persons.person_key is 'Key inside the database; never leaves the service.';
+comment on column persons.person_id is 'Id in the core system.';
+comment on column persons.phone_number is 'E.164.';
+comment on column persons.self_declared is 'The member typed these data when opening a membership; the core has not confirmed them.';
+
+create table customers (
+  institution_id  integer not null,
+  customer_key    bigint not null generated always as identity,
+  customer_id     text collate "C" not null,
+  member_number   text collate "C" not null,
+  member_type     text not null,
+  constraint customers_pkey PRIMARY KEY (institution_id, customer_key),
+  constraint customers_institution_id_customer_id_key UNIQUE (institution_id, customer_id),
+  constraint customers_institution_id_member_number_key UNIQUE (institution_id, member_number),
+  constraint customers_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint customers_customer_id_check CHECK (customer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
+  constraint customers_member_number_check CHECK (member_number ~ '^[A-Za-z0-9-]{1,32}$'::text),
+  constraint customers_member_type_check CHECK (member_type = ANY (ARRAY['RETAIL'::text, 'BUSINESS'::text]))
+);
+comment on table customers is 'Memberships: a household or a business with one member number.';
+comment on column customers.customer_id is 'Id in the core system.';
+comment on column customers.member_number is 'The number that members know.';
+
+create table customer_persons (
+  institution_id  integer not null,
+  customer_key    bigint not null,
+  person_key      bigint not null,
+  role            text not null,
+  constraint customer_persons_pkey PRIMARY KEY (institution_id, customer_key, person_key),
+  constraint customer_persons_institution_id_customer_key_fkey FOREIGN KEY (institution_id, customer_key) REFERENCES customers(institution_id, customer_key),
+  constraint customer_persons_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
+  constraint customer_persons_role_check CHECK (role = ANY (ARRAY['PRIMARY'::text, 'JOINT'::text, 'AUTHORIZED_SIGNER'::text, 'BUSINESS_ADMIN'::text, 'BUSINESS_USER'::text]))
+);
+CREATE INDEX customer_persons_by_person ON customer_persons USING btree (institution_id, person_key);
+CREATE UNIQUE INDEX customer_persons_one_primary ON customer_persons USING btree (institution_id, customer_key) WHERE (role = 'PRIMARY'::text);
+comment on table customer_persons is 'The persons of a membership and their roles. One is PRIMARY.';
+
+create table users (
+  institution_id        integer not null,
+  user_key              bigint not null generated always as identity,
+  user_id               text collate "C" not null,
+  person_key            bigint not null,
+  created_at            timestamp with time zone not null,
+  email                 text not null,
+  verified_email        text,
+  email_verified_by     text,
+  username              text,
+  password_hash         text,
+  failed_logins         smallint not null default 0,
+  locked_until          timestamp with time zone,
+  locked_by_operator    boolean not null default false,
+  active                boolean not null default true,
+  token_epoch           integer not null default 0,
+  tokens_ended_at       timestamp with time zone,
+  username_lower        text generated always as (lower(username)) stored,
+  verified_email_lower  text generated always as (lower(verified_email)) stored,
+  constraint users_pkey PRIMARY KEY (institution_id, user_key),
+  constraint users_institution_id_person_key_key UNIQUE (institution_id, person_key),
+  constraint users_institution_id_user_id_key UNIQUE (institution_id, user_id),
+  constraint users_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
+  constraint users_activated CHECK ((username IS NULL) = (password_hash IS NULL)),
+  constraint users_email_check CHECK (email <> ''::text),
+  constraint users_email_verified CHECK ((verified_email IS NULL) = (email_verified_by IS NULL)),
+  constraint users_email_verified_by_check CHECK (email_verified_by = ANY (ARRAY['CORE'::text, 'CODE'::text])),
+  constraint users_failed_logins_check CHECK (failed_logins >= 0 AND failed_logins <= 100),
+  constraint users_token_epoch_check CHECK (token_epoch >= 0),
+  constraint users_user_id_check CHECK (user_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
+  constraint users_username_check CHECK (length(username) >= 6 AND length(username) <= 64 AND username !~ '^[0-9]+$'::text),
+  constraint users_verified_email_check CHECK (verified_email <> ''::text)
+);
+CREATE UNIQUE INDEX users_by_username ON users USING btree (institution_id, username_lower);
+CREATE INDEX users_by_verified_email ON users USING btree (institution_id, verified_email_lower);
+CREATE UNIQUE INDEX users_email_confirmed_once ON users USING btree (institution_id, verified_email_lower) WHERE (email_verified_by = 'CODE'::text);
+comment on table users is 'Persons with digital access. A user who has not activated it has no username and no password.';
+comment on column users.email is 'Contact address. It identifies a user only once it is verified.';
+comment on column users.verified_email is 'Address that identifies the user.';
+comment on column users.email_verified_by is 'CORE: the core system has this address. CODE: a code sent to it came back.';
+comment on column users.username is 'As typed; unique without regard to case.';
+comment on column users.password_hash is 'argon2id.';
+comment on column users.failed_logins is 'Failed logins since the last success. At 100 the password has expired.';
+comment on column users.locked_until is 'End of a lock after failed logins.';
+comment on column users.token_epoch is 'Stands in every token of the user. Raising it revokes them.';
+comment on column users.tokens_ended_at is 'A provider''s access token issued before this moment is void.';
+
+create table user_phones (
+  institution_id  integer not null,
+  user_key        bigint not null,
+  phone_type      text not null,
+  phone_number    text not null,
+  constraint user_phones_pkey PRIMARY KEY (institution_id, user_key, phone_type),
+  constraint user_phones_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint user_phones_phone_number_check CHECK (phone_number ~ '^\+[1-9][0-9]{1,14}$'::text),
+  constraint user_phones_phone_type_check CHECK (phone_type = ANY (ARRAY['MOBILE'::text, 'HOME'::text, 'WORK'::text]))
+);
+comment on table user_phones is 'Contact numbers of users, one of each type, in E.164.';
+
+create table activations (
+  institution_id  integer not null,
+  user_key        bigint not null,
+  selector        text collate "C" not null,
+  secret_hash     bytea not null,
+  failed_tries    smallint not null default 0,
+  expires_at      timestamp with time zone not null,
+  constraint activations_pkey PRIMARY KEY (institution_id, user_key),
+  constraint activations_institution_id_selector_key UNIQUE (institution_id, selector),
+  constraint activations_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint activations_failed_tries_check CHECK (failed_tries >= 0 AND failed_tries <= 5),
+  constraint activations_secret_hash_check CHECK (length(secret_hash) = 32)
+);
+comment on table activations is 'Activation codes: the one-time code with which a registered member sets a username and password.';
+comment on column activations.selector is 'First part of the code; finds the row.';
+comment on column activations.secret_hash is 'Hash of the second part; the code itself is not stored.';
+
+create table email_codes (
+  institution_id  integer not null,
+  user_key        bigint not null,
+  selector        text collate "C" not null,
+  secret_hash     bytea not null,
+  email           text not null,
+  failed_tries    smallint not null default 0,
+  expires_at      timestamp with time zone not null,
+  constraint email_codes_pkey PRIMARY KEY (institution_id, user_key),
+  constraint email_codes_institution_id_selector_key UNIQUE (institution_id, selector),
+  constraint email_codes_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint email_codes_email_check CHECK (email <> ''::text),
+  constraint email_codes_failed_tries_check CHECK (failed_tries >= 0 AND failed_tries <= 5),
+  constraint email_codes_secret_hash_check CHECK (length(secret_hash) = 32)
+);
+comment on table email_codes is 'One-time codes that verify an e-mail address.';
+comment on column email_codes.selector is 'First part of the code; finds the row.';
+comment on column email_codes.secret_hash is 'Hash of the second part; the code itself is not stored.';
+comment on column email_codes.email is 'The address that the code was sent to; it verifies no other.';
+
+create table registration_tries (
+  institution_id  integer not null,
+  member_number   text collate "C" not null,
+  tries           integer not null,
+  last_at         timestamp with time zone not null,
+  paused_until    timestamp with time zone,
+  constraint registration_tries_pkey PRIMARY KEY (institution_id, member_number),
+  constraint registration_tries_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint registration_tries_member_number_check CHECK (member_number ~ '^[A-Za-z0-9-]{1,32}$'::text),
+  constraint registration_tries_paused CHECK (tries < 20 OR paused_until >= (last_at + '00:01:00'::interval)),
+  constraint registration_tries_tries_check CHECK (tries > 0)
+);
+CREATE INDEX registration_tries_by_age ON registration_tries USING btree (institution_id, last_at);
+comment on table registration_tries is 'Failed registrations by member number, known or unknown. The row is deleted when one succeeds.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- auth
+
+create table signing_keys (
+  kid                 text collate "C" not null,
+  generation          integer not null,
+  algorithm           text not null,
+  public_jwk          jsonb not null,
+  sealed_private_key  bytea,
+  created_at          timestamp with time zone not null,
+  signs_from          timestamp with time zone not null,
+  constraint signing_keys_pkey PRIMARY KEY (kid),
+  constraint signing_keys_by_generation UNIQUE (generation),
+  constraint signing_keys_algorithm_check CHECK (algorithm = 'ES256'::text),
+  constraint signing_keys_generation_check CHECK (generation > 0),
+  constraint signing_keys_published_first CHECK (signs_from >= created_at)
+);
+comment on table signing_keys is 'Keys of access tokens. Each is published before it signs, and verifies until its last token has expired.';
+comment on column signing_keys.sealed_private_key is 'AES-256-GCM under the service''s key-encryption key. Null once the next key has taken over.';
+comment on column signing_keys.signs_from is 'Moment from which this key signs.';
+
+create table client_directory (
+  client_id       text collate "C" not null,
+  institution_id  integer not null,
+  constraint client_directory_pkey PRIMARY KEY (client_id),
+  constraint client_directory_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint client_directory_plain_ids CHECK (client_id ~ '^[A-Za-z0-9._~-]{1,128}$'::text)
+);
+comment on table client_directory is 'The institution of each client id.';
+
+create table provider_directory (
+  issuer          text collate "C" not null,
+  audience        text collate "C" not null,
+  institution_id  integer not null,
+  provider_id     text collate "C" not null,
+  constraint provider_directory_pkey PRIMARY KEY (issuer, audience),
+  constraint provider_directory_institution_id_provider_id_key UNIQUE (institution_id, provider_id),
+  constraint provider_directory_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint provider_directory_audience_check CHECK (audience ~ '^[!-~]+$'::text AND length(audience) <= 1024),
+  constraint provider_directory_issuer_check CHECK (issuer ~ '^[!-~]+$'::text AND length(issuer) <= 1024),
+  constraint provider_directory_provider_id_check CHECK (provider_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text)
+);
+comment on table provider_directory is 'The institution of each identity provider. One issuer may serve several institutions, each under an audience of its own.';
+
+create table clients (
+  institution_id                  integer not null,
+  client_id                       text collate "C" not null,
+  name                            text not null,
+  scopes                          text[] not null,
+  grants                          text[] not null,
+  token_lifetime_seconds          integer,
+  networks                        cidr[],
+  active                          boolean not null default true,
+  token_epoch                     integer not null default 0,
+  introspects_all                 boolean not null default false,
+  registration_refusals           text not null default 'UNIFORM'::text,
+  allows_token_endpoint_audience  boolean not null default false,
+  created_at                      timestamp with time zone not null,
+  constraint clients_pkey PRIMARY KEY (institution_id, client_id),
+  constraint clients_client_id_fkey FOREIGN KEY (client_id) REFERENCES client_directory(client_id),
+  constraint clients_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint clients_grants_check CHECK (grants <@ ARRAY['client_credentials'::text, 'password'::text, 'refresh_token'::text, 'urn:ietf:params:oauth:grant-type:jwt-bearer'::text, 'urn:ietf:params:oauth:grant-type:saml2-bearer'::text]),
+  constraint clients_networks CHECK (cardinality(networks) > 0 AND NOT ('::ffff:0.0.0.0/96'::cidr::inet >>= ANY (networks::inet[]))),
+  constraint clients_registration_refusals_check CHECK (registration_refusals = ANY (ARRAY['DISTINCT'::text, 'UNIFORM'::text])),
+  constraint clients_token_epoch_check CHECK (token_epoch >= 0),
+  constraint clients_token_lifetime_seconds_check CHECK (token_lifetime_seconds >= 60 AND token_lifetime_seconds <= 86400)
+);
+comment on table clients is 'OAuth clients: apps of the institution and its partners.';
+comment on column clients.networks is 'Networks from which the client may authenticate. Null: any.';
+comment on column clients.token_epoch is 'Stands in every token of the client. Raising it revokes them.';
+comment on column clients.introspects_all is 'May introspect tokens issued to other clients (RFC 7662 section 2.1).';
+comment on column clients.registration_refusals is 'UNIFORM: every refused registration gets the same response, so that the client does not learn who is a member.';
+comment on column clients.allows_token_endpoint_audience is 'An assertion may name the token endpoint as its audience, for libraries that cannot name the issuer (draft-ietf-oauth-rfc7523bis).';
+
+create table client_secrets (
+  institution_id  integer not null,
+  client_id       text collate "C" not null,
+  secret_hash     bytea not null,
+  created_at      timestamp with time zone not null,
+  expires_at      timestamp with time zone,
+  slot            smallint not null,
+  constraint client_secrets_pkey PRIMARY KEY (institution_id, client_id, secret_hash),
+  constraint client_secrets_two UNIQUE (institution_id, client_id, slot),
+  constraint client_secrets_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint client_secrets_secret_hash_check CHECK (length(secret_hash) = 32),
+  constraint client_secrets_slot_check CHECK (slot = ANY (ARRAY[1, 2]))
+);
+comment on table client_secrets is 'Hashes of client secrets, at most two a client.';
+
+create table client_keys (
+  institution_id  integer not null,
+  client_id       text collate "C" not null,
+  kid             text collate "C" not null,
+  algorithm       text not null,
+  public_jwk      jsonb not null,
+  created_at      timestamp with time zone not null,
+  constraint client_keys_pkey PRIMARY KEY (institution_id, client_id, kid),
+  constraint client_keys_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint client_keys_algorithm_check CHECK (algorithm = ANY (ARRAY['ES256'::text, 'RS256'::text, 'PS256'::text, 'EdDSA'::text])),
+  constraint client_keys_kid_check CHECK (kid ~ '^[!-~]{1,128}$'::text),
+  constraint client_keys_public_jwk_check CHECK (NOT public_jwk ?| ARRAY['d'::text, 'p'::text, 'q'::text, 'dp'::text, 'dq'::text, 'qi'::text, 'k'::text])
+);
+comment on table client_keys is 'Public keys of clients that authenticate by private_key_jwt.';
+comment on column client_keys.algorithm is 'The only algorithm that this key verifies, whatever an assertion''s header says.';
+
+create table client_assertion_replays (
+  institution_id  integer not null,
+  assertion_hash  bytea not null,
+  expires_at      timestamp with time zone not null,
+  constraint client_assertion_replays_pkey PRIMARY KEY (institution_id, assertion_hash),
+  constraint client_assertion_replays_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint client_assertion_replays_assertion_hash_check CHECK (length(assertion_hash) = 32)
+);
+CREATE INDEX client_assertion_replays_by_expiry ON client_assertion_replays USING btree (institution_id, expires_at);
+comment on table client_assertion_replays is 'Replay cache: each client assertion is accepted once.';
+comment on column client_assertion_replays.assertion_hash is 'Keyed hash of the client id and the assertion''s jti.';
+
 create sequence provider_generations as bigint increment by 1;
 
--- Types
-
-create type balance_change as (
-  account_key bigint,
-  posted bigint,
-  debits_pending bigint,
-  credits_pending bigint,
-  seq bigint,
-  last_at timestamp with time zone
+create table identity_providers (
+  institution_id   integer not null,
+  provider_id      text collate "C" not null,
+  kind             text not null,
+  keys             jsonb not null,
+  subject_from     text collate "C" not null,
+  user_id_type     text not null,
+  scopes           text[] not null,
+  resource_tokens  boolean not null,
+  token_type       text collate "C" not null,
+  active           boolean not null,
+  tokens_ended_at  timestamp with time zone,
+  generation       bigint not null default nextval('provider_generations'::regclass),
+  created_at       timestamp with time zone not null,
+  constraint identity_providers_pkey PRIMARY KEY (institution_id, provider_id),
+  constraint identity_providers_institution_id_provider_id_fkey FOREIGN KEY (institution_id, provider_id) REFERENCES provider_directory(institution_id, provider_id),
+  constraint identity_providers_keys_check CHECK (jsonb_typeof(keys) = 'array'::text AND jsonb_array_length(keys) >= 1 AND jsonb_array_length(keys) <= 20),
+  constraint identity_providers_kind_check CHECK (kind = ANY (ARRAY['jwt'::text, 'saml'::text])),
+  constraint identity_providers_public_keys CHECK (NOT jsonb_path_exists(keys, '$[*]?(exists (@."d") || exists (@."k"))'::jsonpath)),
+  constraint identity_providers_resource_tokens CHECK (kind = 'jwt'::text OR NOT resource_tokens),
+  constraint identity_providers_scopes_check CHECK (cardinality(scopes) > 0),
+  constraint identity_providers_subject_from_check CHECK (subject_from ~ '^[!-~]{1,255}$'::text),
+  constraint identity_providers_token_type_check CHECK (token_type ~ '^[A-Za-z0-9.+/-]{1,64}$'::text),
+  constraint identity_providers_user_id_type_check CHECK (user_id_type = ANY (ARRAY['CUSTOMER_ID'::text, 'MEMBER_NUMBER'::text, 'EMAIL'::text, 'LOGIN_ID'::text, 'USER_ID'::text]))
 );
+comment on table identity_providers is 'Providers that assert the identity of members.';
+comment on column identity_providers.keys is 'JSON Web Keys, public parts only. A certificate is stored as its key.';
+comment on column identity_providers.subject_from is 'Claim of a JWT, or NameID Format of a SAML assertion, that names the member.';
+comment on column identity_providers.user_id_type is 'Kind of id in the subject.';
+comment on column identity_providers.resource_tokens is 'The provider''s own access tokens are accepted by resources.';
+comment on column identity_providers.token_type is 'Required typ of those access tokens.';
+comment on column identity_providers.tokens_ended_at is 'An access token of the provider issued before this moment is void.';
+comment on column identity_providers.generation is 'Raised by each change. Tokens of an older generation are void.';
 
-create type counter_state as (
-  limit_key integer,
-  subject_key bigint,
-  period_start date,
-  amount bigint,
-  transfers integer,
-  max_amount bigint,
-  max_transfers integer,
-  reviewed bigint,
-  review_above bigint
+create table provider_assertion_replays (
+  institution_id  integer not null,
+  provider_id     text collate "C" not null,
+  id_hash         bytea not null,
+  expires_at      timestamp with time zone not null,
+  constraint provider_assertion_replays_pkey PRIMARY KEY (institution_id, provider_id, id_hash),
+  constraint provider_assertion_replays_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint provider_assertion_replays_id_hash_check CHECK (length(id_hash) = 32)
 );
+CREATE INDEX provider_assertion_replays_by_expiry ON provider_assertion_replays USING btree (institution_id, expires_at);
+comment on table provider_assertion_replays is 'Replay cache: each identity assertion is exchanged once. Rows are deleted when the assertion has expired.';
+comment on column provider_assertion_replays.id_hash is 'SHA-256 of the JWT''s jti or of the SAML assertion''s ID.';
 
-create type new_entry as (
-  account_key bigint,
-  seq bigint,
-  posting_key bigint,
-  kind text,
-  amount bigint,
-  posted_after bigint,
-  debits_pending_after bigint,
-  credits_pending_after bigint,
-  floor bigint,
-  ceiling bigint,
-  recorded_at timestamp with time zone
+create table refresh_families (
+  institution_id  integer not null,
+  family_id       uuid not null,
+  client_id       text collate "C" not null,
+  user_key        bigint not null,
+  scopes          text[] not null,
+  client_epoch    integer not null,
+  user_epoch      integer not null,
+  generation      integer not null,
+  token_hash      bytea not null,
+  rotated_at      timestamp with time zone not null,
+  idle_until      timestamp with time zone not null,
+  expires_at      timestamp with time zone not null,
+  revoked_at      timestamp with time zone,
+  created_at      timestamp with time zone not null,
+  constraint refresh_families_pkey PRIMARY KEY (institution_id, family_id),
+  constraint refresh_families_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint refresh_families_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint refresh_families_generation_check CHECK (generation >= 0),
+  constraint refresh_families_lifetime CHECK (idle_until <= expires_at),
+  constraint refresh_families_scopes_check CHECK ('offline_access'::text = ANY (scopes)),
+  constraint refresh_families_token_hash_check CHECK (length(token_hash) = 32)
+) with (fillfactor=80);
+CREATE INDEX refresh_families_by_end ON refresh_families USING btree (institution_id, idle_until);
+comment on table refresh_families is 'Logins that refresh tokens renew. Each token is good once; only the newest is stored, as a hash. Older ones are recognized by their number.';
+comment on column refresh_families.client_epoch is 'clients.token_epoch at login.';
+comment on column refresh_families.user_epoch is 'users.token_epoch at login.';
+comment on column refresh_families.generation is 'Number of the newest token, from 0.';
+comment on column refresh_families.token_hash is 'Keyed hash of the newest token.';
+comment on column refresh_families.rotated_at is 'Moment at which the newest token replaced the one before.';
+comment on column refresh_families.idle_until is 'End if no token is used until then.';
+comment on column refresh_families.expires_at is 'End in any case.';
+
+create table revocations (
+  institution_id  integer not null,
+  revoked_id      uuid not null,
+  expires_at      timestamp with time zone not null,
+  constraint revocations_pkey PRIMARY KEY (institution_id, revoked_id),
+  constraint revocations_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id)
 );
+CREATE INDEX revocations_by_expiry ON revocations USING btree (institution_id, expires_at);
+comment on table revocations is 'Access tokens revoked before their expiry, kept until then.';
+comment on column revocations.revoked_id is 'A token''s jti, or its sid: the refresh family it came from.';
 
-create type new_event as (
-  kind text,
-  subject_key bigint,
-  from_key bigint,
-  from_seq bigint,
-  to_key bigint,
-  to_seq bigint,
-  data jsonb,
-  secret bytea,
-  secret_expires_at timestamp with time zone
-);
-
-create type new_transfer as (
-  transfer_key bigint,
-  transfer_id text,
-  transfer_type text,
-  from_account_id text,
-  to_account_id text,
-  from_key bigint,
-  to_key bigint,
-  amount bigint,
-  currency text,
-  status text,
-  failure_code text,
-  failure_detail text,
-  client_id text,
-  user_key bigint,
-  payment_option text,
-  previous_year_contribution boolean,
-  reverses_key bigint,
-  operator text,
-  address inet,
-  request_id text,
-  memo text,
-  exceeded_limit jsonb
-);
-
-
--- Tables
+-- ---------------------------------------------------------------------------------------------------------
+-- accounts
 
 create table accounts (
-  institution_id integer not null,
-  account_key bigint not null generated always as identity,
-  account_id text collate "C" not null,
-  customer_key bigint,
-  purpose text,
-  account_number text not null,
-  di_account_type text not null,
-  category text not null,
-  description text not null,
-  currency text collate "C" not null,
-  closed boolean not null default false,
-  delinquent boolean not null default false,
-  transfer_restriction text,
-  overdraft_limit bigint not null default 0,
-  credit_limit bigint not null default 0,
+  institution_id        integer not null,
+  account_key           bigint not null generated always as identity,
+  account_id            text collate "C" not null,
+  customer_key          bigint,
+  purpose               text,
+  account_number        text not null,
+  di_account_type       text not null,
+  category              text not null,
+  description           text not null,
+  currency              text collate "C" not null,
+  closed                boolean not null default false,
+  delinquent            boolean not null default false,
+  transfer_restriction  text,
+  overdraft_limit       bigint not null default 0,
+  credit_limit          bigint not null default 0,
+  constraint accounts_pkey PRIMARY KEY (institution_id, account_key),
+  constraint accounts_institution_id_account_id_key UNIQUE (institution_id, account_id),
+  constraint accounts_institution_id_customer_key_fkey FOREIGN KEY (institution_id, customer_key) REFERENCES customers(institution_id, customer_key),
+  constraint accounts_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint accounts_account_id_check CHECK (account_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
   constraint accounts_card_last_four CHECK (di_account_type <> 'CREDIT_CARD_LOAN'::text OR account_number ~ '^[0-9]{4}$'::text),
   constraint accounts_category_check CHECK (category = ANY (ARRAY['DEPOSIT'::text, 'LOAN'::text, 'CREDIT'::text, 'INVESTMENT'::text, 'INTERNAL'::text])),
   constraint accounts_credit_limit_check CHECK (credit_limit >= 0),
   constraint accounts_credit_limit_of_credit CHECK (credit_limit = 0 OR category = 'CREDIT'::text),
   constraint accounts_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
-  constraint accounts_institution_id_account_id_key UNIQUE (institution_id, account_id),
-  constraint accounts_institution_id_customer_key_fkey FOREIGN KEY (institution_id, customer_key) REFERENCES customers(institution_id, customer_key),
-  constraint accounts_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint accounts_internal CHECK ((purpose IS NOT NULL) = (category = 'INTERNAL'::text)),
   constraint accounts_one_owner CHECK ((customer_key IS NULL) = (purpose IS NOT NULL)),
   constraint accounts_overdraft_limit_check CHECK (overdraft_limit >= 0),
   constraint accounts_overdraft_of_deposit CHECK (overdraft_limit = 0 OR category = 'DEPOSIT'::text),
-  constraint accounts_pkey PRIMARY KEY (institution_id, account_key),
   constraint accounts_purpose_check CHECK (purpose = ANY (ARRAY['FUNDING'::text, 'CORE_SETTLEMENT'::text, 'SUSPENSE'::text])),
   constraint accounts_transfer_restriction_check CHECK (transfer_restriction = ANY (ARRAY['EXCLUDE_ALL'::text, 'EXCLUDE_AS_FROM'::text, 'EXCLUDE_AS_TO'::text]))
 );
+CREATE INDEX accounts_by_customer ON accounts USING btree (institution_id, customer_key);
+CREATE UNIQUE INDEX accounts_one_of_a_purpose ON accounts USING btree (institution_id, purpose, currency) WHERE (purpose IS NOT NULL);
+comment on table accounts is 'Accounts of memberships, and internal accounts of the institution.';
+comment on column accounts.account_id is 'Id in the core system.';
+comment on column accounts.purpose is 'Of an internal account. FUNDING pays opening deposits, CORE_SETTLEMENT is the other side of changes that the core reports.';
+comment on column accounts.di_account_type is 'Account type in the vocabulary of Digital Insight.';
+comment on column accounts.delinquent is 'A loan whose payment is overdue.';
+comment on column accounts.overdraft_limit is 'How far below zero a deposit may go, in minor units.';
+comment on column accounts.credit_limit is 'How far below zero a line of credit may go, in minor units.';
 
-create table activations (
-  institution_id integer not null,
-  user_key bigint not null,
-  selector text collate "C" not null,
-  secret_hash bytea not null,
-  failed_tries smallint not null default 0,
-  expires_at timestamp with time zone not null,
-  constraint activations_failed_tries_check CHECK (failed_tries >= 0 AND failed_tries <= 5),
-  constraint activations_institution_id_selector_key UNIQUE (institution_id, selector),
-  constraint activations_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
-  constraint activations_pkey PRIMARY KEY (institution_id, user_key),
-  constraint activations_secret_hash_check CHECK (length(secret_hash) = 32)
+create table holders (
+  institution_id  integer not null,
+  account_key     bigint not null,
+  person_key      bigint not null,
+  role            text not null,
+  may_pay         boolean not null,
+  constraint holders_pkey PRIMARY KEY (institution_id, account_key, person_key),
+  constraint holders_institution_id_account_key_fkey FOREIGN KEY (institution_id, account_key) REFERENCES accounts(institution_id, account_key),
+  constraint holders_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
+  constraint holders_role_check CHECK (role = ANY (ARRAY['PRIMARY'::text, 'JOINT'::text, 'AUTHORIZED_SIGNER'::text]))
 );
+CREATE INDEX holders_by_person ON holders USING btree (institution_id, person_key);
+comment on table holders is 'The persons who see an account.';
+comment on column holders.may_pay is 'May also order transfers from the account.';
 
-create table audit_entries (
-  institution_id integer not null,
-  audit_key bigint not null generated always as identity,
-  recorded_at timestamp with time zone not null,
-  action text not null,
-  outcome text not null,
-  reason text,
-  client_id text collate "C",
-  user_id text collate "C",
-  subject text collate "C",
-  name_hash bytea,
-  address inet,
-  operator text,
-  operator_host text,
-  sudo_user text,
-  operator_as text,
-  before_change jsonb,
-  after_change jsonb,
-  transaction_id text collate "C" not null,
-  times integer not null,
-  constraint audit_entries_action_check CHECK (action ~ '^[a-z_]{1,30}(\.[a-z_]{1,30})?$'::text),
-  constraint audit_entries_institution_id_check CHECK (institution_id >= 0),
-  constraint audit_entries_name_hash_check CHECK (length(name_hash) = 32),
-  constraint audit_entries_operator_as_check CHECK (length(operator_as) >= 1 AND length(operator_as) <= 128),
-  constraint audit_entries_operator_check CHECK (length(operator) >= 1 AND length(operator) <= 128),
-  constraint audit_entries_operator_host_check CHECK (length(operator_host) >= 1 AND length(operator_host) <= 128),
-  constraint audit_entries_operator_known CHECK (operator IS NOT NULL OR num_nonnulls(operator_host, sudo_user, operator_as) = 0),
-  constraint audit_entries_origin CHECK (num_nonnulls(address, operator) <= 1),
-  constraint audit_entries_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'refused'::text])),
-  constraint audit_entries_pkey PRIMARY KEY (institution_id, audit_key),
-  constraint audit_entries_reason_check CHECK (reason ~ '^[a-z][a-z0-9_:.-]{0,99}$'::text),
-  constraint audit_entries_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 256),
-  constraint audit_entries_sudo_user_check CHECK (length(sudo_user) >= 1 AND length(sudo_user) <= 128),
-  constraint audit_entries_times_check CHECK (times > 0),
-  constraint audit_entries_transaction_id_check CHECK (transaction_id ~ '^[!-~]{1,128}$'::text)
+create table loans (
+  institution_id    integer not null,
+  account_key       bigint not null,
+  accrued_interest  bigint not null,
+  fees_due          bigint not null,
+  amount_due        bigint not null default 0,
+  constraint loans_pkey PRIMARY KEY (institution_id, account_key),
+  constraint loans_institution_id_account_key_fkey FOREIGN KEY (institution_id, account_key) REFERENCES accounts(institution_id, account_key),
+  constraint loans_accrued_interest_check CHECK (accrued_interest >= 0),
+  constraint loans_amount_due_check CHECK (amount_due >= 0),
+  constraint loans_fees_due_check CHECK (fees_due >= 0)
 );
+comment on table loans is 'The parts of a loan''s debt. The debt is the account''s balance (ADR 2): principal = debt - interest - fees, payoff = debt.';
+comment on column loans.amount_due is 'Payment that brings the loan into good standing; it clears delinquent.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- ledger
+
+create sequence posting_keys as bigint increment by 1000;
 
 create table balances (
-  institution_id integer not null,
-  account_key bigint not null,
-  account_id text collate "C" not null,
-  currency text collate "C" not null,
-  posted bigint not null,
-  debits_pending bigint not null,
-  credits_pending bigint not null,
-  seq bigint not null,
-  last_at timestamp with time zone not null,
+  institution_id   integer not null,
+  account_key      bigint not null,
+  account_id       text collate "C" not null,
+  currency         text collate "C" not null,
+  posted           bigint not null,
+  debits_pending   bigint not null,
+  credits_pending  bigint not null,
+  seq              bigint not null,
+  last_at          timestamp with time zone not null,
+  constraint balances_pkey PRIMARY KEY (institution_id, account_key),
+  constraint balances_institution_id_account_id_key UNIQUE (institution_id, account_id),
   constraint balances_credits_pending_check CHECK (credits_pending >= 0),
   constraint balances_debits_pending_check CHECK (debits_pending >= 0),
-  constraint balances_institution_id_account_id_key UNIQUE (institution_id, account_id),
-  constraint balances_pkey PRIMARY KEY (institution_id, account_key),
   constraint balances_seq_check CHECK (seq >= 0)
 ) with (fillfactor=80);
-
-create table business_days (
-  institution_id integer not null,
-  day date not null,
-  open boolean not null,
-  constraint business_days_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint business_days_pkey PRIMARY KEY (institution_id, day)
-);
-
-create table client_assertion_replays (
-  institution_id integer not null,
-  assertion_hash bytea not null,
-  expires_at timestamp with time zone not null,
-  constraint client_assertion_replays_assertion_hash_check CHECK (length(assertion_hash) = 32),
-  constraint client_assertion_replays_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint client_assertion_replays_pkey PRIMARY KEY (institution_id, assertion_hash)
-);
-
-create table client_directory (
-  client_id text collate "C" not null,
-  institution_id integer not null,
-  constraint client_directory_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint client_directory_pkey PRIMARY KEY (client_id),
-  constraint client_directory_plain_ids CHECK (client_id ~ '^[A-Za-z0-9._~-]{1,128}$'::text)
-);
-
-create table client_keys (
-  institution_id integer not null,
-  client_id text collate "C" not null,
-  kid text collate "C" not null,
-  algorithm text not null,
-  public_jwk jsonb not null,
-  created_at timestamp with time zone not null,
-  constraint client_keys_algorithm_check CHECK (algorithm = ANY (ARRAY['ES256'::text, 'RS256'::text, 'PS256'::text, 'EdDSA'::text])),
-  constraint client_keys_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
-  constraint client_keys_kid_check CHECK (kid ~ '^[!-~]{1,128}$'::text),
-  constraint client_keys_pkey PRIMARY KEY (institution_id, client_id, kid),
-  constraint client_keys_public_jwk_check CHECK (NOT public_jwk ?| ARRAY['d'::text, 'p'::text, 'q'::text, 'dp'::text, 'dq'::text, 'qi'::text, 'k'::text])
-);
-
-create table client_secrets (
-  institution_id integer not null,
-  client_id text collate "C" not null,
-  secret_hash bytea not null,
-  created_at timestamp with time zone not null,
-  expires_at timestamp with time zone,
-  slot smallint not null,
-  constraint client_secrets_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
-  constraint client_secrets_pkey PRIMARY KEY (institution_id, client_id, secret_hash),
-  constraint client_secrets_secret_hash_check CHECK (length(secret_hash) = 32),
-  constraint client_secrets_slot_check CHECK (slot = ANY (ARRAY[1, 2])),
-  constraint client_secrets_two UNIQUE (institution_id, client_id, slot)
-);
-
-create table clients (
-  institution_id integer not null,
-  client_id text collate "C" not null,
-  name text not null,
-  scopes text[] not null,
-  grants text[] not null,
-  token_lifetime_seconds integer,
-  networks cidr[],
-  active boolean not null default true,
-  token_epoch integer not null default 0,
-  introspects_all boolean not null default false,
-  registration_refusals text not null default 'UNIFORM'::text,
-  allows_token_endpoint_audience boolean not null default false,
-  created_at timestamp with time zone not null,
-  constraint clients_client_id_fkey FOREIGN KEY (client_id) REFERENCES client_directory(client_id),
-  constraint clients_grants_check CHECK (grants <@ ARRAY['client_credentials'::text, 'password'::text, 'refresh_token'::text, 'urn:ietf:params:oauth:grant-type:jwt-bearer'::text, 'urn:ietf:params:oauth:grant-type:saml2-bearer'::text]),
-  constraint clients_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint clients_networks CHECK (cardinality(networks) > 0 AND NOT ('::ffff:0.0.0.0/96'::cidr::inet >>= ANY (networks::inet[]))),
-  constraint clients_pkey PRIMARY KEY (institution_id, client_id),
-  constraint clients_registration_refusals_check CHECK (registration_refusals = ANY (ARRAY['DISTINCT'::text, 'UNIFORM'::text])),
-  constraint clients_token_epoch_check CHECK (token_epoch >= 0),
-  constraint clients_token_lifetime_seconds_check CHECK (token_lifetime_seconds >= 60 AND token_lifetime_seconds <= 86400)
-);
-
-create table contribution_limits (
-  institution_id integer not null,
-  tax_year smallint not null,
-  base bigint not null,
-  catch_up bigint not null,
-  filing_date date,
-  constraint contribution_limits_base_check CHECK (base >= 0),
-  constraint contribution_limits_catch_up_check CHECK (catch_up >= 0),
-  constraint contribution_limits_filing_date CHECK (EXTRACT(year FROM filing_date) = (tax_year + 1)::numeric),
-  constraint contribution_limits_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint contribution_limits_pkey PRIMARY KEY (institution_id, tax_year),
-  constraint contribution_limits_tax_year_check CHECK (tax_year >= 1975 AND tax_year <= 2999)
-);
-
-create unlogged table control_totals (
-  transaction xid8 not null,
-  total numeric not null,
-  constraint control_totals_are_zero TRIGGER DEFERRABLE INITIALLY DEFERRED,
-  constraint control_totals_pkey PRIMARY KEY (transaction)
-);
-
-create table customer_persons (
-  institution_id integer not null,
-  customer_key bigint not null,
-  person_key bigint not null,
-  role text not null,
-  constraint customer_persons_institution_id_customer_key_fkey FOREIGN KEY (institution_id, customer_key) REFERENCES customers(institution_id, customer_key),
-  constraint customer_persons_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
-  constraint customer_persons_pkey PRIMARY KEY (institution_id, customer_key, person_key),
-  constraint customer_persons_role_check CHECK (role = ANY (ARRAY['PRIMARY'::text, 'JOINT'::text, 'AUTHORIZED_SIGNER'::text, 'BUSINESS_ADMIN'::text, 'BUSINESS_USER'::text]))
-);
-
-create table customers (
-  institution_id integer not null,
-  customer_key bigint not null generated always as identity,
-  customer_id text collate "C" not null,
-  member_number text collate "C" not null,
-  member_type text not null,
-  constraint customers_customer_id_check CHECK (customer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
-  constraint customers_institution_id_customer_id_key UNIQUE (institution_id, customer_id),
-  constraint customers_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint customers_institution_id_member_number_key UNIQUE (institution_id, member_number),
-  constraint customers_member_number_check CHECK (member_number ~ '^[A-Za-z0-9-]{1,32}$'::text),
-  constraint customers_member_type_check CHECK (member_type = ANY (ARRAY['RETAIL'::text, 'BUSINESS'::text])),
-  constraint customers_pkey PRIMARY KEY (institution_id, customer_key)
-);
-
-create table email_codes (
-  institution_id integer not null,
-  user_key bigint not null,
-  selector text collate "C" not null,
-  secret_hash bytea not null,
-  email text not null,
-  failed_tries smallint not null default 0,
-  expires_at timestamp with time zone not null,
-  constraint email_codes_email_check CHECK (email <> ''::text),
-  constraint email_codes_failed_tries_check CHECK (failed_tries >= 0 AND failed_tries <= 5),
-  constraint email_codes_institution_id_selector_key UNIQUE (institution_id, selector),
-  constraint email_codes_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
-  constraint email_codes_pkey PRIMARY KEY (institution_id, user_key),
-  constraint email_codes_secret_hash_check CHECK (length(secret_hash) = 32)
-);
+comment on table balances is 'The balance of each account, equal to its newest entry.';
+comment on column balances.posted is 'Sum of the amounts of the account''s entries.';
+comment on column balances.debits_pending is 'Sum of pending transfers from the account.';
+comment on column balances.credits_pending is 'Sum of pending transfers to the account.';
+comment on column balances.seq is 'Number of the newest entry; 0 before the first.';
+comment on column balances.last_at is 'Time of the newest entry.';
 
 create table entries (
-  institution_id integer not null,
-  account_key bigint not null,
-  seq bigint not null,
-  posting_key bigint not null,
-  kind text not null,
-  amount bigint not null,
-  posted_after bigint not null,
-  debits_pending_after bigint not null,
-  credits_pending_after bigint not null,
-  floor bigint,
-  ceiling bigint,
-  recorded_at timestamp with time zone not null,
+  institution_id         integer not null,
+  account_key            bigint not null,
+  seq                    bigint not null,
+  posting_key            bigint not null,
+  kind                   text not null,
+  amount                 bigint not null,
+  posted_after           bigint not null,
+  debits_pending_after   bigint not null,
+  credits_pending_after  bigint not null,
+  floor                  bigint,
+  ceiling                bigint,
+  recorded_at            timestamp with time zone not null,
+  constraint entries_pkey PRIMARY KEY (institution_id, account_key, seq),
   constraint entries_amount CHECK (
 CASE
     WHEN kind = ANY (ARRAY['HOLD'::text, 'RELEASE'::text]) THEN amount = 0
@@ -350,550 +597,91 @@ END),
   constraint entries_debits_pending_after_check CHECK (debits_pending_after >= 0),
   constraint entries_floor CHECK (floor IS NULL OR (posted_after - debits_pending_after) >= floor),
   constraint entries_kind_check CHECK (kind = ANY (ARRAY['OPENING'::text, 'ADJUSTMENT'::text, 'TRANSFER'::text, 'HOLD'::text, 'RELEASE'::text])),
-  constraint entries_pkey PRIMARY KEY (institution_id, account_key, seq),
-  constraint entries_released TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint entries_seq_check CHECK (seq > 0)
 );
-
-create table event_epochs (
-  institution_id integer not null,
-  epoch integer not null,
-  started_at timestamp with time zone not null,
-  last_before xid8,
-  constraint event_epochs_epoch_check CHECK (epoch > 0),
-  constraint event_epochs_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint event_epochs_pkey PRIMARY KEY (institution_id, epoch)
-);
-
-create table event_timeline (
-  only_row boolean not null default true,
-  timeline text not null,
-  constraint event_timeline_only_row_check CHECK (only_row),
-  constraint event_timeline_pkey PRIMARY KEY (only_row)
-);
-
-create table holders (
-  institution_id integer not null,
-  account_key bigint not null,
-  person_key bigint not null,
-  role text not null,
-  may_pay boolean not null,
-  constraint holders_institution_id_account_key_fkey FOREIGN KEY (institution_id, account_key) REFERENCES accounts(institution_id, account_key),
-  constraint holders_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
-  constraint holders_pkey PRIMARY KEY (institution_id, account_key, person_key),
-  constraint holders_role_check CHECK (role = ANY (ARRAY['PRIMARY'::text, 'JOINT'::text, 'AUTHORIZED_SIGNER'::text]))
-);
-
-create table idempotency_keys (
-  institution_id integer not null,
-  transfer_id text collate "C" not null,
-  transfer_key bigint not null,
-  constraint idempotency_keys_pkey PRIMARY KEY (institution_id, transfer_id)
-);
-
-create table identity_providers (
-  institution_id integer not null,
-  provider_id text collate "C" not null,
-  kind text not null,
-  keys jsonb not null,
-  subject_from text collate "C" not null,
-  user_id_type text not null,
-  scopes text[] not null,
-  resource_tokens boolean not null,
-  token_type text collate "C" not null,
-  active boolean not null,
-  tokens_ended_at timestamp with time zone,
-  generation bigint not null default nextval('provider_generations'::regclass),
-  created_at timestamp with time zone not null,
-  constraint identity_providers_institution_id_provider_id_fkey FOREIGN KEY (institution_id, provider_id) REFERENCES provider_directory(institution_id, provider_id),
-  constraint identity_providers_keys_check CHECK (jsonb_typeof(keys) = 'array'::text AND jsonb_array_length(keys) >= 1 AND jsonb_array_length(keys) <= 20),
-  constraint identity_providers_kind_check CHECK (kind = ANY (ARRAY['jwt'::text, 'saml'::text])),
-  constraint identity_providers_pkey PRIMARY KEY (institution_id, provider_id),
-  constraint identity_providers_public_keys CHECK (NOT jsonb_path_exists(keys, '$[*]?(exists (@."d") || exists (@."k"))'::jsonpath)),
-  constraint identity_providers_resource_tokens CHECK (kind = 'jwt'::text OR NOT resource_tokens),
-  constraint identity_providers_scopes_check CHECK (cardinality(scopes) > 0),
-  constraint identity_providers_subject_from_check CHECK (subject_from ~ '^[!-~]{1,255}$'::text),
-  constraint identity_providers_token_type_check CHECK (token_type ~ '^[A-Za-z0-9.+/-]{1,64}$'::text),
-  constraint identity_providers_user_id_type_check CHECK (user_id_type = ANY (ARRAY['CUSTOMER_ID'::text, 'MEMBER_NUMBER'::text, 'EMAIL'::text, 'LOGIN_ID'::text, 'USER_ID'::text]))
-);
-
-create unlogged table import_runs (
-  code text collate "C" not null,
-  institution_id integer not null,
-  constraint import_runs_institution_id_key UNIQUE (institution_id),
-  constraint import_runs_pkey PRIMARY KEY (code)
-);
-
-create table institutions (
-  institution_id integer not null generated always as identity,
-  code text collate "C" not null,
-  name text not null,
-  currency text collate "C" not null,
-  time_zone text not null,
-  demo boolean not null default false,
-  clock_ahead_seconds bigint not null default 0,
-  created_at timestamp with time zone not null,
-  enrollment text not null,
-  registration_birth_date boolean not null default false,
-  openings_per_day integer not null default 1000,
-  opening_deposit_minor bigint not null default 0,
-  opening_deposits_per_day bigint not null default 100000000,
-  password_min_length smallint not null default 15,
-  contact_change_max_age integer not null default 0,
-  constraint institutions_clock CHECK (clock_ahead_seconds = 0 OR demo),
-  constraint institutions_clock_ahead_seconds_check CHECK (clock_ahead_seconds >= 0 AND clock_ahead_seconds <= 315576000),
-  constraint institutions_code_check CHECK (code ~ '^[a-z][a-z0-9-]{1,30}$'::text),
-  constraint institutions_code_key UNIQUE (code),
-  constraint institutions_contact_change_max_age_check CHECK (contact_change_max_age >= 0 AND contact_change_max_age <= 2592000),
-  constraint institutions_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
-  constraint institutions_enrollment_check CHECK (enrollment = ANY (ARRAY['closed'::text, 'open'::text])),
-  constraint institutions_name_check CHECK (name <> ''::text),
-  constraint institutions_opening_deposit_minor_check CHECK (opening_deposit_minor >= 0),
-  constraint institutions_opening_deposits_per_day_check CHECK (opening_deposits_per_day >= 0),
-  constraint institutions_openings_per_day_check CHECK (openings_per_day >= 0 AND openings_per_day <= 10000000),
-  constraint institutions_password_min_length_check CHECK (password_min_length >= 8 AND password_min_length <= 128),
-  constraint institutions_pkey PRIMARY KEY (institution_id)
-);
-
-create table limit_counters (
-  institution_id integer not null,
-  limit_key integer not null,
-  subject_key bigint not null,
-  period_start date not null,
-  amount bigint not null,
-  transfers integer not null,
-  max_amount bigint,
-  max_transfers integer,
-  reviewed bigint not null default 0,
-  review_above bigint,
-  constraint limit_counters_amount CHECK (max_amount IS NULL OR amount <= max_amount),
-  constraint limit_counters_amount_check CHECK (amount >= 0),
-  constraint limit_counters_pkey PRIMARY KEY (institution_id, limit_key, subject_key, period_start),
-  constraint limit_counters_reviewed CHECK (review_above IS NULL OR (amount - reviewed) <= review_above),
-  constraint limit_counters_reviewed_check CHECK (reviewed >= 0),
-  constraint limit_counters_transfers CHECK (max_transfers IS NULL OR transfers <= max_transfers),
-  constraint limit_counters_transfers_check CHECK (transfers >= 0)
-) with (fillfactor=80);
-
-create table limit_keys (
-  institution_id integer not null,
-  limit_key integer not null,
-  counts text collate "C" not null,
-  constraint limit_keys_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint limit_keys_institution_id_limit_key_counts_key UNIQUE (institution_id, limit_key, counts),
-  constraint limit_keys_limit_key_check CHECK (limit_key > 0),
-  constraint limit_keys_pkey PRIMARY KEY (institution_id, limit_key)
-);
-
-create table limit_uses (
-  institution_id integer not null,
-  transfer_key bigint not null,
-  limit_key integer not null,
-  subject_key bigint not null,
-  period_start date not null,
-  amount bigint not null,
-  constraint limit_uses_amount_check CHECK (amount > 0),
-  constraint limit_uses_pkey PRIMARY KEY (institution_id, transfer_key, limit_key, subject_key)
-);
+comment on table entries is 'The journal: every change of a balance, never changed or deleted.';
+comment on column entries.seq is 'Number of the entry in its account, from 1 without a gap.';
+comment on column entries.posting_key is 'Common to the two entries of a posting: the key of the transfer, if one ordered it.';
+comment on column entries.kind is 'OPENING and ADJUSTMENT come from the core, TRANSFER posts, HOLD and RELEASE change only pending amounts.';
+comment on column entries.posted_after is 'The balance with this entry.';
+comment on column entries.floor is 'Least available balance that the order allowed. Null: no bound.';
+comment on column entries.ceiling is 'Greatest balance that the order allowed. Null: no bound.';
 
 create table loan_payments (
-  institution_id integer not null,
-  account_key bigint not null,
-  seq bigint not null,
-  to_fees bigint not null,
-  to_interest bigint not null,
-  to_principal bigint not null,
-  to_due bigint not null,
-  constraint loan_payments_one_direction CHECK (to_fees >= 0 AND to_interest >= 0 AND to_principal >= 0 AND to_due >= 0 OR to_fees <= 0 AND to_interest <= 0 AND to_principal <= 0 AND to_due <= 0),
-  constraint loan_payments_pkey PRIMARY KEY (institution_id, account_key, seq)
+  institution_id  integer not null,
+  account_key     bigint not null,
+  seq             bigint not null,
+  to_fees         bigint not null,
+  to_interest     bigint not null,
+  to_principal    bigint not null,
+  to_due          bigint not null,
+  constraint loan_payments_pkey PRIMARY KEY (institution_id, account_key, seq),
+  constraint loan_payments_one_direction CHECK (to_fees >= 0 AND to_interest >= 0 AND to_principal >= 0 AND to_due >= 0 OR to_fees <= 0 AND to_interest <= 0 AND to_principal <= 0 AND to_due <= 0)
+);
+comment on table loan_payments is 'The split of a loan payment, beside its entry. A reversal has all parts negative.';
+comment on column loan_payments.to_due is 'Part of the payment that reduced loans.amount_due.';
+
+create unlogged table control_totals (
+  transaction  xid8 not null,
+  total        numeric not null,
+  constraint control_totals_pkey PRIMARY KEY (transaction)
+);
+comment on table control_totals is 'One row a transaction that writes entries or transfers, deleted at commit. Only triggers write it. Unlogged: no row outlives its transaction.';
+comment on column control_totals.total is 'Entries add their control number, transfers subtract it; 0 at commit.';
+
+create type balance_change as (
+  account_key      bigint,
+  posted           bigint,
+  debits_pending   bigint,
+  credits_pending  bigint,
+  seq              bigint,
+  last_at          timestamp with time zone
 );
 
-create table loans (
-  institution_id integer not null,
-  account_key bigint not null,
-  accrued_interest bigint not null,
-  fees_due bigint not null,
-  amount_due bigint not null default 0,
-  constraint loans_accrued_interest_check CHECK (accrued_interest >= 0),
-  constraint loans_amount_due_check CHECK (amount_due >= 0),
-  constraint loans_fees_due_check CHECK (fees_due >= 0),
-  constraint loans_institution_id_account_key_fkey FOREIGN KEY (institution_id, account_key) REFERENCES accounts(institution_id, account_key),
-  constraint loans_pkey PRIMARY KEY (institution_id, account_key)
+create type new_entry as (
+  account_key            bigint,
+  seq                    bigint,
+  posting_key            bigint,
+  kind                   text,
+  amount                 bigint,
+  posted_after           bigint,
+  debits_pending_after   bigint,
+  credits_pending_after  bigint,
+  floor                  bigint,
+  ceiling                bigint,
+  recorded_at            timestamp with time zone
 );
 
-create table opening_counters (
-  institution_id integer not null,
-  day date not null,
-  openings integer not null,
-  deposited bigint not null,
-  constraint opening_counters_deposited_check CHECK (deposited >= 0),
-  constraint opening_counters_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint opening_counters_openings_check CHECK (openings >= 0),
-  constraint opening_counters_pkey PRIMARY KEY (institution_id, day)
-);
-
-create table openings (
-  institution_id integer not null,
-  customer_key bigint not null,
-  person_key bigint not null,
-  account_id text collate "C" not null,
-  opened_on date not null,
-  deposit bigint not null,
-  deposited_on date,
-  constraint openings_deposit_check CHECK (deposit >= 0),
-  constraint openings_institution_id_account_id_fkey FOREIGN KEY (institution_id, account_id) REFERENCES accounts(institution_id, account_id),
-  constraint openings_institution_id_customer_key_fkey FOREIGN KEY (institution_id, customer_key) REFERENCES customers(institution_id, customer_key),
-  constraint openings_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
-  constraint openings_institution_id_person_key_key UNIQUE (institution_id, person_key),
-  constraint openings_pkey PRIMARY KEY (institution_id, customer_key)
-);
-
-create table outbox (
-  institution_id integer not null,
-  event_key bigint not null generated always as identity,
-  xid xid8 not null default pg_current_xact_id(),
-  epoch integer not null default 0,
-  kind text not null,
-  subject_key bigint not null,
-  from_key bigint,
-  from_seq bigint,
-  to_key bigint,
-  to_seq bigint,
-  data jsonb,
-  secret bytea,
-  secret_expires_at timestamp with time zone,
-  recorded_at timestamp with time zone not null,
-  constraint outbox_epoch_check CHECK (epoch >= 0),
-  constraint outbox_pkey PRIMARY KEY (institution_id, event_key)
-);
-
-create table pending_transfers (
-  institution_id integer not null,
-  transfer_key bigint not null,
-  held_for text not null,
-  due_at timestamp with time zone not null,
-  when_due text not null,
-  approvals_needed smallint not null,
-  not_before timestamp with time zone,
-  constraint pending_transfers_approvals_needed_check CHECK (approvals_needed >= 0 AND approvals_needed <= 2),
-  constraint pending_transfers_cut_off CHECK (held_for = 'REVIEW'::text OR approvals_needed = 0 AND when_due = 'POST'::text),
-  constraint pending_transfers_held_for_check CHECK (held_for = ANY (ARRAY['REVIEW'::text, 'CUT_OFF'::text])),
-  constraint pending_transfers_not_before CHECK (when_due = 'EXPIRE'::text OR not_before IS NULL OR due_at >= not_before),
-  constraint pending_transfers_pkey PRIMARY KEY (institution_id, transfer_key),
-  constraint pending_transfers_when_due_check CHECK (when_due = ANY (ARRAY['POST'::text, 'EXPIRE'::text]))
-);
-
-create table persons (
-  institution_id integer not null,
-  person_key bigint not null generated always as identity,
-  person_id text collate "C" not null,
-  first_name text not null,
-  last_name text not null,
-  email text,
-  phone_number text,
-  phone_type text,
-  birth_date date,
-  self_declared boolean not null default false,
-  constraint persons_email_check CHECK (email <> ''::text),
-  constraint persons_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint persons_institution_id_person_id_key UNIQUE (institution_id, person_id),
-  constraint persons_person_id_check CHECK (person_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
-  constraint persons_phone CHECK ((phone_number IS NULL) = (phone_type IS NULL)),
-  constraint persons_phone_number_check CHECK (phone_number ~ '^\+[1-9][0-9]{1,14}$'::text),
-  constraint persons_phone_type_check CHECK (phone_type = ANY (ARRAY['MOBILE'::text, 'HOME'::text, 'WORK'::text])),
-  constraint persons_pkey PRIMARY KEY (institution_id, person_key)
-);
-
-create table proposals (
-  institution_id integer not null,
-  proposal_key bigint not null generated always as identity,
-  kind text not null,
-  subject text collate "C" not null,
-  proposed_by text not null,
-  proposed_sudo text,
-  proposed_at timestamp with time zone not null,
-  expires_at timestamp with time zone not null,
-  confirmed_by text,
-  confirmed_sudo text,
-  confirmed_at timestamp with time zone,
-  confirmed_xid xid8,
-  constraint proposals_confirmation CHECK (num_nonnulls(confirmed_by, confirmed_at, confirmed_xid) = ANY (ARRAY[0, 3])),
-  constraint proposals_confirmed_by_check CHECK (confirmed_by <> ''::text),
-  constraint proposals_confirmed_in_time CHECK (confirmed_at < expires_at),
-  constraint proposals_confirmed_sudo_check CHECK (confirmed_sudo <> ''::text),
-  constraint proposals_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint proposals_kind_check CHECK (kind = ANY (ARRAY['REVERSAL'::text, 'RULES'::text])),
-  constraint proposals_pkey PRIMARY KEY (institution_id, proposal_key),
-  constraint proposals_proposed_by_check CHECK (proposed_by <> ''::text),
-  constraint proposals_proposed_sudo_check CHECK (proposed_sudo <> ''::text),
-  constraint proposals_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 64),
-  constraint proposals_three_days CHECK (EXTRACT(epoch FROM expires_at - proposed_at) >= 1::numeric AND EXTRACT(epoch FROM expires_at - proposed_at) <= 259200::numeric),
-  constraint proposals_two_persons CHECK (NOT share_a_person(ARRAY[proposed_by, proposed_sudo], ARRAY[confirmed_by, confirmed_sudo]))
-);
-
-create table provider_assertion_replays (
-  institution_id integer not null,
-  provider_id text collate "C" not null,
-  id_hash bytea not null,
-  expires_at timestamp with time zone not null,
-  constraint provider_assertion_replays_id_hash_check CHECK (length(id_hash) = 32),
-  constraint provider_assertion_replays_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint provider_assertion_replays_pkey PRIMARY KEY (institution_id, provider_id, id_hash)
-);
-
-create table provider_directory (
-  issuer text collate "C" not null,
-  audience text collate "C" not null,
-  institution_id integer not null,
-  provider_id text collate "C" not null,
-  constraint provider_directory_audience_check CHECK (audience ~ '^[!-~]+$'::text AND length(audience) <= 1024),
-  constraint provider_directory_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint provider_directory_institution_id_provider_id_key UNIQUE (institution_id, provider_id),
-  constraint provider_directory_issuer_check CHECK (issuer ~ '^[!-~]+$'::text AND length(issuer) <= 1024),
-  constraint provider_directory_pkey PRIMARY KEY (issuer, audience),
-  constraint provider_directory_provider_id_check CHECK (provider_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text)
-);
-
-create table refresh_families (
-  institution_id integer not null,
-  family_id uuid not null,
-  client_id text collate "C" not null,
-  user_key bigint not null,
-  scopes text[] not null,
-  client_epoch integer not null,
-  user_epoch integer not null,
-  generation integer not null,
-  token_hash bytea not null,
-  rotated_at timestamp with time zone not null,
-  idle_until timestamp with time zone not null,
-  expires_at timestamp with time zone not null,
-  revoked_at timestamp with time zone,
-  created_at timestamp with time zone not null,
-  constraint refresh_families_generation_check CHECK (generation >= 0),
-  constraint refresh_families_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
-  constraint refresh_families_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
-  constraint refresh_families_lifetime CHECK (idle_until <= expires_at),
-  constraint refresh_families_pkey PRIMARY KEY (institution_id, family_id),
-  constraint refresh_families_scopes_check CHECK ('offline_access'::text = ANY (scopes)),
-  constraint refresh_families_token_hash_check CHECK (length(token_hash) = 32)
-) with (fillfactor=80);
-
-create table registration_tries (
-  institution_id integer not null,
-  member_number text collate "C" not null,
-  tries integer not null,
-  last_at timestamp with time zone not null,
-  paused_until timestamp with time zone,
-  constraint registration_tries_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint registration_tries_member_number_check CHECK (member_number ~ '^[A-Za-z0-9-]{1,32}$'::text),
-  constraint registration_tries_paused CHECK (tries < 20 OR paused_until >= (last_at + '00:01:00'::interval)),
-  constraint registration_tries_pkey PRIMARY KEY (institution_id, member_number),
-  constraint registration_tries_tries_check CHECK (tries > 0)
-);
-
-create table revocations (
-  institution_id integer not null,
-  revoked_id uuid not null,
-  expires_at timestamp with time zone not null,
-  constraint revocations_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint revocations_pkey PRIMARY KEY (institution_id, revoked_id)
-);
-
-create table schema_functions (
-  name text not null,
-  checksum text not null,
-  program text not null,
-  applied_at timestamp with time zone not null,
-  constraint schema_functions_pkey PRIMARY KEY (name)
-);
-
-create table schema_migrations (
-  version integer not null,
-  name text not null,
-  checksum text not null,
-  applied_at timestamp with time zone not null,
-  constraint schema_migrations_pkey PRIMARY KEY (version)
-);
-
-create table signing_keys (
-  kid text collate "C" not null,
-  generation integer not null,
-  algorithm text not null,
-  public_jwk jsonb not null,
-  sealed_private_key bytea,
-  created_at timestamp with time zone not null,
-  signs_from timestamp with time zone not null,
-  constraint signing_keys_algorithm_check CHECK (algorithm = 'ES256'::text),
-  constraint signing_keys_by_generation UNIQUE (generation),
-  constraint signing_keys_generation_check CHECK (generation > 0),
-  constraint signing_keys_pkey PRIMARY KEY (kid),
-  constraint signing_keys_published_first CHECK (signs_from >= created_at)
-);
-
-create unlogged table staged_accounts (
-  institution_id integer not null,
-  line integer not null,
-  account_id text collate "C" not null,
-  member_number text collate "C" not null,
-  account_number text not null,
-  di_account_type text not null,
-  category text not null,
-  description text not null,
-  currency text collate "C" not null,
-  posted bigint not null,
-  closed boolean not null,
-  delinquent boolean not null,
-  overdraft_limit bigint not null,
-  credit_limit bigint not null,
-  accrued_interest bigint not null,
-  fees_due bigint not null,
-  amount_due bigint,
-  restriction_given boolean not null,
-  transfer_restriction text,
-  constraint staged_accounts_pkey PRIMARY KEY (institution_id, account_id)
-);
-
-create unlogged table staged_holders (
-  institution_id integer not null,
-  line integer not null,
-  account_id text collate "C" not null,
-  person_id text collate "C" not null,
-  role text not null,
-  may_pay boolean not null,
-  constraint staged_holders_pkey PRIMARY KEY (institution_id, account_id, person_id)
-);
-
-create unlogged table staged_member_persons (
-  institution_id integer not null,
-  line integer not null,
-  member_number text collate "C" not null,
-  person_id text collate "C" not null,
-  role text not null,
-  constraint staged_member_persons_pkey PRIMARY KEY (institution_id, member_number, person_id)
-);
-
-create unlogged table staged_members (
-  institution_id integer not null,
-  line integer not null,
-  customer_id text collate "C" not null,
-  member_number text collate "C" not null,
-  member_type text not null,
-  constraint staged_members_institution_id_customer_id_key UNIQUE (institution_id, customer_id),
-  constraint staged_members_pkey PRIMARY KEY (institution_id, member_number)
-);
-
-create unlogged table staged_persons (
-  institution_id integer not null,
-  line integer not null,
-  person_id text collate "C" not null,
-  first_name text not null,
-  last_name text not null,
-  email text,
-  phone_number text,
-  phone_type text,
-  birth_date text,
-  constraint staged_persons_pkey PRIMARY KEY (institution_id, person_id)
-);
-
-create table transfer_approvals (
-  institution_id integer not null,
-  transfer_key bigint not null,
-  operator text not null,
-  approved_at timestamp with time zone not null,
-  sudo_user text,
-  constraint transfer_approvals_operator_check CHECK (operator <> ''::text),
-  constraint transfer_approvals_pkey PRIMARY KEY (institution_id, transfer_key, operator),
-  constraint transfer_approvals_sudo_user_check CHECK (sudo_user <> ''::text)
-);
-
-create table transfer_id_prefixes (
-  institution_id integer not null,
-  prefix text collate "C" not null,
-  client_id text collate "C" not null,
-  constraint transfer_id_prefixes_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
-  constraint transfer_id_prefixes_pkey PRIMARY KEY (institution_id, prefix),
-  constraint transfer_id_prefixes_prefix_check CHECK (prefix ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{1,31}$'::text AND prefix ~ '[^0-9a-f-]'::text AND NOT starts_with(prefix, 'key:'::text) AND NOT starts_with('key:'::text, prefix))
-);
-
-create table transfer_limits (
-  institution_id integer not null,
-  limit_key integer not null,
-  subject text not null,
-  period text not null,
-  transfer_type text,
-  source_type text,
-  currency text collate "C" not null,
-  max_per_transfer bigint,
-  max_amount bigint,
-  max_count integer,
-  review_above bigint,
-  counts text collate "C" not null generated always as (((((((((subject || ' '::text) || period) || ' '::text) || COALESCE(transfer_type, ''::text)) || ' '::text) || COALESCE(source_type, ''::text)) || ' '::text) || currency)) stored,
-  constraint transfer_limits_any CHECK (num_nonnulls(max_per_transfer, max_amount, max_count, review_above) > 0),
-  constraint transfer_limits_counts FOREIGN KEY (institution_id, limit_key, counts) REFERENCES limit_keys(institution_id, limit_key, counts),
-  constraint transfer_limits_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
-  constraint transfer_limits_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint transfer_limits_limit_key_check CHECK (limit_key > 0),
-  constraint transfer_limits_max_amount_check CHECK (max_amount >= 0),
-  constraint transfer_limits_max_count_check CHECK (max_count >= 0),
-  constraint transfer_limits_max_per_transfer_check CHECK (max_per_transfer >= 0),
-  constraint transfer_limits_period_check CHECK (period = ANY (ARRAY['DAY'::text, 'MONTH'::text])),
-  constraint transfer_limits_pkey PRIMARY KEY (institution_id, limit_key),
-  constraint transfer_limits_review_above_check CHECK (review_above >= 0),
-  constraint transfer_limits_reviewed CHECK (review_above < max_amount),
-  constraint transfer_limits_subject_check CHECK (subject = ANY (ARRAY['USER'::text, 'CUSTOMER'::text, 'ACCOUNT'::text])),
-  constraint transfer_limits_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
-);
-
-create table transfer_policies (
-  institution_id integer not null,
-  transfer_type text not null,
-  currency text collate "C" not null,
-  review_above bigint,
-  second_approval_above bigint,
-  review_seconds integer,
-  on_review_timeout text,
-  cut_off time(0) without time zone,
-  payment_options text[] not null,
-  constraint transfer_policies_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
-  constraint transfer_policies_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint transfer_policies_on_review_timeout_check CHECK (on_review_timeout = ANY (ARRAY['POST'::text, 'EXPIRE'::text])),
-  constraint transfer_policies_payment_options_check CHECK (payment_options <@ ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text] AND ('DEFAULT'::text = ANY (payment_options))),
-  constraint transfer_policies_pkey PRIMARY KEY (institution_id, transfer_type, currency),
-  constraint transfer_policies_review CHECK (num_nonnulls(review_above, review_seconds, on_review_timeout) = ANY (ARRAY[0, 3])),
-  constraint transfer_policies_review_above_check CHECK (review_above >= 0),
-  constraint transfer_policies_review_seconds_check CHECK (review_seconds >= 1 AND review_seconds <= 2592000),
-  constraint transfer_policies_second_approval CHECK (second_approval_above IS NULL OR review_above IS NOT NULL),
-  constraint transfer_policies_second_approval_above CHECK (second_approval_above >= review_above),
-  constraint transfer_policies_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
-);
+-- ---------------------------------------------------------------------------------------------------------
+-- transfers
 
 create table transfers (
-  institution_id integer not null,
-  transfer_key bigint not null,
-  transfer_id text collate "C" not null,
-  transfer_type text,
-  from_account_id text collate "C" not null,
-  to_account_id text collate "C" not null,
-  from_key bigint,
-  to_key bigint,
-  amount bigint not null,
-  currency text collate "C" not null,
-  status text not null,
-  failure_code text,
-  failure_detail text,
-  exceeded_limit jsonb,
-  payment_option text,
-  previous_year_contribution boolean,
-  memo text,
-  reverses_key bigint,
-  client_id text collate "C",
-  user_key bigint,
-  operator text,
-  address inet,
-  request_id text collate "C",
-  created_at timestamp with time zone not null,
-  settled_at timestamp with time zone,
-  list_class smallint not null generated always as ((
+  institution_id              integer not null,
+  transfer_key                bigint not null,
+  transfer_id                 text collate "C" not null,
+  transfer_type               text,
+  from_account_id             text collate "C" not null,
+  to_account_id               text collate "C" not null,
+  from_key                    bigint,
+  to_key                      bigint,
+  amount                      bigint not null,
+  currency                    text collate "C" not null,
+  status                      text not null,
+  failure_code                text,
+  failure_detail              text,
+  exceeded_limit              jsonb,
+  payment_option              text,
+  previous_year_contribution  boolean,
+  memo                        text,
+  reverses_key                bigint,
+  client_id                   text collate "C",
+  user_key                    bigint,
+  operator                    text,
+  address                     inet,
+  request_id                  text collate "C",
+  created_at                  timestamp with time zone not null,
+  settled_at                  timestamp with time zone,
+  list_class                  smallint not null generated always as ((
 CASE status
     WHEN 'PENDING'::text THEN 0
     WHEN 'COMPLETED'::text THEN 10
@@ -907,6 +695,7 @@ CASE transfer_type
     WHEN 'INTRA_FI'::text THEN 5
     ELSE 0
 END)) stored,
+  constraint transfers_pkey PRIMARY KEY (institution_id, transfer_key),
   constraint transfers_amount_check CHECK (amount > 0),
   constraint transfers_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint transfers_exceeded_limit CHECK (exceeded_limit IS NULL OR failure_code = 'limit_exceeded'::text),
@@ -916,97 +705,526 @@ END)) stored,
   constraint transfers_operator_check CHECK (operator <> ''::text),
   constraint transfers_ordered_by CHECK (client_id IS NOT NULL OR operator IS NOT NULL),
   constraint transfers_payment_option_check CHECK (payment_option = ANY (ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text])),
-  constraint transfers_pkey PRIMARY KEY (institution_id, transfer_key),
   constraint transfers_request_id_check CHECK (request_id ~ '^[!-~]{1,128}$'::text),
   constraint transfers_resolved CHECK (status = 'FAILED'::text OR from_key IS NOT NULL AND to_key IS NOT NULL AND from_key <> to_key AND transfer_type IS NOT NULL),
-  constraint transfers_reversing TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transfers_settled CHECK ((status = 'PENDING'::text) = (settled_at IS NULL)),
   constraint transfers_source CHECK (from_key IS NOT NULL),
   constraint transfers_status_check CHECK (status = ANY (ARRAY['PENDING'::text, 'COMPLETED'::text, 'FAILED'::text])),
   constraint transfers_transfer_id_check CHECK (length(transfer_id) <= 64 AND transfer_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]*$'::text),
-  constraint transfers_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text])),
-  constraint transfers_waiting TRIGGER DEFERRABLE INITIALLY DEFERRED
+  constraint transfers_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
+);
+CREATE INDEX transfers_by_destination ON transfers USING btree (institution_id, to_key, list_class, created_at, transfer_key) WHERE (to_key IS NOT NULL);
+CREATE INDEX transfers_by_source ON transfers USING btree (institution_id, from_key, list_class, created_at, transfer_key) WHERE (from_key IS NOT NULL);
+CREATE INDEX transfers_by_user ON transfers USING btree (institution_id, user_key, list_class, created_at, transfer_key) WHERE (user_key IS NOT NULL);
+CREATE INDEX transfers_listed ON transfers USING btree (institution_id, list_class, created_at, transfer_key) WHERE (transfer_key > 0);
+CREATE UNIQUE INDEX transfers_reversed_once ON transfers USING btree (institution_id, reverses_key) WHERE ((reverses_key IS NOT NULL) AND (status <> 'FAILED'::text));
+comment on table transfers is 'Every transfer that was ordered, declined ones included. A final row never changes.';
+comment on column transfers.transfer_id is 'Id given by the caller or derived from its idempotency key.';
+comment on column transfers.from_account_id is 'As ordered.';
+comment on column transfers.to_account_id is 'As ordered; a declined transfer may name an account that does not exist.';
+comment on column transfers.failure_detail is 'The sentence in the first response; a repeated order gets the same.';
+comment on column transfers.exceeded_limit is 'The limit in the first response; a repeated order gets the same.';
+comment on column transfers.previous_year_contribution is 'An IRA contribution for the tax year before.';
+comment on column transfers.reverses_key is 'The completed transfer that this one reverses.';
+comment on column transfers.client_id is 'The client that ordered it. Null: an operator did.';
+comment on column transfers.user_key is 'The member who ordered it, if the token was a member''s.';
+comment on column transfers.operator is 'The operator of the last act: an approval, a decline or a reversal.';
+comment on column transfers.address is 'Address of the request that ordered it. Null for a command.';
+comment on column transfers.request_id is 'Id of the request or command that ordered it.';
+comment on column transfers.settled_at is 'Moment at which the transfer became final.';
+comment on column transfers.list_class is 'PENDING 0, COMPLETED 10, FAILED 20, plus 1 to 5 for the type; 0 if declined before its type was known.';
+
+create table idempotency_keys (
+  institution_id  integer not null,
+  transfer_id     text collate "C" not null,
+  transfer_key    bigint not null,
+  constraint idempotency_keys_pkey PRIMARY KEY (institution_id, transfer_id)
+);
+comment on table idempotency_keys is 'Every transfer id ever used, once. Apart from transfers, so that those can be partitioned by time.';
+
+create table pending_transfers (
+  institution_id    integer not null,
+  transfer_key      bigint not null,
+  held_for          text not null,
+  due_at            timestamp with time zone not null,
+  when_due          text not null,
+  approvals_needed  smallint not null,
+  not_before        timestamp with time zone,
+  constraint pending_transfers_pkey PRIMARY KEY (institution_id, transfer_key),
+  constraint pending_transfers_approvals_needed_check CHECK (approvals_needed >= 0 AND approvals_needed <= 2),
+  constraint pending_transfers_cut_off CHECK (held_for = 'REVIEW'::text OR approvals_needed = 0 AND when_due = 'POST'::text),
+  constraint pending_transfers_held_for_check CHECK (held_for = ANY (ARRAY['REVIEW'::text, 'CUT_OFF'::text])),
+  constraint pending_transfers_not_before CHECK (when_due = 'EXPIRE'::text OR not_before IS NULL OR due_at >= not_before),
+  constraint pending_transfers_when_due_check CHECK (when_due = ANY (ARRAY['POST'::text, 'EXPIRE'::text]))
+);
+CREATE INDEX pending_transfers_due ON pending_transfers USING btree (institution_id, due_at);
+comment on table pending_transfers is 'The terms of each PENDING transfer. The row is deleted when the transfer is final.';
+comment on column pending_transfers.held_for is 'REVIEW: approvals by operators. CUT_OFF: the next business day.';
+comment on column pending_transfers.when_due is 'Outcome if nothing happens until due_at.';
+comment on column pending_transfers.not_before is 'An approved transfer posts at this time at the earliest.';
+
+create table transfer_approvals (
+  institution_id  integer not null,
+  transfer_key    bigint not null,
+  operator        text not null,
+  approved_at     timestamp with time zone not null,
+  sudo_user       text,
+  constraint transfer_approvals_pkey PRIMARY KEY (institution_id, transfer_key, operator),
+  constraint transfer_approvals_operator_check CHECK (operator <> ''::text),
+  constraint transfer_approvals_sudo_user_check CHECK (sudo_user <> ''::text)
+);
+comment on table transfer_approvals is 'Approvals of transfers under review, one a person.';
+comment on column transfer_approvals.sudo_user is 'SUDO_USER of the approver. It shows that two system users are one person, and never that they are two.';
+
+create table transfer_id_prefixes (
+  institution_id  integer not null,
+  prefix          text collate "C" not null,
+  client_id       text collate "C" not null,
+  constraint transfer_id_prefixes_pkey PRIMARY KEY (institution_id, prefix),
+  constraint transfer_id_prefixes_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint transfer_id_prefixes_prefix_check CHECK (prefix ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{1,31}$'::text AND prefix ~ '[^0-9a-f-]'::text AND NOT starts_with(prefix, 'key:'::text) AND NOT starts_with('key:'::text, prefix))
+);
+CREATE INDEX transfer_id_prefixes_by_client ON transfer_id_prefixes USING btree (institution_id, client_id);
+comment on table transfer_id_prefixes is 'Prefixes of transfer ids reserved for one client. Transfer ids are one namespace in an institution (ADR 19).';
+
+create type new_transfer as (
+  transfer_key                bigint,
+  transfer_id                 text,
+  transfer_type               text,
+  from_account_id             text,
+  to_account_id               text,
+  from_key                    bigint,
+  to_key                      bigint,
+  amount                      bigint,
+  currency                    text,
+  status                      text,
+  failure_code                text,
+  failure_detail              text,
+  client_id                   text,
+  user_key                    bigint,
+  payment_option              text,
+  previous_year_contribution  boolean,
+  reverses_key                bigint,
+  operator                    text,
+  address                     inet,
+  request_id                  text,
+  memo                        text,
+  exceeded_limit              jsonb
 );
 
-create table user_phones (
-  institution_id integer not null,
-  user_key bigint not null,
-  phone_type text not null,
-  phone_number text not null,
-  constraint user_phones_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
-  constraint user_phones_phone_number_check CHECK (phone_number ~ '^\+[1-9][0-9]{1,14}$'::text),
-  constraint user_phones_phone_type_check CHECK (phone_type = ANY (ARRAY['MOBILE'::text, 'HOME'::text, 'WORK'::text])),
-  constraint user_phones_pkey PRIMARY KEY (institution_id, user_key, phone_type)
+-- ---------------------------------------------------------------------------------------------------------
+-- transfer rules
+
+create table transfer_policies (
+  institution_id         integer not null,
+  transfer_type          text not null,
+  currency               text collate "C" not null,
+  review_above           bigint,
+  second_approval_above  bigint,
+  review_seconds         integer,
+  on_review_timeout      text,
+  cut_off                time(0) without time zone,
+  payment_options        text[] not null,
+  constraint transfer_policies_pkey PRIMARY KEY (institution_id, transfer_type, currency),
+  constraint transfer_policies_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint transfer_policies_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint transfer_policies_on_review_timeout_check CHECK (on_review_timeout = ANY (ARRAY['POST'::text, 'EXPIRE'::text])),
+  constraint transfer_policies_payment_options_check CHECK (payment_options <@ ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text] AND ('DEFAULT'::text = ANY (payment_options))),
+  constraint transfer_policies_review CHECK (num_nonnulls(review_above, review_seconds, on_review_timeout) = ANY (ARRAY[0, 3])),
+  constraint transfer_policies_review_above_check CHECK (review_above >= 0),
+  constraint transfer_policies_review_seconds_check CHECK (review_seconds >= 1 AND review_seconds <= 2592000),
+  constraint transfer_policies_second_approval CHECK (second_approval_above IS NULL OR review_above IS NOT NULL),
+  constraint transfer_policies_second_approval_above CHECK (second_approval_above >= review_above),
+  constraint transfer_policies_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
+);
+comment on table transfer_policies is 'Review, cut-off and payment options by transfer type and currency.';
+comment on column transfer_policies.review_above is 'A transfer of more is held for review.';
+comment on column transfer_policies.second_approval_above is 'A transfer of more needs two approvals. Any such policy turns dual control on.';
+comment on column transfer_policies.review_seconds is 'Longest time of a review.';
+comment on column transfer_policies.on_review_timeout is 'Outcome of a review that runs out of time.';
+comment on column transfer_policies.cut_off is 'A transfer ordered later on a business day, or on any other day, is processed on the next business day.';
+
+create table limit_keys (
+  institution_id  integer not null,
+  limit_key       integer not null,
+  counts          text collate "C" not null,
+  constraint limit_keys_pkey PRIMARY KEY (institution_id, limit_key),
+  constraint limit_keys_institution_id_limit_key_counts_key UNIQUE (institution_id, limit_key, counts),
+  constraint limit_keys_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint limit_keys_limit_key_check CHECK (limit_key > 0)
+);
+comment on table limit_keys is 'What each limit number counts, forever: a number never counts something else, also after its limit was removed.';
+comment on column limit_keys.counts is 'Subject, period, transfer type, source type and currency.';
+
+create table transfer_limits (
+  institution_id    integer not null,
+  limit_key         integer not null,
+  subject           text not null,
+  period            text not null,
+  transfer_type     text,
+  source_type       text,
+  currency          text collate "C" not null,
+  max_per_transfer  bigint,
+  max_amount        bigint,
+  max_count         integer,
+  review_above      bigint,
+  counts            text collate "C" not null generated always as (((((((((subject || ' '::text) || period) || ' '::text) || COALESCE(transfer_type, ''::text)) || ' '::text) || COALESCE(source_type, ''::text)) || ' '::text) || currency)) stored,
+  constraint transfer_limits_pkey PRIMARY KEY (institution_id, limit_key),
+  constraint transfer_limits_counts FOREIGN KEY (institution_id, limit_key, counts) REFERENCES limit_keys(institution_id, limit_key, counts),
+  constraint transfer_limits_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint transfer_limits_any CHECK (num_nonnulls(max_per_transfer, max_amount, max_count, review_above) > 0),
+  constraint transfer_limits_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint transfer_limits_limit_key_check CHECK (limit_key > 0),
+  constraint transfer_limits_max_amount_check CHECK (max_amount >= 0),
+  constraint transfer_limits_max_count_check CHECK (max_count >= 0),
+  constraint transfer_limits_max_per_transfer_check CHECK (max_per_transfer >= 0),
+  constraint transfer_limits_period_check CHECK (period = ANY (ARRAY['DAY'::text, 'MONTH'::text])),
+  constraint transfer_limits_review_above_check CHECK (review_above >= 0),
+  constraint transfer_limits_reviewed CHECK (review_above < max_amount),
+  constraint transfer_limits_subject_check CHECK (subject = ANY (ARRAY['USER'::text, 'CUSTOMER'::text, 'ACCOUNT'::text])),
+  constraint transfer_limits_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
+);
+comment on table transfer_limits is 'Limits by day or month, of a user, a membership or one account.';
+comment on column transfer_limits.transfer_type is 'Null: all types.';
+comment on column transfer_limits.source_type is 'Counts only transfers from accounts of this type. Null: all.';
+comment on column transfer_limits.review_above is 'Total of the period above which each further transfer is held for review.';
+
+create table limit_counters (
+  institution_id  integer not null,
+  limit_key       integer not null,
+  subject_key     bigint not null,
+  period_start    date not null,
+  amount          bigint not null,
+  transfers       integer not null,
+  max_amount      bigint,
+  max_transfers   integer,
+  reviewed        bigint not null default 0,
+  review_above    bigint,
+  constraint limit_counters_pkey PRIMARY KEY (institution_id, limit_key, subject_key, period_start),
+  constraint limit_counters_amount CHECK (max_amount IS NULL OR amount <= max_amount),
+  constraint limit_counters_amount_check CHECK (amount >= 0),
+  constraint limit_counters_reviewed CHECK (review_above IS NULL OR (amount - reviewed) <= review_above),
+  constraint limit_counters_reviewed_check CHECK (reviewed >= 0),
+  constraint limit_counters_transfers CHECK (max_transfers IS NULL OR transfers <= max_transfers),
+  constraint limit_counters_transfers_check CHECK (transfers >= 0)
+) with (fillfactor=80);
+CREATE INDEX limit_counters_by_period ON limit_counters USING btree (institution_id, period_start) WHERE (limit_key > 0);
+comment on table limit_counters is 'Use of each limit by subject and period. Bounds are those of the last counted order.';
+comment on column limit_counters.limit_key is '0: the yearly limit on IRA contributions, whose subject is a person.';
+comment on column limit_counters.reviewed is 'The part of amount that was held for review.';
+
+create table limit_uses (
+  institution_id  integer not null,
+  transfer_key    bigint not null,
+  limit_key       integer not null,
+  subject_key     bigint not null,
+  period_start    date not null,
+  amount          bigint not null,
+  constraint limit_uses_pkey PRIMARY KEY (institution_id, transfer_key, limit_key, subject_key),
+  constraint limit_uses_amount_check CHECK (amount > 0)
+);
+CREATE INDEX limit_uses_by_counter ON limit_uses USING btree (institution_id, limit_key, subject_key, period_start);
+comment on table limit_uses is 'Counted amounts that may have to be released: of pending transfers, and of IRA contributions that can be reversed.';
+
+create table business_days (
+  institution_id  integer not null,
+  day             date not null,
+  open            boolean not null,
+  constraint business_days_pkey PRIMARY KEY (institution_id, day),
+  constraint business_days_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id)
+);
+comment on table business_days is 'Exceptions to the calendar of the Federal Reserve.';
+
+create table contribution_limits (
+  institution_id  integer not null,
+  tax_year        smallint not null,
+  base            bigint not null,
+  catch_up        bigint not null,
+  filing_date     date,
+  constraint contribution_limits_pkey PRIMARY KEY (institution_id, tax_year),
+  constraint contribution_limits_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint contribution_limits_base_check CHECK (base >= 0),
+  constraint contribution_limits_catch_up_check CHECK (catch_up >= 0),
+  constraint contribution_limits_filing_date CHECK (EXTRACT(year FROM filing_date) = (tax_year + 1)::numeric),
+  constraint contribution_limits_tax_year_check CHECK (tax_year >= 1975 AND tax_year <= 2999)
+);
+comment on table contribution_limits is 'Corrections of the built-in yearly limits of IRA contributions, in minor units of the institution''s currency.';
+comment on column contribution_limits.catch_up is 'Additional amount from the age of 50.';
+comment on column contribution_limits.filing_date is 'Last day for contributions to this year, if it is not the usual one: Patriots'' Day moves it in Maine and Massachusetts.';
+
+create table proposals (
+  institution_id  integer not null,
+  proposal_key    bigint not null generated always as identity,
+  kind            text not null,
+  subject         text collate "C" not null,
+  proposed_by     text not null,
+  proposed_sudo   text,
+  proposed_at     timestamp with time zone not null,
+  expires_at      timestamp with time zone not null,
+  confirmed_by    text,
+  confirmed_sudo  text,
+  confirmed_at    timestamp with time zone,
+  confirmed_xid   xid8,
+  constraint proposals_pkey PRIMARY KEY (institution_id, proposal_key),
+  constraint proposals_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint proposals_confirmation CHECK (num_nonnulls(confirmed_by, confirmed_at, confirmed_xid) = ANY (ARRAY[0, 3])),
+  constraint proposals_confirmed_by_check CHECK (confirmed_by <> ''::text),
+  constraint proposals_confirmed_in_time CHECK (confirmed_at < expires_at),
+  constraint proposals_confirmed_sudo_check CHECK (confirmed_sudo <> ''::text),
+  constraint proposals_kind_check CHECK (kind = ANY (ARRAY['REVERSAL'::text, 'RULES'::text])),
+  constraint proposals_proposed_by_check CHECK (proposed_by <> ''::text),
+  constraint proposals_proposed_sudo_check CHECK (proposed_sudo <> ''::text),
+  constraint proposals_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 64),
+  constraint proposals_three_days CHECK (EXTRACT(epoch FROM expires_at - proposed_at) >= 1::numeric AND EXTRACT(epoch FROM expires_at - proposed_at) <= 259200::numeric)
+);
+CREATE INDEX proposals_by_subject ON proposals USING btree (institution_id, kind, subject);
+comment on table proposals is 'Dual control: one operator proposes a reversal or a change of rules, another confirms it with the same command and content.';
+comment on column proposals.subject is 'Id of the transfer to reverse, or SHA-256 of the rules in hex.';
+comment on column proposals.confirmed_xid is 'The transaction that confirmed it.';
+
+create type counter_state as (
+  limit_key      integer,
+  subject_key    bigint,
+  period_start   date,
+  amount         bigint,
+  transfers      integer,
+  max_amount     bigint,
+  max_transfers  integer,
+  reviewed       bigint,
+  review_above   bigint
 );
 
-create table users (
-  institution_id integer not null,
-  user_key bigint not null generated always as identity,
-  user_id text collate "C" not null,
-  person_key bigint not null,
-  created_at timestamp with time zone not null,
-  email text not null,
-  verified_email text,
-  email_verified_by text,
-  username text,
-  password_hash text,
-  failed_logins smallint not null default 0,
-  locked_until timestamp with time zone,
-  locked_by_operator boolean not null default false,
-  active boolean not null default true,
-  token_epoch integer not null default 0,
-  tokens_ended_at timestamp with time zone,
-  username_lower text generated always as (lower(username)) stored,
-  verified_email_lower text generated always as (lower(verified_email)) stored,
-  constraint users_activated CHECK ((username IS NULL) = (password_hash IS NULL)),
-  constraint users_email_check CHECK (email <> ''::text),
-  constraint users_email_verified CHECK ((verified_email IS NULL) = (email_verified_by IS NULL)),
-  constraint users_email_verified_by_check CHECK (email_verified_by = ANY (ARRAY['CORE'::text, 'CODE'::text])),
-  constraint users_failed_logins_check CHECK (failed_logins >= 0 AND failed_logins <= 100),
-  constraint users_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
-  constraint users_institution_id_person_key_key UNIQUE (institution_id, person_key),
-  constraint users_institution_id_user_id_key UNIQUE (institution_id, user_id),
-  constraint users_pkey PRIMARY KEY (institution_id, user_key),
-  constraint users_token_epoch_check CHECK (token_epoch >= 0),
-  constraint users_user_id_check CHECK (user_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
-  constraint users_username_check CHECK (length(username) >= 6 AND length(username) <= 64 AND username !~ '^[0-9]+$'::text),
-  constraint users_verified_email_check CHECK (verified_email <> ''::text)
+-- ---------------------------------------------------------------------------------------------------------
+-- events
+
+create table outbox (
+  institution_id     integer not null,
+  event_key          bigint not null generated always as identity,
+  xid                xid8 not null default pg_current_xact_id(),
+  epoch              integer not null default 0,
+  kind               text not null,
+  subject_key        bigint not null,
+  from_key           bigint,
+  from_seq           bigint,
+  to_key             bigint,
+  to_seq             bigint,
+  data               jsonb,
+  secret             bytea,
+  secret_expires_at  timestamp with time zone,
+  recorded_at        timestamp with time zone not null,
+  constraint outbox_pkey PRIMARY KEY (institution_id, event_key),
+  constraint outbox_epoch_check CHECK (epoch >= 0)
+);
+CREATE INDEX outbox_feed ON outbox USING btree (institution_id, epoch, xid, event_key);
+CREATE INDEX outbox_secrets ON outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
+comment on table outbox is 'Events, each written in the commit of its change. Key order is not commit order: a reader goes by (epoch, xid, event_key) and stops below the oldest running transaction (ADR 15).';
+comment on column outbox.epoch is 'Number of event_epochs that the event belongs to.';
+comment on column outbox.subject_key is 'Key of the transfer or user.';
+comment on column outbox.from_seq is 'Number of the entry on the source account; gapless for each account.';
+comment on column outbox.to_seq is 'Number of the entry on the destination account.';
+comment on column outbox.secret is 'Sealed; deleted on delivery or expiry.';
+
+create table event_epochs (
+  institution_id  integer not null,
+  epoch           integer not null,
+  started_at      timestamp with time zone not null,
+  last_before     xid8,
+  constraint event_epochs_pkey PRIMARY KEY (institution_id, epoch),
+  constraint event_epochs_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint event_epochs_epoch_check CHECK (epoch > 0)
+);
+comment on table event_epochs is 'Transactions are numbered by the cluster. After a restore or a fail-over the numbers may repeat, and a new epoch begins.';
+comment on column event_epochs.last_before is 'Last transaction of the epoch before that was kept. A later position refers to a lost event. Null: none was lost.';
+
+create table event_timeline (
+  only_row  boolean not null default true,
+  timeline  text not null,
+  constraint event_timeline_pkey PRIMARY KEY (only_row),
+  constraint event_timeline_only_row_check CHECK (only_row)
+);
+comment on table event_timeline is 'The cluster and its timeline on which events are written. Another one begins a new epoch.';
+
+create table audit_entries (
+  institution_id  integer not null,
+  audit_key       bigint not null generated always as identity,
+  recorded_at     timestamp with time zone not null,
+  action          text not null,
+  outcome         text not null,
+  reason          text,
+  client_id       text collate "C",
+  user_id         text collate "C",
+  subject         text collate "C",
+  name_hash       bytea,
+  address         inet,
+  operator        text,
+  operator_host   text,
+  sudo_user       text,
+  operator_as     text,
+  before_change   jsonb,
+  after_change    jsonb,
+  transaction_id  text collate "C" not null,
+  times           integer not null,
+  constraint audit_entries_pkey PRIMARY KEY (institution_id, audit_key),
+  constraint audit_entries_action_check CHECK (action ~ '^[a-z_]{1,30}(\.[a-z_]{1,30})?$'::text),
+  constraint audit_entries_institution_id_check CHECK (institution_id >= 0),
+  constraint audit_entries_name_hash_check CHECK (length(name_hash) = 32),
+  constraint audit_entries_operator_as_check CHECK (length(operator_as) >= 1 AND length(operator_as) <= 128),
+  constraint audit_entries_operator_check CHECK (length(operator) >= 1 AND length(operator) <= 128),
+  constraint audit_entries_operator_host_check CHECK (length(operator_host) >= 1 AND length(operator_host) <= 128),
+  constraint audit_entries_operator_known CHECK (operator IS NOT NULL OR num_nonnulls(operator_host, sudo_user, operator_as) = 0),
+  constraint audit_entries_origin CHECK (num_nonnulls(address, operator) <= 1),
+  constraint audit_entries_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'refused'::text])),
+  constraint audit_entries_reason_check CHECK (reason ~ '^[a-z][a-z0-9_:.-]{0,99}$'::text),
+  constraint audit_entries_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 256),
+  constraint audit_entries_sudo_user_check CHECK (length(sudo_user) >= 1 AND length(sudo_user) <= 128),
+  constraint audit_entries_times_check CHECK (times > 0),
+  constraint audit_entries_transaction_id_check CHECK (transaction_id ~ '^[!-~]{1,128}$'::text)
+);
+CREATE INDEX audit_entries_by_time ON audit_entries USING btree (institution_id, recorded_at, audit_key);
+comment on table audit_entries is 'The audit trail: acts, their origin and outcome. Insert-only. It holds no secret, no token and no personal data of members.';
+comment on column audit_entries.institution_id is '0 for the service as a whole: refusals before the institution was known, and acts that belong to none.';
+comment on column audit_entries.reason is 'Why it was refused or how it was done, in a word of the service.';
+comment on column audit_entries.subject is 'Object of the act if it is neither a client nor a user: the id of a key or token.';
+comment on column audit_entries.name_hash is 'Keyed hash of a username that no user has: it may be a password typed into the wrong field.';
+comment on column audit_entries.address is 'Address of the caller. Null for commands and for acts of the service itself.';
+comment on column audit_entries.operator is 'The system user that ran the command.';
+comment on column audit_entries.sudo_user is 'SUDO_USER, which anyone can set: recorded, and never taken as a second person.';
+comment on column audit_entries.operator_as is 'A typed name, which only a demo institution accepts.';
+comment on column audit_entries.before_change is 'Settings that the act replaced.';
+comment on column audit_entries.after_change is 'Settings that the act wrote.';
+comment on column audit_entries.times is 'Equal acts of a minute share one entry, so that refusals do not fill the disk.';
+
+create type new_event as (
+  kind               text,
+  subject_key        bigint,
+  from_key           bigint,
+  from_seq           bigint,
+  to_key             bigint,
+  to_seq             bigint,
+  data               jsonb,
+  secret             bytea,
+  secret_expires_at  timestamp with time zone
 );
 
+-- ---------------------------------------------------------------------------------------------------------
+-- core system
 
--- Indexes
+create table openings (
+  institution_id  integer not null,
+  customer_key    bigint not null,
+  person_key      bigint not null,
+  account_id      text collate "C" not null,
+  opened_on       date not null,
+  deposit         bigint not null,
+  deposited_on    date,
+  constraint openings_pkey PRIMARY KEY (institution_id, customer_key),
+  constraint openings_institution_id_person_key_key UNIQUE (institution_id, person_key),
+  constraint openings_institution_id_account_id_fkey FOREIGN KEY (institution_id, account_id) REFERENCES accounts(institution_id, account_id),
+  constraint openings_institution_id_customer_key_fkey FOREIGN KEY (institution_id, customer_key) REFERENCES customers(institution_id, customer_key),
+  constraint openings_institution_id_person_key_fkey FOREIGN KEY (institution_id, person_key) REFERENCES persons(institution_id, person_key),
+  constraint openings_deposit_check CHECK (deposit >= 0)
+);
+comment on table openings is 'Memberships that were opened when their member registered.';
+comment on column openings.account_id is 'The account that the deposit goes to.';
+comment on column openings.deposited_on is 'Null while the deposit is due. It is paid when the member activates the login, in a demo at once.';
 
-CREATE INDEX accounts_by_customer ON public.accounts USING btree (institution_id, customer_key);
-CREATE UNIQUE INDEX accounts_one_of_a_purpose ON public.accounts USING btree (institution_id, purpose, currency) WHERE (purpose IS NOT NULL);
-CREATE INDEX audit_entries_by_time ON public.audit_entries USING btree (institution_id, recorded_at, audit_key);
-CREATE INDEX client_assertion_replays_by_expiry ON public.client_assertion_replays USING btree (institution_id, expires_at);
-CREATE INDEX customer_persons_by_person ON public.customer_persons USING btree (institution_id, person_key);
-CREATE UNIQUE INDEX customer_persons_one_primary ON public.customer_persons USING btree (institution_id, customer_key) WHERE (role = 'PRIMARY'::text);
-CREATE INDEX holders_by_person ON public.holders USING btree (institution_id, person_key);
-CREATE INDEX limit_counters_by_period ON public.limit_counters USING btree (institution_id, period_start) WHERE (limit_key > 0);
-CREATE INDEX limit_uses_by_counter ON public.limit_uses USING btree (institution_id, limit_key, subject_key, period_start);
-CREATE INDEX outbox_feed ON public.outbox USING btree (institution_id, epoch, xid, event_key);
-CREATE INDEX outbox_secrets ON public.outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
-CREATE INDEX pending_transfers_due ON public.pending_transfers USING btree (institution_id, due_at);
-CREATE INDEX proposals_by_subject ON public.proposals USING btree (institution_id, kind, subject);
-CREATE INDEX provider_assertion_replays_by_expiry ON public.provider_assertion_replays USING btree (institution_id, expires_at);
-CREATE INDEX refresh_families_by_end ON public.refresh_families USING btree (institution_id, idle_until);
-CREATE INDEX registration_tries_by_age ON public.registration_tries USING btree (institution_id, last_at);
-CREATE INDEX revocations_by_expiry ON public.revocations USING btree (institution_id, expires_at);
-CREATE INDEX staged_accounts_by_member ON public.staged_accounts USING btree (institution_id, member_number, account_id);
-CREATE INDEX transfer_id_prefixes_by_client ON public.transfer_id_prefixes USING btree (institution_id, client_id);
-CREATE INDEX transfers_by_destination ON public.transfers USING btree (institution_id, to_key, list_class, created_at, transfer_key) WHERE (to_key IS NOT NULL);
-CREATE INDEX transfers_by_source ON public.transfers USING btree (institution_id, from_key, list_class, created_at, transfer_key) WHERE (from_key IS NOT NULL);
-CREATE INDEX transfers_by_user ON public.transfers USING btree (institution_id, user_key, list_class, created_at, transfer_key) WHERE (user_key IS NOT NULL);
-CREATE INDEX transfers_listed ON public.transfers USING btree (institution_id, list_class, created_at, transfer_key) WHERE (transfer_key > 0);
-CREATE UNIQUE INDEX transfers_reversed_once ON public.transfers USING btree (institution_id, reverses_key) WHERE ((reverses_key IS NOT NULL) AND (status <> 'FAILED'::text));
-CREATE UNIQUE INDEX users_by_username ON public.users USING btree (institution_id, username_lower);
-CREATE INDEX users_by_verified_email ON public.users USING btree (institution_id, verified_email_lower);
-CREATE UNIQUE INDEX users_email_confirmed_once ON public.users USING btree (institution_id, verified_email_lower) WHERE (email_verified_by = 'CODE'::text);
+create table opening_counters (
+  institution_id  integer not null,
+  day             date not null,
+  openings        integer not null,
+  deposited       bigint not null,
+  constraint opening_counters_pkey PRIMARY KEY (institution_id, day),
+  constraint opening_counters_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint opening_counters_deposited_check CHECK (deposited >= 0),
+  constraint opening_counters_openings_check CHECK (openings >= 0)
+);
+comment on table opening_counters is 'Openings and their deposits by day. Only a trigger writes it: no opening goes uncounted.';
 
--- Functions
+create unlogged table import_runs (
+  code            text collate "C" not null,
+  institution_id  integer not null,
+  constraint import_runs_pkey PRIMARY KEY (code),
+  constraint import_runs_institution_id_key UNIQUE (institution_id)
+);
+comment on table import_runs is 'Running imports. A new institution''s number is reserved here, so that its rows have their number from the start.';
+comment on column import_runs.code is 'institutions.code of the extract.';
 
-CREATE OR REPLACE FUNCTION public.add_to_control_total(change numeric)
+create unlogged table staged_persons (
+  institution_id  integer not null,
+  line            integer not null,
+  person_id       text collate "C" not null,
+  first_name      text not null,
+  last_name       text not null,
+  email           text,
+  phone_number    text,
+  phone_type      text,
+  birth_date      text,
+  constraint staged_persons_pkey PRIMARY KEY (institution_id, person_id)
+);
+comment on table staged_persons is 'persons.csv of an import, before it is merged.';
+
+create unlogged table staged_members (
+  institution_id  integer not null,
+  line            integer not null,
+  customer_id     text collate "C" not null,
+  member_number   text collate "C" not null,
+  member_type     text not null,
+  constraint staged_members_pkey PRIMARY KEY (institution_id, member_number),
+  constraint staged_members_institution_id_customer_id_key UNIQUE (institution_id, customer_id)
+);
+comment on table staged_members is 'members.csv of an import, before it is merged.';
+
+create unlogged table staged_member_persons (
+  institution_id  integer not null,
+  line            integer not null,
+  member_number   text collate "C" not null,
+  person_id       text collate "C" not null,
+  role            text not null,
+  constraint staged_member_persons_pkey PRIMARY KEY (institution_id, member_number, person_id)
+);
+comment on table staged_member_persons is 'member-persons.csv of an import, before it is merged.';
+
+create unlogged table staged_accounts (
+  institution_id        integer not null,
+  line                  integer not null,
+  account_id            text collate "C" not null,
+  member_number         text collate "C" not null,
+  account_number        text not null,
+  di_account_type       text not null,
+  category              text not null,
+  description           text not null,
+  currency              text collate "C" not null,
+  posted                bigint not null,
+  closed                boolean not null,
+  delinquent            boolean not null,
+  overdraft_limit       bigint not null,
+  credit_limit          bigint not null,
+  accrued_interest      bigint not null,
+  fees_due              bigint not null,
+  amount_due            bigint,
+  restriction_given     boolean not null,
+  transfer_restriction  text,
+  constraint staged_accounts_pkey PRIMARY KEY (institution_id, account_id)
+);
+CREATE INDEX staged_accounts_by_member ON staged_accounts USING btree (institution_id, member_number, account_id);
+comment on table staged_accounts is 'accounts.csv of an import, before it is merged.';
+comment on column staged_accounts.restriction_given is 'The extract has a column for transfer restrictions.';
+
+create unlogged table staged_holders (
+  institution_id  integer not null,
+  line            integer not null,
+  account_id      text collate "C" not null,
+  person_id       text collate "C" not null,
+  role            text not null,
+  may_pay         boolean not null,
+  constraint staged_holders_pkey PRIMARY KEY (institution_id, account_id, person_id)
+);
+comment on table staged_holders is 'holders.csv of an import, before it is merged.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Functions, from sql/functions
+
+CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1022,8 +1240,9 @@ begin
   end if;
 end
 $function$;
+revoke execute on function add_to_control_total(numeric) from public;
 
-CREATE OR REPLACE FUNCTION public.analyze_imported()
+CREATE OR REPLACE FUNCTION analyze_imported()
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1035,8 +1254,10 @@ begin
     public.loans, public.holders, public.entries;
 end
 $function$;
+revoke execute on function analyze_imported() from public;
+grant execute on function analyze_imported() to sharedraft_service;
 
-CREATE OR REPLACE FUNCTION public.begin_epochs_of_timeline(at timestamp with time zone)
+CREATE OR REPLACE FUNCTION begin_epochs_of_timeline(at timestamp with time zone)
  RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1096,8 +1317,10 @@ begin
   return true;
 end
 $function$;
+revoke execute on function begin_epochs_of_timeline(timestamp with time zone) from public;
+grant execute on function begin_epochs_of_timeline(timestamp with time zone) to sharedraft_service;
 
-CREATE OR REPLACE FUNCTION public.begin_event_epoch(at timestamp with time zone)
+CREATE OR REPLACE FUNCTION begin_event_epoch(at timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1116,8 +1339,10 @@ begin
      order by o.xid desc limit 1), '0');
 end
 $function$;
+revoke execute on function begin_event_epoch(timestamp with time zone) from public;
+grant execute on function begin_event_epoch(timestamp with time zone) to sharedraft_service;
 
-CREATE OR REPLACE FUNCTION public.bind_to_institution(VARIADIC tenants regclass[])
+CREATE OR REPLACE FUNCTION bind_to_institution(VARIADIC tenants regclass[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1134,8 +1359,9 @@ begin
   end loop;
 end
 $function$;
+revoke execute on function bind_to_institution(regclass[]) from public;
 
-CREATE OR REPLACE FUNCTION public.check_approval_by_another_person()
+CREATE OR REPLACE FUNCTION check_approval_by_another_person()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1155,7 +1381,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_balances()
+CREATE OR REPLACE FUNCTION check_balances()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1178,7 +1404,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_control_total()
+CREATE OR REPLACE FUNCTION check_control_total()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1194,8 +1420,9 @@ begin
   return null;
 end
 $function$;
+revoke execute on function check_control_total() from public;
 
-CREATE OR REPLACE FUNCTION public.check_entries()
+CREATE OR REPLACE FUNCTION check_entries()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1285,8 +1512,9 @@ begin
   return null;
 end
 $function$;
+revoke execute on function check_entries() from public;
 
-CREATE OR REPLACE FUNCTION public.check_event_secret_deleted()
+CREATE OR REPLACE FUNCTION check_event_secret_deleted()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1299,7 +1527,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_limit_counter_lowered()
+CREATE OR REPLACE FUNCTION check_limit_counter_lowered()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1321,7 +1549,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_limit_use()
+CREATE OR REPLACE FUNCTION check_limit_use()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1338,7 +1566,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_limit_use_removed()
+CREATE OR REPLACE FUNCTION check_limit_use_removed()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1355,7 +1583,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_loan_payments()
+CREATE OR REPLACE FUNCTION check_loan_payments()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1377,7 +1605,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_new_balances()
+CREATE OR REPLACE FUNCTION check_new_balances()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1408,7 +1636,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_pending_terms()
+CREATE OR REPLACE FUNCTION check_pending_terms()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1424,7 +1652,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_pending_transfer_exists()
+CREATE OR REPLACE FUNCTION check_pending_transfer_exists()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1443,7 +1671,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_pending_transfer_removed()
+CREATE OR REPLACE FUNCTION check_pending_transfer_removed()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1459,7 +1687,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_pending_transfers()
+CREATE OR REPLACE FUNCTION check_pending_transfers()
  RETURNS trigger
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1492,7 +1720,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_proposal_confirmed()
+CREATE OR REPLACE FUNCTION check_proposal_confirmed()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1506,7 +1734,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_provider_generation()
+CREATE OR REPLACE FUNCTION check_provider_generation()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1519,7 +1747,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_refresh_family()
+CREATE OR REPLACE FUNCTION check_refresh_family()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1536,7 +1764,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_release()
+CREATE OR REPLACE FUNCTION check_release()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1553,7 +1781,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_reversal()
+CREATE OR REPLACE FUNCTION check_reversal()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1584,7 +1812,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_rules_confirmed()
+CREATE OR REPLACE FUNCTION check_rules_confirmed()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1602,7 +1830,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_sandbox_clock()
+CREATE OR REPLACE FUNCTION check_sandbox_clock()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1615,7 +1843,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_transfer_id_prefix()
+CREATE OR REPLACE FUNCTION check_transfer_id_prefix()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1633,7 +1861,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_transfer_id_reserved()
+CREATE OR REPLACE FUNCTION check_transfer_id_reserved()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1650,7 +1878,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_transfer_transition()
+CREATE OR REPLACE FUNCTION check_transfer_transition()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1701,7 +1929,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_typed_operator()
+CREATE OR REPLACE FUNCTION check_typed_operator()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1714,7 +1942,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.check_verified_email()
+CREATE OR REPLACE FUNCTION check_verified_email()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1738,13 +1966,13 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.control_number(kind text, posting bigint, account bigint, amount bigint)
+CREATE OR REPLACE FUNCTION control_number(kind text, posting bigint, account bigint, amount bigint)
  RETURNS bigint
  LANGUAGE sql
  IMMUTABLE
 RETURN hashint8extended(posting, hashint8extended(account, hashint8extended(amount, (CASE kind WHEN 'HOLD'::text THEN 1 WHEN 'RELEASE'::text THEN 2 WHEN 'SETTLEMENT'::text THEN 3 ELSE 0 END)::bigint)));
 
-CREATE OR REPLACE FUNCTION public.count_opening()
+CREATE OR REPLACE FUNCTION count_opening()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1776,8 +2004,9 @@ begin
   return null;
 end
 $function$;
+revoke execute on function count_opening() from public;
 
-CREATE OR REPLACE FUNCTION public.empty_import_stage(ended text)
+CREATE OR REPLACE FUNCTION empty_import_stage(ended text)
  RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1793,8 +2022,10 @@ begin
   return true;
 end
 $function$;
+revoke execute on function empty_import_stage(text) from public;
+grant execute on function empty_import_stage(text) to sharedraft_service;
 
-CREATE OR REPLACE FUNCTION public.end_provider_tokens()
+CREATE OR REPLACE FUNCTION end_provider_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1808,7 +2039,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.entries_before(institution integer, account bigint, moment timestamp with time zone)
+CREATE OR REPLACE FUNCTION entries_before(institution integer, account bigint, moment timestamp with time zone)
  RETURNS bigint
  LANGUAGE plpgsql
  STABLE
@@ -1833,7 +2064,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.expect_rows(written_to text, written bigint, sent bigint)
+CREATE OR REPLACE FUNCTION expect_rows(written_to text, written bigint, sent bigint)
  RETURNS void
  LANGUAGE plpgsql
  IMMUTABLE
@@ -1846,7 +2077,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.expire_audit_entries(before timestamp with time zone, most integer)
+CREATE OR REPLACE FUNCTION expire_audit_entries(before timestamp with time zone, most integer)
  RETURNS bigint
  LANGUAGE sql
  SECURITY DEFINER
@@ -1863,8 +2094,10 @@ AS $function$
     returning 1)
   select count(*) from gone
 $function$;
+revoke execute on function expire_audit_entries(timestamp with time zone,integer) from public;
+grant execute on function expire_audit_entries(timestamp with time zone,integer) to sharedraft_service;
 
-CREATE OR REPLACE FUNCTION public.expire_limit_counters(before date, most integer)
+CREATE OR REPLACE FUNCTION expire_limit_counters(before date, most integer)
  RETURNS bigint
  LANGUAGE sql
  SECURITY DEFINER
@@ -1887,8 +2120,10 @@ AS $function$
     returning 1)
   select count(*) from gone
 $function$;
+revoke execute on function expire_limit_counters(date,integer) from public;
+grant execute on function expire_limit_counters(date,integer) to sharedraft_service;
 
-CREATE OR REPLACE FUNCTION public.fold_name(name text)
+CREATE OR REPLACE FUNCTION fold_name(name text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE
@@ -1899,7 +2134,7 @@ AS $function$
     '', 'g'))
 $function$;
 
-CREATE OR REPLACE FUNCTION public.limit_use_is_released(institution integer, transfer bigint, key integer)
+CREATE OR REPLACE FUNCTION limit_use_is_released(institution integer, transfer bigint, key integer)
  RETURNS boolean
  LANGUAGE sql
  STABLE
@@ -1914,7 +2149,7 @@ AS $function$
         and r.status <> 'FAILED')
 $function$;
 
-CREATE OR REPLACE FUNCTION public.raise_token_epoch()
+CREATE OR REPLACE FUNCTION raise_token_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1925,7 +2160,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.refuse_failed_login_reset()
+CREATE OR REPLACE FUNCTION refuse_failed_login_reset()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1936,7 +2171,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.refuse_lower_token_epoch()
+CREATE OR REPLACE FUNCTION refuse_lower_token_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1947,7 +2182,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.requires_dual_control(institution integer)
+CREATE OR REPLACE FUNCTION requires_dual_control(institution integer)
  RETURNS boolean
  LANGUAGE sql
  STABLE
@@ -1958,7 +2193,7 @@ AS $function$
     where p.institution_id = institution and p.second_approval_above is not null)
 $function$;
 
-CREATE OR REPLACE FUNCTION public.share_a_person(one text[], other text[])
+CREATE OR REPLACE FUNCTION share_a_person(one text[], other text[])
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE
@@ -1967,7 +2202,7 @@ AS $function$
   select exists (select from unnest(one) a join unnest(other) b on fold_name(a) = fold_name(b))
 $function$;
 
-CREATE OR REPLACE FUNCTION public.subtract_from_control_total()
+CREATE OR REPLACE FUNCTION subtract_from_control_total()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1987,148 +2222,344 @@ begin
   return null;
 end
 $function$;
+revoke execute on function subtract_from_control_total() from public;
 
+-- ---------------------------------------------------------------------------------------------------------
+-- Constraints that call functions
 
--- Triggers
+alter table proposals add constraint proposals_two_persons CHECK (NOT share_a_person(ARRAY[proposed_by, proposed_sudo], ARRAY[confirmed_by, confirmed_sudo]));
 
-CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR EACH ROW WHEN (new.operator_as IS NOT NULL) EXECUTE FUNCTION check_typed_operator();
-CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS became FOR EACH STATEMENT EXECUTE FUNCTION check_balances();
-CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
-CREATE TRIGGER business_days_confirmed BEFORE INSERT OR DELETE OR UPDATE ON business_days FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
-CREATE TRIGGER clients_revoke_tokens BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION raise_token_epoch();
-CREATE TRIGGER contribution_limits_confirmed BEFORE INSERT OR DELETE OR UPDATE ON contribution_limits FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
-CREATE CONSTRAINT TRIGGER control_totals_are_zero AFTER INSERT ON control_totals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_control_total();
-CREATE CONSTRAINT TRIGGER entries_released AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.kind = 'RELEASE'::text) EXECUTE FUNCTION check_release();
-CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
-CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
-CREATE TRIGGER identity_providers_tokens BEFORE UPDATE OF active, resource_tokens, tokens_ended_at ON identity_providers FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.resource_tokens IS DISTINCT FROM new.resource_tokens OR old.tokens_ended_at IS DISTINCT FROM new.tokens_ended_at) EXECUTE FUNCTION end_provider_tokens();
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: institutions
+
 CREATE TRIGGER institutions_clock_moved BEFORE UPDATE OF clock_ahead_seconds ON institutions FOR EACH ROW EXECUTE FUNCTION check_sandbox_clock();
-CREATE TRIGGER limit_counters_lowered BEFORE UPDATE ON limit_counters FOR EACH ROW WHEN (new.amount < old.amount OR new.transfers < old.transfers) EXECUTE FUNCTION check_limit_counter_lowered();
-CREATE TRIGGER limit_uses_dropped AFTER DELETE ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use_removed();
-CREATE TRIGGER limit_uses_written AFTER INSERT ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use();
-CREATE TRIGGER loan_payments_written AFTER INSERT ON loan_payments REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_loan_payments();
-CREATE TRIGGER openings_counted AFTER INSERT OR UPDATE ON openings FOR EACH ROW EXECUTE FUNCTION count_opening();
-CREATE TRIGGER outbox_secret_deleted BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION check_event_secret_deleted();
-CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_pending_terms();
-CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EACH ROW EXECUTE FUNCTION check_pending_transfer_removed();
-CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending_transfers();
-CREATE TRIGGER proposals_confirmed BEFORE UPDATE ON proposals FOR EACH ROW EXECUTE FUNCTION check_proposal_confirmed();
-CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
-CREATE TRIGGER transfer_approvals_distinct_persons BEFORE INSERT ON transfer_approvals FOR EACH ROW EXECUTE FUNCTION check_approval_by_another_person();
-CREATE TRIGGER transfer_id_prefixes_apart BEFORE INSERT ON transfer_id_prefixes FOR EACH ROW EXECUTE FUNCTION check_transfer_id_prefix();
-CREATE TRIGGER transfer_limits_confirmed BEFORE INSERT OR DELETE OR UPDATE ON transfer_limits FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
-CREATE TRIGGER transfer_policies_confirmed BEFORE INSERT OR DELETE OR UPDATE ON transfer_policies FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
-CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
-CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
-CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
-CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfer_id_reserved();
-CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
-CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_transfer_exists();
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: members
+
 CREATE TRIGGER users_email_verified AFTER INSERT OR UPDATE OF verified_email, email_verified_by ON users FOR EACH ROW WHEN (new.verified_email IS NOT NULL) EXECUTE FUNCTION check_verified_email();
 CREATE TRIGGER users_expired_password BEFORE UPDATE OF failed_logins ON users FOR EACH ROW WHEN (old.failed_logins = 100 AND new.failed_logins < 100 AND NOT new.password_hash IS DISTINCT FROM old.password_hash) EXECUTE FUNCTION refuse_failed_login_reset();
 CREATE TRIGGER users_provider_tokens BEFORE UPDATE OF active, locked_by_operator, tokens_ended_at ON users FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.locked_by_operator IS DISTINCT FROM new.locked_by_operator OR old.tokens_ended_at IS DISTINCT FROM new.tokens_ended_at) EXECUTE FUNCTION end_provider_tokens();
 CREATE TRIGGER users_revoke_tokens BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION raise_token_epoch();
 CREATE TRIGGER users_token_epoch BEFORE UPDATE OF token_epoch ON users FOR EACH ROW WHEN (new.token_epoch < old.token_epoch) EXECUTE FUNCTION refuse_lower_token_epoch();
 
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: auth
+
+CREATE TRIGGER clients_revoke_tokens BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION raise_token_epoch();
+
+CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
+CREATE TRIGGER identity_providers_tokens BEFORE UPDATE OF active, resource_tokens, tokens_ended_at ON identity_providers FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.resource_tokens IS DISTINCT FROM new.resource_tokens OR old.tokens_ended_at IS DISTINCT FROM new.tokens_ended_at) EXECUTE FUNCTION end_provider_tokens();
+
+CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: ledger
+
+CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS became FOR EACH STATEMENT EXECUTE FUNCTION check_balances();
+CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
+
+CREATE CONSTRAINT TRIGGER entries_released AFTER INSERT ON entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.kind = 'RELEASE'::text) EXECUTE FUNCTION check_release();
+CREATE TRIGGER entries_written AFTER INSERT ON entries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_entries();
+
+CREATE TRIGGER loan_payments_written AFTER INSERT ON loan_payments REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_loan_payments();
+
+CREATE CONSTRAINT TRIGGER control_totals_are_zero AFTER INSERT ON control_totals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_control_total();
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: transfers
+
+CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
+CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
+CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
+CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfer_id_reserved();
+CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
+CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_transfer_exists();
+
+CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_pending_terms();
+CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EACH ROW EXECUTE FUNCTION check_pending_transfer_removed();
+CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending_transfers();
+
+CREATE TRIGGER transfer_approvals_distinct_persons BEFORE INSERT ON transfer_approvals FOR EACH ROW EXECUTE FUNCTION check_approval_by_another_person();
+
+CREATE TRIGGER transfer_id_prefixes_apart BEFORE INSERT ON transfer_id_prefixes FOR EACH ROW EXECUTE FUNCTION check_transfer_id_prefix();
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: transfer rules
+
+CREATE TRIGGER transfer_policies_confirmed BEFORE INSERT OR DELETE OR UPDATE ON transfer_policies FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
+
+CREATE TRIGGER transfer_limits_confirmed BEFORE INSERT OR DELETE OR UPDATE ON transfer_limits FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
+
+CREATE TRIGGER limit_counters_lowered BEFORE UPDATE ON limit_counters FOR EACH ROW WHEN (new.amount < old.amount OR new.transfers < old.transfers) EXECUTE FUNCTION check_limit_counter_lowered();
+
+CREATE TRIGGER limit_uses_dropped AFTER DELETE ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use_removed();
+CREATE TRIGGER limit_uses_written AFTER INSERT ON limit_uses FOR EACH ROW EXECUTE FUNCTION check_limit_use();
+
+CREATE TRIGGER business_days_confirmed BEFORE INSERT OR DELETE OR UPDATE ON business_days FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
+
+CREATE TRIGGER contribution_limits_confirmed BEFORE INSERT OR DELETE OR UPDATE ON contribution_limits FOR EACH STATEMENT EXECUTE FUNCTION check_rules_confirmed();
+
+CREATE TRIGGER proposals_confirmed BEFORE UPDATE ON proposals FOR EACH ROW EXECUTE FUNCTION check_proposal_confirmed();
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: events
+
+CREATE TRIGGER outbox_secret_deleted BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION check_event_secret_deleted();
+
+CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR EACH ROW WHEN (new.operator_as IS NOT NULL) EXECUTE FUNCTION check_typed_operator();
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: core system
+
+CREATE TRIGGER openings_counted AFTER INSERT OR UPDATE ON openings FOR EACH ROW EXECUTE FUNCTION count_opening();
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
 
-accounts (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-activations (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-audit_entries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-balances (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-business_days (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-client_assertion_replays (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-client_keys (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-client_secrets (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-clients (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-contribution_limits (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-customer_persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-customers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-email_codes (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-entries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-event_epochs (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-holders (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-idempotency_keys (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-identity_providers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-limit_counters (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-limit_keys (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-limit_uses (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-loan_payments (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-loans (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-opening_counters (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-openings (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-outbox (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-pending_transfers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-proposals (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-provider_assertion_replays (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-refresh_families (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-registration_tries (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-revocations (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-staged_accounts (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-staged_holders (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-staged_member_persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-staged_members (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-staged_persons (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-transfer_approvals (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-transfer_id_prefixes (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-transfer_limits (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-transfer_policies (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-transfers (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-user_phones (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
-users (forced): institution using (institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting))
+alter table persons enable row level security, force row level security;
+create policy institution on persons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on persons for select to sharedraft_backup using (true);
 
--- What the service may
+alter table customers enable row level security, force row level security;
+create policy institution on customers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on customers for select to sharedraft_backup using (true);
 
-accounts: insert, select, update (account_number, closed, credit_limit, delinquent, description, overdraft_limit, transfer_restriction)
-activations: delete, insert, select, update
-audit_entries: insert, select
-balances: insert, select, update (credits_pending, debits_pending, last_at, posted, seq)
-business_days: delete, insert, select, update
-client_assertion_replays: delete, insert, select
-client_directory: insert, select
-client_keys: delete, insert, select
-client_secrets: delete, insert, select, update (expires_at)
-clients: insert, select, update (active, allows_token_endpoint_audience, grants, introspects_all, name, networks, registration_refusals, scopes, token_lifetime_seconds)
-contribution_limits: delete, insert, select, update
-customer_persons: delete, insert, select, update (role)
-customers: insert, select
-email_codes: delete, insert, select, update
-entries: insert, select
-event_epochs: insert, select
-holders: delete, insert, select, update
-idempotency_keys: insert, select
-identity_providers: delete, insert, select, update (active, generation, keys, resource_tokens, scopes, subject_from, token_type, tokens_ended_at, user_id_type)
-import_runs: delete, insert, select
-institutions: insert, select, update (clock_ahead_seconds, contact_change_max_age, enrollment, name, opening_deposit_minor, opening_deposits_per_day, openings_per_day, password_min_length, registration_birth_date, time_zone)
-limit_counters: insert, select, update (amount, max_amount, max_transfers, review_above, reviewed, transfers)
-limit_keys: insert, select
-limit_uses: delete, insert, select
-loan_payments: insert, select
-loans: insert, select, update (accrued_interest, amount_due, fees_due)
-opening_counters: select
-openings: insert, select, update (deposited_on)
-outbox: select, update (secret, secret_expires_at)
-pending_transfers: delete, insert, select, update (due_at, when_due)
-persons: insert, select, update (birth_date, email, first_name, last_name, phone_number, phone_type)
-proposals: select, update (confirmed_at, confirmed_by, confirmed_sudo)
-provider_assertion_replays: delete, insert, select
-provider_directory: delete, insert, select
-refresh_families: delete, insert, select, update (generation, idle_until, revoked_at, rotated_at, token_hash)
-registration_tries: delete, insert, select, update
-revocations: delete, insert, select
-schema_functions: select
-schema_migrations: select
-signing_keys: delete, insert, select, update (sealed_private_key)
-staged_accounts: delete, insert, select
-staged_holders: delete, insert, select
-staged_member_persons: delete, insert, select
-staged_members: delete, insert, select
-staged_persons: delete, insert, select
-transfer_approvals: insert, select
-transfer_id_prefixes: delete, insert, select
-transfer_limits: delete, insert, select, update
-transfer_policies: delete, insert, select, update
-transfers: insert, select, update (failure_code, failure_detail, operator, settled_at, status)
-user_phones: delete, insert, select, update
-users: insert, select, update (active, email, email_verified_by, failed_logins, locked_by_operator, locked_until, password_hash, token_epoch, tokens_ended_at, username, verified_email)
+alter table customer_persons enable row level security, force row level security;
+create policy institution on customer_persons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on customer_persons for select to sharedraft_backup using (true);
+
+alter table users enable row level security, force row level security;
+create policy institution on users using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on users for select to sharedraft_backup using (true);
+
+alter table user_phones enable row level security, force row level security;
+create policy institution on user_phones using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on user_phones for select to sharedraft_backup using (true);
+
+alter table activations enable row level security, force row level security;
+create policy institution on activations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on activations for select to sharedraft_backup using (true);
+
+alter table email_codes enable row level security, force row level security;
+create policy institution on email_codes using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on email_codes for select to sharedraft_backup using (true);
+
+alter table registration_tries enable row level security, force row level security;
+create policy institution on registration_tries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on registration_tries for select to sharedraft_backup using (true);
+
+alter table clients enable row level security, force row level security;
+create policy institution on clients using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on clients for select to sharedraft_backup using (true);
+
+alter table client_secrets enable row level security, force row level security;
+create policy institution on client_secrets using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on client_secrets for select to sharedraft_backup using (true);
+
+alter table client_keys enable row level security, force row level security;
+create policy institution on client_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on client_keys for select to sharedraft_backup using (true);
+
+alter table client_assertion_replays enable row level security, force row level security;
+create policy institution on client_assertion_replays using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on client_assertion_replays for select to sharedraft_backup using (true);
+
+alter table identity_providers enable row level security, force row level security;
+create policy institution on identity_providers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on identity_providers for select to sharedraft_backup using (true);
+
+alter table provider_assertion_replays enable row level security, force row level security;
+create policy institution on provider_assertion_replays using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on provider_assertion_replays for select to sharedraft_backup using (true);
+
+alter table refresh_families enable row level security, force row level security;
+create policy institution on refresh_families using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on refresh_families for select to sharedraft_backup using (true);
+
+alter table revocations enable row level security, force row level security;
+create policy institution on revocations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on revocations for select to sharedraft_backup using (true);
+
+alter table accounts enable row level security, force row level security;
+create policy institution on accounts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on accounts for select to sharedraft_backup using (true);
+
+alter table holders enable row level security, force row level security;
+create policy institution on holders using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on holders for select to sharedraft_backup using (true);
+
+alter table loans enable row level security, force row level security;
+create policy institution on loans using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on loans for select to sharedraft_backup using (true);
+
+alter table balances enable row level security, force row level security;
+create policy institution on balances using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on balances for select to sharedraft_backup using (true);
+
+alter table entries enable row level security, force row level security;
+create policy institution on entries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on entries for select to sharedraft_backup using (true);
+
+alter table loan_payments enable row level security, force row level security;
+create policy institution on loan_payments using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on loan_payments for select to sharedraft_backup using (true);
+
+alter table transfers enable row level security, force row level security;
+create policy institution on transfers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfers for select to sharedraft_backup using (true);
+
+alter table idempotency_keys enable row level security, force row level security;
+create policy institution on idempotency_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on idempotency_keys for select to sharedraft_backup using (true);
+
+alter table pending_transfers enable row level security, force row level security;
+create policy institution on pending_transfers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on pending_transfers for select to sharedraft_backup using (true);
+
+alter table transfer_approvals enable row level security, force row level security;
+create policy institution on transfer_approvals using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_approvals for select to sharedraft_backup using (true);
+
+alter table transfer_id_prefixes enable row level security, force row level security;
+create policy institution on transfer_id_prefixes using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_id_prefixes for select to sharedraft_backup using (true);
+
+alter table transfer_policies enable row level security, force row level security;
+create policy institution on transfer_policies using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_policies for select to sharedraft_backup using (true);
+
+alter table limit_keys enable row level security, force row level security;
+create policy institution on limit_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on limit_keys for select to sharedraft_backup using (true);
+
+alter table transfer_limits enable row level security, force row level security;
+create policy institution on transfer_limits using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_limits for select to sharedraft_backup using (true);
+
+alter table limit_counters enable row level security, force row level security;
+create policy institution on limit_counters using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on limit_counters for select to sharedraft_backup using (true);
+
+alter table limit_uses enable row level security, force row level security;
+create policy institution on limit_uses using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on limit_uses for select to sharedraft_backup using (true);
+
+alter table business_days enable row level security, force row level security;
+create policy institution on business_days using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on business_days for select to sharedraft_backup using (true);
+
+alter table contribution_limits enable row level security, force row level security;
+create policy institution on contribution_limits using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on contribution_limits for select to sharedraft_backup using (true);
+
+alter table proposals enable row level security, force row level security;
+create policy institution on proposals using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on proposals for select to sharedraft_backup using (true);
+
+alter table outbox enable row level security, force row level security;
+create policy institution on outbox using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on outbox for select to sharedraft_backup using (true);
+
+alter table event_epochs enable row level security, force row level security;
+create policy institution on event_epochs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on event_epochs for select to sharedraft_backup using (true);
+
+alter table audit_entries enable row level security, force row level security;
+create policy institution on audit_entries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on audit_entries for select to sharedraft_backup using (true);
+
+alter table openings enable row level security, force row level security;
+create policy institution on openings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on openings for select to sharedraft_backup using (true);
+
+alter table opening_counters enable row level security, force row level security;
+create policy institution on opening_counters using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on opening_counters for select to sharedraft_backup using (true);
+
+alter table staged_persons enable row level security, force row level security;
+create policy institution on staged_persons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_persons for select to sharedraft_backup using (true);
+
+alter table staged_members enable row level security, force row level security;
+create policy institution on staged_members using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_members for select to sharedraft_backup using (true);
+
+alter table staged_member_persons enable row level security, force row level security;
+create policy institution on staged_member_persons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_member_persons for select to sharedraft_backup using (true);
+
+alter table staged_accounts enable row level security, force row level security;
+create policy institution on staged_accounts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_accounts for select to sharedraft_backup using (true);
+
+alter table staged_holders enable row level security, force row level security;
+create policy institution on staged_holders using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_holders for select to sharedraft_backup using (true);
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Rights
+
+grant select on all tables in schema public to sharedraft_backup;
+grant select on all sequences in schema public to sharedraft_backup;
+
+grant usage on sequence institutions_institution_id_seq to sharedraft_service;
+grant usage on sequence persons_person_key_seq to sharedraft_service;
+grant usage on sequence customers_customer_key_seq to sharedraft_service;
+grant usage on sequence users_user_key_seq to sharedraft_service;
+grant usage on sequence provider_generations to sharedraft_service;
+grant usage on sequence accounts_account_key_seq to sharedraft_service;
+grant usage on sequence posting_keys to sharedraft_service;
+grant usage on sequence outbox_event_key_seq to sharedraft_service;
+grant select on schema_migrations to sharedraft_service;
+grant select on schema_functions to sharedraft_service;
+grant insert, select, update (name, time_zone, clock_ahead_seconds, enrollment, registration_birth_date, openings_per_day, opening_deposit_minor, opening_deposits_per_day, password_min_length, contact_change_max_age) on institutions to sharedraft_service;
+grant insert, select, update (first_name, last_name, email, phone_number, phone_type, birth_date) on persons to sharedraft_service;
+grant insert, select on customers to sharedraft_service;
+grant delete, insert, select, update (role) on customer_persons to sharedraft_service;
+grant insert, select, update (email, verified_email, email_verified_by, username, password_hash, failed_logins, locked_until, locked_by_operator, active, token_epoch, tokens_ended_at) on users to sharedraft_service;
+grant delete, insert, select, update on user_phones to sharedraft_service;
+grant delete, insert, select, update on activations to sharedraft_service;
+grant delete, insert, select, update on email_codes to sharedraft_service;
+grant delete, insert, select, update on registration_tries to sharedraft_service;
+grant delete, insert, select, update (sealed_private_key) on signing_keys to sharedraft_service;
+grant insert, select on client_directory to sharedraft_service;
+grant delete, insert, select on provider_directory to sharedraft_service;
+grant insert, select, update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals, allows_token_endpoint_audience) on clients to sharedraft_service;
+grant delete, insert, select, update (expires_at) on client_secrets to sharedraft_service;
+grant delete, insert, select on client_keys to sharedraft_service;
+grant delete, insert, select on client_assertion_replays to sharedraft_service;
+grant delete, insert, select, update (keys, subject_from, user_id_type, scopes, resource_tokens, token_type, active, tokens_ended_at, generation) on identity_providers to sharedraft_service;
+grant delete, insert, select on provider_assertion_replays to sharedraft_service;
+grant delete, insert, select, update (generation, token_hash, rotated_at, idle_until, revoked_at) on refresh_families to sharedraft_service;
+grant delete, insert, select on revocations to sharedraft_service;
+grant insert, select, update (account_number, description, closed, delinquent, transfer_restriction, overdraft_limit, credit_limit) on accounts to sharedraft_service;
+grant delete, insert, select, update on holders to sharedraft_service;
+grant insert, select, update (accrued_interest, fees_due, amount_due) on loans to sharedraft_service;
+grant insert, select, update (posted, debits_pending, credits_pending, seq, last_at) on balances to sharedraft_service;
+grant insert, select on entries to sharedraft_service;
+grant insert, select on loan_payments to sharedraft_service;
+grant insert, select, update (status, failure_code, failure_detail, operator, settled_at) on transfers to sharedraft_service;
+grant insert, select on idempotency_keys to sharedraft_service;
+grant delete, insert, select, update (due_at, when_due) on pending_transfers to sharedraft_service;
+grant insert, select on transfer_approvals to sharedraft_service;
+grant delete, insert, select on transfer_id_prefixes to sharedraft_service;
+grant delete, insert, select, update on transfer_policies to sharedraft_service;
+grant insert, select on limit_keys to sharedraft_service;
+grant delete, insert, select, update on transfer_limits to sharedraft_service;
+grant insert, select, update (amount, transfers, max_amount, max_transfers, reviewed, review_above) on limit_counters to sharedraft_service;
+grant delete, insert, select on limit_uses to sharedraft_service;
+grant delete, insert, select, update on business_days to sharedraft_service;
+grant delete, insert, select, update on contribution_limits to sharedraft_service;
+grant insert (institution_id, kind, subject, proposed_by, proposed_sudo, proposed_at, expires_at), select, update (confirmed_by, confirmed_sudo, confirmed_at) on proposals to sharedraft_service;
+grant insert (institution_id, epoch, kind, subject_key, from_key, from_seq, to_key, to_seq, data, secret, secret_expires_at, recorded_at), select, update (secret, secret_expires_at) on outbox to sharedraft_service;
+grant insert, select on event_epochs to sharedraft_service;
+grant insert, select on audit_entries to sharedraft_service;
+grant insert, select, update (deposited_on) on openings to sharedraft_service;
+grant select on opening_counters to sharedraft_service;
+grant delete, insert, select on import_runs to sharedraft_service;
+grant delete, insert, select on staged_persons to sharedraft_service;
+grant delete, insert, select on staged_members to sharedraft_service;
+grant delete, insert, select on staged_member_persons to sharedraft_service;
+grant delete, insert, select on staged_accounts to sharedraft_service;
+grant delete, insert, select on staged_holders to sharedraft_service;
