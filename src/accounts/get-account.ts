@@ -14,11 +14,11 @@ import { heldAccounts, institutionsAccounts } from './queries.ts';
 export async function getAccount(database: Database, actor: Actor, accountId: string): Promise<Account> {
   const account = isPublicId(accountId)
     ? actor.kind === 'member'
-      ? await database.readJoined(actor.institutionId, heldAccounts, {
+      ? await database.readBatched(actor.institutionId, heldAccounts, {
           accountId,
           personKey: actor.personKey,
         })
-      : await database.readJoined(actor.institutionId, institutionsAccounts, accountId)
+      : await database.readBatched(actor.institutionId, institutionsAccounts, accountId)
     : undefined;
   if (account === undefined) throw new Problem('not_found', 'There is no such account.');
   return account;

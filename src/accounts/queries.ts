@@ -1,4 +1,4 @@
-import { byPlace, type JoinedRead, type Placed, type Queryable, sql } from '../storage/index.ts';
+import { type BatchRead, byPlace, type Placed, type Queryable, sql } from '../storage/index.ts';
 import { type Account, accountBalances } from './account.ts';
 import type { Category } from './account-types.ts';
 import type { FoundAccount } from './find-account.ts';
@@ -62,7 +62,7 @@ const selectAccountsStatement = sql(
 );
 
 /** Any account of the institution, by its id. */
-export const institutionsAccounts: JoinedRead<string, Account> = {
+export const institutionsAccounts: BatchRead<string, Account> = {
   nameOf: (accountId) => accountId,
   run: async (db, accountIds) => {
     const values = [db.institutionId, accountIds];
@@ -85,7 +85,7 @@ const selectHeldAccountStatement = sql(
 );
 
 /** An account whose holder record names the person. */
-export const heldAccounts: JoinedRead<AskedOfHolder, Account> = {
+export const heldAccounts: BatchRead<AskedOfHolder, Account> = {
   nameOf: ({ accountId, personKey }) => `${personKey}/${accountId}`,
   run: async (db, asked) => {
     const values = [

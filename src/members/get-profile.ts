@@ -19,7 +19,8 @@ export async function getProfile(
 ): Promise<Profile> {
   const asked = askedBy(actor, id, idType);
   const named =
-    isName(asked.id) && (await database.readJoined(actor.institutionId, usersCalled[asked.idType], asked.id));
+    isName(asked.id) &&
+    (await database.readBatched(actor.institutionId, usersCalled[asked.idType], asked.id));
   const { user, addressed } = pickAddressed(named || [], actor, id, idType);
   return toProfile(user, addressed, now);
 }

@@ -1,4 +1,4 @@
-import { type JoinedRead, type Placed, type Queryable, sql } from '../storage/index.ts';
+import { type BatchRead, type Placed, type Queryable, sql } from '../storage/index.ts';
 import type { NamedUser } from './find-user.ts';
 import type { PhoneType, User, UserIdType } from './profile.ts';
 
@@ -47,7 +47,7 @@ const usersBy: StatementBy = {
 };
 
 /** Every user that the id could mean: all of a membership's, all whose verified e-mail it is. */
-export const usersCalled: Readonly<Record<UserIdType, JoinedRead<string, User[]>>> = {
+export const usersCalled: Readonly<Record<UserIdType, BatchRead<string, User[]>>> = {
   CUSTOMER_ID: usersCalledBy('CUSTOMER_ID'),
   MEMBER_NUMBER: usersCalledBy('MEMBER_NUMBER'),
   EMAIL: usersCalledBy('EMAIL'),
@@ -60,7 +60,7 @@ export async function selectUsersCalled(db: Queryable, idType: UserIdType, id: s
   return (await usersCalled[idType].run(db, [id]))[0] ?? [];
 }
 
-function usersCalledBy(idType: UserIdType): JoinedRead<string, User[]> {
+function usersCalledBy(idType: UserIdType): BatchRead<string, User[]> {
   return {
     nameOf: (id) => id,
     run: async (db, ids) => {

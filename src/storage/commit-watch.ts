@@ -1,4 +1,4 @@
-import { type Directory, sql } from './database.ts';
+import { type Directory, sql } from './statement.ts';
 
 /** How long a delay counts after it was last seen, if no commit has succeeded since. */
 const memoryMillis = 60_000;

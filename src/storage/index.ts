@@ -5,22 +5,16 @@
  * out of here means that nothing was or will be written, but where a single write says otherwise; and nothing is run again
  * but a batch, which is idempotent by its ids.
  */
+
+export {
+  type BatchRead,
+  byPlace,
+  type Placed,
+} from './batch-loader.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { CommitWatch, waitsForStandbys } from './commit-watch.ts';
-export {
-  Connection,
-  counted,
-  Database,
-  type Directory,
-  declaredStatements,
-  type InstitutionId,
-  type Queryable,
-  type Session,
-  type Statement,
-  sql,
-  type Transaction,
-  type Write,
-} from './database.ts';
+export { Connection } from './connection.ts';
+export { Database, type Session } from './database.ts';
 export { embeddedLogin } from './database-roles.ts';
 export { DatabaseStartError } from './database-start-error.ts';
 export {
@@ -30,15 +24,21 @@ export {
   sqlState,
   sqlStateOf,
 } from './errors.ts';
-export {
-  byPlace,
-  type JoinedRead,
-  type Placed,
-} from './joined-reads.ts';
 export { letOwnerServe, migrate } from './migrate.ts';
 export { NestedUseError, refuseNestedUse } from './nested-use.ts';
 export { type Cell, rowsOf } from './rows.ts';
 export { mayCreateLargeObjects, refuseOtherSettings, refuseUnfitLogin } from './service-login.ts';
 export type { SocketConnection } from './socket-connection.ts';
+export {
+  counted,
+  type Directory,
+  declaredStatements,
+  type InstitutionId,
+  type Queryable,
+  type Statement,
+  sql,
+  type Transaction,
+  type Write,
+} from './statement.ts';
 export { refuseTransactionPooling } from './transaction-pooling.ts';
 export { refuseUnverifiedUrl } from './verified-tls.ts';

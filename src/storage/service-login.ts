@@ -1,5 +1,6 @@
-import { type Database, sql } from './database.ts';
+import type { Database } from './database.ts';
 import { DatabaseStartError } from './database-start-error.ts';
+import { sql } from './statement.ts';
 
 interface Standing {
   readonly login: string;

@@ -15,10 +15,10 @@ import { ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { Problem } from '../../src/shared/problem.ts';
 import type {
+  BatchRead,
   Connection,
   Database,
   InstitutionId,
-  JoinedRead,
   Statement,
   Transaction,
 } from '../../src/storage/index.ts';
@@ -441,8 +441,8 @@ function recording(database: Database, work: string[]): Database {
         return (institutionId: InstitutionId, run: (db: Transaction) => unknown) =>
           target[key](institutionId, (db: unknown) => run(noted(db as Transaction)) as never);
       }
-      if (key === 'readJoined') {
-        return async (institutionId: InstitutionId, joined: JoinedRead<unknown, unknown>, asked: unknown) =>
+      if (key === 'readBatched') {
+        return async (institutionId: InstitutionId, joined: BatchRead<unknown, unknown>, asked: unknown) =>
           target.read(institutionId, async (db) => (await joined.run(noted(db as Transaction), [asked]))[0]);
       }
       return Reflect.get(target, key);

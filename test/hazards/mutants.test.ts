@@ -1041,7 +1041,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a connection keeps the first institution that it served',
-    file: 'storage/database.ts',
+    file: 'storage/connection.ts',
     instead: ['if (this.#entered === institution) return;', "if (this.#entered !== '') return;"],
     caughtBy: 'a connection shows no rows of the institution that it served before',
   },

@@ -232,10 +232,10 @@ describe('profiles for a member token', () => {
     };
     const asked: unknown[] = [];
     const watched = Object.create(db.database, {
-      readJoined: {
-        value: (...parameters: Parameters<typeof db.database.readJoined>) => {
+      readBatched: {
+        value: (...parameters: Parameters<typeof db.database.readBatched>) => {
           asked.push(parameters);
-          return db.database.readJoined(...parameters);
+          return db.database.readBatched(...parameters);
         },
       },
     });

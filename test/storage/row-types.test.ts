@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { declaredStatements } from '../../src/storage/index.ts';
-import { inCamelCase } from '../../src/storage/statement-group.ts';
+import { inCamelCase } from '../../src/storage/pipelined-query.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { asSuperuser } from '../support/postgres.ts';
 import { type Member, type QueryCall, readQueryCalls } from '../support/row-types.ts';

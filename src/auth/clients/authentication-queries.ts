@@ -1,4 +1,4 @@
-import { byPlace, type JoinedRead, type Placed, sql } from '../../storage/index.ts';
+import { type BatchRead, byPlace, type Placed, sql } from '../../storage/index.ts';
 import type { ClientKey } from './client-keys.ts';
 
 export interface ClientRow {
@@ -53,7 +53,7 @@ interface ClientLookup {
 }
 
 /** Clients with their secrets and keys. Requests that arrive together share one statement, and one row for each client. */
-export const clients: JoinedRead<ClientLookup, ClientRow> = {
+export const clients: BatchRead<ClientLookup, ClientRow> = {
   nameOf: ({ clientId, address }) => `${clientId} ${address}`,
   run: async (db, asked) => {
     const latest = Math.max(...asked.map(({ now }) => now.getTime()));

@@ -47,7 +47,7 @@ export async function authenticateClient(
   };
   if (institutionId === undefined) throw await refuse('unknown_client');
   const { address } = request.origin;
-  const client = await deps.database.readJoined(institutionId, clients, { clientId, address, now });
+  const client = await deps.database.readBatched(institutionId, clients, { clientId, address, now });
   if (client === undefined) throw await refuse('unknown_client');
   if (!client.isFromItsNetworks) throw await refuse('foreign_network');
   if ('secret' in credentials) {

@@ -17,7 +17,7 @@ export interface LivingToken {
  * lock by wrong passwords is no such reason: else anyone could log members out with five guesses.)
  */
 export async function livingToken(deps: AuthDeps, token: VerifiedToken): Promise<LivingToken | undefined> {
-  const standing = await deps.database.readJoined(token.institutionId, standings, askedOf(token));
+  const standing = await deps.database.readBatched(token.institutionId, standings, askedOf(token));
   return (await isActive(deps, token, standing)) ? { token, user: standing?.user } : undefined;
 }
 

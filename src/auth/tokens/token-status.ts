@@ -1,4 +1,4 @@
-import { byPlace, type JoinedRead, type Placed, sql } from '../../storage/index.ts';
+import { type BatchRead, byPlace, type Placed, sql } from '../../storage/index.ts';
 
 const standing = sql(
   'auth_standing',
@@ -58,7 +58,7 @@ function toStanding(row: StandingRow): Standing {
 }
 
 /** How the client, the user where there is one, and the token of these ids (`jti`, `sid`) stand right now. */
-export const standings: JoinedRead<AskedToken, Standing> = {
+export const standings: BatchRead<AskedToken, Standing> = {
   // All else that is asked stands in the token, and there is one of this id.
   nameOf: ({ tokenId }) => tokenId,
   run: async (db, asked) => {

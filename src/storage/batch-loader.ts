@@ -1,37 +1,37 @@
-import type { InstitutionId, Queryable } from './database.ts';
 import { isConnectionLoss, sqlStateOf } from './errors.ts';
+import type { InstitutionId, Queryable } from './statement.ts';
 
-/** A read by key of which many are asked at once: one statement answers for all of them. */
-export interface JoinedRead<Key, Value> {
-  /** Equal for keys that mean the same. */
+/** A read by key that many callers need at once: one statement reads all keys. */
+export interface BatchRead<Key, Value> {
+  /** Equal for equal keys. */
   readonly nameOf: (key: Key) => string;
-  /** What is found by each key, at the key's place; keys may be among them that nothing is found by. */
+  /** The value of each key, at the key's place; undefined for a key that finds nothing. */
   readonly run: (db: Queryable, keys: readonly Key[]) => Promise<readonly (Value | undefined)[]>;
 }
 
-interface Asked {
+interface PendingKey {
   readonly key: unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
 interface Queue {
-  waiting: Asked[];
+  waiting: PendingKey[];
   underWay: number;
 }
 
 type Read = <T>(institutionId: InstitutionId, work: (db: Queryable) => Promise<T>) => Promise<T>;
-type AnyRead = JoinedRead<unknown, unknown>;
+type AnyRead = BatchRead<unknown, unknown>;
 
-/** While this many statements of a kind are under way for an institution, who asks waits for the next one. */
-const mostUnderWay = 2;
-const mostTogether = 256;
+/** While this many statements of a kind are under way for an institution, further keys wait for the next one. */
+const maxUnderWay = 2;
+const maxKeys = 256;
 
 /**
- * Joins reads that are asked in the same turn of the event loop, or while statements of their kind are under way. Each
- * is answered by a statement sent after it was asked, so that none is answered with what was true before.
+ * Batches reads of the same turn of the event loop, and those that arrive while statements of their kind are under way. The
+ * statement of a key is sent after the key was asked for, so that no caller reads an older state.
  */
-export class JoinedReads {
+export class BatchLoader {
   readonly #read: Read;
   readonly #queues = new Map<AnyRead, Map<InstitutionId, Queue>>();
 
@@ -39,16 +39,16 @@ export class JoinedReads {
     this.#read = read;
   }
 
-  ask<Key, Value>(
+  load<Key, Value>(
     institutionId: InstitutionId,
-    joined: JoinedRead<Key, Value>,
+    read: BatchRead<Key, Value>,
     key: Key,
   ): Promise<Value | undefined> {
-    const kind = joined as unknown as AnyRead;
+    const kind = read as unknown as AnyRead;
     const queue = this.#queueOf(kind, institutionId);
     return new Promise<Value | undefined>((resolve, reject) => {
       queue.waiting.push({ key, resolve: resolve as (value: unknown) => void, reject });
-      // The first of this turn; those that come in the same turn find it waiting already.
+      // The first key of this turn sends; later keys of the turn join it.
       if (queue.waiting.length === 1) setImmediate(() => this.#send(kind, institutionId, queue));
     });
   }
@@ -68,35 +68,35 @@ export class JoinedReads {
   }
 
   #send(kind: AnyRead, institutionId: InstitutionId, queue: Queue): void {
-    while (queue.waiting.length > 0 && queue.underWay < mostUnderWay) {
-      const together = queue.waiting.splice(0, mostTogether);
+    while (queue.waiting.length > 0 && queue.underWay < maxUnderWay) {
+      const batch = queue.waiting.splice(0, maxKeys);
       queue.underWay += 1;
-      void this.#answer(kind, institutionId, together).finally(() => {
+      void this.#readBatch(kind, institutionId, batch).finally(() => {
         queue.underWay -= 1;
         this.#send(kind, institutionId, queue);
       });
     }
   }
 
-  async #answer(kind: AnyRead, institutionId: InstitutionId, together: readonly Asked[]): Promise<void> {
-    const { keys, places } = eachOnce(kind, together);
+  async #readBatch(kind: AnyRead, institutionId: InstitutionId, batch: readonly PendingKey[]): Promise<void> {
+    const { keys, places } = eachOnce(kind, batch);
     try {
       const found = await this.#read(institutionId, (db) => kind.run(db, keys));
-      for (const [index, { resolve }] of together.entries()) resolve(found[places[index] as number]);
+      for (const [index, { resolve }] of batch.entries()) resolve(found[places[index] as number]);
     } catch (error) {
-      // A key that the statement fails on must not fail those that happened to be asked beside it.
-      const alone = together.length === 1 || sqlStateOf(error) === undefined || isConnectionLoss(error);
-      if (alone) for (const { reject } of together) reject(error);
-      else await Promise.all(together.map((one) => this.#answer(kind, institutionId, [one])));
+      // A key that makes the statement fail must not fail the other keys of its batch.
+      const alone = batch.length === 1 || sqlStateOf(error) === undefined || isConnectionLoss(error);
+      if (alone) for (const { reject } of batch) reject(error);
+      else await Promise.all(batch.map((one) => this.#readBatch(kind, institutionId, [one])));
     }
   }
 }
 
-/** Keys that mean the same are read once; `places[i]` is where the key of the i-th asked stands. */
-function eachOnce(kind: AnyRead, together: readonly { readonly key: unknown }[]) {
+/** Equal keys are read once; `places[i]` is the place of the i-th key among the distinct ones. */
+function eachOnce(kind: AnyRead, batch: readonly { readonly key: unknown }[]) {
   const placeOf = new Map<string, number>();
   const keys: unknown[] = [];
-  const places = together.map(({ key }) => {
+  const places = batch.map(({ key }) => {
     const name = kind.nameOf(key);
     let place = placeOf.get(name);
     if (place === undefined) {
@@ -108,7 +108,7 @@ function eachOnce(kind: AnyRead, together: readonly { readonly key: unknown }[])
   return { keys, places };
 }
 
-/** A row that says by which key it was found: the key's place, from 1 (`with ordinality`). */
+/** A row with the place of its key, from 1 (`with ordinality`). */
 export interface Placed {
   readonly place: number;
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
-import type { InstitutionId, Queryable } from './database.ts';
-import { type JoinedRead, JoinedReads } from './joined-reads.ts';
+import { BatchLoader, type BatchRead } from './batch-loader.ts';
+import type { InstitutionId, Queryable } from './statement.ts';
 
 const [ours, theirs] = [1, 2] as InstitutionId[] as [InstitutionId, InstitutionId];
 
@@ -10,7 +10,7 @@ const [ours, theirs] = [1, 2] as InstitutionId[] as [InstitutionId, InstitutionI
 function table(rows: Map<string, string>) {
   const sent: { institutionId: InstitutionId; keys: readonly string[] }[] = [];
   const gate = { open: Promise.resolve() };
-  const joined: JoinedRead<string, string> = {
+  const joined: BatchRead<string, string> = {
     nameOf: (key) => key,
     run: async ({ institutionId }, keys) => {
       sent.push({ institutionId, keys });
@@ -22,8 +22,8 @@ function table(rows: Map<string, string>) {
       return found;
     },
   };
-  const reads = new JoinedReads((institutionId, work) => work({ institutionId } as Queryable));
-  const ask = (key: string, institutionId = ours) => reads.ask(institutionId, joined, key);
+  const reads = new BatchLoader((institutionId, work) => work({ institutionId } as Queryable));
+  const ask = (key: string, institutionId = ours) => reads.load(institutionId, joined, key);
   return { ask, sent, gate };
 }
 

@@ -1,15 +1,15 @@
 import pg from 'pg';
-import type { Result, Statement } from './database.ts';
+import type { Result, Statement } from './statement.ts';
 
-/** A statement on its way, and who waits for its answer. */
-export interface Asked {
+/** A statement that was asked for, and the two functions that settle its caller's promise. */
+export interface PendingStatement {
   readonly statement: Statement;
   readonly values: readonly unknown[];
   readonly resolve: (result: Result<never>) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** What a prepared statement answers with: its columns, none where it has no rows. */
+/** The columns of a prepared statement; none if it returns no rows. */
 type Columns = readonly {
   readonly name: string;
   readonly snakeName: string | undefined;
@@ -17,9 +17,9 @@ type Columns = readonly {
 }[];
 
 /** The statements that a connection has prepared, by name. */
-export type Prepared = Map<string, { readonly text: string; readonly columns: Columns }>;
+export type PreparedStatements = Map<string, { readonly text: string; readonly columns: Columns }>;
 
-/** As pg's connection writes the protocol; not in the type package. */
+/** The methods of pg's connection that write the protocol; not in the type package. */
 interface Wire {
   close(message: { type: 'S'; name: string }): void;
   parse(message: { name: string; text: string }): void;
@@ -35,40 +35,40 @@ const { Query, utils } = pg as unknown as {
 };
 
 /**
- * Statements that go out behind one another with one Sync at their end: the server answers them in one piece, where
- * pg's own queries are each answered, sent and read alone (measured: 15 µs a statement on either side). Once one of
- * them fails, those behind it are not run, and all are told of that one failure.
+ * Several statements with one Sync at their end. The server responds to all of them in one piece; pg's own queries are
+ * sent, executed and read one by one (measured: 15 µs a statement on either side). Once a statement fails, those behind
+ * it are not run, and all are rejected with its error.
  *
- * What a statement's rows look like is asked for once, when it is prepared.
+ * The columns of a statement are described once, when it is prepared.
  */
-export class StatementGroup extends Query {
-  readonly #asked: readonly Asked[];
-  readonly #prepared: Prepared;
+export class PipelinedQuery extends Query {
+  readonly #statements: readonly PendingStatement[];
+  readonly #prepared: PreparedStatements;
   readonly #types: pg.CustomTypesConfig;
-  readonly #preparing: Prepared = new Map();
-  readonly #answered: () => void;
+  readonly #preparing: PreparedStatements = new Map();
+  readonly #onResponse: () => void;
   readonly #results: Result<never>[] = [];
-  /** Of each statement, as it was known when it was sent: what others do to the connection meanwhile changes nothing. */
-  #known: readonly Columns[] = [];
+  /** The columns of each statement at the time it was sent: later queries may forget a prepared statement meanwhile. */
+  #columnsWhenSent: readonly Columns[] = [];
   #columns: Columns = [];
   #rows: object[] = [];
 
-  /** `answered` is called once, with whatever the answer was. */
+  /** `onResponse` is called once, after a result or an error. */
   constructor(
-    asked: readonly Asked[],
-    prepared: Prepared,
+    statements: readonly PendingStatement[],
+    prepared: PreparedStatements,
     types: pg.CustomTypesConfig,
-    answered: () => void,
+    onResponse: () => void,
   ) {
     super({ text: '' });
-    this.#asked = asked;
+    this.#statements = statements;
     this.#prepared = prepared;
     this.#types = types;
-    this.#answered = answered;
+    this.#onResponse = onResponse;
   }
 
   submit(wire: Wire): Error | null {
-    for (const { statement } of this.#asked) {
+    for (const { statement } of this.#statements) {
       const known = this.#prepared.get(statement.name);
       if (known !== undefined && known.text !== statement.text) {
         return new Error(`storage: two statements are called ${statement.name}`);
@@ -76,15 +76,15 @@ export class StatementGroup extends Query {
     }
     let values: unknown[][];
     try {
-      // Before anything is sent: what cannot be written must not leave half a message behind.
-      values = this.#asked.map((one) => one.values.map(asText));
+      // Before anything is sent: a value that cannot be written must not leave half a message behind.
+      values = this.#statements.map((one) => one.values.map(asText));
     } catch (error) {
       return error as Error;
     }
-    for (const [index, { statement }] of this.#asked.entries()) {
+    for (const [index, { statement }] of this.#statements.entries()) {
       const { name, text } = statement;
       if (!this.#prepared.has(name) && (name === '' || !this.#preparing.has(name))) {
-        // It may have been prepared behind one that failed: closing what is not there is no error.
+        // An earlier query may have prepared it before one of its statements failed. To close an unknown name is no error.
         if (name !== '') wire.close({ type: 'S', name });
         wire.parse({ name, text });
         this.#preparing.set(name, { text, columns: [] });
@@ -94,7 +94,9 @@ export class StatementGroup extends Query {
       wire.execute({});
     }
     wire.sync();
-    this.#known = this.#asked.map(({ statement }) => this.#prepared.get(statement.name)?.columns ?? []);
+    this.#columnsWhenSent = this.#statements.map(
+      ({ statement }) => this.#prepared.get(statement.name)?.columns ?? [],
+    );
     this.#begin();
     return null;
   }
@@ -129,29 +131,30 @@ export class StatementGroup extends Query {
       rowCount: Number.isNaN(rowCount) ? 0 : rowCount,
       command: words[0] as string,
     });
-    const { name, text: asked } = (this.#asked[this.#results.length - 1] as Asked).statement;
-    if (this.#preparing.has(name)) this.#preparing.set(name, { text: asked, columns: this.#columns });
+    const { name, text: sql } = (this.#statements[this.#results.length - 1] as PendingStatement).statement;
+    if (this.#preparing.has(name)) this.#preparing.set(name, { text: sql, columns: this.#columns });
     this.#begin();
   }
 
   handleReadyForQuery(): void {
-    this.#answered();
+    this.#onResponse();
     this.#preparing.delete('');
     for (const [name, prepared] of this.#preparing) this.#prepared.set(name, prepared);
-    for (const [index, { resolve }] of this.#asked.entries()) resolve(this.#results[index] as Result<never>);
+    for (const [index, { resolve }] of this.#statements.entries())
+      resolve(this.#results[index] as Result<never>);
   }
 
   handleError(error: unknown): void {
-    this.#answered();
-    // The server may have them no more, or in a form that no longer fits: prepared anew, they do.
-    for (const { statement } of this.#asked) this.#prepared.delete(statement.name);
-    const failed = this.#asked[this.#results.length]?.statement.name;
+    this.#onResponse();
+    // The server may have forgotten the statements, or their tables may have changed: they are prepared again.
+    for (const { statement } of this.#statements) this.#prepared.delete(statement.name);
+    const failed = this.#statements[this.#results.length]?.statement.name;
     if (error instanceof pg.DatabaseError) Object.assign(error, { statement: failed });
-    for (const { reject } of this.#asked) reject(error);
+    for (const { reject } of this.#statements) reject(error);
   }
 
   #begin(): void {
-    this.#columns = this.#known[this.#results.length] ?? [];
+    this.#columns = this.#columnsWhenSent[this.#results.length] ?? [];
     this.#rows = [];
   }
 }
@@ -161,7 +164,7 @@ export function inCamelCase(column: string): string {
   return column.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Numbers need no quotes in an array, which pg would write and the server read. */
+/** Numbers without the quotes that pg writes in an array: both sides save the time for them. */
 function asText(value: unknown): unknown {
   if (Array.isArray(value) && value.every(isPlain)) {
     return `{${value.map((item) => item ?? 'NULL').join(',')}}`;
