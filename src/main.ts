@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from './app/config.ts';
 import { ServiceStartError } from './app/start-checks.ts';
-import { ProviderRejectedError } from './auth/index.ts';
+import { InvalidPublicKeyError, ProviderRejectedError } from './auth/index.ts';
 import { CommandFailed } from './cli/command.ts';
 import { sharedraft } from './cli/program.ts';
 import { ExtractRejected } from './core-system/index.ts';
@@ -39,6 +39,7 @@ function explain(error: unknown): string {
     DatabaseStartError,
     ServiceStartError,
     ExtractRejected,
+    InvalidPublicKeyError,
     ProviderRejectedError,
     CommandFailed,
   ];

@@ -50,10 +50,11 @@ export {
 export { PasswordHasher } from './credentials/passwords.ts';
 export { refusalFor } from './credentials/registration-refusals.ts';
 export type { AuthDeps } from './deps.ts';
+export { InvalidPublicKeyError, type PublicJwk } from './keys/public-keys.ts';
 export { jwksMaxAgeSeconds, type Rotation, SigningKeys } from './keys/signing-keys.ts';
 export { DecryptionError, Vault } from './keys/vault.ts';
 export { runAuthMaintenance } from './maintenance.ts';
-export { type ProviderKey, readCertificates, readJwks } from './providers/keys.ts';
+export { readCertificates, readJwks } from './providers/keys.ts';
 export {
   type Provider,
   type ProviderKind,
@@ -61,8 +62,8 @@ export {
   providerKinds,
 } from './providers/provider.ts';
 export { Providers } from './providers/providers.ts';
-export { deleteExpiredAssertions } from './providers/queries.ts';
 export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
+export { deleteExpiredAssertions } from './providers/replay-cache.ts';
 export { ResourceTokens } from './providers/resource-tokens.ts';
 export { LoginBackoff } from './sign-in/login-backoff.ts';
 export { SprayBrake } from './sign-in/spray-brake.ts';

@@ -1,18 +1,18 @@
 import type { InstitutionId } from '../storage/index.ts';
 import { deleteExpiredClientAssertions } from './clients/replay-cache.ts';
 import type { AuthDeps } from './deps.ts';
-import { deleteExpiredAssertions } from './providers/queries.ts';
+import { deleteExpiredAssertions } from './providers/replay-cache.ts';
 import { deleteEndedTokens } from './refresh/refresh-queries.ts';
 
-/** Now and then: forgets what has run out at an institution. Signing keys are rotated apart, by `SigningKeys.keep`. */
+/** Deletes an institution's expired rows. `SigningKeys.maintain` rotates the signing keys. */
 export async function runAuthMaintenance(
   { database, clock }: Pick<AuthDeps, 'database' | 'clock'>,
   institutionId: InstitutionId,
 ): Promise<void> {
   const now = clock();
   await database.write(institutionId, async (db) => {
-    await deleteExpiredClientAssertions(db, institutionId, now);
-    await deleteExpiredAssertions(db, institutionId, now);
-    await deleteEndedTokens(db, institutionId, now);
+    await deleteExpiredClientAssertions(db, now);
+    await deleteExpiredAssertions(db, now);
+    await deleteEndedTokens(db, now);
   });
 }

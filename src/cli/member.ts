@@ -23,7 +23,11 @@ function setPasswordCommand(): Command {
       const password = (await readAll(process.stdin)).replace(/\r?\n$/, '');
       await withStores(async (context, origin) => {
         const institution = await chooseInstitution(context, options.institution);
-        const set = await setPassword(context.auth, institution, user, password, origin);
+        const set = await setPassword(context.auth, institution.institutionId, {
+          name: user,
+          password,
+          origin,
+        });
         if (!set) throw noSuchUser();
         say('The password is set.');
       });
@@ -79,7 +83,8 @@ function standingCommands(): Command[] {
       .action(async (user: string, options: Options) => {
         await withStores(async (context, origin) => {
           const { institutionId } = await chooseInstitution(context, options.institution);
-          if (!(await setStanding(context.auth, institutionId, user, change, origin))) throw noSuchUser();
+          if (!(await setStanding(context.auth, institutionId, { name: user, ...change, origin })))
+            throw noSuchUser();
           say('Done.');
         });
       }),

@@ -6,8 +6,8 @@ import {
   changeProvider,
   listProviders,
   type Provider,
-  type ProviderKey,
   type ProviderKind,
+  type PublicJwk,
   providerKinds,
   readCertificates,
   readJwks,
@@ -209,7 +209,7 @@ function describe(provider: Provider): string {
   ].join('\n');
 }
 
-async function readKeys(kind: ProviderKind, file: string): Promise<ProviderKey[]> {
+async function readKeys(kind: ProviderKind, file: string): Promise<PublicJwk[]> {
   const text = file === '-' ? await readAll(process.stdin) : await readFile(file, 'utf8').catch(unreadable);
   return kind === 'jwt' ? readJwks(text) : readCertificates(text);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type ProviderKey, readJwks } from '../../src/auth/index.ts';
+import { type PublicJwk, readJwks } from '../../src/auth/index.ts';
 import { paths, send } from '../support/demo.ts';
 import { aBridge, aProvider, jwtBearer, saml2Bearer } from '../support/identity.ts';
 import { goodClaims, signJwt } from '../support/jwt.ts';
@@ -34,7 +34,7 @@ before(async () => {
     kind: 'saml',
     subjectFrom: persistent,
     issuer: samlIssuer,
-    keys: [rsa.publicKey.export({ format: 'jwk' }) as ProviderKey],
+    keys: [rsa.publicKey.export({ format: 'jwk' }) as PublicJwk],
   });
 });
 after(() => service.close());

@@ -519,7 +519,7 @@ describe('a JWT assertion is accepted once', () => {
     const once = assertion();
     assert.equal((await bring(service, bridge, jwtBearer, once)).status, 200);
     const remembered = async (at: Date) => {
-      await service.db.database.read(institutionId, (db) => deleteExpiredAssertions(db, institutionId, at));
+      await service.db.database.read(institutionId, (db) => deleteExpiredAssertions(db, at));
       return service.db.superuser(`select from provider_assertion_replays where institution_id = $1`, [
         institutionId,
       ]);

@@ -142,11 +142,11 @@ describe('the user’s status is read again after hashing', () => {
       const good = login('fern.joint', right['fern.joint'], { ...auth(), passwords });
       await passwords.held(1);
       const institutionId = lakeside?.institutionId as InstitutionId;
-      await setStanding(auth(), institutionId, 'fern.joint', change, ownOrigin());
+      await setStanding(auth(), institutionId, { name: 'fern.joint', ...change, origin: ownOrigin() });
       passwords.letGo(right['fern.joint']);
       assert.equal(await good, refused);
       const back = { active: true, lockedByOperator: false };
-      await setStanding(auth(), institutionId, 'fern.joint', back, ownOrigin());
+      await setStanding(auth(), institutionId, { name: 'fern.joint', ...back, origin: ownOrigin() });
       assert.equal(await login('fern.joint', right['fern.joint']), 'ok');
     });
   }
@@ -231,7 +231,11 @@ describe('wrong passwords in a row', () => {
       [institutionId],
     );
     assert.deepEqual(events, [{ kind: 'member.password_ended' }]);
-    await setStanding(auth(), institutionId, username, { lockedByOperator: false }, ownOrigin());
+    await setStanding(auth(), institutionId, {
+      name: username,
+      lockedByOperator: false,
+      origin: ownOrigin(),
+    });
     assert.equal(await login(username, password), refused, 'unlocking revives no password');
     await assert.rejects(
       service.db.superuser('update users set failed_logins = 0 where username = $1', [username]),
@@ -278,12 +282,16 @@ test('refuses an operator’s command whose name matches two users, by username 
   await rename('sage.card', 'u-ivy-shared');
   for (const name of ['u-ivy-shared', 'U-Ivy-Shared'] as const) {
     const change = { lockedByOperator: true };
-    const done = await setStanding(auth(), institutionId, name, change, ownOrigin());
+    const done = await setStanding(auth(), institutionId, { name, ...change, origin: ownOrigin() });
     // In other letters it is no user's id, so only the username matches.
     assert.equal(done, name !== 'u-ivy-shared');
   }
   assert.equal(await login('ivy.shared', 'ivy-shared-lantern-14'), 'ok');
-  await setStanding(auth(), institutionId, 'u-sage-card', { lockedByOperator: false }, ownOrigin());
+  await setStanding(auth(), institutionId, {
+    name: 'u-sage-card',
+    lockedByOperator: false,
+    origin: ownOrigin(),
+  });
   await rename('u-ivy-shared', 'sage.card');
 });
 

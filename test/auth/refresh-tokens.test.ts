@@ -244,17 +244,24 @@ describe('end of a login', () => {
   const shutOut: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
     [
       'when an operator locks the user, for good',
-      () => setStanding(deps(), institutionId, clover[0], { lockedByOperator: true }, ownOrigin()),
-      () => setStanding(deps(), institutionId, clover[0], { lockedByOperator: false }, ownOrigin()),
+      () =>
+        setStanding(deps(), institutionId, { name: clover[0], lockedByOperator: true, origin: ownOrigin() }),
+      () =>
+        setStanding(deps(), institutionId, { name: clover[0], lockedByOperator: false, origin: ownOrigin() }),
     ],
     [
       'when the user is deactivated, for good',
-      () => setStanding(deps(), institutionId, clover[0], { active: false }, ownOrigin()),
-      () => setStanding(deps(), institutionId, clover[0], { active: true }, ownOrigin()),
+      () => setStanding(deps(), institutionId, { name: clover[0], active: false, origin: ownOrigin() }),
+      () => setStanding(deps(), institutionId, { name: clover[0], active: true, origin: ownOrigin() }),
     ],
     [
       'when the password is changed',
-      () => setPassword(deps(), { institutionId }, clover[0], 'nine lanterns beside a lake', ownOrigin()),
+      () =>
+        setPassword(deps(), institutionId, {
+          name: clover[0],
+          password: 'nine lanterns beside a lake',
+          origin: ownOrigin(),
+        }),
       async () => {
         const hash = await deps().passwords.hash(clover[1]);
         await one.db.superuser('update users set password_hash = $1 where username = $2', [hash, clover[0]]);

@@ -373,13 +373,11 @@ describe('a provider’s access token after a change', () => {
       const { institutionId } = await institutionOf(service, 'lakeside');
       const shut = (isShut: boolean) => {
         const standing = change === 'active' ? { active: !isShut } : { lockedByOperator: isShut };
-        return setStanding(
-          service.service.context.auth,
-          institutionId,
-          'u-cedar-owner',
-          standing,
-          ownOrigin(),
-        );
+        return setStanding(service.service.context.auth, institutionId, {
+          name: 'u-cedar-owner',
+          ...standing,
+          origin: ownOrigin(),
+        });
       };
       const jwt = token({ sub: 'u-cedar-owner' });
       assert.equal((await call(jwt)).status, 200);

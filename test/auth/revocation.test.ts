@@ -300,8 +300,8 @@ describe('introspection (RFC 7662)', () => {
       'a token of a user who was shut out',
       async () => {
         const { access_token: token } = await member();
-        await setStanding(deps(), institutionId, 'demo.member', { active: false }, ownOrigin());
-        await setStanding(deps(), institutionId, 'demo.member', { active: true }, ownOrigin());
+        await setStanding(deps(), institutionId, { name: 'demo.member', active: false, origin: ownOrigin() });
+        await setStanding(deps(), institutionId, { name: 'demo.member', active: true, origin: ownOrigin() });
         return token;
       },
     ],

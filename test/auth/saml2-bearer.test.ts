@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { type ProviderKey, readCertificates } from '../../src/auth/index.ts';
+import { type PublicJwk, readCertificates } from '../../src/auth/index.ts';
 import { paths, send } from '../support/demo.ts';
 import { aBridge, aProvider, bring, jwtBearer, saml2Bearer } from '../support/identity.ts';
 import {
@@ -57,8 +57,8 @@ before(async () => {
 });
 after(() => service.close());
 
-function keyOf(key: KeyObject): ProviderKey {
-  return key.export({ format: 'jwk' }) as ProviderKey;
+function keyOf(key: KeyObject): PublicJwk {
+  return key.export({ format: 'jwk' }) as PublicJwk;
 }
 
 const padded = (text: string) => text.padEnd(Math.ceil(text.length / 4) * 4, '=');

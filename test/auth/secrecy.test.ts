@@ -98,7 +98,7 @@ test('no log line and no row contains a secret of any kind after any operation',
   const pem = clientKey.publicKey.export({ format: 'pem', type: 'spki' }).toString();
   await addClientKey(auth, institutionId, clientId, await readPublicKey(pem), origin);
   const password = invented('the password');
-  assert.ok(await setPassword(auth, institution, 'wren.many', password, origin));
+  assert.ok(await setPassword(auth, institution.institutionId, { name: 'wren.many', password, origin }));
   const app = { client_id: clientId, client_secret: second };
 
   // Clients authenticate, and fail to.
@@ -255,7 +255,7 @@ test('no log line and no row contains a secret of any kind after any operation',
 
   // The end of sessions.
   for (const lockedByOperator of [true, false])
-    await setStanding(auth, institutionId, 'wren.many', { lockedByOperator }, origin);
+    await setStanding(auth, institutionId, { name: 'wren.many', lockedByOperator, origin });
   for (let tries = 0; tries < 5; tries += 1) {
     await ask(paths.token, { ...member, username: 'sage.card', password: invented('a guess') }, 400);
   }

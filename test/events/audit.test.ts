@@ -219,11 +219,15 @@ test('audits an operator’s commands with the operator and the user concerned',
   const { institutionId } = lakeside;
   const by = (transactionId: string) => commandOf('olga', { transactionId, sudoUser: 'ola' });
   const name = 'olive.euro';
-  await setStanding(auth, institutionId, name, { lockedByOperator: true }, by('op-1'));
-  await setStanding(auth, institutionId, name, { lockedByOperator: false }, by('op-2'));
-  await setStanding(auth, institutionId, name, { active: false }, by('op-3'));
-  await setStanding(auth, institutionId, name, { active: true }, by('op-4'));
-  await setPassword(auth, lakeside, name, 'nine lanterns by the lake', by('op-5'));
+  await setStanding(auth, institutionId, { name, lockedByOperator: true, origin: by('op-1') });
+  await setStanding(auth, institutionId, { name, lockedByOperator: false, origin: by('op-2') });
+  await setStanding(auth, institutionId, { name, active: false, origin: by('op-3') });
+  await setStanding(auth, institutionId, { name, active: true, origin: by('op-4') });
+  await setPassword(auth, lakeside.institutionId, {
+    name,
+    password: 'nine lanterns by the lake',
+    origin: by('op-5'),
+  });
   await reissueActivation(auth, institutionId, name, by('op-6'));
   await createClient(
     auth,

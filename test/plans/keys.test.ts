@@ -103,7 +103,6 @@ const idOf: Readonly<Record<UserIdType, string>> = {
 };
 
 test('every request’s reads use keys', async () => {
-  const i = () => institution.institutionId;
   const tokenId = '018f0000-0000-7000-8000-000000000000';
   const reads: Readonly<Record<string, (db: Queryable) => Promise<unknown>>> = {
     'an account of its holder': (q) =>
@@ -115,7 +114,7 @@ test('every request’s reads use keys', async () => {
     'the status of a token': (q) =>
       standings.run(q, [{ clientId: 'app', userId: 'u-2000', tokenId, familyId: null }]),
     'a client': (q) => clients.run(q, [{ clientId: 'app', address: null, now: new Date() }]),
-    'a login': (q) => selectLogin(q, i(), 'Member.2000'),
+    'a login': (q) => selectLogin(q, 'Member.2000'),
     ...Object.fromEntries(
       userIdTypes.flatMap((type) => [
         [`a profile by ${type}`, (q: Queryable) => selectUsersCalled(q, type, idOf[type])],

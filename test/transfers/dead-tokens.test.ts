@@ -107,7 +107,11 @@ test('stops all transfers of a user whom an operator shuts out, and of no one el
   const [member, other] = [await known('member'), await known()];
   await using desk = await deskOf(one);
   const set = (active: boolean) =>
-    setStanding(one.service.context.auth, desk.institutionId, 'demo.member', { active }, ownOrigin());
+    setStanding(one.service.context.auth, desk.institutionId, {
+      name: 'demo.member',
+      active,
+      origin: ownOrigin(),
+    });
   await set(false);
   const before = await posted(way.fromAccountId);
   const replies = await Promise.all([

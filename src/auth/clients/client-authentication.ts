@@ -64,7 +64,7 @@ export async function authenticateClient(
     const hash = deps.vault.hash('client assertion', `${clientId}\0${spent.id}`);
     const first = await deps.database.write(institutionId, (db) =>
       // A process whose clock is behind ours believes it longer.
-      recordClientAssertion(db, institutionId, hash, new Date(spent.expiresAt.getTime() + clockSkewMillis)),
+      recordClientAssertion(db, hash, new Date(spent.expiresAt.getTime() + clockSkewMillis)),
     );
     if (!first) {
       const replayed = new OAuthError('invalid_client', 'The client assertion was used before.');

@@ -1,20 +1,39 @@
-import { type InstitutionId, type Queryable, sql, sqlStateOf } from '../../storage/index.ts';
+import { type Directory, type InstitutionId, type Queryable, sql, sqlStateOf } from '../../storage/index.ts';
 import type { ClientKey } from './client-keys.ts';
 
-/** What an operator does to clients. What a request reads of one stands in queries.ts. */
-
-/** DISTINCT tells why a registration was refused; UNIFORM gives every refusal one answer. */
+/** DISTINCT names the reason of a refused registration; UNIFORM uses one code for every reason. */
 export const registrationRefusals = ['UNIFORM', 'DISTINCT'] as const;
 export type RegistrationRefusals = (typeof registrationRefusals)[number];
+
+/** A client as operators see it. */
+export interface ListedClient {
+  readonly clientId: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly grants: readonly string[];
+  /** Null: the service's lifetime. */
+  readonly tokenLifetimeSeconds: number | null;
+  /** In CIDR notation; null: any. */
+  readonly networks: readonly string[] | null;
+  readonly active: boolean;
+  readonly introspectsAll: boolean;
+  readonly registrationRefusals: RegistrationRefusals;
+  /** Prefixes of transfer ids that are reserved for the client. */
+  readonly idPrefixes: readonly string[];
+  readonly allowsTokenEndpointAudience: boolean;
+  /** Number of valid secrets. */
+  readonly secrets: number;
+  readonly kids: readonly string[];
+}
 
 const registerClientId = sql(
   'auth_register_client_id',
   `insert into client_directory (client_id, institution_id) values ($1, $2) on conflict do nothing`,
 );
 
-/** False when the id is taken, in whichever institution. */
+/** False if any institution has the id. */
 export async function insertClientId(
-  db: Queryable,
+  db: Directory,
   clientId: string,
   institutionId: InstitutionId,
 ): Promise<boolean> {
@@ -28,34 +47,15 @@ const newClient = sql(
    values ($1, $2, $3, $4, $5, $6, (select array_agg(network(n::inet)) from unnest($7::text[]) n), $8, $9, $10, $11)`,
 );
 
-export async function insertClient(
-  db: Queryable,
-  institutionId: InstitutionId,
-  row: {
-    readonly clientId: string;
-    readonly name: string;
-    readonly scopes: readonly string[];
-    readonly grants: readonly string[];
-    readonly tokenLifetimeSeconds: number | null;
-    readonly networks: readonly string[] | null;
-    readonly createdAt: Date;
-    readonly introspectsAll: boolean;
-    readonly registrationRefusals: RegistrationRefusals;
-    readonly allowsTokenEndpointAudience: boolean;
-  },
-): Promise<void> {
+export type NewClientRow = Omit<ListedClient, 'active' | 'idPrefixes' | 'secrets' | 'kids'> & {
+  readonly createdAt: Date;
+};
+
+export async function insertClient(db: Queryable, row: NewClientRow): Promise<void> {
   await db.query(newClient, [
-    institutionId,
-    row.clientId,
-    row.name,
-    row.scopes,
-    row.grants,
-    row.tokenLifetimeSeconds,
-    row.networks,
-    row.createdAt,
-    row.introspectsAll,
-    row.registrationRefusals,
-    row.allowsTokenEndpointAudience,
+    ...[db.institutionId, row.clientId, row.name, row.scopes, row.grants, row.tokenLifetimeSeconds],
+    ...[row.networks, row.createdAt, row.introspectsAll],
+    ...[row.registrationRefusals, row.allowsTokenEndpointAudience],
   ]);
 }
 
@@ -71,44 +71,21 @@ const changed = sql(
    where institution_id = $1 and client_id = $2`,
 );
 
-/** What is left out stays; null is the service's lifetime, any network. */
-export interface ClientChange {
-  readonly name?: string;
-  readonly scopes?: readonly string[];
-  readonly grants?: readonly string[];
-  readonly tokenLifetimeSeconds?: number | null;
-  readonly networks?: readonly string[] | null;
-  readonly active?: boolean;
-  readonly introspectsAll?: boolean;
-  readonly registrationRefusals?: RegistrationRefusals;
-  readonly idPrefixes?: readonly string[];
-  readonly allowsTokenEndpointAudience?: boolean;
+/** A member left out changes nothing. */
+export type ClientChange = Partial<Omit<ListedClient, 'clientId' | 'secrets' | 'kids'>>;
+
+export async function updateClient(db: Queryable, clientId: string, change: ClientChange): Promise<void> {
+  const { name, scopes, grants, tokenLifetimeSeconds, networks, active } = change;
+  const { introspectsAll, registrationRefusals: refusals, allowsTokenEndpointAudience } = change;
+  await db.query(changed, [
+    ...[db.institutionId, clientId, name, scopes, grants],
+    ...[tokenLifetimeSeconds !== undefined, tokenLifetimeSeconds, networks !== undefined, networks],
+    ...[active, introspectsAll, refusals, allowsTokenEndpointAudience],
+  ]);
 }
 
-/** False: there is no such client. */
-export async function updateClient(
-  db: Queryable,
-  institutionId: InstitutionId,
-  clientId: string,
-  change: ClientChange,
-): Promise<boolean> {
-  const { rowCount } = await db.query(changed, [
-    institutionId,
-    clientId,
-    change.name ?? null,
-    change.scopes ?? null,
-    change.grants ?? null,
-    change.tokenLifetimeSeconds !== undefined,
-    change.tokenLifetimeSeconds ?? null,
-    change.networks !== undefined,
-    change.networks ?? null,
-    change.active ?? null,
-    change.introspectsAll ?? null,
-    change.registrationRefusals ?? null,
-    change.allowsTokenEndpointAudience ?? null,
-  ]);
-  return rowCount === 1;
-}
+/** Raised by the trigger on transfer_id_prefixes. */
+const overlappingPrefix = 'SD023';
 
 const dropIdPrefixes = sql(
   'auth_drop_id_prefixes',
@@ -127,38 +104,31 @@ export class IdPrefixTakenError extends Error {
   }
 }
 
-/** Exactly these. Throws IdPrefixTakenError if one overlaps with a prefix of another client. */
+/** Throws IdPrefixTakenError if one overlaps with a prefix of another client. */
 export async function replaceIdPrefixes(
   db: Queryable,
-  institutionId: InstitutionId,
   clientId: string,
   prefixes: readonly string[],
 ): Promise<void> {
-  await db.query(dropIdPrefixes, [institutionId, clientId]);
+  await db.query(dropIdPrefixes, [db.institutionId, clientId]);
   if (prefixes.length === 0) return;
-  await db.query(addIdPrefixes, [institutionId, clientId, prefixes]).catch((error) => {
+  await db.query(addIdPrefixes, [db.institutionId, clientId, prefixes]).catch((error) => {
     throw sqlStateOf(error) === overlappingPrefix ? new IdPrefixTakenError(error) : error;
   });
 }
 
-const overlappingPrefix = 'SD023';
-
 const refusalsOf = sql(
   'auth_registration_refusals',
-  'select registration_refusals from clients where institution_id = $1 and client_id = $2',
+  'select registration_refusals as refusals from clients where institution_id = $1 and client_id = $2',
 );
 
 /** Undefined: there is no such client. */
 export async function selectRegistrationRefusals(
   db: Queryable,
-  institutionId: InstitutionId,
   clientId: string,
 ): Promise<RegistrationRefusals | undefined> {
-  const { rows } = await db.query<{ registration_refusals: RegistrationRefusals }>(refusalsOf, [
-    institutionId,
-    clientId,
-  ]);
-  return rows[0]?.registration_refusals;
+  const values = [db.institutionId, clientId];
+  return (await db.query<{ refusals: RegistrationRefusals }>(refusalsOf, values)).rows[0]?.refusals;
 }
 
 const lock = sql(
@@ -167,12 +137,8 @@ const lock = sql(
 );
 
 /** False: there is no such client. */
-export async function lockClient(
-  db: Queryable,
-  institutionId: InstitutionId,
-  clientId: string,
-): Promise<boolean> {
-  return (await db.query(lock, [institutionId, clientId])).rows.length === 1;
+export async function lockClient(db: Queryable, clientId: string): Promise<boolean> {
+  return (await db.query(lock, [db.institutionId, clientId])).rows.length === 1;
 }
 
 const secretsOf = sql(
@@ -187,17 +153,9 @@ export interface ClientSecretRow {
   readonly expiresAt: Date | null;
 }
 
-/** Oldest first, those run out included. */
-export async function selectClientSecrets(
-  db: Queryable,
-  institutionId: InstitutionId,
-  clientId: string,
-): Promise<ClientSecretRow[]> {
-  const { rows } = await db.query<{ slot: number; created_at: Date; expires_at: Date | null }>(secretsOf, [
-    institutionId,
-    clientId,
-  ]);
-  return rows.map((row) => ({ slot: row.slot, createdAt: row.created_at, expiresAt: row.expires_at }));
+/** The oldest first, with expired ones. */
+export async function selectClientSecrets(db: Queryable, clientId: string): Promise<ClientSecretRow[]> {
+  return (await db.query<ClientSecretRow>(secretsOf, [db.institutionId, clientId])).rows;
 }
 
 const newSecret = sql(
@@ -208,12 +166,11 @@ const newSecret = sql(
 
 export async function insertClientSecret(
   db: Queryable,
-  institutionId: InstitutionId,
   clientId: string,
   secret: { readonly slot: number; readonly secretHash: Buffer; readonly createdAt: Date },
 ): Promise<void> {
   const { slot, secretHash, createdAt } = secret;
-  await db.query(newSecret, [institutionId, clientId, slot, secretHash, createdAt]);
+  await db.query(newSecret, [db.institutionId, clientId, slot, secretHash, createdAt]);
 }
 
 const expire = sql(
@@ -222,14 +179,9 @@ const expire = sql(
    where institution_id = $1 and client_id = $2`,
 );
 
-/** Those that there are end at `at`, or sooner where they did already. */
-export async function expireClientSecrets(
-  db: Queryable,
-  institutionId: InstitutionId,
-  clientId: string,
-  at: Date,
-): Promise<void> {
-  await db.query(expire, [institutionId, clientId, at]);
+/** Every secret of the client ends at `at`, or earlier if it was to end earlier. */
+export async function expireClientSecrets(db: Queryable, clientId: string, at: Date): Promise<void> {
+  await db.query(expire, [db.institutionId, clientId, at]);
 }
 
 const deleteSecrets = sql(
@@ -239,11 +191,10 @@ const deleteSecrets = sql(
 
 export async function deleteClientSecrets(
   db: Queryable,
-  institutionId: InstitutionId,
   clientId: string,
   slots: readonly number[],
 ): Promise<void> {
-  await db.query(deleteSecrets, [institutionId, clientId, slots]);
+  await db.query(deleteSecrets, [db.institutionId, clientId, slots]);
 }
 
 const newKey = sql(
@@ -255,13 +206,12 @@ const newKey = sql(
 /** False: the client has a key of this id. */
 export async function insertClientKey(
   db: Queryable,
-  institutionId: InstitutionId,
   clientId: string,
   key: ClientKey,
   at: Date,
 ): Promise<boolean> {
   const { rowCount } = await db.query(newKey, [
-    institutionId,
+    db.institutionId,
     clientId,
     key.kid,
     key.algorithm,
@@ -276,14 +226,9 @@ const deleteKey = sql(
   'delete from client_keys where institution_id = $1 and client_id = $2 and kid = $3',
 );
 
-/** False: there was none. */
-export async function deleteClientKey(
-  db: Queryable,
-  institutionId: InstitutionId,
-  clientId: string,
-  kid: string,
-): Promise<boolean> {
-  return (await db.query(deleteKey, [institutionId, clientId, kid])).rowCount === 1;
+/** False: the client has no such key. */
+export async function deleteClientKey(db: Queryable, clientId: string, kid: string): Promise<boolean> {
+  return (await db.query(deleteKey, [db.institutionId, clientId, kid])).rowCount === 1;
 }
 
 const allClients = sql(
@@ -301,60 +246,6 @@ const allClients = sql(
    from clients c where c.institution_id = $1 order by c.client_id`,
 );
 
-/** A client as the operator sees it. */
-export interface ListedClient {
-  readonly clientId: string;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly grants: readonly string[];
-  /** Null: the service's. */
-  readonly tokenLifetimeSeconds: number | null;
-  /** In CIDR notation; null: any. */
-  readonly networks: readonly string[] | null;
-  readonly active: boolean;
-  readonly introspectsAll: boolean;
-  readonly registrationRefusals: RegistrationRefusals;
-  /** How ids of transfers begin that are the client's alone. */
-  readonly idPrefixes: readonly string[];
-  readonly allowsTokenEndpointAudience: boolean;
-  /** How many are valid. */
-  readonly secrets: number;
-  readonly kids: readonly string[];
-}
-
-export async function selectClients(
-  db: Queryable,
-  institutionId: InstitutionId,
-  now: Date,
-): Promise<ListedClient[]> {
-  const { rows } = await db.query<{
-    client_id: string;
-    name: string;
-    scopes: string[];
-    grants: string[];
-    token_lifetime_seconds: number | null;
-    networks: string[] | null;
-    active: boolean;
-    introspects_all: boolean;
-    registration_refusals: RegistrationRefusals;
-    id_prefixes: string[];
-    allows_token_endpoint_audience: boolean;
-    secrets: number;
-    kids: string[];
-  }>(allClients, [institutionId, now]);
-  return rows.map((row) => ({
-    clientId: row.client_id,
-    name: row.name,
-    scopes: row.scopes,
-    grants: row.grants,
-    tokenLifetimeSeconds: row.token_lifetime_seconds,
-    networks: row.networks,
-    active: row.active,
-    introspectsAll: row.introspects_all,
-    registrationRefusals: row.registration_refusals,
-    idPrefixes: row.id_prefixes,
-    allowsTokenEndpointAudience: row.allows_token_endpoint_audience,
-    secrets: row.secrets,
-    kids: row.kids,
-  }));
+export async function selectClients(db: Queryable, now: Date): Promise<ListedClient[]> {
+  return (await db.query<ListedClient>(allClients, [db.institutionId, now])).rows;
 }

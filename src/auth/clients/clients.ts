@@ -85,7 +85,7 @@ export async function createClient(
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await insertClientId(tx, clientId, institutionId))) return undefined;
     const createdAt = deps.clock();
-    await insertClient(tx, institutionId, {
+    await insertClient(tx, {
       clientId,
       name: client.name,
       scopes: client.scopes,
@@ -97,9 +97,9 @@ export async function createClient(
       registrationRefusals: client.registrationRefusals ?? 'UNIFORM',
       allowsTokenEndpointAudience: client.allowsTokenEndpointAudience ?? false,
     });
-    if (client.idPrefixes) await replaceIdPrefixes(tx, institutionId, clientId, client.idPrefixes);
+    if (client.idPrefixes) await replaceIdPrefixes(tx, clientId, client.idPrefixes);
     if (secret !== undefined) await saveSecret(deps, tx, clientId, 1, secret);
-    if (key !== undefined) await insertClientKey(tx, institutionId, clientId, key, createdAt);
+    if (key !== undefined) await insertClientKey(tx, clientId, key, createdAt);
     await record(deps, tx, 'client.created', clientId, origin, {
       ...whatChanged(undefined, await selectClient(deps, tx, clientId)),
     });
@@ -108,7 +108,7 @@ export async function createClient(
 }
 
 export function listClients(deps: ClientDeps, institutionId: InstitutionId): Promise<ListedClient[]> {
-  return deps.database.read(institutionId, (db) => selectClients(db, institutionId, deps.clock()));
+  return deps.database.read(institutionId, (db) => selectClients(db, deps.clock()));
 }
 
 /** False: there is no such client. Switching it off ends its tokens for good. Throws IdPrefixTakenError. */
@@ -120,10 +120,10 @@ export function changeClient(
   origin: Origin,
 ): Promise<boolean> {
   return deps.database.transaction(institutionId, async (tx) => {
-    if (!(await lockClient(tx, institutionId, clientId))) return false;
+    if (!(await lockClient(tx, clientId))) return false;
     const before = await selectClient(deps, tx, clientId);
-    await updateClient(tx, institutionId, clientId, change);
-    if (change.idPrefixes) await replaceIdPrefixes(tx, institutionId, clientId, change.idPrefixes);
+    await updateClient(tx, clientId, change);
+    if (change.idPrefixes) await replaceIdPrefixes(tx, clientId, change.idPrefixes);
     const after = await selectClient(deps, tx, clientId);
     await record(deps, tx, 'client.changed', clientId, origin, whatChanged(before, after));
     return true;
@@ -142,19 +142,18 @@ export function rotateSecret(
   origin: Origin,
 ): Promise<{ readonly secret: string } | 'no_such_client' | 'two_already'> {
   return deps.database.transaction(institutionId, async (tx) => {
-    if (!(await lockClient(tx, institutionId, clientId))) return 'no_such_client';
+    if (!(await lockClient(tx, clientId))) return 'no_such_client';
     const now = deps.clock();
-    const all = await selectClientSecrets(tx, institutionId, clientId);
+    const all = await selectClientSecrets(tx, clientId);
     const over = all.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= now);
     const valid = all.filter((one) => !over.includes(one));
     if (valid.length > 1) return 'two_already';
     await deleteClientSecrets(
       tx,
-      institutionId,
       clientId,
       over.map(({ slot }) => slot),
     );
-    await expireClientSecrets(tx, institutionId, clientId, new Date(now.getTime() + overlapMillis));
+    await expireClientSecrets(tx, clientId, new Date(now.getTime() + overlapMillis));
     const secret = newSecret();
     await saveSecret(deps, tx, clientId, valid[0]?.slot === 1 ? 2 : 1, secret);
     await record(deps, tx, 'client.secret_added', clientId, origin);
@@ -171,10 +170,10 @@ export function retireSecrets(
   origin: Origin,
 ): Promise<number | undefined> {
   return deps.database.transaction(institutionId, async (tx) => {
-    if (!(await lockClient(tx, institutionId, clientId))) return undefined;
-    const slots = (await selectClientSecrets(tx, institutionId, clientId)).map(({ slot }) => slot);
+    if (!(await lockClient(tx, clientId))) return undefined;
+    const slots = (await selectClientSecrets(tx, clientId)).map(({ slot }) => slot);
     if (which === 'older') slots.pop();
-    await deleteClientSecrets(tx, institutionId, clientId, slots);
+    await deleteClientSecrets(tx, clientId, slots);
     if (slots.length > 0) await record(deps, tx, 'client.secret_removed', clientId, origin);
     return slots.length;
   });
@@ -189,8 +188,8 @@ export function addClientKey(
   origin: Origin,
 ): Promise<'added' | 'no_such_client' | 'kid_taken'> {
   return deps.database.transaction(institutionId, async (tx) => {
-    if (!(await lockClient(tx, institutionId, clientId))) return 'no_such_client';
-    if (!(await insertClientKey(tx, institutionId, clientId, key, deps.clock()))) return 'kid_taken';
+    if (!(await lockClient(tx, clientId))) return 'no_such_client';
+    if (!(await insertClientKey(tx, clientId, key, deps.clock()))) return 'kid_taken';
     await record(deps, tx, 'client.key_added', clientId, origin, { subject: key.kid });
     return 'added';
   });
@@ -205,7 +204,7 @@ export function removeClientKey(
   origin: Origin,
 ): Promise<boolean> {
   return deps.database.transaction(institutionId, async (tx) => {
-    const removed = await deleteClientKey(tx, institutionId, clientId, kid);
+    const removed = await deleteClientKey(tx, clientId, kid);
     if (removed) await record(deps, tx, 'client.key_removed', clientId, origin, { subject: kid });
     return removed;
   });
@@ -224,7 +223,7 @@ function record(
 }
 
 async function selectClient({ clock }: ClientDeps, tx: Transaction, clientId: string) {
-  const all = await selectClients(tx, tx.institutionId, clock());
+  const all = await selectClients(tx, clock());
   return all.find((client) => client.clientId === clientId);
 }
 
@@ -240,5 +239,5 @@ async function saveSecret(
   secret: string,
 ): Promise<void> {
   const secretHash = vault.hash(clientSecretPurpose, secret);
-  await insertClientSecret(tx, tx.institutionId, clientId, { slot, secretHash, createdAt: clock() });
+  await insertClientSecret(tx, clientId, { slot, secretHash, createdAt: clock() });
 }

@@ -21,23 +21,23 @@ const activationCode: CodeKind = {
   },
 };
 
-/** The activation code of a registration. Problem `not_found`. */
+/** Problem `not_found`. */
 export async function getActivationCode(
   deps: AuthDeps,
   actor: ClientActor,
   eventId: string,
   origin: Origin,
 ): Promise<HandedOverCode> {
-  const { code, ...rest } = await handOverCode(deps, activationCode, actor, eventId, origin);
+  const { code, ...rest } = await handOverCode(deps, activationCode, { actor, eventId, origin });
   return { activationCode: code, ...rest };
 }
 
-/** The institution has it. Problem `not_found`. */
+/** Wipes the delivered code. Problem `not_found`. */
 export function acknowledgeActivationCode(
   deps: AuthDeps,
   actor: ClientActor,
   eventId: string,
   origin: Origin,
 ): Promise<void> {
-  return acknowledgeCode(deps, activationCode, actor, eventId, origin);
+  return acknowledgeCode(deps, activationCode, { actor, eventId, origin });
 }

@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+import { type Queryable, sql } from '../../storage/index.ts';
 
 const saveActivation = sql(
   'auth_save_activation',
@@ -12,15 +12,10 @@ const saveActivation = sql(
 /** A user has at most one code; a new one replaces it. */
 export async function upsertActivation(
   db: Queryable,
-  institutionId: InstitutionId,
-  row: {
-    readonly userKey: bigint;
-    readonly selector: string;
-    readonly secretHash: Buffer;
-    readonly expiresAt: Date;
-  },
+  row: Pick<ActivationRow, 'userKey' | 'secretHash' | 'expiresAt'> & { readonly selector: string },
 ): Promise<void> {
-  await db.query(saveActivation, [institutionId, row.userKey, row.selector, row.secretHash, row.expiresAt]);
+  const { userKey, selector, secretHash, expiresAt } = row;
+  await db.query(saveActivation, [db.institutionId, userKey, selector, secretHash, expiresAt]);
 }
 
 export interface ActivationRow {
@@ -44,29 +39,8 @@ const activation = sql(
    where a.institution_id = $1 and a.selector = $2`,
 );
 
-export async function selectActivation(
-  db: Queryable,
-  institutionId: InstitutionId,
-  selector: string,
-): Promise<ActivationRow | undefined> {
-  const { rows } = await db.query<{
-    user_key: bigint;
-    user_id: string;
-    person_key: bigint;
-    secret_hash: Buffer;
-    failed_tries: number;
-    expires_at: Date;
-    member_numbers: string[];
-  }>(activation, [institutionId, selector]);
-  return rows.map((row) => ({
-    userKey: row.user_key,
-    userId: row.user_id,
-    personKey: row.person_key,
-    secretHash: row.secret_hash,
-    failedTries: row.failed_tries,
-    expiresAt: row.expires_at,
-    memberNumbers: row.member_numbers,
-  }))[0];
+export async function selectActivation(db: Queryable, selector: string): Promise<ActivationRow | undefined> {
+  return (await db.query<ActivationRow>(activation, [db.institutionId, selector])).rows[0];
 }
 
 const countTry = sql(
@@ -77,11 +51,10 @@ const countTry = sql(
 
 export async function countFailedActivation(
   db: Queryable,
-  institutionId: InstitutionId,
   selector: string,
-  most: number,
+  maxTries: number,
 ): Promise<void> {
-  await db.query(countTry, [institutionId, selector, most]);
+  await db.query(countTry, [db.institutionId, selector, maxTries]);
 }
 
 const remove = sql(
@@ -90,13 +63,11 @@ const remove = sql(
    where institution_id = $1 and selector = $2 and failed_tries < $3 and expires_at > $4`,
 );
 
-/** False if another request used it, or it expired, meanwhile. */
+/** False if another request used the code, or it expired, meanwhile. */
 export async function deleteActivation(
   db: Queryable,
-  institutionId: InstitutionId,
   selector: string,
-  most: number,
-  now: Date,
+  { maxTries, now }: { readonly maxTries: number; readonly now: Date },
 ): Promise<boolean> {
-  return (await db.query(remove, [institutionId, selector, most, now])).rowCount === 1;
+  return (await db.query(remove, [db.institutionId, selector, maxTries, now])).rowCount === 1;
 }

@@ -18,21 +18,21 @@ import { checkNewPassword } from './passwords.ts';
 import { checkNewUsername } from './usernames.ts';
 
 const validMillis = 72 * 60 * 60 * 1000;
-const mostTries = 5;
-/** Of the vault: for its hash, and for the sealed one beside the event. */
+const maxTries = 5;
+/** The vault's purpose for the code's hash and for the sealed code. */
 export const activationPurpose = 'activation code';
 
-/** Pays the opening deposit that waits for the activation. Problem `too_many_requests` where a cap of the day is reached. */
+/** Pays the opening deposit that waits for the activation. Problem `too_many_requests` if a daily cap is reached. */
 export type DepositOpening = (tx: Transaction, personKey: bigint, at: Date) => Promise<void>;
 
 export interface IssuedActivation {
   readonly code: string;
-  /** For the event that hands it over. */
+  /** For the event by which the institution fetches it. */
   readonly sealedCode: Uint8Array;
   readonly expiresAt: Date;
 }
 
-/** A one-time code of 128 random bits behind a selector, valid for 72 hours and five tries; ends an older one. */
+/** Issues a one-time code of 128 random bits, valid for 72 hours and five tries. It replaces an older one. */
 export async function issueActivation(
   vault: Vault,
   tx: Transaction,
@@ -42,11 +42,11 @@ export async function issueActivation(
   const { selector, secret, code } = newCode();
   const expiresAt = new Date(at.getTime() + validMillis);
   const secretHash = vault.hash(activationPurpose, secret);
-  await upsertActivation(tx, tx.institutionId, { userKey, selector, secretHash, expiresAt });
+  await upsertActivation(tx, { userKey, selector, secretHash, expiresAt });
   return { code, sealedCode: vault.seal(activationPurpose, Buffer.from(code)), expiresAt };
 }
 
-/** For the command line: a new code for a registered user, by user id or username. Undefined: no such user. */
+/** Issues a new code for an operator. `name`: a username or a user id. Undefined: no such user. */
 export async function reissueActivation(
   deps: AuthDeps,
   institutionId: InstitutionId,
@@ -55,7 +55,7 @@ export async function reissueActivation(
 ): Promise<IssuedActivation | undefined> {
   const at = deps.clock();
   return deps.database.transaction(institutionId, async (tx) => {
-    const user = await selectUserByName(tx, institutionId, name);
+    const user = await selectUserByName(tx, name);
     if (user === undefined) return undefined;
     const { userId } = user;
     const entry = { action: 'user.activation_code_issued', outcome: 'succeeded', userId, origin } as const;
@@ -65,9 +65,8 @@ export async function reissueActivation(
 }
 
 /**
- * Gives a registered user their login. Problems: `activation_code_invalid` (wrong, spent, expired, tried too often, or of
- * who has no membership left, all alike), `username_rejected`, `password_rejected`, `username_taken`. Only a wrong code
- * counts as a try.
+ * Sets a registered user's username and password. Only a wrong code counts as a try. Problems: `username_rejected`, `password_rejected`,
+ * `username_taken`; `activation_code_invalid`, alike for a wrong, used or expired code, too many tries, and a user without a membership.
  */
 export async function activateMember(
   deps: AuthDeps,
@@ -81,27 +80,23 @@ export async function activateMember(
   if (found === undefined) throw invalidCode();
   const { activation, selector } = found;
   if (!found.matches) {
-    await deps.database.write(institutionId, (db) =>
-      countFailedActivation(db, institutionId, selector, mostTries),
-    );
+    await deps.database.write(institutionId, (db) => countFailedActivation(db, selector, maxTries));
     throw invalidCode();
   }
 
-  const rules = await deps.database.read(institutionId, (db) =>
-    selectPasswordRules(db, institutionId, activation.userKey),
-  );
+  const rules = await deps.database.read(institutionId, (db) => selectPasswordRules(db, activation.userKey));
   checkNewUsername(request.username, activation.memberNumbers);
   await checkNewPassword(request.password, { username: request.username, ...rules });
-  // Before the transaction: hashing takes its time, and no lock should wait for it.
+  // Before the transaction, since no lock should wait for the slow hash.
   const passwordHash = await deps.passwords.hash(request.password);
   const at = deps.clock();
   const businessAt = deps.businessTime(institutionId, at);
   try {
     await deps.database.transaction(institutionId, async (tx) => {
-      if (!(await deleteActivation(tx, institutionId, selector, mostTries, businessAt))) throw invalidCode();
+      if (!(await deleteActivation(tx, selector, { maxTries, now: businessAt }))) throw invalidCode();
       const { userKey } = activation;
-      if (!(await updateCredentials(tx, institutionId, userKey, request.username, passwordHash)))
-        throw usernameTaken();
+      const credentials = { username: request.username, passwordHash };
+      if (!(await updateCredentials(tx, userKey, credentials))) throw usernameTaken();
       const event = { kind: 'member.activated', subjectKey: userKey } as const;
       await appendEvents(tx, [event], at);
       const { clientId } = actor;
@@ -116,7 +111,7 @@ export async function activateMember(
   return { userId: activation.userId };
 }
 
-/** The activation that the code names and that can still be used, and whether the code opens it. */
+/** The usable activation that the code's selector names, and whether the secret matches. */
 export async function findActivation(
   { database, clock, businessTime, vault }: AuthDeps,
   institutionId: InstitutionId,
@@ -125,15 +120,13 @@ export async function findActivation(
   { readonly activation: ActivationRow; readonly selector: string; readonly matches: boolean } | undefined
 > {
   const { selector, secret } = readCode(code);
-  const activation = await database.read(institutionId, (db) =>
-    selectActivation(db, institutionId, selector),
-  );
-  const usable =
+  const activation = await database.read(institutionId, (db) => selectActivation(db, selector));
+  const isUsable =
     activation !== undefined &&
     activation.memberNumbers.length > 0 &&
-    activation.failedTries < mostTries &&
+    activation.failedTries < maxTries &&
     activation.expiresAt > businessTime(institutionId, clock());
-  if (!usable) return undefined;
+  if (!isUsable) return undefined;
   const matches = timingSafeEqual(vault.hash(activationPurpose, secret), activation.secretHash);
   return { activation, selector, matches };
 }

@@ -1,82 +1,72 @@
 import { appendAudit, appendEvents, type Origin } from '../../events/index.ts';
 import type { MemberActor } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
-import type { InstitutionId } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import { type LoginRow, replacePassword, selectLoginOf } from '../sign-in/login-queries.ts';
 import { backoffKeyOf, countWrongPassword, signInRefusal } from '../sign-in/wrong-passwords.ts';
 import { selectPasswordRules } from './credential-queries.ts';
 import { checkNewPassword } from './passwords.ts';
 
+interface Replacement {
+  readonly currentPassword: string;
+  readonly newPassword: string;
+}
+
 /**
- * A member changes their own password, proving the current one as at a login: wrong ones are slowed, counted and locked
- * alike. All of the member's tokens end, and an event tells the institution, which tells the member. Problems:
- * `wrong_password`, `password_rejected`.
+ * Replaces a member's password after a check of the current one, with the same delays, counts and locks as a sign-in. All of
+ * the member's tokens end, and an event lets the institution notify the member. Problems: `wrong_password`, `password_rejected`.
  */
 export async function changePassword(
   deps: AuthDeps,
   actor: MemberActor,
-  request: { readonly currentPassword: string; readonly newPassword: string },
+  request: Replacement,
   origin: Origin,
 ): Promise<void> {
   const { institutionId, clientId, userKey } = actor;
-  const user = await deps.database.read(institutionId, (db) => selectLoginOf(db, institutionId, userKey));
+  const user = await deps.database.read(institutionId, (db) => selectLoginOf(db, userKey));
   if (user?.username == null) throw wrongPassword();
-  const pause = backoffKeyOf(deps, institutionId, user.username);
-  await deps.loginBackoff.wait(pause, clientId);
+  const { username, userId } = user;
+  const backoffKey = backoffKeyOf(deps, institutionId, username);
+  await deps.loginBackoff.wait(backoffKey, clientId);
   const passwordHash = await deps.logins.take(clientId, async () => {
-    if (await isCurrent(deps, institutionId, user, request.currentPassword)) {
-      deps.loginBackoff.succeeded(pause);
+    if (await isCurrent(deps, actor, user, request.currentPassword)) {
+      deps.loginBackoff.succeeded(backoffKey);
     } else {
-      deps.loginBackoff.failed(pause);
+      deps.loginBackoff.failed(backoffKey);
       await countWrongPassword(deps, { institutionId, clientId, origin }, user);
       throw wrongPassword();
     }
-    await checkReplacement(deps, actor, user.username ?? '', request);
+    await checkReplacement(deps, actor, username, request);
     return deps.passwords.hash(request.newPassword);
   });
   const at = deps.clock();
+  const now = deps.businessTime(institutionId, at);
   await deps.database.transaction(institutionId, async (tx) => {
-    // Hashing took its time: a lock or another password that came meanwhile holds.
-    if (
-      !(await replacePassword(tx, institutionId, user, {
-        now: deps.businessTime(institutionId, at),
-        passwordHash,
-      }))
-    )
-      throw wrongPassword();
+    // A lock or another password during the hash excludes the user.
+    if (!(await replacePassword(tx, user, { now, passwordHash }))) throw wrongPassword();
     await appendEvents(tx, [{ kind: 'member.password_changed', subjectKey: userKey }], at);
-    const { userId } = user;
-    const entry = {
-      action: 'user.password_changed',
-      outcome: 'succeeded',
-      clientId,
-      userId,
-      origin,
-    } as const;
-    await appendAudit(tx, entry, at);
+    const facts = { clientId, userId, origin };
+    await appendAudit(tx, { action: 'user.password_changed', outcome: 'succeeded', ...facts }, at);
   });
 }
 
 async function isCurrent(
-  deps: AuthDeps,
-  institutionId: InstitutionId,
+  { passwords, businessTime, clock }: AuthDeps,
+  { institutionId }: MemberActor,
   user: LoginRow,
   password: string,
 ): Promise<boolean> {
-  const matches = await deps.passwords.verify(user.passwordHash, password);
-  return signInRefusal(user, matches, deps.businessTime(institutionId, deps.clock())) === undefined;
+  const isRight = await passwords.verify(user.passwordHash, password);
+  return signInRefusal(user, isRight, businessTime(institutionId, clock())) === undefined;
 }
 
 async function checkReplacement(
-  deps: AuthDeps,
+  { database }: AuthDeps,
   { institutionId, userKey }: MemberActor,
   username: string,
-  { currentPassword, newPassword }: { readonly currentPassword: string; readonly newPassword: string },
+  { currentPassword, newPassword }: Replacement,
 ): Promise<void> {
-  const rules = await deps.database.read(institutionId, (db) =>
-    selectPasswordRules(db, institutionId, userKey),
-  );
+  const rules = await database.read(institutionId, (db) => selectPasswordRules(db, userKey));
   await checkNewPassword(newPassword, { username, ...rules }, '/newPassword');
   if (newPassword === currentPassword) {
     const detail = 'The new password must differ from the current one.';

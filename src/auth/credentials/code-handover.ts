@@ -13,14 +13,14 @@ import type { InstitutionId } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import { DecryptionError, type Vault } from '../keys/vault.ts';
 
-/** A kind of one-time code that goes to the institution beside an event. */
+/** A kind of one-time code that the institution fetches by the id of an event. */
 export interface CodeKind {
   readonly event: CodeEventKind;
-  /** Of the vault: for the sealed one beside the event. */
+  /** The vault's purpose for the sealed code beside the event. */
   readonly purpose: string;
   readonly readAs: AuditAction;
   readonly deliveredAs: AuditAction;
-  /** The user of a code that still works; undefined for any other code. */
+  /** Returns the user of a code that still works. */
   readonly userOf: (
     deps: AuthDeps,
     institutionId: InstitutionId,
@@ -28,19 +28,22 @@ export interface CodeKind {
   ) => Promise<{ readonly userKey: bigint; readonly userId: string; readonly expiresAt: Date } | undefined>;
 }
 
+interface HandoverRequest {
+  readonly actor: ClientActor;
+  readonly eventId: string;
+  readonly origin: Origin;
+}
+
 /**
- * Hands the institution a one-time code, by the id of its event, as often as it asks until it says that the code was
- * delivered: an answer may be lost. Each time is in the audit before it is answered.
+ * Returns a one-time code by the id of its event. Since a response may be lost, each request gets the code again until its delivery is
+ * acknowledged. The audit entry is written before the response.
  *
- * Problem `not_found`, always alike: no such event here, its code delivered, or one that does not work any more (expired,
- * used, tried too often, replaced by a newer one).
+ * Problem `not_found`, alike for an unknown event, a delivered code, and a code that is expired, used, replaced or had too many tries.
  */
 export async function handOverCode(
   deps: AuthDeps,
   kind: CodeKind,
-  { institutionId, clientId }: ClientActor,
-  eventId: string,
-  origin: Origin,
+  { actor: { institutionId, clientId }, eventId, origin }: HandoverRequest,
 ): Promise<{ readonly code: string; readonly userId: string; readonly expiresAt: Date }> {
   const event = await deps.database.read(institutionId, (db) => findCodeEvent(db, eventId, kind.event));
   const code = event?.secret && unsealed(deps.vault, kind.purpose, event.secret);
@@ -53,17 +56,11 @@ export async function handOverCode(
   return { code, userId, expiresAt };
 }
 
-/**
- * The institution has the code: it is wiped, and handed over no more. Saying so again changes nothing.
- *
- * Problem `not_found`: no such event here.
- */
+/** Wipes a delivered code. A repetition changes nothing. Problem `not_found`: no such event. */
 export async function acknowledgeCode(
   deps: AuthDeps,
   kind: CodeKind,
-  { institutionId, clientId }: ClientActor,
-  eventId: string,
-  origin: Origin,
+  { actor: { institutionId, clientId }, eventId, origin }: HandoverRequest,
 ): Promise<void> {
   await deps.database.transaction(institutionId, async (tx) => {
     const event = await findCodeEvent(tx, eventId, kind.event);

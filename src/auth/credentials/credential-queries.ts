@@ -1,10 +1,10 @@
-import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+import { type Queryable, sql } from '../../storage/index.ts';
 import { maxFailedLogins } from '../sign-in/login-queries.ts';
 
 const passwordRules = sql(
   'auth_password_rules',
-  `select i.password_min_length,
-          array[i.name, i.code, p.first_name, p.last_name, p.email, u.email]
+  `select i.password_min_length as min_length,
+          array_remove(array[i.name, i.code, p.first_name, p.last_name, p.email, u.email], null)
             || array(select c.member_number from customer_persons cp
                      join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                      where cp.institution_id = u.institution_id and cp.person_key = u.person_key) as own_words
@@ -14,19 +14,17 @@ const passwordRules = sql(
    where u.institution_id = $1 and u.user_key = $2`,
 );
 
-/** The rules for a new password of this user: the institution's minimum length, and words of the institution and the member. */
+/** The institution's minimum length for this user's password, and the words of the institution and the member. */
 export async function selectPasswordRules(
   db: Queryable,
-  institutionId: InstitutionId,
   userKey: bigint,
 ): Promise<{ readonly minLength: number; readonly ownWords: readonly string[] }> {
-  const { rows } = await db.query<{ password_min_length: number; own_words: (string | null)[] }>(
-    passwordRules,
-    [institutionId, userKey],
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error('auth: a user that was just read is gone');
-  return { minLength: row.password_min_length, ownWords: row.own_words.filter((word) => word !== null) };
+  const { rows } = await db.query<{ minLength: number; ownWords: string[] }>(passwordRules, [
+    db.institutionId,
+    userKey,
+  ]);
+  if (rows[0] === undefined) throw new Error('auth: a user that was just read is gone');
+  return rows[0];
 }
 
 const setCredentials = sql(
@@ -45,12 +43,10 @@ const setCredentials = sql(
  */
 export async function updateCredentials(
   db: Queryable,
-  institutionId: InstitutionId,
   userKey: bigint,
-  username: string | null,
-  passwordHash: string,
+  { username, passwordHash }: { readonly username: string | null; readonly passwordHash: string },
 ): Promise<boolean> {
-  const values = [institutionId, userKey, username, passwordHash];
+  const values = [db.institutionId, userKey, username, passwordHash];
   return (await db.query(setCredentials, values)).rowCount === 1;
 }
 
@@ -65,15 +61,18 @@ const setStanding = sql(
    where institution_id = $1 and user_key = $2`,
 );
 
-/** Null changes nothing. Unlocking also ends a lock by wrong passwords; a disabled password stays disabled. */
+export interface StandingChange {
+  readonly active?: boolean;
+  readonly lockedByOperator?: boolean;
+}
+
+/** Unlocking also ends a lock by wrong passwords; a disabled password stays disabled. */
 export async function updateStanding(
   db: Queryable,
-  institutionId: InstitutionId,
   userKey: bigint,
-  change: { readonly active: boolean | null; readonly lockedByOperator: boolean | null; readonly at: Date },
+  { active, lockedByOperator, at }: StandingChange & { readonly at: Date },
 ): Promise<void> {
-  const { active, lockedByOperator, at } = change;
-  await db.query(setStanding, [institutionId, userKey, active, lockedByOperator, at]);
+  await db.query(setStanding, [db.institutionId, userKey, active, lockedByOperator, at]);
 }
 
 const newLogin = sql(
@@ -98,7 +97,6 @@ const copyPhone = sql(
 /** Inserts a user with credentials for a person of the core, unless the person has a user. */
 export async function insertLogin(
   db: Queryable,
-  institutionId: InstitutionId,
   row: {
     readonly userId: string;
     readonly personId: string;
@@ -110,19 +108,14 @@ export async function insertLogin(
     readonly createdAt: Date;
   },
 ): Promise<void> {
-  const { rows } = await db.query<{ user_key: bigint }>(newLogin, [
-    institutionId,
-    row.userId,
-    row.personId,
-    row.email,
-    row.username,
-    row.passwordHash,
-    row.active,
-    row.lockedByOperator,
-    row.createdAt,
+  const { userId, personId, email, username, passwordHash, active, lockedByOperator, createdAt } = row;
+  const { institutionId } = db;
+  const { rows } = await db.query<{ userKey: bigint }>(newLogin, [
+    ...[institutionId, userId, personId, email],
+    ...[username, passwordHash, active, lockedByOperator, createdAt],
   ]);
-  const userKey = rows[0]?.user_key;
-  if (userKey !== undefined) await db.query(copyPhone, [institutionId, userKey, row.personId]);
+  const userKey = rows[0]?.userKey;
+  if (userKey !== undefined) await db.query(copyPhone, [institutionId, userKey, personId]);
 }
 
 const userByName = sql(
@@ -138,14 +131,11 @@ const userByName = sql(
  */
 export async function selectUserByName(
   db: Queryable,
-  institutionId: InstitutionId,
   name: string,
 ): Promise<{ userKey: bigint; userId: string; username: string | null } | undefined> {
-  const { rows } = await db.query<{ user_key: bigint; user_id: string; username: string | null }>(
-    userByName,
-    [institutionId, name],
-  );
-  const [row, another] = rows;
-  if (row === undefined || another !== undefined) return undefined;
-  return { userKey: row.user_key, userId: row.user_id, username: row.username };
+  const { rows } = await db.query<{ userKey: bigint; userId: string; username: string | null }>(userByName, [
+    db.institutionId,
+    name,
+  ]);
+  return rows.length === 1 ? rows[0] : undefined;
 }

@@ -3,6 +3,7 @@ import type { InstitutionId } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import {
   insertLogin,
+  type StandingChange,
   selectPasswordRules,
   selectUserByName,
   updateCredentials,
@@ -12,75 +13,67 @@ import { checkNewPassword } from './passwords.ts';
 
 type CredentialDeps = Pick<AuthDeps, 'database' | 'clock' | 'passwords'>;
 
+interface OperatorRequest {
+  /** A username or a user id. */
+  readonly name: string;
+  readonly origin: Origin;
+}
+
 /**
- * An operator sets a member's password; failed tries are forgotten. False: no such user, or one without a username.
- * Problem `password_rejected`.
+ * Sets a member's password for an operator and resets the count of wrong ones. False: no such user, or one without a
+ * username. Problem `password_rejected`.
  */
 export async function setPassword(
   deps: CredentialDeps,
-  { institutionId }: { readonly institutionId: InstitutionId },
-  name: string,
-  password: string,
-  origin: Origin,
+  institutionId: InstitutionId,
+  { name, password, origin }: OperatorRequest & { readonly password: string },
 ): Promise<boolean> {
-  const user = await deps.database.read(institutionId, (db) => selectUserByName(db, institutionId, name));
+  const { database, clock, passwords } = deps;
+  const user = await database.read(institutionId, (db) => selectUserByName(db, name));
   if (user === undefined || user.username === null) return false;
-  const rules = await deps.database.read(institutionId, (db) =>
-    selectPasswordRules(db, institutionId, user.userKey),
-  );
-  await checkNewPassword(password, { username: user.username, ...rules });
-  const passwordHash = await deps.passwords.hash(password);
-  const { userId } = user;
-  await deps.database.transaction(institutionId, async (tx) => {
-    await updateCredentials(tx, institutionId, user.userKey, null, passwordHash);
-    const event = { kind: 'member.password_changed', subjectKey: user.userKey } as const;
-    await appendEvents(tx, [event], deps.clock());
+  const { userKey, userId, username } = user;
+  const rules = await database.read(institutionId, (db) => selectPasswordRules(db, userKey));
+  await checkNewPassword(password, { username, ...rules });
+  const passwordHash = await passwords.hash(password);
+  await database.transaction(institutionId, async (tx) => {
+    await updateCredentials(tx, userKey, { username: null, passwordHash });
+    await appendEvents(tx, [{ kind: 'member.password_changed', subjectKey: userKey }], clock());
     const entry = { action: 'user.password_set', outcome: 'succeeded', userId, origin } as const;
-    await appendAudit(tx, entry, deps.clock());
+    await appendAudit(tx, entry, clock());
   });
   return true;
 }
 
-/** An operator locks, unlocks, deactivates or reactivates a user; live tokens end with the next request. */
+const actions = {
+  active: { true: 'user.reactivated', false: 'user.deactivated' },
+  lockedByOperator: { true: 'user.locked', false: 'user.unlocked' },
+} as const satisfies Record<keyof StandingChange, Record<'true' | 'false', AuditAction>>;
+
+/** Locks, unlocks, deactivates or reactivates a user for an operator. A shut-out user's tokens end with the next request. */
 export async function setStanding(
-  deps: CredentialDeps,
+  { database, clock }: CredentialDeps,
   institutionId: InstitutionId,
-  name: string,
-  change: { readonly active?: boolean; readonly lockedByOperator?: boolean },
-  origin: Origin,
+  { name, origin, ...change }: OperatorRequest & StandingChange,
 ): Promise<boolean> {
-  return deps.database.transaction(institutionId, async (tx) => {
-    const user = await selectUserByName(tx, institutionId, name);
+  return database.transaction(institutionId, async (tx) => {
+    const user = await selectUserByName(tx, name);
     if (user === undefined) return false;
-    await updateStanding(tx, institutionId, user.userKey, {
-      active: change.active ?? null,
-      lockedByOperator: change.lockedByOperator ?? null,
-      at: deps.clock(),
-    });
-    const { userId } = user;
-    for (const action of actionsOf(change)) {
-      await appendAudit(tx, { action, outcome: 'succeeded', userId, origin }, deps.clock());
+    const { userId, userKey } = user;
+    const at = clock();
+    await updateStanding(tx, userKey, { ...change, at });
+    for (const member of ['active', 'lockedByOperator'] as const) {
+      const value = change[member];
+      if (value === undefined) continue;
+      const action = actions[member][`${value}`];
+      await appendAudit(tx, { action, outcome: 'succeeded', userId, origin }, at);
     }
     return true;
   });
 }
 
-function actionsOf(change: {
-  readonly active?: boolean;
-  readonly lockedByOperator?: boolean;
-}): AuditAction[] {
-  const { active, lockedByOperator } = change;
-  return [
-    ...(active === undefined ? [] : ([active ? 'user.reactivated' : 'user.deactivated'] as const)),
-    ...(lockedByOperator === undefined
-      ? []
-      : ([lockedByOperator ? 'user.locked' : 'user.unlocked'] as const)),
-  ];
-}
-
-/** A login for a person the core knows, as it stands in an extract of logins. Nothing happens when there is one. */
+/** A login for a person of the core, from an extract of logins. Does nothing if the person has one. */
 export async function createLogin(
-  deps: CredentialDeps,
+  { database, clock, passwords }: CredentialDeps,
   institutionId: InstitutionId,
   login: {
     readonly personId: string;
@@ -91,17 +84,10 @@ export async function createLogin(
     readonly state: 'active' | 'locked' | 'inactive';
   },
 ): Promise<void> {
-  const passwordHash = await deps.passwords.hash(login.password);
-  await deps.database.transaction(institutionId, (tx) =>
-    insertLogin(tx, institutionId, {
-      userId: login.userId,
-      personId: login.personId,
-      email: login.email,
-      username: login.username,
-      passwordHash,
-      active: login.state !== 'inactive',
-      lockedByOperator: login.state === 'locked',
-      createdAt: deps.clock(),
-    }),
+  const { personId, userId, username, password, email, state } = login;
+  const passwordHash = await passwords.hash(password);
+  const standing = { active: state !== 'inactive', lockedByOperator: state === 'locked' };
+  await database.transaction(institutionId, (tx) =>
+    insertLogin(tx, { personId, userId, username, email, passwordHash, ...standing, createdAt: clock() }),
   );
 }

@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+import { type Queryable, sql } from '../../storage/index.ts';
 
 const saveCode = sql(
   'auth_save_email_code',
@@ -9,20 +9,13 @@ const saveCode = sql(
        expires_at = excluded.expires_at, failed_tries = 0`,
 );
 
-/** A user has one code at most: a new one ends the old. */
+/** A user has at most one code; a new one replaces it. */
 export async function upsertEmailCode(
   db: Queryable,
-  institutionId: InstitutionId,
-  row: {
-    readonly userKey: bigint;
-    readonly selector: string;
-    readonly secretHash: Buffer;
-    readonly emailAddress: string;
-    readonly expiresAt: Date;
-  },
+  row: Omit<EmailCodeRow, 'userId' | 'failedTries'> & { readonly selector: string },
 ): Promise<void> {
   const { userKey, selector, secretHash, emailAddress, expiresAt } = row;
-  await db.query(saveCode, [institutionId, userKey, selector, secretHash, emailAddress, expiresAt]);
+  await db.query(saveCode, [db.institutionId, userKey, selector, secretHash, emailAddress, expiresAt]);
 }
 
 export interface EmailCodeRow {
@@ -36,8 +29,7 @@ export interface EmailCodeRow {
 
 const code = sql(
   'auth_email_code',
-  `select e.user_key as "userKey", u.user_id as "userId", e.secret_hash as "secretHash", e.email as "emailAddress",
-          e.failed_tries as "failedTries", e.expires_at as "expiresAt"
+  `select e.user_key, u.user_id, e.secret_hash, e.email as email_address, e.failed_tries, e.expires_at
    from email_codes e
    join users u on u.institution_id = e.institution_id and u.user_key = e.user_key
    where e.institution_id = $1 and e.selector = $2
@@ -46,12 +38,8 @@ const code = sql(
 );
 
 /** Undefined also for a user without a membership. */
-export async function selectEmailCode(
-  db: Queryable,
-  institutionId: InstitutionId,
-  selector: string,
-): Promise<EmailCodeRow | undefined> {
-  return (await db.query<EmailCodeRow>(code, [institutionId, selector])).rows[0];
+export async function selectEmailCode(db: Queryable, selector: string): Promise<EmailCodeRow | undefined> {
+  return (await db.query<EmailCodeRow>(code, [db.institutionId, selector])).rows[0];
 }
 
 const countTry = sql(
@@ -60,30 +48,23 @@ const countTry = sql(
    where institution_id = $1 and selector = $2 and failed_tries < $3`,
 );
 
-export async function countFailedEmailCode(
-  db: Queryable,
-  institutionId: InstitutionId,
-  selector: string,
-  most: number,
-): Promise<void> {
-  await db.query(countTry, [institutionId, selector, most]);
+export async function countFailedEmailCode(db: Queryable, selector: string, maxTries: number): Promise<void> {
+  await db.query(countTry, [db.institutionId, selector, maxTries]);
 }
 
-const spend = sql(
-  'auth_spend_email_code',
+const remove = sql(
+  'auth_delete_email_code',
   `delete from email_codes
    where institution_id = $1 and selector = $2 and failed_tries < $3 and expires_at > $4`,
 );
 
-/** False if another request spent it, or it expired, meanwhile. */
+/** False if another request used the code, or it expired, meanwhile. */
 export async function deleteEmailCode(
   db: Queryable,
-  institutionId: InstitutionId,
   selector: string,
-  most: number,
-  now: Date,
+  { maxTries, now }: { readonly maxTries: number; readonly now: Date },
 ): Promise<boolean> {
-  return (await db.query(spend, [institutionId, selector, most, now])).rowCount === 1;
+  return (await db.query(remove, [db.institutionId, selector, maxTries, now])).rowCount === 1;
 }
 
 const foundByEmail = sql(
@@ -93,13 +74,8 @@ const foundByEmail = sql(
 );
 
 /** Whether another user has the address, verified. */
-export async function isFoundByEmail(
-  db: Queryable,
-  institutionId: InstitutionId,
-  email: string,
-  exceptUserKey: bigint,
-): Promise<boolean> {
-  return (await db.query(foundByEmail, [institutionId, email, exceptUserKey])).rows.length > 0;
+export async function isFoundByEmail(db: Queryable, email: string, exceptUserKey: bigint): Promise<boolean> {
+  return (await db.query(foundByEmail, [db.institutionId, email, exceptUserKey])).rows.length > 0;
 }
 
 const verify = sql(
@@ -108,14 +84,9 @@ const verify = sql(
    where institution_id = $1 and user_key = $2 and email = $3`,
 );
 
-/** False if the user has another address by now. */
-export async function verifyEmailByCode(
-  db: Queryable,
-  institutionId: InstitutionId,
-  userKey: bigint,
-  email: string,
-): Promise<boolean> {
-  return (await db.query(verify, [institutionId, userKey, email])).rowCount === 1;
+/** False if the user has changed the address meanwhile. */
+export async function verifyEmailByCode(db: Queryable, userKey: bigint, email: string): Promise<boolean> {
+  return (await db.query(verify, [db.institutionId, userKey, email])).rowCount === 1;
 }
 
 const unverified = sql(
@@ -125,11 +96,7 @@ const unverified = sql(
      and lower(email collate "C") is distinct from lower(verified_email collate "C")`,
 );
 
-/** Undefined: the address that the user has is verified. */
-export async function selectUnverifiedEmail(
-  db: Queryable,
-  institutionId: InstitutionId,
-  userKey: bigint,
-): Promise<string | undefined> {
-  return (await db.query<{ email: string }>(unverified, [institutionId, userKey])).rows[0]?.email;
+/** The user's address; undefined if it is verified. */
+export async function selectUnverifiedEmail(db: Queryable, userKey: bigint): Promise<string | undefined> {
+  return (await db.query<{ email: string }>(unverified, [db.institutionId, userKey])).rows[0]?.email;
 }

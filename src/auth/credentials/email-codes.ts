@@ -20,21 +20,21 @@ import {
 import { newCode, readCode } from './one-time-codes.ts';
 
 const validMillis = 24 * 60 * 60 * 1000;
-const mostTries = 5;
-/** Of the vault: for its hash, and for the sealed one beside the event. */
+const maxTries = 5;
+/** The vault's purpose for the code's hash and for the sealed code. */
 const purpose = 'e-mail code';
-/** Of the trigger that keeps an address with the user who is found by it (sql/functions/members/check_verified_email.sql). */
+/** The trigger that keeps an address with the user who has it verified. */
 const takenState = 'SD041';
 
 export interface IssuedEmailCode {
   readonly code: string;
   readonly emailAddress: string;
-  /** For the event that hands it over. */
+  /** For the event by which the institution fetches it. */
   readonly sealedCode: Uint8Array;
   readonly expiresAt: Date;
 }
 
-/** A one-time code that confirms this address of the user, valid for 24 hours and five tries; ends an older one. */
+/** Issues a one-time code for an address of the user, valid for 24 hours and five tries. It replaces an older one. */
 export async function issueEmailCode(
   vault: Vault,
   tx: Transaction,
@@ -45,11 +45,11 @@ export async function issueEmailCode(
   const { selector, secret, code } = newCode();
   const expiresAt = new Date(at.getTime() + validMillis);
   const secretHash = vault.hash(purpose, secret);
-  await upsertEmailCode(tx, tx.institutionId, { userKey, selector, secretHash, emailAddress, expiresAt });
+  await upsertEmailCode(tx, { userKey, selector, secretHash, emailAddress, expiresAt });
   return { code, emailAddress, sealedCode: vault.seal(purpose, Buffer.from(code)), expiresAt };
 }
 
-/** For the command line: a new code for the address that a user has now, by user id or username. */
+/** Issues a new code for an operator, for the user's present address. `name`: a username or a user id. */
 export async function reissueEmailCode(
   deps: AuthDeps,
   institutionId: InstitutionId,
@@ -58,10 +58,10 @@ export async function reissueEmailCode(
 ): Promise<IssuedEmailCode | 'no_such_user' | 'verified_already'> {
   const at = deps.clock();
   return deps.database.transaction(institutionId, async (tx) => {
-    const user = await selectUserByName(tx, institutionId, name);
+    const user = await selectUserByName(tx, name);
     if (user === undefined) return 'no_such_user';
     const { userKey, userId } = user;
-    const emailAddress = await selectUnverifiedEmail(tx, institutionId, userKey);
+    const emailAddress = await selectUnverifiedEmail(tx, userKey);
     if (emailAddress === undefined) return 'verified_already';
     const entry = { action: 'user.email_code_issued', outcome: 'succeeded', userId, origin } as const;
     await appendAudit(tx, entry, at);
@@ -70,9 +70,9 @@ export async function reissueEmailCode(
 }
 
 /**
- * Verifies the address that the code was sent to, if the user still has it. The member does it, or a client of the
- * institution for them. Problems: `email_code_invalid` (wrong, spent, expired, tried too often, of another member, of an
- * address that was changed since, all alike), `email_taken`. Only a wrong code counts as a try.
+ * Verifies the address that the code was sent to, for the member or for a client of the institution. Only a wrong code counts as
+ * a try. Problems: `email_taken`; `email_code_invalid`, alike for a wrong, used or expired code, too many tries, another
+ * member's code, and an address that has changed since.
  */
 export async function confirmEmail(
   deps: AuthDeps,
@@ -86,9 +86,7 @@ export async function confirmEmail(
   if (found === undefined || !isTheirs) throw invalidCode();
   const { row, selector } = found;
   if (!found.matches) {
-    await deps.database.write(institutionId, (db) =>
-      countFailedEmailCode(db, institutionId, selector, mostTries),
-    );
+    await deps.database.write(institutionId, (db) => countFailedEmailCode(db, selector, maxTries));
     throw invalidCode();
   }
   const { userKey, userId, emailAddress } = row;
@@ -96,20 +94,13 @@ export async function confirmEmail(
   const businessAt = deps.businessTime(institutionId, at);
   try {
     await deps.database.transaction(institutionId, async (tx) => {
-      if (!(await deleteEmailCode(tx, institutionId, selector, mostTries, businessAt))) throw invalidCode();
-      if (await isFoundByEmail(tx, institutionId, emailAddress, userKey)) throw emailTaken();
-      if (!(await verifyEmailByCode(tx, institutionId, userKey, emailAddress))) throw invalidCode();
-      const data = { emailAddress };
-      const event = { kind: 'member.email_confirmed', subjectKey: userKey, data } as const;
+      if (!(await deleteEmailCode(tx, selector, { maxTries, now: businessAt }))) throw invalidCode();
+      if (await isFoundByEmail(tx, emailAddress, userKey)) throw emailTaken();
+      if (!(await verifyEmailByCode(tx, userKey, emailAddress))) throw invalidCode();
+      const event = { kind: 'member.email_confirmed', subjectKey: userKey, data: { emailAddress } } as const;
       await appendEvents(tx, [event], at);
-      const entry = {
-        action: 'user.email_confirmed',
-        outcome: 'succeeded',
-        clientId,
-        userId,
-        origin,
-      } as const;
-      await appendAudit(tx, entry, at);
+      const facts = { outcome: 'succeeded', clientId, userId, origin } as const;
+      await appendAudit(tx, { action: 'user.email_confirmed', ...facts }, at);
     });
   } catch (error) {
     const lostRace =
@@ -125,8 +116,8 @@ async function findEmailCode(
   code: string,
 ): Promise<{ readonly row: EmailCodeRow; readonly selector: string; readonly matches: boolean } | undefined> {
   const { selector, secret } = readCode(code);
-  const row = await database.read(institutionId, (db) => selectEmailCode(db, institutionId, selector));
-  if (row === undefined || row.failedTries >= mostTries) return undefined;
+  const row = await database.read(institutionId, (db) => selectEmailCode(db, selector));
+  if (row === undefined || row.failedTries >= maxTries) return undefined;
   if (row.expiresAt <= businessTime(institutionId, clock())) return undefined;
   return { row, selector, matches: timingSafeEqual(vault.hash(purpose, secret), row.secretHash) };
 }
@@ -142,25 +133,25 @@ const emailCode: CodeKind = {
   },
 };
 
-/** The code of an address to be confirmed. Problem `not_found`. */
+/** Problem `not_found`. */
 export async function getEmailCode(
   deps: AuthDeps,
   actor: ClientActor,
   eventId: string,
   origin: Origin,
 ): Promise<{ readonly emailCode: string; readonly userId: string; readonly expiresAt: Date }> {
-  const { code, ...rest } = await handOverCode(deps, emailCode, actor, eventId, origin);
+  const { code, ...rest } = await handOverCode(deps, emailCode, { actor, eventId, origin });
   return { emailCode: code, ...rest };
 }
 
-/** The institution has it. Problem `not_found`. */
+/** Wipes the delivered code. Problem `not_found`. */
 export function acknowledgeEmailCode(
   deps: AuthDeps,
   actor: ClientActor,
   eventId: string,
   origin: Origin,
 ): Promise<void> {
-  return acknowledgeCode(deps, emailCode, actor, eventId, origin);
+  return acknowledgeCode(deps, emailCode, { actor, eventId, origin });
 }
 
 function invalidCode(): Problem {

@@ -6,19 +6,19 @@ const secretBytes = 16;
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 interface OneTimeCode {
-  /** Finds the row; only a hash of the secret stands there. */
+  /** Finds the row, which holds only a hash of the secret. */
   readonly selector: string;
   readonly secret: string;
 }
 
-/** 128 random bits behind a selector, and both as one text for people. */
+/** Returns 128 random bits and a selector, and both as one text for people. */
 export function newCode(): OneTimeCode & { readonly code: string } {
   const selector = base32(randomBytes(selectorBytes));
   const secret = base32(randomBytes(secretBytes));
   return { selector, secret, code: `${selector}-${secret}` };
 }
 
-/** As people copy it: in either case, with or without the dash, with O for 0 and I or L for 1. */
+/** Accepts either case, a missing dash, O for 0, and I or L for 1. */
 export function readCode(code: string): OneTimeCode {
   const plain = code.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1');
   const selectorLength = base32(Buffer.alloc(selectorBytes)).length;

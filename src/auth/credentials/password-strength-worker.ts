@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 
-/* A thread of its own: an estimate takes up to half a second, and the dictionaries tens of megabytes while it lives. */
+/* A separate thread: an estimate takes up to half a second, and the dictionaries use tens of megabytes until the thread ends. */
 
 const estimator = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs });
 

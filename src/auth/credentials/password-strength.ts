@@ -5,7 +5,7 @@ import { wellKnownPhrases } from './well-known-phrases.ts';
 
 /** Below 10^8 guesses a password is "somewhat guessable" to zxcvbn: a slow hash alone does not protect it. */
 const fewestGuessesLog10 = 8;
-/** The estimate's time grows faster than the text; what stands behind this adds to a password, and never takes from it. */
+/** In characters. The estimate's time grows faster than the text; the rest of a longer password only adds strength. */
 const longestEstimated = 72;
 const shortestWord = 3;
 const shortestPhrase = 8;
@@ -14,7 +14,7 @@ const mostWaiting = 64;
 const patienceMillis = 5_000;
 const idleMillis = 60_000;
 
-/** One estimate at a time: the thread is shared by all of the process. */
+/** One estimate at a time: the process has one thread for it. */
 const turns = new Turns(1, mostWaiting);
 let worker: Worker | undefined;
 let idle: NodeJS.Timeout | undefined;
@@ -30,7 +30,7 @@ export async function isGuessable(password: string, ownWords: readonly string[])
   return (await turns.take('strength', () => estimate(texts))) < fewestGuessesLog10;
 }
 
-/** The longest first, so that "lakeside.example" leaves nothing where "lakeside" would leave ".example". */
+/** Removes the longest words first: "lakeside" would leave ".example" of "lakeside.example". */
 function withoutWords(text: string, words: readonly string[]): string {
   return words
     .flatMap((word) => [word, ...word.split(/[^\p{L}\p{N}]+/u)])
@@ -40,15 +40,12 @@ function withoutWords(text: string, words: readonly string[]): string {
     .reduce((left, word) => left.replaceAll(word, ''), text);
 }
 
-/** The estimate takes a common password with a zero-width space in it for an uncommon one. */
+/** zxcvbn does not recognize a common password that contains a zero-width space. */
 function withoutInvisible(text: string): string {
   return text.replace(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, '');
 }
 
-/**
- * The same word again is a repetition, whichever characters stand between. A character three times or more in a row counts
- * once: "111222333" is no more than "123".
- */
+/** Removes separators, and repeats of a character: "111222333" is no stronger than "123". */
 function withoutFiller(text: string): string {
   return text.replace(/[\s._-]+/gu, '').replace(/(.)\1{2,}/gu, '$1');
 }
@@ -62,13 +59,13 @@ function withoutPhrases(text: string): string {
   return text;
 }
 
-/** "summer2026summer" is no more than "summer2026". */
+/** Removes repeated parts: "summer2026summer" is no stronger than "summer2026". */
 function withoutRepeats(text: string): string {
   const left = text.replace(/(.{4,})(.*?)\1/gu, '$1$2');
   return left === text ? text : withoutRepeats(left);
 }
 
-/** The thread starts with the first estimate and ends after a minute without one. */
+/** Starts the thread with the first estimate and ends it after a minute without one. */
 function estimate(texts: readonly string[]): Promise<number> {
   clearTimeout(idle);
   worker ??= startWorker();

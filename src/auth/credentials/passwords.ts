@@ -9,17 +9,16 @@ const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const encodedParameters = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
 const maxWaiting = 512;
 const maxLength = 128;
-/** UTF-16 units, before it is normalized: of no character are there more than six in its longest spelling. */
-const mostUnits = 8 * maxLength;
+/** In UTF-16 units, before normalization; no character has more than six. */
+const maxUnits = 8 * maxLength;
 
 /**
- * Hashes and checks passwords, some at a time: a storm of logins takes turns on a part of the cores and of libuv's
- * threads, and is refused beyond a number (Problem `overloaded`) rather than allowed to slow the rest of the service. New
- * passwords stand in a line of their own, so that they do not hold up logins.
+ * Hashes and verifies passwords, a bounded number at a time, so that a storm of sign-ins cannot slow the rest of the service. Beyond
+ * a number of waiting ones: Problem `overloaded`. New passwords have a queue of their own and do not delay sign-ins.
  */
 export class PasswordHasher {
   readonly #turns: Turns;
-  #nobodysHash: Promise<string> | undefined;
+  #dummyHash: Promise<string> | undefined;
 
   constructor(concurrency: number) {
     this.#turns = new Turns(concurrency, maxWaiting);
@@ -29,36 +28,36 @@ export class PasswordHasher {
     return this.#turns.take('new', () => hash(normalize(password), parameters));
   }
 
-  /** `encoded` null, for a user who does not exist or has no password, takes as long and answers false. */
+  /** False for `encoded` null (an unknown user, or one without a password), after the same time. */
   async verify(encoded: string | null, password: string): Promise<boolean> {
-    this.#nobodysHash ??= hashForNobody();
-    const against = encoded ?? (await this.#nobodysHash);
+    this.#dummyHash ??= startDummyHash();
+    const against = encoded ?? (await this.#dummyHash);
     const matches = await this.#turns.take('check', () => verify(against, normalize(password)));
     return matches && encoded !== null;
   }
 
-  /** The hash to keep of a password that has just matched: a new one where the old was made with other parameters. */
+  /** The hash to store for a password that has just matched: a new one if the old has other parameters. */
   async upgrade(encoded: string | null, password: string): Promise<string | null> {
     return encoded === null || encoded.startsWith(encodedParameters) ? encoded : this.hash(password);
   }
 }
 
-/** With the first check of a process; libuv has its threads from then on. */
-function hashForNobody(): Promise<string> {
+/** Made with the first check of a process, which also starts libuv's threads. */
+function startDummyHash(): Promise<string> {
   const hashing = hash('nobody has this password', parameters);
   giveWay('libuv');
   return hashing;
 }
 
 /**
- * NFKC, so that the same keys on another keyboard give the same password (NIST SP 800-63B-4, 3.1.1.2). What is too long
- * to be one stays as it is: marks out of order are put into it in time that grows with the square of their number.
+ * NFKC, so that different keyboards give the same password (NIST SP 800-63B-4, section 3.1.1.2). A text that is too long for a
+ * password stays as it is, since the time to normalize combining marks grows with the square of their number.
  */
 function normalize(password: string): string {
-  return password.length > mostUnits ? password : password.normalize('NFKC');
+  return password.length > maxUnits ? password : password.normalize('NFKC');
 }
 
-/** Parts of a password that a stranger would try first: names, numbers and addresses of the member, the institution's name. */
+/** `ownWords`: names, numbers and addresses of the member, and the institution's name. */
 export interface PasswordRules {
   readonly username: string;
   readonly minLength: number;
@@ -66,8 +65,8 @@ export interface PasswordRules {
 }
 
 /**
- * The rules for a new password, after NIST SP 800-63B-4: length, no username in it, not guessable. Throws Problem
- * `password_rejected` that says which rule, at the field `pointer`.
+ * Checks a new password after NIST SP 800-63B-4: length, no username in it, not guessable. Problem `password_rejected` with
+ * the broken rule, at the field `pointer`.
  */
 export async function checkNewPassword(
   password: string,

@@ -2,10 +2,7 @@ import { Problem } from '../../shared/problem.ts';
 
 const username = /^[A-Za-z0-9._@+-]{6,64}$/;
 
-/**
- * What the spellings of one username have in common. In ASCII alone, as the look-up compares: to `toLowerCase` the
- * Kelvin sign is a k, and who it is must not depend on who folds.
- */
+/** Folds ASCII letters only, as the database's look-up does: `toLowerCase` would turn the Kelvin sign into a k. */
 export function foldUsername(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

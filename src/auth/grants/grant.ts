@@ -4,41 +4,40 @@ import type { TokenSubject } from '../tokens/access-tokens.ts';
 import type { Scope } from '../tokens/scopes.ts';
 import type { TokenRequest } from '../tokens/token-request.ts';
 
-/** Whom a token is for: the client itself, or a user. */
-export type Bearer =
+/** The holder of a new token: the client itself, or a user. */
+export type TokenHolder =
   | { readonly use: 'client' }
   | {
       readonly use: 'member';
       readonly userId: string;
       readonly userKey: bigint;
-      /** As it was read with what proved the user: a token of an older one is dead. */
+      /** Read together with the proof of identity; a later epoch ends the token. */
       readonly userEpoch: number;
       readonly customerIds: readonly string[];
-      /** When the user proved who they are, in seconds; undefined where the provider does not say. */
+      /** The time at which the user proved their identity, in seconds; undefined if the provider does not state it. */
       readonly authTime?: number | undefined;
-      /** Who asserted the user. */
+      /** The provider that asserted the user. */
       readonly provider?: NonNullable<TokenSubject['provider']>;
       /** Of a login that is renewed: its family, and the next refresh token. */
       readonly familyId?: string;
       readonly refreshToken?: string;
     };
 
-/** What a grant leaves of what was asked for. */
-export interface Bounds {
-  /** Exactly these, where the grant has its own. */
+/** The grant's limits on the token. */
+export interface GrantLimits {
+  /** The grant decides the scopes by itself. */
   readonly scopes?: readonly Scope[];
-  /** Scopes beyond these are not granted, whatever was asked for; left out: no bound but the client's. */
+  /** Scopes outside of these are not granted. */
   readonly maxScopes?: readonly Scope[];
-  /** The token lives no longer. */
   readonly maxLifetimeSeconds?: number;
 }
 
-/** One way to obtain a token. `authorize` says whom the token is for, or throws OAuthError. */
+/** One way to obtain a token. `authorize` returns the token's holder, or throws OAuthError. */
 export interface Grant {
   readonly grantType: string;
   readonly authorize: (
     deps: AuthDeps,
     client: AuthenticatedClient,
     request: TokenRequest,
-  ) => Promise<Bearer & Bounds>;
+  ) => Promise<TokenHolder & GrantLimits>;
 }

@@ -5,7 +5,7 @@ import { password } from './password.ts';
 import { refreshToken } from './refresh-token.ts';
 import { saml2Bearer } from './saml2-bearer.ts';
 
-/** Every way to obtain a token, by `grant_type`; the metadata names them from here. */
+/** The supported grants by `grant_type`. The metadata lists them. */
 export const grants: ReadonlyMap<string, Grant> = new Map(
   [clientCredentials, password, refreshToken, jwtBearer, saml2Bearer].map((grant) => [
     grant.grantType,

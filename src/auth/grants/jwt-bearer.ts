@@ -8,14 +8,14 @@ import { InvalidAssertionError } from '../providers/invalid-assertion-error.ts';
 import { authTimeOf, peekJwt, textClaim, verifyJwt } from '../providers/jwt.ts';
 import type { Grant } from './grant.ts';
 
-/** A provider's access tokens and other JWTs are no assertions, though it signs them with the same key (RFC 8725 3.11). */
+/** Excludes the provider's access tokens and other JWTs that are signed with the same key (RFC 8725 section 3.11). */
 const types = [undefined, 'jwt', 'authorization-grant+jwt'];
 
 const jwtAssertion: AssertionFormat = {
   kind: 'jwt',
   peek: (jwt) => {
     const peeked = peekJwt(jwt);
-    // Meant for several, it could be carried from one to the next.
+    // An assertion for several audiences could be carried from one to another.
     if (peeked.audiences.length === 1) return peeked;
     throw new InvalidAssertionError('The claim aud must name one audience.');
   },
@@ -33,7 +33,7 @@ const jwtAssertion: AssertionFormat = {
   },
 };
 
-/** RFC 7523 section 2.1: a JWT by which a provider says who the member is. */
+/** RFC 7523 section 2.1: a provider's JWT identifies the member. */
 export const jwtBearer: Grant = {
   grantType: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
   authorize: (deps, client, request) =>

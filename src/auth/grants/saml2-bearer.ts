@@ -10,7 +10,7 @@ const samlAssertion: AssertionFormat = {
     verifySaml(provider, decodeAssertion(text), tokenEndpointOf(issuer), now),
 };
 
-/** RFC 7522 section 2.1: a SAML 2.0 assertion by which a provider says who the member is. */
+/** RFC 7522 section 2.1: a provider's SAML 2.0 assertion identifies the member. */
 export const saml2Bearer: Grant = {
   grantType: 'urn:ietf:params:oauth:grant-type:saml2-bearer',
   authorize: (deps, client, request) =>

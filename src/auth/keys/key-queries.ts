@@ -1,7 +1,7 @@
 import { type Directory, sql } from '../../storage/index.ts';
 import type { KeyTimes } from './key-states.ts';
 
-/** Signing keys stand in the global directory: they are no institution's own. */
+/** Signing keys belong to the global directory, not to an institution. */
 export interface SigningKeyRow extends KeyTimes {
   readonly kid: string;
   readonly publicJwk: object;
@@ -16,24 +16,9 @@ const all = sql(
    order by generation`,
 );
 
-/** Oldest first. */
+/** The oldest first. */
 export async function selectSigningKeys(db: Directory): Promise<SigningKeyRow[]> {
-  const { rows } = await db.query<{
-    kid: string;
-    public_jwk: object;
-    sealed_private_key: Buffer | null;
-    generation: number;
-    signs_from: Date;
-    created_at: Date;
-  }>(all);
-  return rows.map((row) => ({
-    kid: row.kid,
-    publicJwk: row.public_jwk,
-    sealedPrivateKey: row.sealed_private_key,
-    generation: row.generation,
-    signsFrom: row.signs_from,
-    createdAt: row.created_at,
-  }));
+  return (await db.query<SigningKeyRow>(all)).rows;
 }
 
 const newKey = sql(
@@ -43,20 +28,14 @@ const newKey = sql(
    on conflict (generation) do nothing`,
 );
 
-/** False when another process made that generation first. */
+/** False if another process inserted the generation first. */
 export async function insertSigningKey(
   db: Directory,
   key: SigningKeyRow & { readonly sealedPrivateKey: Uint8Array },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(newKey, [
-    key.kid,
-    key.publicJwk,
-    Buffer.from(key.sealedPrivateKey),
-    key.generation,
-    key.signsFrom,
-    key.createdAt,
-  ]);
-  return rowCount === 1;
+  const { kid, publicJwk, sealedPrivateKey, generation, signsFrom, createdAt } = key;
+  const values = [kid, publicJwk, Buffer.from(sealedPrivateKey), generation, signsFrom, createdAt];
+  return (await db.query(newKey, values)).rowCount === 1;
 }
 
 const wipe = sql(

@@ -1,6 +1,6 @@
 import type { RefusalFacts } from '../tokens/oauth-error.ts';
 
-/** Why an assertion, or a provider's token, is not believed; one sentence that its bearer may read. */
+/** An assertion or a provider's token is invalid. The message is one sentence that the caller may read. */
 export class InvalidAssertionError extends Error {
   override readonly name = 'InvalidAssertionError';
   /** For the audit alone. */

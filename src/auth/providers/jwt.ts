@@ -3,13 +3,13 @@ import { isCompactJwt } from '../tokens/compact-jwt.ts';
 import { InvalidAssertionError } from './invalid-assertion-error.ts';
 import type { ActiveProvider } from './providers.ts';
 
-/** How far a provider's clock may be from ours. */
+/** The tolerated difference between a provider's clock and ours. */
 export const clockSkewSeconds = 60;
 
 const maxCharacters = 16_384;
 const maxAudiences = 10;
 
-/** What a JWT says of where it comes from and whom it is for, before anything of it is believed. InvalidAssertionError. */
+/** Reads the unverified issuer and audiences of a JWT. Throws InvalidAssertionError. */
 export function peekJwt(jwt: string): { readonly issuer: string; readonly audiences: readonly string[] } {
   if (jwt.length > maxCharacters || !isCompactJwt(jwt)) throw malformed();
   let payload: JWTPayload;
@@ -26,7 +26,7 @@ export function peekJwt(jwt: string): { readonly issuer: string; readonly audien
   return { issuer, audiences };
 }
 
-/** What a token says its issuer is, if it is a JWT at all. Nothing of it is believed. */
+/** The unverified issuer of a token, if it is a JWT. */
 export function issuerOf(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
@@ -36,9 +36,8 @@ export function issuerOf(token: string): string | undefined {
 }
 
 /**
- * The claims of a JWT that this provider signed, for its registered audience and valid now. The key is the provider's,
- * chosen by `kid` (or the only one there is), and with it the algorithm: the header chooses neither. What its `crit`
- * asks for is not understood here. InvalidAssertionError.
+ * Verifies a JWT of the provider: its signature, its registered audience, its times. `kid` selects one of the provider's registered
+ * keys (or the only one), which determines the algorithm. A header with `crit` is rejected. Throws InvalidAssertionError.
  */
 export async function verifyJwt(
   provider: ActiveProvider,
@@ -80,7 +79,7 @@ export async function verifyJwt(
   return { ...payload, exp };
 }
 
-/** A claim that must be a text. InvalidAssertionError. */
+/** A claim that must be a non-empty string. Throws InvalidAssertionError. */
 export function textClaim(payload: JWTPayload, name: string): string {
   const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
   if (typeof value !== 'string' || value === '' || value.includes('\0')) throw wrongClaim(name);
@@ -88,24 +87,24 @@ export function textClaim(payload: JWTPayload, name: string): string {
 }
 
 /**
- * When the member proved who they are (OpenID Connect Core 1.0 section 2), in seconds. Undefined where the provider does
- * not say: when it made the token tells nothing of that.
+ * The time at which the member proved their identity (OpenID Connect Core 1.0 section 2), in seconds. Undefined if the provider does
+ * not state it; `iat` does not replace it.
  */
 export function authTimeOf({ auth_time: claimed }: JWTPayload, now: Date): number | undefined {
   const nowSeconds = Math.floor(now.getTime() / 1000);
   if (typeof claimed !== 'number' || claimed > nowSeconds + clockSkewSeconds) return undefined;
-  // A provider whose clock is ahead gains nothing by it.
+  // A fast clock of the provider must not make the proof look newer.
   return Math.min(Math.floor(claimed), nowSeconds);
 }
 
-/** RFC 7515 section 4.1.9: `application/` may be left out, and case does not count. */
+/** RFC 7515 section 4.1.9: `application/` is optional, and case is ignored. */
 function shortType(typ: unknown): string | undefined {
   if (typ !== undefined && typeof typ !== 'string') throw malformed();
   return typ?.toLowerCase().replace(/^application\//, '');
 }
 
 function isName(value: unknown): value is string {
-  // What no database would take was registered by nobody.
+  // PostgreSQL stores no NUL, so no registered name has one.
   return typeof value === 'string' && value !== '' && !value.includes('\0');
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { InvalidPublicKeyError } from '../keys/public-keys.ts';
 import { importKeys, readCertificates, readJwks } from './keys.ts';
-import { ProviderRejectedError } from './provider.ts';
 
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const ecJwk = ec.publicKey.export({ format: 'jwk' });
@@ -78,7 +78,7 @@ describe('JWK Set of a provider', () => {
   };
   for (const [name, text] of Object.entries(refused)) {
     test(`rejects a JWK Set: ${name}`, () => {
-      assert.throws(() => readJwks(text), ProviderRejectedError);
+      assert.throws(() => readJwks(text), InvalidPublicKeyError);
     });
   }
 });
@@ -91,7 +91,7 @@ describe('certificates of a provider', () => {
   };
   for (const [name, text] of Object.entries(refused)) {
     test(`rejects a certificate: ${name}`, () => {
-      assert.throws(() => readCertificates(text), ProviderRejectedError);
+      assert.throws(() => readCertificates(text), InvalidPublicKeyError);
     });
   }
 });

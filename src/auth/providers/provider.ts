@@ -1,34 +1,34 @@
 import type { UserIdType } from '../../members/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
+import type { PublicJwk } from '../keys/public-keys.ts';
 import type { Scope } from '../tokens/scopes.ts';
-import type { ProviderKey } from './keys.ts';
 
 export const providerKinds = ['jwt', 'saml'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
-/** What an institution may change of a provider. Any change is a new generation, and ends what was made before it. */
+/** The settings that an institution may change. Each change makes a new generation and ends the tokens of older ones. */
 export interface ProviderSettings {
-  readonly keys: readonly ProviderKey[];
-  /** The claim of a JWT or the NameID Format of a SAML assertion that names the customer. */
+  readonly keys: readonly PublicJwk[];
+  /** The claim of a JWT, or the NameID Format of a SAML assertion, that names the member. */
   readonly subjectFrom: string;
-  /** What kind of id stands there. */
+  /** The type of that id. */
   readonly userIdType: UserIdType;
-  /** The most that an identity asserted by it may do. */
+  /** The scopes that a member on its word may have. */
   readonly scopes: readonly Scope[];
-  /** Whether its own access tokens (RFC 9068) open resources here; only of kind `jwt`. */
+  /** Whether its own access tokens (RFC 9068) are accepted; kind `jwt` only. */
   readonly resourceTokens: boolean;
-  /** The `typ` that those must have. */
+  /** The required `typ` of those tokens. */
   readonly tokenType: string;
   readonly active: boolean;
 }
 
-/** Its kind, issuer and audience never change: that would be another provider. */
+/** Kind, issuer and audience never change. */
 export interface NewProvider extends ProviderSettings {
   readonly providerId: string;
   readonly kind: ProviderKind;
-  /** `iss` of its JWTs, or the entity ID in its assertions' Issuer. */
+  /** `iss` of its JWTs, or the entity ID in the Issuer of its assertions. */
   readonly issuer: string;
-  /** What its assertions and tokens must be meant for: us, by a name of the institution's choice. */
+  /** The required audience of its assertions and tokens: a name of this service that the institution chooses. */
   readonly audience: string;
 }
 
@@ -36,11 +36,11 @@ export interface NewProvider extends ProviderSettings {
 export interface Provider extends NewProvider {
   readonly institutionId: InstitutionId;
   readonly generation: number;
-  /** Its own access tokens are accepted if they were issued later: it was switched off or on, or registered, then. */
+  /** The time of its registration, or of its last switch off or on. Its own access tokens must have been issued later. */
   readonly tokensEndedAt: Date;
 }
 
-/** Why a provider cannot be registered as asked; one sentence for the operator. */
+/** A provider cannot be registered or changed. The message is one sentence for the operator. */
 export class ProviderRejectedError extends Error {
   override readonly name = 'ProviderRejectedError';
 }

@@ -3,17 +3,17 @@ import { importKeys, type VerificationKey } from './keys.ts';
 import type { Provider } from './provider.ts';
 import { selectByIssuer, selectProvider } from './queries.ts';
 
-/** A provider that is switched on, with its keys ready for use. */
+/** A provider that is switched on, with its keys imported. */
 export interface ActiveProvider extends Provider {
   readonly verificationKeys: readonly VerificationKey[];
 }
 
 const freshMillis = 1_000;
 
-/** The registered providers that are switched on, as they were at most a second ago. */
+/** The registered providers that are switched on, at most a second old. */
 export class Providers {
   readonly #database: Database;
-  readonly #known = new Map<
+  readonly #cache = new Map<
     string,
     { readonly readAt: number; readonly provider: Promise<ActiveProvider | undefined> }
   >();
@@ -23,18 +23,18 @@ export class Providers {
   }
 
   async find(institutionId: InstitutionId, providerId: string): Promise<ActiveProvider | undefined> {
-    const name = `${institutionId} ${providerId}`;
-    const known = this.#known.get(name);
-    if (known !== undefined && performance.now() - known.readAt < freshMillis) return known.provider;
+    const key = `${institutionId} ${providerId}`;
+    const cached = this.#cache.get(key);
+    if (cached !== undefined && performance.now() - cached.readAt < freshMillis) return cached.provider;
     const provider = this.#read(institutionId, providerId);
-    this.#known.set(name, { readAt: performance.now(), provider });
-    provider.catch(() => this.#known.delete(name));
+    this.#cache.set(key, { readAt: performance.now(), provider });
+    provider.catch(() => this.#cache.delete(key));
     return provider;
   }
 
   /**
-   * The one that registered this issuer under one of these audiences. None also when several did: what is meant for
-   * two institutions at once is for neither.
+   * The provider registered with this issuer and one of these audiences. Undefined if several match: a token for two institutions
+   * is accepted by neither.
    */
   async findByIssuer(issuer: string, audiences: readonly string[]): Promise<ActiveProvider | undefined> {
     const [one, another] = await this.#database.directory((db) => selectByIssuer(db, issuer, audiences));
@@ -43,9 +43,7 @@ export class Providers {
   }
 
   async #read(institutionId: InstitutionId, providerId: string): Promise<ActiveProvider | undefined> {
-    const provider = await this.#database.read(institutionId, (db) =>
-      selectProvider(db, institutionId, providerId),
-    );
+    const provider = await this.#database.read(institutionId, (db) => selectProvider(db, providerId));
     if (provider?.active !== true) return undefined;
     return { ...provider, verificationKeys: importKeys(provider.keys) };
   }

@@ -8,11 +8,18 @@ import {
 import { type InstitutionId, isUniqueViolation, type Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import { type NewProvider, type Provider, ProviderRejectedError, type ProviderSettings } from './provider.ts';
-import { deleteProvider, insertIssuer, insertProvider, selectProviders, updateProvider } from './queries.ts';
+import {
+  deleteProvider,
+  insertIssuer,
+  insertProvider,
+  selectProvider,
+  selectProviders,
+  updateProvider,
+} from './queries.ts';
 
 type RegistryDeps = Pick<AuthDeps, 'database' | 'clock' | 'issuer'>;
 
-/** ProviderRejectedError when its id, or its issuer with this audience, is registered already. */
+/** Throws ProviderRejectedError if the id, or the issuer with this audience, is registered already. */
 export async function addProvider(
   deps: RegistryDeps,
   institutionId: InstitutionId,
@@ -22,13 +29,13 @@ export async function addProvider(
   if (provider.issuer === deps.issuer) throw new ProviderRejectedError('That issuer is this service itself.');
   checkScopes(provider);
   try {
-    await deps.database.transaction(institutionId, async (tx) => {
-      if (!(await insertIssuer(tx, institutionId, provider))) {
+    const { providerId } = provider;
+    await recordChange(deps, institutionId, { action: 'provider.added', origin, providerId }, async (tx) => {
+      if (!(await insertIssuer(tx, provider))) {
         throw new ProviderRejectedError('This issuer is registered already for this audience.');
       }
-      await insertProvider(tx, institutionId, provider, deps.clock());
-      const after = await selectProvider(tx, provider.providerId);
-      await record(deps, tx, 'provider.added', provider.providerId, origin, whatChanged(undefined, after));
+      await insertProvider(tx, provider, deps.clock());
+      return true;
     });
   } catch (error) {
     if (isUniqueViolation(error))
@@ -38,8 +45,8 @@ export async function addProvider(
 }
 
 /**
- * Also switches it off and on. Identities asserted before end within a second: they name the generation that they were
- * made by. ProviderRejectedError when there is no such provider.
+ * Also switches a provider off and on. Tokens on its word end within a second. Throws ProviderRejectedError if there is no
+ * such provider.
  */
 export async function changeProvider(
   deps: RegistryDeps,
@@ -49,59 +56,53 @@ export async function changeProvider(
   origin: Origin,
 ): Promise<void> {
   checkScopes(settings);
-  await deps.database.transaction(institutionId, async (tx) => {
-    const before = await selectProvider(tx, providerId);
-    if (!(await updateProvider(tx, institutionId, providerId, settings, deps.clock())))
-      throw unknownProvider();
-    const after = await selectProvider(tx, providerId);
-    await record(deps, tx, 'provider.changed', providerId, origin, whatChanged(before, after));
-  });
+  await recordChange(deps, institutionId, { action: 'provider.changed', origin, providerId }, (tx) =>
+    updateProvider(tx, providerId, { ...settings, at: deps.clock() }),
+  );
 }
 
-/** Identities asserted by it end within a second. ProviderRejectedError when there is no such provider. */
+/** Tokens on its word end within a second. Throws ProviderRejectedError if there is no such provider. */
 export async function removeProvider(
   deps: RegistryDeps,
   institutionId: InstitutionId,
   providerId: string,
   origin: Origin,
 ): Promise<void> {
-  await deps.database.transaction(institutionId, async (tx) => {
-    const before = await selectProvider(tx, providerId);
-    if (!(await deleteProvider(tx, institutionId, providerId))) throw unknownProvider();
-    await record(deps, tx, 'provider.removed', providerId, origin, whatChanged(before, undefined));
-  });
+  await recordChange(deps, institutionId, { action: 'provider.removed', origin, providerId }, (tx) =>
+    deleteProvider(tx, providerId),
+  );
 }
 
 export async function listProviders(deps: RegistryDeps, institutionId: InstitutionId): Promise<Provider[]> {
-  return deps.database.read(institutionId, (db) => selectProviders(db, institutionId));
+  return deps.database.read(institutionId, selectProviders);
 }
 
-function record(
-  { clock }: RegistryDeps,
-  tx: Transaction,
-  action: AuditAction,
-  subject: string,
-  origin: Origin,
-  change: Pick<AuditEntry, 'before' | 'after'>,
+/** Makes the change, which returns false if there is no such provider, and its audit entry. */
+async function recordChange(
+  { database, clock }: RegistryDeps,
+  institutionId: InstitutionId,
+  facts: { readonly action: AuditAction; readonly providerId: string; readonly origin: Origin },
+  change: (tx: Transaction) => Promise<boolean>,
 ): Promise<void> {
-  const entry = { action, outcome: 'succeeded', subject, origin, ...change } as const;
-  return appendAudit(tx, entry, clock());
+  const { action, providerId: subject, origin } = facts;
+  await database.transaction(institutionId, async (tx) => {
+    const before = audited(await selectProvider(tx, subject));
+    if (!(await change(tx))) {
+      throw new ProviderRejectedError('There is no such provider in this institution.');
+    }
+    const changes = whatChanged(before, audited(await selectProvider(tx, subject)));
+    const entry: AuditEntry = { action, outcome: 'succeeded', subject, origin, ...changes };
+    await appendAudit(tx, entry, clock());
+  });
 }
 
-/** As the audit keeps it: of each key its id. */
-async function selectProvider(tx: Transaction, providerId: string) {
-  const all = await selectProviders(tx, tx.institutionId);
-  const found = all.find((provider) => provider.providerId === providerId);
-  if (found === undefined) return undefined;
-  const { tokensEndedAt: _, ...settings } = found;
-  return { ...settings, keys: found.keys.map(({ kid }) => kid) };
+/** The audit keeps the ids of keys, not the keys. */
+function audited(provider: Provider | undefined) {
+  if (provider === undefined) return undefined;
+  const { tokensEndedAt: _, keys, ...settings } = provider;
+  return { ...settings, keys: keys.map(({ kid }) => kid) };
 }
 
-function unknownProvider(): ProviderRejectedError {
-  return new ProviderRejectedError('There is no such provider in this institution.');
-}
-
-/** Who wants another token for an assertion brings another assertion. */
 function checkScopes({ scopes }: Partial<ProviderSettings>): void {
   if (scopes?.includes('offline_access')) {
     throw new ProviderRejectedError(

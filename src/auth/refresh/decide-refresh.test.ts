@@ -5,11 +5,11 @@ import { decideRefresh, type PresentedToken, type RefreshFacts } from './decide-
 const start = Date.UTC(2026, 2, 2);
 const at = (seconds: number) => new Date(start + seconds * 1000);
 const family: RefreshFacts = {
-  revoked: false,
+  isRevoked: false,
   idleUntil: at(1_000),
   generation: 7,
   rotatedAt: at(0),
-  bothStand: true,
+  isPermitted: true,
 };
 const newest: PresentedToken = { generation: 7, isNewest: true, precedesNewest: false };
 const before: PresentedToken = { generation: 6, isNewest: false, precedesNewest: true };
@@ -19,16 +19,16 @@ const cases: [string, Partial<RefreshFacts>, PresentedToken, number, string][] =
   ['the newest', {}, newest, 1, 'rotate'],
   ['the newest at the last moment of the family', {}, newest, 999.999, 'rotate'],
   ['the newest after the family’s time', {}, newest, 1_000, 'refuse'],
-  ['the newest of a revoked family', { revoked: true }, newest, 1, 'refuse'],
-  ['the newest of an inactive user', { bothStand: false }, newest, 1, 'refuse'],
+  ['the newest of a revoked family', { isRevoked: true }, newest, 1, 'refuse'],
+  ['the newest of an inactive user', { isPermitted: false }, newest, 1, 'refuse'],
   ['the one before within ten seconds', {}, before, 10, 'repeat'],
   ['the one before after ten seconds', {}, before, 10.001, 'reuse'],
-  ['the one before within ten seconds, of an inactive user', { bothStand: false }, before, 1, 'refuse'],
-  ['the one before within ten seconds, of a revoked family', { revoked: true }, before, 1, 'refuse'],
+  ['the one before within ten seconds, of an inactive user', { isPermitted: false }, before, 1, 'refuse'],
+  ['the one before within ten seconds, of a revoked family', { isRevoked: true }, before, 1, 'refuse'],
   ['the one before within ten seconds, of an ended family', { idleUntil: at(5) }, before, 5, 'refuse'],
   ['an older one at once', {}, older, 1, 'reuse'],
-  ['an older one of an inactive user, which was stolen as well', { bothStand: false }, older, 1, 'reuse'],
-  ['an older one of a family that is already revoked', { revoked: true }, older, 1, 'refuse'],
+  ['an older one of an inactive user, which was stolen as well', { isPermitted: false }, older, 1, 'reuse'],
+  ['an older one of a family that is already revoked', { isRevoked: true }, older, 1, 'refuse'],
   ['one with a future number', {}, { ...newest, generation: 8, isNewest: false }, 1, 'refuse'],
   ['one with the right number and another secret', {}, { ...newest, isNewest: false }, 1, 'refuse'],
 ];

@@ -21,108 +21,94 @@ import {
   refreshTokenHash,
 } from './refresh-token.ts';
 
-/** A login that may be renewed: answers its id, which its access tokens carry as `sid`, and its first refresh token. */
+/** Begins a login that can be renewed. Returns its id, the claim `sid` of its access tokens, and the first refresh token. */
 export async function beginRefreshFamily(
   deps: AuthDeps,
   client: AuthenticatedClient,
-  user: { readonly userKey: bigint; readonly userEpoch: number },
-  scopes: readonly Scope[],
+  {
+    userKey,
+    userEpoch,
+    scopes,
+  }: Pick<RefreshFamilyRow, 'userKey' | 'userEpoch'> & { scopes: readonly Scope[] },
 ): Promise<{ readonly familyId: string; readonly refreshToken: string }> {
-  const { institutionId, clientId } = client;
+  const { clientId, tokenEpoch: clientEpoch } = client;
+  const { lifetimeMillis, idleMillis } = deps.refreshTokens;
   const familyId = randomUUID();
   const token = firstRefreshToken(deps.vault, familyId);
   const createdAt = deps.clock();
-  const expiresAt = new Date(createdAt.getTime() + deps.refreshTokens.lifetimeMillis);
-  await deps.database.write(institutionId, (db) =>
-    insertRefreshFamily(db, institutionId, {
-      familyId,
-      clientId,
-      ...user,
-      scopes,
-      clientEpoch: client.tokenEpoch,
-      tokenHash: refreshTokenHash(deps.vault, token),
-      createdAt,
-      expiresAt,
-      idleUntil: earlier(expiresAt, new Date(createdAt.getTime() + deps.refreshTokens.idleMillis)),
-    }),
+  const expiresAt = after(createdAt, lifetimeMillis);
+  const idleUntil = after(createdAt, Math.min(lifetimeMillis, idleMillis));
+  const tokenHash = refreshTokenHash(deps.vault, token);
+  const facts = { familyId, clientId, userKey, userEpoch, clientEpoch, scopes, tokenHash };
+  await deps.database.write(client.institutionId, (db) =>
+    insertRefreshFamily(db, { ...facts, createdAt, expiresAt, idleUntil }),
   );
   return { familyId, refreshToken: token.text };
 }
 
-/** The family of a token that we made; undefined for anything else. */
+export interface FoundRefreshToken {
+  readonly token: RefreshToken;
+  readonly family: RefreshFamilyRow;
+}
+
+/** Undefined for a text that is no refresh token of ours. */
 export async function findRefreshFamily(
   deps: AuthDeps,
   institutionId: InstitutionId,
   text: string,
-): Promise<{ readonly token: RefreshToken; readonly family: RefreshFamilyRow } | undefined> {
+): Promise<FoundRefreshToken | undefined> {
   const token = readRefreshToken(deps.vault, text);
   if (token === undefined) return undefined;
-  const family = await deps.database.read(institutionId, (db) =>
-    selectRefreshFamily(db, institutionId, token.familyId),
-  );
+  const family = await deps.database.read(institutionId, (db) => selectRefreshFamily(db, token.familyId));
   return family && { token, family };
 }
 
-/** What becomes of it right now. */
-export function standingOf(
-  deps: AuthDeps,
-  { token, family }: { readonly token: RefreshToken; readonly family: RefreshFamilyRow },
+export function refreshDecision(
+  { vault, clock }: AuthDeps,
+  { token, family }: FoundRefreshToken,
 ): ReturnType<typeof decideRefresh> {
-  const { vault } = deps;
-  const now = deps.clock();
-  const { user, client } = family;
-  const bothStand =
-    user.active &&
-    !user.lockedByOperator &&
-    user.tokenEpoch === family.userEpoch &&
-    client.active &&
-    client.tokenEpoch === family.clientEpoch;
   const isHashed = (one: RefreshToken) => timingSafeEqual(refreshTokenHash(vault, one), family.tokenHash);
   const presented = {
     generation: token.generation,
     isNewest: token.generation === family.generation && isHashed(token),
     precedesNewest: token.generation + 1 === family.generation && isHashed(nextRefreshToken(vault, token)),
   };
-  return decideRefresh({ ...family, bothStand }, presented, now);
+  return decideRefresh(family, presented, clock());
 }
 
-/** Makes the next token the newest; undefined when another request was faster. */
-export async function renewRefreshFamily(
+/** Makes the next token the newest. Undefined if another request was faster. */
+export async function rotateRefreshToken(
   deps: AuthDeps,
   institutionId: InstitutionId,
   token: RefreshToken,
 ): Promise<RefreshToken | undefined> {
   const next = nextRefreshToken(deps.vault, token);
+  const nextHash = refreshTokenHash(deps.vault, next);
   const now = deps.clock();
-  const rotated = await deps.database.write(institutionId, (db) =>
-    rotateRefreshFamily(db, institutionId, token.familyId, {
-      generation: token.generation,
-      nextHash: refreshTokenHash(deps.vault, next),
-      now,
-      idleUntil: new Date(now.getTime() + deps.refreshTokens.idleMillis),
-    }),
+  const { generation } = token;
+  const change = { generation, nextHash, now, idleUntil: after(now, deps.refreshTokens.idleMillis) };
+  const isRotated = await deps.database.write(institutionId, (db) =>
+    rotateRefreshFamily(db, token.familyId, change),
   );
-  return rotated ? next : undefined;
+  return isRotated ? next : undefined;
 }
 
-/** Ends the family and the access tokens that came from it, because the client asked or a spent token came back. */
+/** Ends the family and its access tokens, on the client's request or because an exchanged token came back. */
 export async function endRefreshFamily(
-  deps: AuthDeps,
+  { database, clock }: AuthDeps,
   institutionId: InstitutionId,
-  { familyId, clientId, user }: RefreshFamilyRow,
-  reason: 'refresh_token' | 'refresh_token_reused',
-  origin: Origin,
+  { familyId, clientId, userId }: RefreshFamilyRow,
+  { reason, origin }: { readonly reason: 'refresh_token' | 'refresh_token_reused'; readonly origin: Origin },
 ): Promise<void> {
-  const now = deps.clock();
-  const until = new Date(now.getTime() + longestTokenSeconds * 1000 + clockSkewMillis);
-  await deps.database.transaction(institutionId, async (tx) => {
-    if (!(await revokeRefreshFamily(tx, institutionId, familyId, now, until))) return;
-    const { userId } = user;
+  const at = clock();
+  const expiresAt = after(at, longestTokenSeconds * 1000 + clockSkewMillis);
+  await database.transaction(institutionId, async (tx) => {
+    if (!(await revokeRefreshFamily(tx, familyId, { at, expiresAt }))) return;
     const entry = { reason, origin, clientId, userId, subject: familyId };
-    await appendAudit(tx, { action: 'token.revoked', outcome: 'succeeded', ...entry }, now);
+    await appendAudit(tx, { action: 'token.revoked', outcome: 'succeeded', ...entry }, at);
   });
 }
 
-function earlier(one: Date, other: Date): Date {
-  return one < other ? one : other;
+function after(at: Date, millis: number): Date {
+  return new Date(at.getTime() + millis);
 }

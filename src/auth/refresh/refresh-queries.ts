@@ -1,27 +1,24 @@
-import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+import { type Queryable, sql } from '../../storage/index.ts';
 
+/** A login that can be renewed, with all access tokens that came from it. */
 export interface RefreshFamilyRow {
   readonly familyId: string;
   readonly clientId: string;
   readonly scopes: readonly string[];
-  readonly clientEpoch: number;
+  readonly userKey: bigint;
+  readonly userId: string;
+  /** The user's token epoch at the login. */
   readonly userEpoch: number;
+  /** The number of the newest token, from 0. */
   readonly generation: number;
   readonly tokenHash: Buffer;
   readonly rotatedAt: Date;
   readonly idleUntil: Date;
-  readonly revoked: boolean;
+  readonly isRevoked: boolean;
   readonly createdAt: Date;
-  /** As it stands now. */
-  readonly client: { readonly active: boolean; readonly tokenEpoch: number };
-  readonly user: {
-    readonly userKey: bigint;
-    readonly userId: string;
-    readonly active: boolean;
-    readonly lockedByOperator: boolean;
-    readonly tokenEpoch: number;
-    readonly customerIds: readonly string[];
-  };
+  /** The client is on, the user may sign in, and no token epoch has changed since the login. */
+  readonly isPermitted: boolean;
+  readonly customerIds: readonly string[];
 }
 
 const newFamily = sql(
@@ -33,33 +30,34 @@ const newFamily = sql(
 
 export async function insertRefreshFamily(
   db: Queryable,
-  institutionId: InstitutionId,
-  row: Pick<
+  row: Omit<
     RefreshFamilyRow,
-    'familyId' | 'clientId' | 'scopes' | 'clientEpoch' | 'userEpoch' | 'tokenHash' | 'idleUntil' | 'createdAt'
-  > & { readonly userKey: bigint; readonly expiresAt: Date },
+    'userId' | 'generation' | 'rotatedAt' | 'isRevoked' | 'isPermitted' | 'customerIds'
+  > & {
+    readonly clientEpoch: number;
+    readonly expiresAt: Date;
+  },
 ): Promise<void> {
   await db.query(newFamily, [
-    institutionId,
-    row.familyId,
-    row.clientId,
-    row.userKey,
-    row.scopes,
-    row.clientEpoch,
-    row.userEpoch,
-    row.tokenHash,
-    row.createdAt,
-    row.idleUntil,
-    row.expiresAt,
+    ...[
+      db.institutionId,
+      row.familyId,
+      row.clientId,
+      row.userKey,
+      row.scopes,
+      row.clientEpoch,
+      row.userEpoch,
+    ],
+    ...[row.tokenHash, row.createdAt, row.idleUntil, row.expiresAt],
   ]);
 }
 
 const family = sql(
   'auth_refresh_family',
-  `select f.client_id, f.scopes, f.client_epoch, f.user_epoch, f.generation, f.token_hash, f.rotated_at, f.idle_until,
-          f.revoked_at is not null as revoked, f.created_at, u.user_key, u.user_id, u.active,
-          u.locked_by_operator, u.token_epoch, o.active as client_active,
-          o.token_epoch as client_epoch_now,
+  `select f.family_id, f.client_id, f.scopes, f.user_epoch, f.generation, f.token_hash, f.rotated_at, f.idle_until,
+          f.revoked_at is not null as is_revoked, f.created_at, u.user_key, u.user_id,
+          u.active and not u.locked_by_operator and u.token_epoch = f.user_epoch
+            and o.active and o.token_epoch = f.client_epoch as is_permitted,
           array(select c.customer_id from customer_persons cp
                 join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                 where cp.institution_id = u.institution_id and cp.person_key = u.person_key
@@ -72,54 +70,12 @@ const family = sql(
 
 export async function selectRefreshFamily(
   db: Queryable,
-  institutionId: InstitutionId,
   familyId: string,
 ): Promise<RefreshFamilyRow | undefined> {
-  const { rows } = await db.query<{
-    client_id: string;
-    scopes: string[];
-    client_epoch: number;
-    user_epoch: number;
-    generation: number;
-    token_hash: Buffer;
-    rotated_at: Date;
-    idle_until: Date;
-    revoked: boolean;
-    created_at: Date;
-    user_key: bigint;
-    user_id: string;
-    active: boolean;
-    locked_by_operator: boolean;
-    token_epoch: number;
-    client_active: boolean;
-    client_epoch_now: number;
-    customer_ids: string[];
-  }>(family, [institutionId, familyId]);
-  return rows.map((row) => ({
-    familyId,
-    clientId: row.client_id,
-    scopes: row.scopes,
-    clientEpoch: row.client_epoch,
-    userEpoch: row.user_epoch,
-    generation: row.generation,
-    tokenHash: row.token_hash,
-    rotatedAt: row.rotated_at,
-    idleUntil: row.idle_until,
-    revoked: row.revoked,
-    createdAt: row.created_at,
-    client: { active: row.client_active, tokenEpoch: row.client_epoch_now },
-    user: {
-      userKey: row.user_key,
-      userId: row.user_id,
-      active: row.active,
-      lockedByOperator: row.locked_by_operator,
-      tokenEpoch: row.token_epoch,
-      customerIds: row.customer_ids,
-    },
-  }))[0];
+  return (await db.query<RefreshFamilyRow>(family, [db.institutionId, familyId])).rows[0];
 }
 
-// One statement, and the only one that locks the row: of many at once one finds the number it looks for.
+// The only statement that locks the row. Of several simultaneous refreshes one finds the expected generation.
 const rotate = sql(
   'auth_rotate_refresh_family',
   `update refresh_families
@@ -127,10 +83,9 @@ const rotate = sql(
    where institution_id = $1 and family_id = $2 and generation = $3 and revoked_at is null`,
 );
 
-/** False when another request was faster, or the family was revoked meanwhile. */
+/** False if another request rotated or revoked the family first. */
 export async function rotateRefreshFamily(
   db: Queryable,
-  institutionId: InstitutionId,
   familyId: string,
   change: {
     readonly generation: number;
@@ -140,7 +95,7 @@ export async function rotateRefreshFamily(
   },
 ): Promise<boolean> {
   const { generation, nextHash, now, idleUntil } = change;
-  const values = [institutionId, familyId, generation, nextHash, now, idleUntil];
+  const values = [db.institutionId, familyId, generation, nextHash, now, idleUntil];
   return (await db.query(rotate, values)).rowCount === 1;
 }
 
@@ -155,15 +110,13 @@ const revokeFamily = sql(
    on conflict do nothing`,
 );
 
-/** Ends the family, and with it the access tokens that came from it, which have all died by `until`. False: it had. */
+/** Ends the family and its access tokens, which have all expired by `expiresAt`. False if it had ended before. */
 export async function revokeRefreshFamily(
   db: Queryable,
-  institutionId: InstitutionId,
   familyId: string,
-  at: Date,
-  until: Date,
+  { at, expiresAt }: { readonly at: Date; readonly expiresAt: Date },
 ): Promise<boolean> {
-  return (await db.query(revokeFamily, [institutionId, familyId, at, until])).rowCount === 1;
+  return (await db.query(revokeFamily, [db.institutionId, familyId, at, expiresAt])).rowCount === 1;
 }
 
 const revoke = sql(
@@ -171,31 +124,22 @@ const revoke = sql(
   `insert into revocations (institution_id, revoked_id, expires_at) values ($1, $2, $3) on conflict do nothing`,
 );
 
-/** Ends the one access token that has this `jti`, and would have lived until `until`. False: it had. */
-export async function revokeAccessToken(
-  db: Queryable,
-  institutionId: InstitutionId,
-  tokenId: string,
-  until: Date,
-): Promise<boolean> {
-  return (await db.query(revoke, [institutionId, tokenId, until])).rowCount === 1;
+/** Ends the access token of this `jti`, which expires by `expiresAt`. False if it had ended before. */
+export async function revokeAccessToken(db: Queryable, tokenId: string, expiresAt: Date): Promise<boolean> {
+  return (await db.query(revoke, [db.institutionId, tokenId, expiresAt])).rowCount === 1;
 }
 
-const forgetFamilies = sql(
-  'auth_forget_refresh_families',
+const deleteFamilies = sql(
+  'auth_delete_expired_refresh_families',
   'delete from refresh_families where institution_id = $1 and idle_until <= $2',
 );
-const forgetRevocations = sql(
-  'auth_forget_revocations',
+const deleteRevocations = sql(
+  'auth_delete_expired_revocations',
   'delete from revocations where institution_id = $1 and expires_at <= $2',
 );
 
-/** What has ended, and what is revoked that would have died by now. */
-export async function deleteEndedTokens(
-  db: Queryable,
-  institutionId: InstitutionId,
-  now: Date,
-): Promise<void> {
-  await db.query(forgetFamilies, [institutionId, now]);
-  await db.query(forgetRevocations, [institutionId, now]);
+/** Deletes expired families, and revocations of tokens that have expired by now. */
+export async function deleteEndedTokens(db: Queryable, now: Date): Promise<void> {
+  await db.query(deleteFamilies, [db.institutionId, now]);
+  await db.query(deleteRevocations, [db.institutionId, now]);
 }

@@ -5,7 +5,7 @@ import { tooManyLogins } from './turns.ts';
 
 export interface LoginBackoffOptions {
   readonly clock: Clock;
-  /** After the first failure; each further one doubles it, up to two seconds. 0: no pauses. */
+  /** The delay after the first failure. Each further failure doubles it, up to two seconds. 0: no delays. */
   readonly firstMillis: number;
   readonly sleep?: (millis: number) => Promise<unknown>;
   readonly mostWaiting?: number;
@@ -13,41 +13,38 @@ export interface LoginBackoffOptions {
 }
 
 const longestMillis = 2_000;
-/** As long as a lock lasts: whoever waited that out begins anew. */
+/** As long as the first lock: after it the count begins anew. */
 const forgottenMillis = 15 * 60 * 1000;
 
 /**
- * Makes who fails wait, longer each time. By key, whether anybody has it or not, so that the pause tells nothing.
- * In this process's memory alone and bounded: the keys longest without a failure are forgotten first.
+ * Delays tries of a key that failed, longer after each failure. Unknown usernames are delayed like known ones, so that the delay
+ * reveals nothing. Kept in this process's memory; beyond a number of keys the one longest without a failure is dropped.
  */
 export class LoginBackoff {
   readonly #options: LoginBackoffOptions;
   readonly #failures = new Map<string, { readonly count: number; readonly at: number }>();
-  readonly #places: FairShare;
+  readonly #slots: FairShare;
 
   constructor(options: LoginBackoffOptions) {
     this.#options = options;
-    this.#places = new FairShare(options.mostWaiting ?? 256);
+    this.#slots = new FairShare(options.mostWaiting ?? 256);
   }
 
-  /**
-   * Problem `overloaded` when too many wait already, for this key or for whom it is asked; whoever has no failure behind
-   * them never waits.
-   */
-  async wait(key: string, askedBy = key): Promise<void> {
+  /** Returns at once for a key without failures. Problem `overloaded` if too many tries of `requester` wait. */
+  async wait(key: string, requester = key): Promise<void> {
     const millis = this.#millisFor(key);
     if (millis === 0) return;
-    if (!this.#places.take(askedBy)) throw tooManyLogins();
+    if (!this.#slots.take(requester)) throw tooManyLogins();
     try {
       await (this.#options.sleep ?? sleep)(millis);
     } finally {
-      this.#places.free(askedBy);
+      this.#slots.free(requester);
     }
   }
 
   failed(key: string): void {
     const count = this.#countOf(key) + 1;
-    // Set anew, it is the last in the map's order.
+    // Deleted first, so that it becomes the last in the map's order.
     this.#failures.delete(key);
     this.#failures.set(key, { count, at: this.#options.clock().getTime() });
     if (this.#failures.size > (this.#options.mostKeys ?? 50_000)) {

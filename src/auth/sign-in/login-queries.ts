@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+import { type Queryable, sql } from '../../storage/index.ts';
 
 export interface LoginRow {
   readonly userKey: bigint;
@@ -34,48 +34,12 @@ const login = sql(
 );
 const loginOf = sql('auth_login_of', `${logins} where u.institution_id = $1 and u.user_key = $2`);
 
-interface LoginTableRow {
-  readonly user_key: bigint;
-  readonly user_id: string;
-  readonly username: string | null;
-  readonly password_hash: string | null;
-  readonly active: boolean;
-  readonly locked_by_operator: boolean;
-  readonly locked_until: Date | null;
-  readonly failed_logins: number;
-  readonly token_epoch: number;
-  readonly customer_ids: string[];
+export async function selectLogin(db: Queryable, username: string): Promise<LoginRow | undefined> {
+  return (await db.query<LoginRow>(login, [db.institutionId, username])).rows[0];
 }
 
-export async function selectLogin(
-  db: Queryable,
-  institutionId: InstitutionId,
-  username: string,
-): Promise<LoginRow | undefined> {
-  return (await db.query<LoginTableRow>(login, [institutionId, username])).rows.map(toLogin)[0];
-}
-
-export async function selectLoginOf(
-  db: Queryable,
-  institutionId: InstitutionId,
-  userKey: bigint,
-): Promise<LoginRow | undefined> {
-  return (await db.query<LoginTableRow>(loginOf, [institutionId, userKey])).rows.map(toLogin)[0];
-}
-
-function toLogin(row: LoginTableRow): LoginRow {
-  return {
-    userKey: row.user_key,
-    userId: row.user_id,
-    username: row.username,
-    passwordHash: row.password_hash,
-    active: row.active,
-    lockedByOperator: row.locked_by_operator,
-    lockedUntil: row.locked_until,
-    failedLogins: row.failed_logins,
-    tokenEpoch: row.token_epoch,
-    customerIds: row.customer_ids,
-  };
+export async function selectLoginOf(db: Queryable, userKey: bigint): Promise<LoginRow | undefined> {
+  return (await db.query<LoginRow>(loginOf, [db.institutionId, userKey])).rows[0];
 }
 
 // One statement, so that each of several simultaneous tries is counted once. During a lock nothing is counted. If no user
@@ -91,33 +55,27 @@ const countFailure = sql(
        and failed_logins < ${maxFailedLogins}
      returning failed_logins, locked_until)
    select (select failed_logins from counted) as failed_logins,
-          (select locked_until is not null from counted) as locked,
+          coalesce((select locked_until is not null from counted), false) as is_locked,
           case when not exists (select from counted)
                then pg_logical_emit_message(true, 'sharedraft.login', 'refused') end as message`,
 );
 
-/** The user's count after this try. Undefined if no user was counted, which takes as long; `userKey` null counts no one. */
+export interface LockRule {
+  readonly now: Date;
+  readonly triesInARow: number;
+  readonly firstLockMillis: number;
+  readonly longestLockMillis: number;
+}
+
+/** The user's count after this try; null if no user was counted, which takes as long. `userKey` null counts no one. */
 export async function countFailedLogin(
   db: Queryable,
-  institutionId: InstitutionId,
   userKey: bigint | null,
-  rule: {
-    readonly now: Date;
-    readonly triesInARow: number;
-    readonly firstLockMillis: number;
-    readonly longestLockMillis: number;
-  },
-): Promise<{ readonly failedLogins: number; readonly isLocked: boolean } | undefined> {
-  const { rows } = await db.query<{ failed_logins: number | null; locked: boolean | null }>(countFailure, [
-    institutionId,
-    userKey,
-    rule.now,
-    rule.triesInARow,
-    rule.firstLockMillis,
-    rule.longestLockMillis,
-  ]);
-  const failedLogins = rows[0]?.failed_logins ?? undefined;
-  return failedLogins === undefined ? undefined : { failedLogins, isLocked: rows[0]?.locked === true };
+  { now, triesInARow, firstLockMillis, longestLockMillis }: LockRule,
+): Promise<{ readonly failedLogins: number | null; readonly isLocked: boolean }> {
+  const values = [db.institutionId, userKey, now, triesInARow, firstLockMillis, longestLockMillis];
+  const { rows } = await db.query<{ failedLogins: number | null; isLocked: boolean }>(countFailure, values);
+  return rows[0] ?? { failedLogins: null, isLocked: false };
 }
 
 /** The user was read before a slow hash: a lock, a deactivation or a new password since then excludes them. */
@@ -134,18 +92,11 @@ const admit = sql(
 /** False if the user was locked, deactivated or given another password since `user` was read. */
 export async function admitLogin(
   db: Queryable,
-  institutionId: InstitutionId,
   user: LoginRow,
   { now, passwordHash }: { readonly now: Date; readonly passwordHash: string | null },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(admit, [
-    institutionId,
-    user.userKey,
-    now,
-    user.passwordHash,
-    passwordHash,
-  ]);
-  return rowCount === 1;
+  const values = [db.institutionId, user.userKey, now, user.passwordHash, passwordHash];
+  return (await db.query(admit, values)).rowCount === 1;
 }
 
 const replace = sql(
@@ -158,10 +109,9 @@ const replace = sql(
 /** As `admitLogin`, with another password. Ends the user's tokens. */
 export async function replacePassword(
   db: Queryable,
-  institutionId: InstitutionId,
   user: LoginRow,
   { now, passwordHash }: { readonly now: Date; readonly passwordHash: string },
 ): Promise<boolean> {
-  const values = [institutionId, user.userKey, now, user.passwordHash, passwordHash];
+  const values = [db.institutionId, user.userKey, now, user.passwordHash, passwordHash];
   return (await db.query(replace, values)).rowCount === 1;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { networkOf, SprayBrake } from './spray-brake.ts';
+import { networkOf } from './network.ts';
+import { SprayBrake } from './spray-brake.ts';
 
 function aBrake(pauseMillis = 2_000) {
   const waited: number[] = [];

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FairShare } from '../../shared/fair-share.ts';
 import type { Clock } from '../../storage/index.ts';
@@ -6,7 +5,7 @@ import { tooManyLogins } from './turns.ts';
 
 export interface SprayBrakeOptions {
   readonly clock: Clock;
-  /** The wait of a login whose source mostly fails. 0: none waits. */
+  /** The delay of a sign-in from a source whose sign-ins mostly fail. 0: no delays. */
   readonly pauseMillis: number;
   readonly sleep?: (millis: number) => Promise<unknown>;
 }
@@ -21,17 +20,17 @@ interface Tally {
   readonly failed: number;
   readonly succeeded: number;
   readonly at: number;
-  /** The users whose successes counted last. */
+  /** The users of the last successes that counted. */
   readonly users: readonly bigint[];
 }
 
 /**
- * Slows sources of logins that mostly fail. One guess at each of many usernames reaches neither the pause nor the lock of
- * any of them; it shows in the share of failures of the client, or of the member's own address. A source with at least
- * twenty recent failures and more failures than successes waits before each login, and a bounded number wait at once. A user's
- * success counts once until four others have succeeded: a sprayer with a login of their own cannot make up for failures.
+ * Slows sources of sign-ins that mostly fail. One guess at each of many usernames reaches neither the backoff nor the lock of any
+ * username, but it shows in the failures of the client or of the member's address. A source with at least twenty recent failures, and
+ * more failures than successes, waits before each sign-in; the number of waiting sign-ins is bounded. A user's success counts
+ * once until four other users have succeeded, so a guesser's own login does not offset failures.
  *
- * In this process's memory alone and bounded: the sources longest without a login are forgotten first.
+ * Kept in this process's memory; beyond 50,000 sources the one longest without a sign-in is dropped.
  */
 export class SprayBrake {
   readonly #options: SprayBrakeOptions;
@@ -42,7 +41,7 @@ export class SprayBrake {
     this.#options = options;
   }
 
-  /** Problem `overloaded` when too many wait already. The last source is the one that takes a place. */
+  /** Problem `overloaded` if too many wait. The last source occupies the slot. */
   async wait(sources: readonly string[]): Promise<void> {
     if (this.#options.pauseMillis === 0 || !sources.some((source) => this.#mostlyFails(source))) return;
     const place = sources.at(-1) ?? '';
@@ -70,7 +69,7 @@ export class SprayBrake {
     const at = this.#options.clock().getTime();
     for (const source of sources) {
       const tally = change(this.#tallyOf(source));
-      // Set anew, it is the last in the map's order.
+      // Deleted first, so that it becomes the last in the map's order.
       this.#tallies.delete(source);
       this.#tallies.set(source, { ...tally, at });
     }
@@ -85,23 +84,11 @@ export class SprayBrake {
     return failed >= fewestFailures && failed > succeeded;
   }
 
-  /** Counts lose half of their weight every five minutes. */
+  /** The weight of counts halves every five minutes. */
   #tallyOf(source: string): Omit<Tally, 'at'> {
     const tally = this.#tallies.get(source);
     if (tally === undefined) return { failed: 0, succeeded: 0, users: [] };
     const weight = 0.5 ** (Math.max(0, this.#options.clock().getTime() - tally.at) / halfLifeMillis);
     return { failed: tally.failed * weight, succeeded: tally.succeeded * weight, users: tally.users };
   }
-}
-
-/** An address as a source. Of IPv6 the /64: one subscriber has all of its addresses. */
-export function networkOf(address: string): string {
-  if (isIP(address) !== 6 || address.includes('%')) return address;
-  const { hostname } = new URL(`http://[${address}]`);
-  // An IPv4 address in IPv6 notation.
-  if (hostname.startsWith('[::ffff:')) return hostname;
-  const [head = '', tail] = hostname.slice(1, -1).split('::');
-  const [first, last] = [head, tail ?? ''].map((part) => part.split(':').filter((group) => group !== ''));
-  const missing = tail === undefined ? 0 : 8 - (first?.length ?? 0) - (last?.length ?? 0);
-  return [...(first ?? []), ...Array<string>(missing).fill('0'), ...(last ?? [])].slice(0, 4).join(':');
 }

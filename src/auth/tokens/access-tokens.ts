@@ -90,7 +90,7 @@ export class AccessTokens {
   /** At once what `verify` would answer, for a token that was verified before; undefined where it has to look. */
   recall(token: string): VerifiedToken | undefined {
     const { keys, clock } = this.#options;
-    const remembered = this.#verified.get(VerifiedTokenCache.nameOf(token));
+    const remembered = this.#verified.get(VerifiedTokenCache.keyOf(token));
     if (remembered === undefined || remembered.token.expiresAt * 1000 <= clock().getTime()) return undefined;
     return keys.holds(remembered.kid) ? remembered.token : undefined;
   }
@@ -98,7 +98,7 @@ export class AccessTokens {
   /** Problem `invalid_token` for anything but a living token of ours. */
   async verify(token: string): Promise<VerifiedToken> {
     const nowMillis = this.#options.clock().getTime();
-    const name = VerifiedTokenCache.nameOf(token);
+    const name = VerifiedTokenCache.keyOf(token);
     const remembered = this.#verified.get(name);
     if (remembered !== undefined && remembered.token.expiresAt * 1000 > nowMillis) {
       // What was verified stands only as long as its key does.

@@ -1,6 +1,6 @@
 import { authenticateClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
-import { findRefreshFamily, standingOf } from '../refresh/refresh-families.ts';
+import { findRefreshFamily, refreshDecision } from '../refresh/refresh-families.ts';
 import { livingToken, verifiedToken } from './living-token.ts';
 import { type RawTokenRequest, TokenRequest } from './token-request.ts';
 
@@ -11,7 +11,7 @@ export type Introspection =
       readonly active: true;
       readonly scope: string;
       readonly client_id: string;
-      /** An access token's; a refresh token has none. */
+      /** Of access tokens only. */
       readonly token_type?: 'Bearer';
       readonly exp: number;
       readonly iat: number;
@@ -26,28 +26,28 @@ export type Introspection =
 const inactive: Introspection = { active: false };
 
 /**
- * What a token is worth this moment. A client learns about the tokens that were issued to it and, by a right of its own,
- * about all of its institution; any other token is reported as inactive, and no more. OAuthError.
+ * RFC 7662. A client may introspect the tokens that were issued to it; with a right of its own, all tokens of its
+ * institution. Any other token is reported as inactive. Throws OAuthError.
  */
 export async function introspectToken(deps: AuthDeps, raw: RawTokenRequest): Promise<Introspection> {
   const request = new TokenRequest(raw);
   const client = await authenticateClient(deps, request);
   const { institutionId } = client;
-  const mayKnow = (owner: string) => client.introspectsAll || owner === client.clientId;
+  const mayIntrospect = (owner: string) => client.introspectsAll || owner === client.clientId;
   const text = request.require('token');
   const { issuer } = deps;
 
   const found = await findRefreshFamily(deps, institutionId, text);
   if (found !== undefined) {
-    if (!mayKnow(found.family.clientId) || standingOf(deps, found) !== 'rotate') return inactive;
-    const { scopes, clientId, idleUntil, createdAt, user } = found.family;
+    if (!mayIntrospect(found.family.clientId) || refreshDecision(deps, found) !== 'rotate') return inactive;
+    const { scopes, clientId, idleUntil, createdAt, userId } = found.family;
     return {
       active: true,
       scope: scopes.join(' '),
       client_id: clientId,
       exp: seconds(idleUntil),
       iat: seconds(createdAt),
-      sub: user.userId,
+      sub: userId,
       aud: issuer,
       iss: issuer,
       institution_id: institutionId,
@@ -57,9 +57,9 @@ export async function introspectToken(deps: AuthDeps, raw: RawTokenRequest): Pro
 
   const verified = await verifiedToken(deps, text);
   if (verified?.institutionId !== institutionId) return inactive;
-  // Read also for a token of another client, so that the time does not tell whether it is active.
+  // Also read for a token of another client; otherwise the time would reveal whether it is active.
   const living = await livingToken(deps, verified);
-  if (living === undefined || !mayKnow(verified.clientId)) return inactive;
+  if (living === undefined || !mayIntrospect(verified.clientId)) return inactive;
   const { token } = living;
   return {
     active: true,

@@ -1,7 +1,7 @@
 import type { AuditAction } from '../../events/index.ts';
 import { type AuthenticatedClient, authenticateClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
-import type { Bearer } from '../grants/grant.ts';
+import type { TokenHolder } from '../grants/grant.ts';
 import { grants } from '../grants/index.ts';
 import { beginRefreshFamily } from '../refresh/refresh-families.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -17,8 +17,8 @@ export interface TokenResponse {
 }
 
 /**
- * The token operation (RFC 6749). Unknown parameters are ignored, as section 3.2 asks. OAuthError says what was wrong;
- * Problem `overloaded` when too many logins wait, `too_many_requests` when the client has had its share.
+ * The token operation (RFC 6749). Unknown parameters are ignored (section 3.2). Throws OAuthError; Problem `overloaded` if too many
+ * sign-ins wait, `too_many_requests` beyond the client's rate.
  */
 export async function issueToken(deps: AuthDeps, raw: RawTokenRequest): Promise<TokenResponse> {
   const request = new TokenRequest(raw);
@@ -53,74 +53,66 @@ async function issueTo(
   if (!client.grants.includes(grantType)) {
     throw new OAuthError('unauthorized_client', 'The client may not use this grant.');
   }
-  const asked = grantScopes(request.text('scope'), client.scopes);
-  const {
-    scopes: own,
-    maxScopes,
-    maxLifetimeSeconds,
-    ...bearer
-  } = await grant.authorize(deps, client, request);
+  const requested = grantScopes(request.text('scope'), client.scopes);
+  const granted = await grant.authorize(deps, client, request);
+  const { scopes: own, maxScopes, maxLifetimeSeconds, ...holder } = granted;
   const mayCarry = (scope: Scope) =>
-    (maxScopes?.includes(scope) ?? true) && (bearer.use === 'client' || memberScopes.includes(scope));
-  const scopes = (own ?? asked).filter(mayCarry);
-  if (scopes.length < Math.min(asked.length, 1))
+    (maxScopes?.includes(scope) ?? true) && (holder.use === 'client' || memberScopes.includes(scope));
+  const scopes = (own ?? requested).filter(mayCarry);
+  if (requested.length > 0 && scopes.length === 0) {
     throw new OAuthError('invalid_scope', 'Nothing of the scope can be granted.');
+  }
   const usualSeconds = client.tokenLifetimeSeconds ?? deps.accessTokenLifetimeSeconds;
   const lifetimeSeconds = Math.min(usualSeconds, maxLifetimeSeconds ?? usualSeconds);
-  const { institutionId, clientId } = client;
-  // A login by password was written with the user's standing.
+  // The password grant writes its audit entry together with the user's row.
   if (grantType !== 'password') {
-    deps.audit.note(institutionId, {
+    deps.audit.note(client.institutionId, {
       action: actionOf(grantType),
       outcome: 'succeeded',
       reason: grantType,
       origin: request.origin,
-      clientId,
-      userId: bearer.use === 'member' ? bearer.userId : undefined,
+      clientId: client.clientId,
+      userId: holder.use === 'member' ? holder.userId : undefined,
     });
   }
-  return answer(deps, client, await withRefresh(deps, client, bearer, scopes), lifetimeSeconds);
+  return toResponse(deps, client, await withRefreshToken(deps, client, { holder, scopes }), lifetimeSeconds);
 }
 
 interface Granted {
-  readonly bearer: Bearer;
+  readonly holder: TokenHolder;
   readonly scopes: readonly Scope[];
 }
 
 /**
- * Where `offline_access` was asked for and the client may, a member gets a refresh token; not for an assertion, which
- * is had anew instead (RFC 7521 section 4.1). Where it was asked for in vain it is left out of what is granted (OpenID
- * Connect Core 1.0 section 11).
+ * Adds a refresh token for a member whose client asked for `offline_access` and may have it. An asserted member gets none, since the
+ * client brings another assertion (RFC 7521 section 4.1); the scope is then left out (OpenID Connect Core 1.0 section 11).
  */
-async function withRefresh(
+async function withRefreshToken(
   deps: AuthDeps,
   client: AuthenticatedClient,
-  bearer: Bearer,
-  scopes: readonly Scope[],
+  { holder, scopes }: Granted,
 ): Promise<Granted> {
-  if (!scopes.includes('offline_access')) return { bearer, scopes };
-  const may = bearer.use === 'member' && bearer.provider === undefined;
-  if (!may || !client.grants.includes('refresh_token')) {
-    return { bearer, scopes: scopes.filter((scope) => scope !== 'offline_access') };
+  if (!scopes.includes('offline_access')) return { holder, scopes };
+  const isRenewable = holder.use === 'member' && holder.provider === undefined;
+  if (!isRenewable || !client.grants.includes('refresh_token')) {
+    return { holder, scopes: scopes.filter((scope) => scope !== 'offline_access') };
   }
-  if (bearer.refreshToken !== undefined) return { bearer, scopes };
-  return { bearer: { ...bearer, ...(await beginRefreshFamily(deps, client, bearer, scopes)) }, scopes };
+  if (holder.refreshToken !== undefined) return { holder, scopes };
+  const { userKey, userEpoch } = holder;
+  const family = await beginRefreshFamily(deps, client, { userKey, userEpoch, scopes });
+  return { holder: { ...holder, ...family }, scopes };
 }
 
-async function answer(
+async function toResponse(
   deps: AuthDeps,
-  client: AuthenticatedClient,
-  { bearer, scopes }: Granted,
+  { institutionId, clientId, tokenEpoch: clientEpoch }: AuthenticatedClient,
+  { holder, scopes }: Granted,
   lifetimeSeconds: number,
 ): Promise<TokenResponse> {
-  const { institutionId, clientId, tokenEpoch: clientEpoch } = client;
-  const accessToken = await deps.tokens.issue(
-    { institutionId, clientId, clientEpoch, scopes, ...bearer },
-    lifetimeSeconds,
-  );
-  const refreshToken = bearer.use === 'member' ? bearer.refreshToken : undefined;
+  const subject = { institutionId, clientId, clientEpoch, scopes, ...holder };
+  const refreshToken = holder.use === 'member' ? holder.refreshToken : undefined;
   return {
-    access_token: accessToken,
+    access_token: await deps.tokens.issue(subject, lifetimeSeconds),
     token_type: 'Bearer',
     expires_in: lifetimeSeconds,
     scope: scopes.join(' '),

@@ -25,7 +25,7 @@ export interface AuthorizationServerMetadata {
   readonly service_documentation: string;
 }
 
-/** RFC 8414 section 2: what a standard client needs to know of us. */
+/** RFC 8414 section 2. */
 export function authorizationServerMetadata(issuer: string): AuthorizationServerMetadata {
   return {
     issuer,
@@ -34,9 +34,9 @@ export function authorizationServerMetadata(issuer: string): AuthorizationServer
     introspection_endpoint: `${issuer}/auth/v2/introspect`,
     jwks_uri: `${issuer}/auth/v2/jwks`,
     scopes_supported: scopes,
-    // Required to be there; there is no authorization endpoint, so there is none of them.
+    // Required, and empty since there is no authorization endpoint.
     response_types_supported: [],
-    // OpenID Connect Discovery section 3 needs both: a sub is the same to every client, and no ID token is issued.
+    // OpenID Connect Discovery section 3 requires both. A sub is the same for every client, and no ID token is issued.
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: [],
     grant_types_supported: [...grants.keys()],

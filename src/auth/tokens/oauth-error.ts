@@ -1,13 +1,13 @@
-/** What the audit is told of a refusal and the caller is not. */
+/** Facts of a refusal for the audit, hidden from the caller. */
 export interface RefusalFacts {
-  /** A word of our own; the error's code when left out. */
+  /** Default: the error's code. */
   readonly reason?: string;
   readonly userId?: string;
-  /** Of a name that nobody has. */
+  /** Of an unknown username. */
   readonly nameHash?: Uint8Array;
 }
 
-/** RFC 6749 section 5.2: how a token request is refused. The description is for the caller. */
+/** The refusal of a token request (RFC 6749 section 5.2). The description is for the caller. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly error:

@@ -10,9 +10,8 @@ import { OAuthError } from './oauth-error.ts';
 import { type RawTokenRequest, TokenRequest } from './token-request.ts';
 
 /**
- * RFC 7009. An access token ends alone, a refresh token with its whole login. What is unknown, spent or dead already
- * needs no ending; a token of another client is refused. The two kinds cannot be mistaken for one another, so the hint
- * is not needed. OAuthError.
+ * RFC 7009. An access token ends alone, a refresh token with its whole login. Unknown and ended tokens need no revocation. A token of
+ * another client is refused. The hint is ignored, since the two kinds cannot be confused. Throws OAuthError.
  */
 export async function revokeToken(deps: AuthDeps, raw: RawTokenRequest): Promise<void> {
   const request = new TokenRequest(raw);
@@ -28,23 +27,24 @@ export async function revokeToken(deps: AuthDeps, raw: RawTokenRequest): Promise
   const found = await findRefreshFamily(deps, institutionId, text);
   if (found !== undefined) {
     if (found.family.clientId !== clientId) throw notYours(found.family.familyId);
-    return endRefreshFamily(deps, institutionId, found.family, 'refresh_token', raw.origin);
+    const { origin } = raw;
+    return endRefreshFamily(deps, institutionId, found.family, { reason: 'refresh_token', origin });
   }
   const token = await verifiedToken(deps, text);
   if (token === undefined) return;
-  // Another institution's is nobody's here: its id stays out of this one's audit.
+  // The id of another institution's token stays out of this institution's audit.
   if (token.institutionId !== institutionId) throw notYours();
   const { tokenId: subject, userId } = token;
   if (token.clientId !== clientId) throw notYours(subject);
   await deps.database.transaction(institutionId, async (tx) => {
-    if (!(await revokeAccessToken(tx, institutionId, subject, forgottenAt(token)))) return;
+    if (!(await revokeAccessToken(tx, subject, acceptedUntil(token)))) return;
     const entry = { reason: 'access_token', origin: raw.origin, clientId, userId, subject };
     const at = deps.clock();
     await appendAudit(tx, { action: 'token.revoked', outcome: 'succeeded', ...entry }, at);
   });
 }
 
-/** When no process, however late its clock, would still take it. */
-function forgottenAt({ expiresAt }: VerifiedToken): Date {
+/** After this time no process accepts the token, even with a late clock. */
+function acceptedUntil({ expiresAt }: VerifiedToken): Date {
   return new Date(expiresAt * 1000 + clockSkewMillis);
 }

@@ -7,18 +7,18 @@ export const scopes = [
   'transfer:read',
   'transfer:write',
   'events:read',
-  // Not a right of the token, but the wish for a refresh token beside it (OpenID Connect Core 1.0 section 11).
+  // A request for a refresh token, not a right (OpenID Connect Core 1.0 section 11).
   'offline_access',
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** No operation of these takes a member's token: a member's token never carries them. */
-const forClientsAlone: readonly Scope[] = ['events:read'];
+/** Their operations need a client token, so a member token never carries them. */
+const clientScopes: readonly Scope[] = ['events:read'];
 
-/** The most that a member's token carries, whatever its client is registered for. */
-export const memberScopes: readonly Scope[] = scopes.filter((scope) => !forClientsAlone.includes(scope));
+/** A member token carries no other scopes, whatever its client is registered for. */
+export const memberScopes: readonly Scope[] = scopes.filter((scope) => !clientScopes.includes(scope));
 
-/** Spellings of the wider family; answers and claims use ours. */
+/** Accepted spellings. Responses and claims use the first ones. */
 const spellings: ReadonlyMap<string, Scope> = new Map<string, Scope>([
   ...scopes.map((scope) => [scope, scope] as const),
   ['accounts:read', 'account:read'],
@@ -33,19 +33,19 @@ export function parseScope(name: string): Scope | undefined {
   return spellings.get(name);
 }
 
-/** Those of ours among the names, in our order. */
+/** The known scopes among the names, in the order above. */
 export function scopesIn(names: readonly string[]): Scope[] {
   return scopes.filter((scope) => names.includes(scope));
 }
 
 /**
- * The scopes to grant: those asked for, or all that the client is registered for but `offline_access`. OAuthError
- * `invalid_scope` for one that does not exist or that the client does not have.
+ * The scopes to grant. Undefined requests all registered scopes except `offline_access`. OAuthError `invalid_scope` for an unknown
+ * scope and for one that is not registered.
  */
-export function grantScopes(asked: string | undefined, registered: readonly string[]): Scope[] {
-  if (asked === undefined) return scopesIn(registered).filter((scope) => scope !== 'offline_access');
-  if (!grammar.test(asked)) throw new OAuthError('invalid_scope', 'The scope is malformed.');
-  const wanted = new Set(asked.split(' ').map(parseScope));
+export function grantScopes(requested: string | undefined, registered: readonly string[]): Scope[] {
+  if (requested === undefined) return scopesIn(registered).filter((scope) => scope !== 'offline_access');
+  if (!grammar.test(requested)) throw new OAuthError('invalid_scope', 'The scope is malformed.');
+  const wanted = new Set(requested.split(' ').map(parseScope));
   const granted = scopes.filter((scope) => wanted.has(scope) && registered.includes(scope));
   if (granted.length !== wanted.size) {
     throw new OAuthError('invalid_scope', 'A scope does not exist or is not registered for this client.');

@@ -1,4 +1,4 @@
-/** Where tokens are issued, as callers see it. */
+/** The URL of the token operation. */
 export function tokenEndpointOf(issuer: string): string {
   return `${issuer}/auth/v2/token`;
 }

@@ -1,14 +1,14 @@
 import type { Origin } from '../../events/index.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** A token request as it came in: parameters from a form or a JSON object, and the Authorization header. */
+/** An unchecked token request: parameters from a form or a JSON object, and the Authorization header. */
 export interface RawTokenRequest {
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Names that a form gave more than once. */
+  /** Names that occur more than once in a form. */
   readonly repeated: readonly string[];
   readonly authorization: string | undefined;
   readonly origin: Origin;
-  /** Told which client it is, once that is proven. Problem `too_many_requests` when it has had its share. */
+  /** Called with the authenticated client. Problem `too_many_requests` beyond the client's rate. */
   readonly countFor?: (clientId: string) => void;
 }
 
@@ -26,12 +26,12 @@ export class TokenRequest {
     this.origin = raw.origin;
   }
 
-  /** An empty parameter counts as left out (RFC 6749 section 3.2). */
+  /** Undefined for an empty parameter too (RFC 6749 section 3.2). */
   text(name: string): string | undefined {
     const value = Object.hasOwn(this.#parameters, name) ? this.#parameters[name] : undefined;
     if (value === undefined || value === null || value === '') return undefined;
     if (typeof value !== 'string') throw new OAuthError('invalid_request', `${name} must be a string.`);
-    // RFC 6749 appendix A has it in no parameter, and no database would take it.
+    // RFC 6749 appendix A allows it in no parameter, and PostgreSQL rejects it.
     if (value.includes('\0')) throw new OAuthError('invalid_request', `${name} must not hold NUL.`);
     return value;
   }

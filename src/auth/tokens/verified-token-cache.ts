@@ -1,26 +1,24 @@
 import { hash } from 'node:crypto';
 
-const most = 20_000;
+const maxTokens = 20_000;
 
-/** What was found out of tokens, by their SHA-256; of too many the oldest goes. */
+/** The results of verified tokens by the tokens' SHA-256. Beyond 20,000 the oldest is dropped. */
 export class VerifiedTokenCache<T> {
-  // A map keeps the order in which its keys came.
-  readonly #known = new Map<string, T>();
+  readonly #results = new Map<string, T>();
 
-  static nameOf(token: string): string {
+  static keyOf(token: string): string {
     return hash('sha256', token, 'base64');
   }
 
-  get(name: string): T | undefined {
-    return this.#known.get(name);
+  get(key: string): T | undefined {
+    return this.#results.get(key);
   }
 
-  set(name: string, value: T): void {
-    this.#known.set(name, value);
-    if (this.#known.size <= most) return;
-    for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest);
-      break;
-    }
+  set(key: string, result: T): void {
+    this.#results.set(key, result);
+    if (this.#results.size <= maxTokens) return;
+    // A map keeps the order of insertion.
+    const [oldest = ''] = this.#results.keys();
+    this.#results.delete(oldest);
   }
 }
