@@ -239,7 +239,7 @@ describe('wrong passwords in a row', () => {
     assert.equal(await login(username, password), refused, 'unlocking revives no password');
     await assert.rejects(
       service.db.superuser('update users set failed_logins = 0 where username = $1', [username]),
-      /has ended/,
+      /has expired/,
     );
 
     const issued = await reissueActivation(auth(), institutionId, username, ownOrigin());
