@@ -111,14 +111,14 @@ async function decided(world: World): Promise<{
 }> {
   const accounts = [world.source, world.destination];
   const balances = accounts.map((account) => ({
-    account_key: account.accountKey,
-    account_id: account.accountId,
+    accountKey: account.accountKey,
+    accountId: account.accountId,
     currency: account.currency,
     posted: account === world.source ? world.posted.source : world.posted.destination,
-    debits_pending: 0n,
-    credits_pending: 0n,
+    debitsPending: 0n,
+    creditsPending: 0n,
     seq: 1n,
-    last_at: new Date(0),
+    lastAt: new Date(0),
   }));
   const answer = async () => ({ rows: balances as never[], rowCount: balances.length, command: 'SELECT' });
   const book = await Book.lock({ institutionId, over: false, query: answer, commitWith: async () => {} }, []);
