@@ -71,8 +71,8 @@ test('creates the key of the embedded database once, readable by its owner alone
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     for (const mode of [0o640, 0o604, 0o620]) {
       await chmod(file, mode);
-      const said = new RegExp(`secret\\.key: .*chmod 600.*\\(${mode.toString(8)}\\)`);
-      await assert.rejects(keyEncryptionKey(config, secrets), said);
+      const message = new RegExp(`secret\\.key: .*chmod 600.*\\(${mode.toString(8)}\\)`);
+      await assert.rejects(keyEncryptionKey(config, secrets), message);
     }
     await chmod(file, 0o400);
     assert.deepEqual(await keyEncryptionKey(config, secrets), keys[0]);

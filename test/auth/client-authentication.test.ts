@@ -307,37 +307,37 @@ describe('private_key_jwt', () => {
 
   test('accepts only our issuer as the audience of a client assertion, as one string, and explains a refusal', async () => {
     const clientId = await keyedClient(ec, 'ES256');
-    const bring = (aud: unknown) =>
+    const exchangeAssertion = (aud: unknown) =>
       ask(asserted(signJws({ alg: 'ES256' }, claims(clientId, { aud }), ec.privateKey)));
     const others = [`${issuer}/auth/v2/token`, [issuer], [issuer, 'https://other.example'], `${issuer}/`, ''];
     for (const aud of others) {
-      const reply = await bring(aud);
+      const reply = await exchangeAssertion(aud);
       assert.equal(reply.status, 401, String(aud));
       assert.equal(
         reply.body.error_description,
         `The client assertion is refused: aud must be the issuer ${issuer} as a single string, not the token endpoint and not a list.`,
       );
     }
-    assert.equal((await bring(issuer)).status, 200);
+    assert.equal((await exchangeAssertion(issuer)).status, 200);
   });
 
   test('accepts only the token endpoint as the audience from a client set to it', async () => {
     const clientId = await keyedClient(ec, 'ES256');
-    const bring = async (aud: unknown, at = service) =>
+    const exchangeAssertion = async (aud: unknown, at = service) =>
       (await ask(asserted(signJws({ alg: 'ES256' }, claims(clientId, { aud }), ec.privateKey)), {}, at))
         .status;
     const endpoint = `${issuer}/auth/v2/token`;
     const allow = (allowsTokenEndpointAudience: boolean) =>
       changeClient(deps(), institutionId, clientId, { allowsTokenEndpointAudience }, ownOrigin());
     await allow(true);
-    assert.equal(await bring(endpoint), 200);
-    assert.equal(await bring(endpoint, other), 200);
-    assert.equal(await bring(issuer), 200);
+    assert.equal(await exchangeAssertion(endpoint), 200);
+    assert.equal(await exchangeAssertion(endpoint, other), 200);
+    assert.equal(await exchangeAssertion(issuer), 200);
     for (const aud of [[endpoint], [issuer, endpoint], `${endpoint}/`, `${issuer}/auth/v2/revoke`]) {
-      assert.equal(await bring(aud), 401, String(aud));
+      assert.equal(await exchangeAssertion(aud), 401, String(aud));
     }
     await allow(false);
-    assert.equal(await bring(endpoint, other), 401);
+    assert.equal(await exchangeAssertion(endpoint, other), 401);
   });
 
   test('rejects a client assertion with padding (RFC 7515 section 2)', async () => {

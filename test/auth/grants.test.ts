@@ -3,8 +3,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type PublicJwk, readJwks } from '../../src/auth/index.ts';
 import { paths, send } from '../support/demo.ts';
-import { aBridge, aProvider, jwtBearer, saml2Bearer } from '../support/identity.ts';
-import { goodClaims, signJwt } from '../support/jwt.ts';
+import { anAssertionClient, aProvider, jwtBearer, saml2Bearer } from '../support/identity.ts';
+import { signJwt, validClaims } from '../support/jwt.ts';
 import { anAssertion, persistent, samlIssuer, signAssertion, toParameter } from '../support/saml.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -21,7 +21,7 @@ let service: TestService;
 
 before(async () => {
   service = await startTestService({ clock: () => now });
-  bridge = await aBridge(service, 'lakeside', 'bridge', ['account:read']);
+  bridge = await anAssertionClient(service, 'lakeside', 'bridge', ['account:read']);
   const jwk = { ...ec.publicKey.export({ format: 'jwk' }), kid: 'e' };
   await aProvider(service, 'lakeside', {
     providerId: 'web',
@@ -51,7 +51,7 @@ const login = { username: 'demo.member', password: 'demo-member-password' };
 const jwt = (more: object = {}) =>
   signJwt(
     { alg: 'ES256', kid: 'e' },
-    { ...goodClaims(now, issuer, 'u-demo-member'), ...more },
+    { ...validClaims(now, issuer, 'u-demo-member'), ...more },
     ec.privateKey,
   );
 const saml = (key = rsa.privateKey) => toParameter(signAssertion(anAssertion(now), key));

@@ -5,8 +5,15 @@ import * as oauth from 'oauth4webapi';
 import { changeProvider, deleteExpiredAssertions, readJwks, removeProvider } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { type Answer, paths, send } from '../support/demo.ts';
-import { aBridge, aProvider, bring, institutionOf, jwtBearer, saml2Bearer } from '../support/identity.ts';
-import { base64url, goodClaims, signJwt } from '../support/jwt.ts';
+import {
+  anAssertionClient,
+  aProvider,
+  exchangeAssertion,
+  institutionOf,
+  jwtBearer,
+  saml2Bearer,
+} from '../support/identity.ts';
+import { base64url, signJwt, validClaims } from '../support/jwt.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const issuer = 'https://login.lakeside.example';
@@ -22,12 +29,12 @@ const keySet = (...keys: [kid: string, key: KeyObject, alg?: string][]) =>
 
 let service: TestService;
 let now = new Date('2026-03-02T12:00:00Z');
-let bridge: readonly [string, string];
-let harborBridge: readonly [string, string];
+let assertionClient: readonly [string, string];
+let harborAssertionClient: readonly [string, string];
 before(async () => {
   service = await startTestService({ clock: () => now });
-  bridge = await aBridge(service, 'lakeside', 'bridge', ['account:read', 'transfer:read']);
-  harborBridge = await aBridge(service, 'harbor', 'harbor-bridge', ['account:read']);
+  assertionClient = await anAssertionClient(service, 'lakeside', 'bridge', ['account:read', 'transfer:read']);
+  harborAssertionClient = await anAssertionClient(service, 'harbor', 'harbor-bridge', ['account:read']);
   await aProvider(service, 'lakeside', {
     providerId: 'web',
     kind: 'jwt',
@@ -39,7 +46,7 @@ after(() => service.close());
 
 const header = { alg: 'ES256', kid: 'e' };
 const member = 'u-demo-member';
-const claims = (more: object = {}) => ({ ...goodClaims(now, issuer, member), ...more });
+const claims = (more: object = {}) => ({ ...validClaims(now, issuer, member), ...more });
 const seconds = () => Math.floor(now.getTime() / 1000);
 const assertion = (more: object = {}, moreHeader: object = {}, key = ec.privateKey) =>
   signJwt({ ...header, ...moreHeader }, claims(more), key);
@@ -64,7 +71,7 @@ async function eventually(status: number, ask: () => Promise<Answer>): Promise<v
 
 describe('jwt-bearer grant: success', () => {
   test('issues a member token for a JWT assertion, within the scopes of client and provider, without a refresh token', async () => {
-    const answer = await bring(service, bridge, jwtBearer, assertion());
+    const answer = await exchangeAssertion(service, assertionClient, jwtBearer, assertion());
     assert.equal(answer.status, 200, answer.text);
     assert.deepEqual(Object.keys(answer.body), ['access_token', 'token_type', 'expires_in', 'scope']);
     assert.equal(answer.body.scope, 'account:read transfer:read');
@@ -76,7 +83,9 @@ describe('jwt-bearer grant: success', () => {
   });
 
   test('issues the requested scope for a JWT assertion if client and provider have it', async () => {
-    const answer = await bring(service, bridge, jwtBearer, assertion(), { scope: 'account:read' });
+    const answer = await exchangeAssertion(service, assertionClient, jwtBearer, assertion(), {
+      scope: 'account:read',
+    });
     assert.equal(answer.body.scope, 'account:read');
   });
 
@@ -103,9 +112,9 @@ describe('jwt-bearer grant: success', () => {
          where customer_id = 'c-1001' and code = 'lakeside'`,
       );
       const named = userIdType === 'MEMBER_NUMBER' ? number?.member_number : subject;
-      const answer = await bring(
+      const answer = await exchangeAssertion(
         service,
-        bridge,
+        assertionClient,
         jwtBearer,
         assertion({ iss, sub: 'opaque', customer: named }),
       );
@@ -130,13 +139,17 @@ describe('jwt-bearer grant: success', () => {
       const keys = keySet(['k', pair.publicKey, alg]);
       await aProvider(service, 'lakeside', { providerId: alg, kind: 'jwt', issuer: iss, keys });
       const jwt = signJwt({ alg }, claims({ iss }), pair.privateKey);
-      assert.equal((await bring(service, bridge, jwtBearer, jwt)).status, 200);
+      assert.equal((await exchangeAssertion(service, assertionClient, jwtBearer, jwt)).status, 200);
     });
   }
 
   test('accepts typ JWT and authorization-grant+jwt, with and without application/', async () => {
     for (const typ of ['JWT', 'authorization-grant+jwt', 'application/authorization-grant+jwt']) {
-      assert.equal((await bring(service, bridge, jwtBearer, assertion({}, { typ }))).status, 200, typ);
+      assert.equal(
+        (await exchangeAssertion(service, assertionClient, jwtBearer, assertion({}, { typ }))).status,
+        200,
+        typ,
+      );
     }
   });
 
@@ -147,7 +160,7 @@ describe('jwt-bearer grant: success', () => {
       { nbf: seconds() + 60 },
       { iat: seconds() + 60 },
     ]) {
-      const answer = await bring(service, bridge, jwtBearer, assertion(more));
+      const answer = await exchangeAssertion(service, assertionClient, jwtBearer, assertion(more));
       assert.equal(answer.status, 200, answer.text);
     }
   });
@@ -155,7 +168,11 @@ describe('jwt-bearer grant: success', () => {
   test('accepts an assertion for a member locked by wrong passwords, so guesses cannot keep them out', async () => {
     const until = new Date(now.getTime() + 900_000);
     await service.db.superuser(`update users set locked_until = $1 where user_id = 'u-juniper-two'`, [until]);
-    assert.equal((await bring(service, bridge, jwtBearer, assertion({ sub: 'u-juniper-two' }))).status, 200);
+    assert.equal(
+      (await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ sub: 'u-juniper-two' })))
+        .status,
+      200,
+    );
   });
 
   test('the metadata lists both assertion grants (RFC 8414 2)', async () => {
@@ -167,11 +184,11 @@ describe('jwt-bearer grant: success', () => {
 
   test('an unchanged standard OAuth library gets a token with a JWT assertion', async () => {
     const server = { issuer: 'http://sharedraft.test', token_endpoint: service.address + paths.token };
-    const client = { client_id: bridge[0] };
+    const client = { client_id: assertionClient[0] };
     const answer = await oauth.genericTokenEndpointRequest(
       server,
       client,
-      oauth.ClientSecretBasic(bridge[1]),
+      oauth.ClientSecretBasic(assertionClient[1]),
       jwtBearer,
       { assertion: assertion() },
       { [oauth.allowInsecureRequests]: true },
@@ -322,7 +339,7 @@ describe('jwt-bearer grant: invalid_grant', () => {
   ];
   for (const [name, why, make] of refused) {
     test(`rejects a JWT assertion with invalid_grant: ${name}`, async () => {
-      const answer = await bring(service, bridge, jwtBearer, make());
+      const answer = await exchangeAssertion(service, assertionClient, jwtBearer, make());
       assert.equal(answer.status, 400, answer.text);
       assert.equal(answer.body.error, 'invalid_grant');
       assert.match(answer.body.error_description, why);
@@ -333,7 +350,7 @@ describe('jwt-bearer grant: invalid_grant', () => {
   test('rejects assertions for unknown, locked, inactive and foreign members with identical responses', async () => {
     const named = ['u-nobody', 'u-heath-locked', 'u-moss-inactive', 'u-demo-member-harbor'];
     const answers = await Promise.all(
-      named.map((sub) => bring(service, bridge, jwtBearer, assertion({ sub }))),
+      named.map((sub) => exchangeAssertion(service, assertionClient, jwtBearer, assertion({ sub }))),
     );
     assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
   });
@@ -349,10 +366,18 @@ describe('jwt-bearer grant: invalid_grant', () => {
       subjectFrom: 'who',
     });
     for (const sub of [undefined, '', 7]) {
-      const answer = await bring(service, bridge, jwtBearer, assertion({ iss, who: member, sub }));
+      const answer = await exchangeAssertion(
+        service,
+        assertionClient,
+        jwtBearer,
+        assertion({ iss, who: member, sub }),
+      );
       assert.match(answer.body.error_description, /claim sub/);
     }
-    assert.equal((await bring(service, bridge, jwtBearer, assertion({ iss, who: member }))).status, 200);
+    assert.equal(
+      (await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss, who: member }))).status,
+      200,
+    );
   });
 
   test('rejects a JWT assertion with an e-mail that two members have', async () => {
@@ -365,9 +390,9 @@ describe('jwt-bearer grant: invalid_grant', () => {
       keys,
       userIdType: 'EMAIL',
     });
-    const answer = await bring(
+    const answer = await exchangeAssertion(
       service,
-      bridge,
+      assertionClient,
       jwtBearer,
       assertion({ iss, sub: 'family@sharemail.example' }),
     );
@@ -385,7 +410,12 @@ describe('jwt-bearer grant: invalid_grant', () => {
       const keys = keySet(['e', ec.publicKey]);
       await aProvider(service, 'lakeside', { providerId, kind: 'jwt', issuer: iss, keys, userIdType });
       for (const sub of subjects) {
-        const { status } = await bring(service, bridge, jwtBearer, assertion({ iss, sub }));
+        const { status } = await exchangeAssertion(
+          service,
+          assertionClient,
+          jwtBearer,
+          assertion({ iss, sub }),
+        );
         assert.equal(status, /^[!-~]+$/.test(sub) ? 200 : 400, sub);
       }
     }
@@ -408,13 +438,21 @@ describe('jwt-bearer grant: invalid_grant', () => {
        and exists (select from customer_persons j where j.institution_id = cp.institution_id
                    and j.customer_key = cp.customer_key and j.role = 'JOINT') limit 1`,
     );
-    const answer = await bring(service, bridge, jwtBearer, assertion({ iss, sub: joint?.customer_id }));
+    const answer = await exchangeAssertion(
+      service,
+      assertionClient,
+      jwtBearer,
+      assertion({ iss, sub: joint?.customer_id }),
+    );
     const [, payload = ''] = answer.body.access_token.split('.');
     assert.equal(JSON.parse(Buffer.from(payload, 'base64url').toString()).sub, joint?.user_id);
   });
 
   test('rejects an assertion of another institution’s provider', async () => {
-    assert.equal((await bring(service, harborBridge, jwtBearer, assertion())).body.error, 'invalid_grant');
+    assert.equal(
+      (await exchangeAssertion(service, harborAssertionClient, jwtBearer, assertion())).body.error,
+      'invalid_grant',
+    );
     const iss = 'https://login.harbor.example';
     await aProvider(service, 'harbor', {
       providerId: 'web',
@@ -424,10 +462,10 @@ describe('jwt-bearer grant: invalid_grant', () => {
     });
     const theirs = () => assertion({ iss });
     assert.match(
-      (await bring(service, bridge, jwtBearer, theirs())).body.error_description,
+      (await exchangeAssertion(service, assertionClient, jwtBearer, theirs())).body.error_description,
       /not registered/,
     );
-    const foreign = await bring(service, harborBridge, jwtBearer, theirs());
+    const foreign = await exchangeAssertion(service, harborAssertionClient, jwtBearer, theirs());
     assert.match(foreign.body.error_description, /nobody/, 'a user of lakeside does not exist in harbor');
   });
 
@@ -439,29 +477,31 @@ describe('jwt-bearer grant: invalid_grant', () => {
       issuer: iss,
       keys: keySet(['e', ec.publicKey]),
     });
-    const answer = await bring(service, bridge, jwtBearer, assertion({ iss }));
+    const answer = await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss }));
     assert.match(answer.body.error_description, /not registered/);
   });
 });
 
 describe('jwt-bearer grant: other errors', () => {
   test('returns invalid_request without an assertion (7521 4.1)', async () => {
-    const answer = await bring(service, bridge, jwtBearer, '');
+    const answer = await exchangeAssertion(service, assertionClient, jwtBearer, '');
     assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_request']);
   });
 
   test('returns unauthorized_client to a client without the jwt-bearer grant (6749 5.2)', async () => {
-    const answer = await bring(service, ['demo-app', 'demo-app-secret'], jwtBearer, assertion());
+    const answer = await exchangeAssertion(service, ['demo-app', 'demo-app-secret'], jwtBearer, assertion());
     assert.deepEqual([answer.status, answer.body.error], [400, 'unauthorized_client']);
   });
 
   test('returns invalid_client for a wrong secret beside an assertion (7521 4.1)', async () => {
-    const answer = await bring(service, [bridge[0], 'wrong'], jwtBearer, assertion());
+    const answer = await exchangeAssertion(service, [assertionClient[0], 'wrong'], jwtBearer, assertion());
     assert.deepEqual([answer.status, answer.body.error], [401, 'invalid_client']);
   });
 
   test('returns invalid_scope for a scope that the client does not have (7521 4.1.1)', async () => {
-    const answer = await bring(service, bridge, jwtBearer, assertion(), { scope: 'transfer:write' });
+    const answer = await exchangeAssertion(service, assertionClient, jwtBearer, assertion(), {
+      scope: 'transfer:write',
+    });
     assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_scope']);
   });
 
@@ -475,11 +515,13 @@ describe('jwt-bearer grant: other errors', () => {
       keys,
       scopes: ['account:read'],
     });
-    const both = await bring(service, bridge, jwtBearer, assertion({ iss }), {
+    const both = await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss }), {
       scope: 'account:read transfer:read',
     });
     assert.equal(both.body.scope, 'account:read');
-    const none = await bring(service, bridge, jwtBearer, assertion({ iss }), { scope: 'transfer:read' });
+    const none = await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss }), {
+      scope: 'transfer:read',
+    });
     assert.deepEqual([none.status, none.body.error], [400, 'invalid_scope']);
   });
 });
@@ -490,7 +532,9 @@ describe('a JWT assertion is accepted once', () => {
     try {
       const once = assertion();
       const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, n) => bring(n % 2 === 0 ? service : second, bridge, jwtBearer, once)),
+        Array.from({ length: 20 }, (_, n) =>
+          exchangeAssertion(n % 2 === 0 ? service : second, assertionClient, jwtBearer, once),
+        ),
       );
       assert.equal(answers.filter((answer) => answer.status === 200).length, 1);
       const refusals = answers.filter((answer) => answer.status !== 200);
@@ -502,22 +546,30 @@ describe('a JWT assertion is accepted once', () => {
 
   test('rejects a used jti under a new signature', async () => {
     const jti = randomUUID();
-    assert.equal((await bring(service, bridge, jwtBearer, assertion({ jti }))).status, 200);
-    const again = await bring(service, bridge, jwtBearer, assertion({ jti, exp: seconds() + 500 }));
+    assert.equal(
+      (await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ jti }))).status,
+      200,
+    );
+    const again = await exchangeAssertion(
+      service,
+      assertionClient,
+      jwtBearer,
+      assertion({ jti, exp: seconds() + 500 }),
+    );
     assert.match(again.body.error_description, /used already/);
   });
 
   test('does not use up a rejected JWT assertion', async () => {
     const once = assertion();
-    assert.equal((await bring(service, harborBridge, jwtBearer, once)).status, 400);
-    assert.equal((await bring(service, bridge, jwtBearer, once)).status, 200);
+    assert.equal((await exchangeAssertion(service, harborAssertionClient, jwtBearer, once)).status, 400);
+    assert.equal((await exchangeAssertion(service, assertionClient, jwtBearer, once)).status, 200);
   });
 
   test('remembers a used JWT assertion as long as any process may accept it, and no longer', async () => {
     const { institutionId } = await lakeside();
     const started = now;
     const once = assertion();
-    assert.equal((await bring(service, bridge, jwtBearer, once)).status, 200);
+    assert.equal((await exchangeAssertion(service, assertionClient, jwtBearer, once)).status, 200);
     const remembered = async (at: Date) => {
       await service.db.database.read(institutionId, (db) => deleteExpiredAssertions(db, at));
       return service.db.superuser(`select from provider_assertion_replays where institution_id = $1`, [
@@ -529,9 +581,15 @@ describe('a JWT assertion is accepted once', () => {
       now = after(359);
       // Also by a process whose clock is five minutes ahead.
       assert.ok((await remembered(after(659))).length > 0);
-      assert.match((await bring(service, bridge, jwtBearer, once)).body.error_description, /used already/);
+      assert.match(
+        (await exchangeAssertion(service, assertionClient, jwtBearer, once)).body.error_description,
+        /used already/,
+      );
       now = after(360);
-      assert.match((await bring(service, bridge, jwtBearer, once)).body.error_description, /expired/);
+      assert.match(
+        (await exchangeAssertion(service, assertionClient, jwtBearer, once)).body.error_description,
+        /expired/,
+      );
       assert.equal((await remembered(after(1_100))).length, 0);
     } finally {
       now = started;
@@ -545,7 +603,7 @@ describe('a token depends on its provider', () => {
   const register = () =>
     aProvider(service, 'lakeside', { providerId: 'short', kind: 'jwt', issuer: iss, keys });
   const login = async () => {
-    const answer = await bring(service, bridge, jwtBearer, assertion({ iss }));
+    const answer = await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss }));
     assert.equal(answer.status, 200, answer.text);
     return answer.body.access_token as string;
   };
@@ -562,11 +620,11 @@ describe('a token depends on its provider', () => {
       await changeProvider(auth(), institutionId, 'short', { active: false }, ownOrigin());
       await eventually(401, () => accounts(token));
       await eventually(401, () => accounts(token, second));
-      const refused = await bring(service, bridge, jwtBearer, assertion({ iss }));
+      const refused = await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss }));
       assert.match(refused.body.error_description, /not registered/);
 
       await changeProvider(auth(), institutionId, 'short', { active: true }, ownOrigin());
-      await eventually(200, () => bring(service, bridge, jwtBearer, assertion({ iss })));
+      await eventually(200, () => exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss })));
       assert.equal((await accounts(token)).status, 401, 'an ended token stays ended');
     } finally {
       await second.close();
@@ -585,7 +643,8 @@ describe('a token depends on its provider', () => {
     );
     await eventually(401, () => accounts(token));
     assert.match(
-      (await bring(service, bridge, jwtBearer, assertion({ iss }))).body.error_description,
+      (await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss }))).body
+        .error_description,
       /signature/,
     );
     await changeProvider(auth(), institutionId, 'short', { keys }, ownOrigin());
@@ -593,17 +652,22 @@ describe('a token depends on its provider', () => {
 
   test('ends a provider’s tokens when it is removed, even if one of the same name is registered again', async () => {
     const { institutionId } = await lakeside();
-    await eventually(200, () => bring(service, bridge, jwtBearer, assertion({ iss })));
+    await eventually(200, () => exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss })));
     const token = await login();
     await removeProvider(auth(), institutionId, 'short', ownOrigin());
     await eventually(401, () => accounts(token));
     await register();
-    await eventually(200, () => bring(service, bridge, jwtBearer, assertion({ iss })));
+    await eventually(200, () => exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss })));
     assert.equal((await accounts(token)).status, 401);
   });
 
   test('ends an asserted member’s token at once when an operator locks the user', async () => {
-    const answer = await bring(service, bridge, jwtBearer, assertion({ sub: 'u-sage-card' }));
+    const answer = await exchangeAssertion(
+      service,
+      assertionClient,
+      jwtBearer,
+      assertion({ sub: 'u-sage-card' }),
+    );
     const token = answer.body.access_token;
     assert.equal((await accounts(token)).status, 200);
     await service.db.superuser(`update users set locked_by_operator = true where user_id = 'u-sage-card'`);
@@ -613,11 +677,11 @@ describe('a token depends on its provider', () => {
 
 test('the audit records each asserted login and each reason of a refusal, and never the assertion', async () => {
   const once = assertion();
-  await bring(service, bridge, jwtBearer, once);
-  await bring(service, bridge, jwtBearer, once);
-  await bring(service, bridge, jwtBearer, assertion({ sub: 'u-heath-locked' }));
-  await bring(service, bridge, jwtBearer, assertion({ sub: 'u-nobody' }));
-  await bring(service, bridge, jwtBearer, assertion({ aud: 'https://other.example' }));
+  await exchangeAssertion(service, assertionClient, jwtBearer, once);
+  await exchangeAssertion(service, assertionClient, jwtBearer, once);
+  await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ sub: 'u-heath-locked' }));
+  await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ sub: 'u-nobody' }));
+  await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ aud: 'https://other.example' }));
   const wanted = [
     'assertion_invalid refused',
     'assertion_replayed refused u-demo-member',

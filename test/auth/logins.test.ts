@@ -155,8 +155,8 @@ describe('the user’s status is read again after hashing', () => {
 test('accepts all of ten right passwords sent together with four wrong ones', async () => {
   const username = 'cedar.owner';
   const tries = [...Array(10).fill(right[username]), ...Array(4).fill('wrong')];
-  const said = await Promise.all(tries.map((password) => login(username, password)));
-  assert.deepEqual(said, [...Array(10).fill('ok'), ...Array(4).fill(refused)]);
+  const results = await Promise.all(tries.map((password) => login(username, password)));
+  assert.deepEqual(results, [...Array(10).fill('ok'), ...Array(4).fill(refused)]);
 });
 
 test('a storm of one client’s logins delays no other client', async () => {
@@ -164,7 +164,7 @@ test('a storm of one client’s logins delays no other client', async () => {
   const logins = new CountedTurns(1, 64);
   const deps = { ...auth(), passwords, logins };
   const ended: string[] = [];
-  const note = (said: string) => ended.push(said);
+  const note = (result: string) => ended.push(result);
   const storm = Array.from({ length: 12 }, (_none, n) => login(`nobody.at.${n}`, 'storm', deps).then(note));
   await until(() => logins.asked === 12);
   const other = login('demo.member', 'harbor-member-password', deps, 'harbor-app').then(note);

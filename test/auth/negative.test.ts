@@ -7,7 +7,7 @@ import type { InstitutionId } from '../../src/storage/index.ts';
 import { Client, type Reply, type RequestOptions } from '../support/client.ts';
 import { paths } from '../support/demo.ts';
 import { signJws, tamper } from '../support/jws.ts';
-import { sayRaw } from '../support/raw-http.ts';
+import { sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /** Requests that the standards require to be refused, each with its section. */
@@ -786,7 +786,7 @@ describe('metadata', () => {
   test('RFC 8414 3.3: the metadata names the configured issuer, independent of Host', async () => {
     const { port } = new URL(service.address);
     const request = `GET ${path} HTTP/1.1\r\nHost: attacker.example\r\nConnection: close\r\n\r\n`;
-    const { text } = await sayRaw(Number(port), [request]);
+    const { text } = await sendRaw(Number(port), [request]);
     assert.ok(text.includes(`"issuer":"${issuer}"`), text);
     assert.ok(!text.includes('attacker.example'));
   });

@@ -297,8 +297,8 @@ describe('a provider’s access token: 401', () => {
 
   test('rejects every invalid provider’s token with the same words', async () => {
     const answers = await Promise.all(refused.map(([, make]) => call(make())));
-    const told = answers.map(({ body: { instance: _, ...rest } }) => JSON.stringify(rest));
-    assert.equal(new Set(told).size, 1);
+    const texts = answers.map(({ body: { instance: _, ...rest } }) => JSON.stringify(rest));
+    assert.equal(new Set(texts).size, 1);
   });
 
   test('looks for the member of a provider’s token only in the provider’s institution', async () => {

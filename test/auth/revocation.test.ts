@@ -219,9 +219,9 @@ describe('introspection (RFC 7662)', () => {
   test('introspection describes a member’s and a client’s token to a client with the right', async () => {
     const tokens = await member();
     const iat = Math.floor(now.getTime() / 1000);
-    const said = await introspect(tokens.access_token, backend, two);
-    assert.match(said.jti, /^[0-9a-f-]{36}$/);
-    assert.deepEqual(said, {
+    const introspection = await introspect(tokens.access_token, backend, two);
+    assert.match(introspection.jti, /^[0-9a-f-]{36}$/);
+    assert.deepEqual(introspection, {
       active: true,
       scope: 'account:read offline_access',
       client_id: 'demo-app',
@@ -231,7 +231,7 @@ describe('introspection (RFC 7662)', () => {
       sub: 'u-demo-member',
       aud: issuer,
       iss: issuer,
-      jti: said.jti,
+      jti: introspection.jti,
       institution_id: institutionId,
       token_use: 'member',
     });

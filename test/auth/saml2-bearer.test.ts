@@ -4,7 +4,13 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { type PublicJwk, readCertificates } from '../../src/auth/index.ts';
 import { paths, send } from '../support/demo.ts';
-import { aBridge, aProvider, bring, jwtBearer, saml2Bearer } from '../support/identity.ts';
+import {
+  anAssertionClient,
+  aProvider,
+  exchangeAssertion,
+  jwtBearer,
+  saml2Bearer,
+} from '../support/identity.ts';
 import {
   type AssertionParts,
   anAssertion,
@@ -35,12 +41,12 @@ const now = new Date('2026-03-02T12:00:00Z');
 
 let service: TestService;
 let clock = now;
-let bridge: readonly [string, string];
-let harborBridge: readonly [string, string];
+let assertionClient: readonly [string, string];
+let harborAssertionClient: readonly [string, string];
 before(async () => {
   service = await startTestService({ clock: () => clock });
-  bridge = await aBridge(service, 'lakeside', 'bridge', ['account:read', 'transfer:read']);
-  harborBridge = await aBridge(service, 'harbor', 'harbor-bridge', ['account:read']);
+  assertionClient = await anAssertionClient(service, 'lakeside', 'bridge', ['account:read', 'transfer:read']);
+  harborAssertionClient = await anAssertionClient(service, 'harbor', 'harbor-bridge', ['account:read']);
   const saml = { kind: 'saml', subjectFrom: persistent } as const;
   await aProvider(service, 'lakeside', {
     ...saml,
@@ -62,7 +68,8 @@ function keyOf(key: KeyObject): PublicJwk {
 }
 
 const padded = (text: string) => text.padEnd(Math.ceil(text.length / 4) * 4, '=');
-const bringXml = (xml: string, client = bridge) => bring(service, client, saml2Bearer, toParameter(xml));
+const exchangeXml = (xml: string, client = assertionClient) =>
+  exchangeAssertion(service, client, saml2Bearer, toParameter(xml));
 const signed = (
   parts: AssertionParts = {},
   signature: SignatureParts = {},
@@ -72,7 +79,7 @@ const signed = (
 describe('saml2-bearer grant: success', () => {
   for (const name of ['rsa-sha256', 'rsa-sha384', 'rsa-sha512-prefixes', 'ecdsa-sha256']) {
     test(`accepts a SAML assertion signed by the JDK: ${name}`, async () => {
-      const answer = await bringXml(fixture(`${name}.xml`));
+      const answer = await exchangeXml(fixture(`${name}.xml`));
       assert.equal(answer.status, 200, answer.text);
       assert.equal(answer.body.scope, 'account:read transfer:read');
       const headers = { authorization: `Bearer ${answer.body.access_token}` };
@@ -94,7 +101,7 @@ describe('saml2-bearer grant: success', () => {
   ];
   for (const [name, signature, key] of hand) {
     test(`accepts a SAML assertion signed as text: ${name}`, async () => {
-      const answer = await bringXml(signed({}, signature, key));
+      const answer = await exchangeXml(signed({}, signature, key));
       assert.equal(answer.status, 200, answer.text);
       assert.deepEqual(Object.keys(answer.body), ['access_token', 'token_type', 'expires_in', 'scope']);
       assert.equal(answer.body.expires_in, 1800);
@@ -104,7 +111,7 @@ describe('saml2-bearer grant: success', () => {
   test('accepts a SAML assertion in base64url with padding, as many libraries write it', async () => {
     for (let size = 0; size < 3; size += 1) {
       const xml = signed({ id: `_padded-${'x'.repeat(size)}` });
-      const answer = await bring(service, bridge, saml2Bearer, padded(toParameter(xml)));
+      const answer = await exchangeAssertion(service, assertionClient, saml2Bearer, padded(toParameter(xml)));
       assert.equal(answer.status, 200, answer.text);
     }
   });
@@ -150,7 +157,7 @@ describe('saml2-bearer grant: success', () => {
   ];
   for (const [name, parts] of fine) {
     test(`accepts a SAML assertion with ${name}`, async () => {
-      const answer = await bringXml(signed(parts()));
+      const answer = await exchangeXml(signed(parts()));
       assert.equal(answer.status, 200, answer.text);
     });
   }
@@ -160,12 +167,12 @@ describe('saml2-bearer grant: success', () => {
       .replace('u-demo-member', 'u-demo&#45;member')
       .replace('<saml:Audience>', '<saml:Audience >')
       .replaceAll(' Version="2.0"', " Version='2.0'");
-    assert.equal((await bringXml(`<?xml version="1.0" encoding="UTF-8"?>\n${xml}\n`)).status, 200);
+    assert.equal((await exchangeXml(`<?xml version="1.0" encoding="UTF-8"?>\n${xml}\n`)).status, 200);
   });
 
   test('a token for a SAML assertion ends with the provider’s session', async () => {
     const authn = `<saml:AuthnStatement AuthnInstant="${at(now, -5)}" SessionNotOnOrAfter="${at(now, 120)}"></saml:AuthnStatement>`;
-    assert.equal((await bringXml(signed({ authn }))).body.expires_in, 120);
+    assert.equal((await exchangeXml(signed({ authn }))).body.expires_in, 120);
   });
 });
 
@@ -245,13 +252,13 @@ describe('signature wrapping: a valid signature beside other content', () => {
   };
   for (const [name, make] of Object.entries(variants)) {
     test(`rejects a wrapped signature: ${name}`, async () => {
-      const answer = await bringXml(make());
+      const answer = await exchangeXml(make());
       assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_grant'], answer.text);
     });
   }
 
   test('accepts the unmodified pieces of the wrapping cases, so each is refused only for its wrapping', async () => {
-    assert.equal((await bringXml(pieces().whole)).status, 200);
+    assert.equal((await exchangeXml(pieces().whole)).status, 200);
   });
 });
 
@@ -733,7 +740,7 @@ describe('saml2-bearer grant: invalid_grant', () => {
   ];
   for (const [name, why, make] of refused) {
     test(`rejects a SAML assertion with invalid_grant: ${name}`, async () => {
-      const answer = await bring(service, bridge, saml2Bearer, make());
+      const answer = await exchangeAssertion(service, assertionClient, saml2Bearer, make());
       assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_grant'], answer.text);
       assert.match(answer.body.error_description, why);
     });
@@ -741,14 +748,14 @@ describe('saml2-bearer grant: invalid_grant', () => {
 
   for (const name of ['rsa-sha1', 'digest-sha1', 'hmac-sha256', 'comment', 'cdata']) {
     test(`rejects a SAML assertion that the JDK signed correctly: refused-${name}`, async () => {
-      const answer = await bringXml(fixture(`refused-${name}.xml`));
+      const answer = await exchangeXml(fixture(`refused-${name}.xml`));
       assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_grant'], answer.text);
       assert.match(answer.body.error_description, /SignatureMethod|DigestMethod|comment/);
     });
   }
 
   test('rejects a SAML assertion of another institution’s provider', async () => {
-    const answer = await bringXml(signed(), harborBridge);
+    const answer = await exchangeXml(signed(), harborAssertionClient);
     assert.match(answer.body.error_description, /not registered/);
   });
 
@@ -756,8 +763,8 @@ describe('saml2-bearer grant: invalid_grant', () => {
     const issuer = 'https://jwt.example';
     const keys = [{ ...keyOf(rsa.publicKey), alg: 'RS256' }];
     await aProvider(service, 'lakeside', { providerId: 'jwt', kind: 'jwt', issuer, keys });
-    assert.match((await bringXml(signed({ issuer }))).body.error_description, /not registered/);
-    const confused = await bring(service, bridge, jwtBearer, toParameter(signed()));
+    assert.match((await exchangeXml(signed({ issuer }))).body.error_description, /not registered/);
+    const confused = await exchangeAssertion(service, assertionClient, jwtBearer, toParameter(signed()));
     assert.equal(confused.body.error, 'invalid_grant');
   });
 });
@@ -765,16 +772,16 @@ describe('saml2-bearer grant: invalid_grant', () => {
 describe('a SAML assertion is accepted once', () => {
   test('accepts one of twenty simultaneous uses of a SAML assertion (RFC 7522 3)', async () => {
     const once = signed();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => bringXml(once)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => exchangeXml(once)));
     assert.equal(answers.filter((answer) => answer.status === 200).length, 1);
     const refusals = answers.filter((answer) => answer.status !== 200);
     assert.ok(refusals.every((answer) => /used already/.test(answer.body.error_description)));
   });
 
   test('rejects a SAML assertion signed again under a used ID', async () => {
-    assert.equal((await bringXml(signed({ id: '_same' }))).status, 200);
+    assert.equal((await exchangeXml(signed({ id: '_same' }))).status, 200);
     assert.match(
-      (await bringXml(signed({ id: '_same', issueInstant: at(now, -1) }))).body.error_description,
+      (await exchangeXml(signed({ id: '_same', issueInstant: at(now, -1) }))).body.error_description,
       /used/,
     );
   });
@@ -783,7 +790,7 @@ describe('a SAML assertion is accepted once', () => {
     const xml = signed();
     clock = new Date(now.getTime() + 300_000);
     try {
-      assert.match((await bringXml(xml)).body.error_description, /expired/);
+      assert.match((await exchangeXml(xml)).body.error_description, /expired/);
     } finally {
       clock = now;
     }

@@ -269,8 +269,8 @@ test('no log line and no row contains a secret of any kind after any operation',
   process.child.kill('SIGTERM');
   assert.equal(await exitOf(process.child), 0, process.output());
 
-  const said = process.output();
-  assert.ok(said.split('"answered"').length > 40, 'the log tells of each request');
+  const output = process.output();
+  assert.ok(output.split('"answered"').length > 40, 'the log tells of each request');
   const rows = await everyRow();
   const audit = rows.filter(({ table }) => table === 'audit_entries');
   for (const [secret, what] of secrets) {
@@ -279,7 +279,7 @@ test('no log line and no row contains a secret of any kind after any operation',
     const bytes = [Buffer.from(secret), Buffer.from(secret, 'base64url'), Buffer.from(secret, 'hex')];
     const forms = [secret, ...bytes.filter(({ length }) => length >= 12).map((one) => one.toString('hex'))];
     for (const form of forms) {
-      assert.ok(!said.includes(form), `${what} is in the log`);
+      assert.ok(!output.includes(form), `${what} is in the log`);
       const found = rows.find(({ row }) => row.includes(form));
       assert.equal(found?.table, undefined, `${what} is in the table ${found?.table}`);
     }

@@ -317,7 +317,7 @@ describe('token operation: 400 and 401, after RFC 6749 section 5.2', () => {
   });
 
   test('names an Authorization header that is not Basic, instead of a wrong secret', async () => {
-    for (const [header, told] of [
+    for (const [header, message] of [
       ['Bearer abc', /access token/],
       ['Bearer', /access token/],
       ['Basic %%%', /malformed/],
@@ -326,7 +326,7 @@ describe('token operation: 400 and 401, after RFC 6749 section 5.2', () => {
       const answer = await token({ grant_type: 'client_credentials' }, { authorization: header });
       assert.equal(answer.status, 401, answer.text);
       assert.equal(answer.body.error, 'invalid_client');
-      assert.match(answer.body.error_description, told);
+      assert.match(answer.body.error_description, message);
       assert.match(answer.headers.get('www-authenticate') ?? '', /^Basic /);
     }
   });

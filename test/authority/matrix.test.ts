@@ -5,8 +5,8 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { readJwks, scopes } from '../../src/auth/index.ts';
 import { openApiDocument } from '../support/contract.ts';
 import { type Answer, clientOf, memberOf, paths, send } from '../support/demo.ts';
-import { aBridge, aProvider, bring, jwtBearer } from '../support/identity.ts';
-import { goodClaims, signJwt } from '../support/jwt.ts';
+import { anAssertionClient, aProvider, exchangeAssertion, jwtBearer } from '../support/identity.ts';
+import { signJwt, validClaims } from '../support/jwt.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /**
@@ -195,9 +195,18 @@ async function assertedTokens(): Promise<Record<'asserted member' | 'provider’
     scopes: all,
     resourceTokens: true,
   });
-  const bridge = await aBridge(service, 'lakeside', 'bridge', all);
-  const claims = { ...goodClaims(new Date(), issuer, 'juniper.two'), client_id: 'web', scope: all.join(' ') };
-  const asserted = await bring(service, bridge, jwtBearer, signJwt({ alg: 'ES256' }, claims, privateKey));
+  const assertionClient = await anAssertionClient(service, 'lakeside', 'bridge', all);
+  const claims = {
+    ...validClaims(new Date(), issuer, 'juniper.two'),
+    client_id: 'web',
+    scope: all.join(' '),
+  };
+  const asserted = await exchangeAssertion(
+    service,
+    assertionClient,
+    jwtBearer,
+    signJwt({ alg: 'ES256' }, claims, privateKey),
+  );
   return {
     'asserted member': asserted.body.access_token,
     'provider’s token': signJwt({ alg: 'ES256', typ: 'at+jwt' }, claims, privateKey),

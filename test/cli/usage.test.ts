@@ -19,7 +19,7 @@ function run(...words: string[]): Promise<{ code: number; stdout: string; stderr
   });
 }
 
-const wrong: readonly (readonly [words: string, said: RegExp])[] = [
+const wrong: readonly (readonly [words: string, message: RegExp])[] = [
   ['nonsense', /unknown command 'nonsense'/],
   ['client nonsense', /unknown command 'nonsense'/],
   ['client create app', /say which --scopes the client needs.*account:read, .*events:read/],
@@ -46,11 +46,11 @@ const wrong: readonly (readonly [words: string, said: RegExp])[] = [
   [`client set app --name=${'x'.repeat(129)}`, /A name of 1 to 128 characters/],
 ];
 
-for (const [words, said] of wrong) {
+for (const [words, message] of wrong) {
   test(`sharedraft ${JSON.stringify(words)} exits with code 2 and one sentence, and points to help if there is some`, async () => {
     const { code, stdout, stderr } = await run(...words.split(' '));
     assert.equal(code, 2, stderr);
-    assert.match(stderr, said);
+    assert.match(stderr, message);
     assert.match(stderr, /--help says what there is/);
     assert.equal(stdout, '');
   });

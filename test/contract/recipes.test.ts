@@ -9,7 +9,7 @@ import pg from 'pg';
 import { problemCodes } from '../../src/http/problems.ts';
 import type { TransferStatus } from '../../src/transfers/index.ts';
 import { Client, type Reply } from '../support/client.ts';
-import { sayRaw } from '../support/raw-http.ts';
+import { sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /*
@@ -116,9 +116,9 @@ async function run(lines: readonly string[], expected: Expected | undefined): Pr
       slept = true;
       continue;
     }
-    const said = await runLine(line, background);
-    if (said === undefined) continue;
-    replies = said;
+    const result = await runLine(line, background);
+    if (result === undefined) continue;
+    replies = result;
     if (!slept || expected === undefined || line !== requests.at(-1)) continue;
     // The sweep of due transfers uses a real timer.
     for (const deadline = Date.now() + 60_000; !replies.some((reply) => isAs(reply, expected)); ) {
@@ -219,7 +219,7 @@ async function curl(command: string): Promise<Told> {
 async function curlWithoutEnd(url: string, header: string, start: string): Promise<Told> {
   const head = `POST ${new URL(url).pathname} HTTP/1.1\r\nHost: localhost\r\n${header}\r\nTransfer-Encoding: chunked`;
   const chunk = `${start.length.toString(16)}\r\n${start}\r\n`;
-  const { text } = await sayRaw(Number(new URL(addressOf(url)).port), [`${head}\r\n\r\n${chunk}`], 60_000);
+  const { text } = await sendRaw(Number(new URL(addressOf(url)).port), [`${head}\r\n\r\n${chunk}`], 60_000);
   return { status: Number(text.split(' ')[1]), text: text.split('\r\n\r\n')[1] ?? '' };
 }
 

@@ -7,7 +7,7 @@ import { ExtractRejected } from '../../src/core-system/extract.ts';
 import { Complaints, readHeading } from '../../src/core-system/stage-extract.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { type ExtractFiles, extractFolder, soundExtract } from '../support/extract.ts';
+import { type ExtractFiles, extractFolder, validExtract } from '../support/extract.ts';
 
 let db: TestDatabase;
 let stages = 0;
@@ -61,8 +61,8 @@ async function errorsOf(files: ExtractFiles): Promise<readonly string[]> {
 }
 
 /** The valid extract with one text replaced in one line. */
-function spoilt(file: string, line: number, from: string | RegExp, to: string): ExtractFiles {
-  const files = soundExtract();
+function replacedIn(file: string, line: number, from: string | RegExp, to: string): ExtractFiles {
+  const files = validExtract();
   const lines = files[file] as string[];
   const before = lines[line - 1] as string;
   lines[line - 1] = before.replace(from, to);
@@ -71,7 +71,7 @@ function spoilt(file: string, line: number, from: string | RegExp, to: string): 
 }
 
 test('accepts the later columns of accounts: the amount due and a restriction', async () => {
-  const files = soundExtract();
+  const files = validExtract();
   const [header = '', ...lines] = files['accounts.csv'] ?? [];
   const extras = [',EXCLUDE_AS_FROM', ',', '60.25,', ',', ','];
   files['accounts.csv'] = [
@@ -112,7 +112,7 @@ const plain = {
 };
 
 test('reads every value of an extract: money in minor units, debts negative by their payoff', async () => {
-  assert.deepEqual(await read(soundExtract()), {
+  assert.deepEqual(await read(validExtract()), {
     institution: {
       code: 'fictional',
       name: 'Fictional Credit Union',
@@ -281,10 +281,10 @@ describe('other spellings of the same extract', () => {
   };
   for (const [what, change] of Object.entries(same)) {
     test(`reads the same extract in another spelling: ${what}`, async () => {
-      const files = soundExtract();
+      const files = validExtract();
       change(files);
-      assert.notDeepEqual(files, soundExtract());
-      assert.deepEqual(await read(files), await read(soundExtract()));
+      assert.notDeepEqual(files, validExtract());
+      assert.deepEqual(await read(files), await read(validExtract()));
     });
   }
 });
@@ -553,7 +553,7 @@ describe('errors of an extract by file and line', () => {
     const [file = '', line] = error.split(':');
     for (const [what, [from, to]] of Object.entries(cases)) {
       test(`reports an error in ${file}: ${what}`, async () => {
-        const errors = await errorsOf(spoilt(file, Number(line), from, to));
+        const errors = await errorsOf(replacedIn(file, Number(line), from, to));
         // References from other files may then be wrong too.
         assert.deepEqual(
           errors.filter((each) => each.startsWith(`${file}:`)),
@@ -570,7 +570,7 @@ describe('errors of an extract by file and line', () => {
     ['accounts.csv', 3, 'account_id'],
   ] as const) {
     test(`reports a repeated ${columns} in ${file}`, async () => {
-      const files = soundExtract();
+      const files = validExtract();
       const lines = files[file] as string[];
       const place = (lines[0] as string).split(',').indexOf(columns);
       const values = (lines[line - 1] as string).split(',');
@@ -585,12 +585,12 @@ describe('errors of an extract by file and line', () => {
   }
 
   test('reports a membership without a PRIMARY', async () => {
-    const errors = await errorsOf(spoilt('member-persons.csv', 2, 'PRIMARY', 'JOINT'));
+    const errors = await errorsOf(replacedIn('member-persons.csv', 2, 'PRIMARY', 'JOINT'));
     assert.deepEqual(errors, ['members.csv:2: member_number: expected a PRIMARY in member-persons.csv']);
   });
 
   test('reports an account id that equals one of the institution’s own', async () => {
-    const files = spoilt('accounts.csv', 6, 'a-5', 'internal:funding:USD');
+    const files = replacedIn('accounts.csv', 6, 'a-5', 'internal:funding:USD');
     files['holders.csv']?.splice(-1);
     assert.deepEqual(await errorsOf(files), [
       "accounts.csv:6: account_id: expected none of the institution's own accounts",
@@ -598,7 +598,7 @@ describe('errors of an extract by file and line', () => {
   });
 
   test('reports a card number as an account id without repeating it', async () => {
-    const files = spoilt('accounts.csv', 3, 'a-2', '4111-1111-1111-1111');
+    const files = replacedIn('accounts.csv', 3, 'a-2', '4111-1111-1111-1111');
     files['holders.csv'] = (files['holders.csv'] ?? []).map((l) => l.replace('a-2', '4111-1111-1111-1111'));
     const errors = await errorsOf(files);
     assert.deepEqual(errors, ["accounts.csv:3: account_id: expected anything but a card's number"]);
@@ -606,11 +606,11 @@ describe('errors of an extract by file and line', () => {
   });
 
   test('accepts sixteen digits that are not a card number in the description of a card account', async () => {
-    await read(spoilt('accounts.csv', 3, 'Rewards Card', 'Card of 4111111111111112'));
+    await read(replacedIn('accounts.csv', 3, 'Rewards Card', 'Card of 4111111111111112'));
   });
 
   test('reports all errors at once, in the order of the files', async () => {
-    const files = spoilt('persons.csv', 2, 'ada@example.test', 'ada');
+    const files = replacedIn('persons.csv', 2, 'ada@example.test', 'ada');
     files['accounts.csv'] = (files['accounts.csv'] ?? []).map((line) => line.replace(',open,', ',ajar,'));
     assert.deepEqual(await errorsOf(files), [
       'persons.csv:2: email: expected an e-mail address',
@@ -671,7 +671,7 @@ describe('files outside the extract’s format', () => {
   };
   for (const [what, [change, error]] of Object.entries(cases)) {
     test(`reports a file with ${what}`, async () => {
-      const files = soundExtract();
+      const files = validExtract();
       change(files);
       const errors = await errorsOf(files);
       assert.equal(errors[0], error);
@@ -683,7 +683,7 @@ describe('files outside the extract’s format', () => {
   }
 
   test('reports a missing file', async () => {
-    await using folder = await extractFolder(soundExtract());
+    await using folder = await extractFolder(validExtract());
     await rm(path.join(folder.folder, 'holders.csv'));
     await assert.rejects(readFolder(folder.folder), {
       errors: ['holders.csv:1: expected a file that can be read (ENOENT)'],
@@ -691,8 +691,8 @@ describe('files outside the extract’s format', () => {
   });
 
   test('reports a file in Latin-1 by the first line that shows it', async () => {
-    await using folder = await extractFolder(soundExtract());
-    const text = (soundExtract()['persons.csv'] as string[]).join('\n').replace('Bob', 'Zoë');
+    await using folder = await extractFolder(validExtract());
+    const text = (validExtract()['persons.csv'] as string[]).join('\n').replace('Bob', 'Zoë');
     await writeFile(path.join(folder.folder, 'persons.csv'), text, 'latin1');
     await assert.rejects(readFolder(folder.folder), { errors: ['persons.csv:3: expected UTF-8'] });
   });
@@ -702,7 +702,7 @@ describe('files outside the extract’s format', () => {
     ['two institutions', [0, 1, 1]],
   ] as const) {
     test(`reports an institution.csv with ${what}`, async () => {
-      const files = soundExtract();
+      const files = validExtract();
       files['institution.csv'] = lines.map((line) => files['institution.csv']?.[line] as string);
       assert.deepEqual(await errorsOf(files), ['institution.csv:1: expected exactly one institution']);
     });
@@ -710,7 +710,7 @@ describe('files outside the extract’s format', () => {
 });
 
 test('lists the first hundred lines of each kind of error, and counts the others', async () => {
-  const files = soundExtract();
+  const files = validExtract();
   for (let n = 0; n < 150; n += 1) files['persons.csv']?.push(`q-${n},Ada,Example,not an address,,,`);
   const errors = await errorsOf(files);
   assert.equal(errors.length, 101);
@@ -719,14 +719,14 @@ test('lists the first hundred lines of each kind of error, and counts the others
 });
 
 test('refuses an unclosed quote without reading the rest of the file into it', async () => {
-  const files = soundExtract();
+  const files = validExtract();
   files['persons.csv']?.push('p-9,"Ada,Example,,,,');
   for (let n = 0; n < 4_000; n += 1) files['persons.csv']?.push(`q-${n},Ada,Example,,,,`);
   assert.deepEqual(await errorsOf(files), ['persons.csv:5: expected CSV as in RFC 4180']);
 });
 
 test('refuses a line of more than 65,536 characters', async () => {
-  const files = soundExtract();
+  const files = validExtract();
   files['persons.csv']?.push(`p-9,${'A'.repeat(300_000)},Example,,,,`);
   assert.deepEqual(await errorsOf(files), [
     'persons.csv:5: expected no record longer than 65,536 characters',
@@ -734,7 +734,7 @@ test('refuses a line of more than 65,536 characters', async () => {
 });
 
 test('names the accounts without a holder', async () => {
-  const files = soundExtract();
+  const files = validExtract();
   files['holders.csv'] = (files['holders.csv'] ?? []).filter((line) => !/^a-[25],/.test(line));
   const { unheld } = await read(files);
   assert.deepEqual(unheld, { count: 2, accountIds: ['a-2', 'a-5'] });
@@ -742,7 +742,7 @@ test('names the accounts without a holder', async () => {
 
 describe('time of the balances in an extract', () => {
   const saying = (moment: string) => {
-    const files = soundExtract();
+    const files = validExtract();
     const [header, line] = files['institution.csv'] ?? [];
     files['institution.csv'] = [`${header},balances_as_of`, `${line},${moment}`];
     return files;
@@ -771,7 +771,7 @@ describe('time of the balances in an extract', () => {
 
 for (const timeZone of ['UTC', 'Europe/Kyiv', 'Asia/Kolkata', 'America/Argentina/Buenos_Aires']) {
   test(`accepts ${timeZone} as a time zone`, async () => {
-    const { institution } = await read(spoilt('institution.csv', 2, 'America/New_York', timeZone));
+    const { institution } = await read(replacedIn('institution.csv', 2, 'America/New_York', timeZone));
     assert.equal(institution?.timeZone, timeZone);
   });
 }

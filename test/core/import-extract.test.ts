@@ -7,7 +7,7 @@ import { findInstitutionByCode, type Institution } from '../../src/institutions/
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { sql } from '../../src/storage/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { type ExtractFiles, extractFolder, extractOf, soundExtract } from '../support/extract.ts';
+import { type ExtractFiles, extractFolder, extractOf, validExtract } from '../support/extract.ts';
 import { balancesOf, dumpTables, ledgerSums } from '../support/tables.ts';
 
 const at = new Date('2026-03-02T12:00:00Z');
@@ -26,7 +26,7 @@ async function importFiles(db: TestDatabase, files: ExtractFiles, options: Impor
 
 /** The valid extract with a text replaced everywhere in the file. */
 function changed(file: string, from: string | RegExp, to: string): ExtractFiles {
-  const files = soundExtract();
+  const files = validExtract();
   const before = files[file] as string[];
   files[file] = before.map((line) => line.replace(from, to));
   assert.notDeepEqual(files[file], before, 'the test changes nothing');
@@ -148,8 +148,8 @@ describe('importing the demo institutions', () => {
 describe('importing again', () => {
   test('an import updates every field that a core may change', async () => {
     await using db = await testDatabase();
-    await importFiles(db, soundExtract());
-    const files = soundExtract();
+    await importFiles(db, validExtract());
+    const files = validExtract();
     files['institution.csv']?.splice(1, 1, 'fictional,Renamed Bank,USD,Europe/Kyiv,closed,1.00,8,no');
     files['persons.csv']?.splice(1, 1, 'p-1,Ada,Married,new@example.test,+442079460018,HOME,1984-03-01');
     files['accounts.csv']?.splice(1, 1, 'a-1,1001,1001-99,CHECKING,Renamed,USD,-12.34,closed,yes,7.00,,,');
@@ -190,11 +190,11 @@ describe('importing again', () => {
 
   test('an import makes holders those of the extract: removed, added and changed', async () => {
     await using db = await testDatabase();
-    await importFiles(db, soundExtract());
+    await importFiles(db, validExtract());
     assert.deepEqual(await holdersOf(db, 'a-1'), ['p-1 PRIMARY pays', 'p-2 AUTHORIZED_SIGNER sees']);
     assert.deepEqual(await holdersOf(db, 'a-2'), ['p-1 PRIMARY pays']);
 
-    const files = soundExtract();
+    const files = validExtract();
     files['holders.csv']?.splice(1, 3, 'a-1,p-2,JOINT,yes', 'a-2,p-1,PRIMARY,no', 'a-2,p-2,JOINT,no');
     await importFiles(db, files);
     assert.deepEqual(await holdersOf(db, 'a-1'), ['p-2 JOINT pays']);
@@ -204,8 +204,8 @@ describe('importing again', () => {
 
   test('an import makes the persons of a membership those of the extract, and lets them change places', async () => {
     await using db = await testDatabase();
-    await importFiles(db, soundExtract());
-    const files = soundExtract();
+    await importFiles(db, validExtract());
+    const files = validExtract();
     files['member-persons.csv']?.splice(1, 4, '1001,p-1,JOINT', '1001,p-2,PRIMARY', '1002,p-3,PRIMARY');
     files['holders.csv'] = (files['holders.csv'] ?? []).filter((line) => line !== 'a-4,p-1,JOINT,yes');
     await importFiles(db, files);
@@ -216,9 +216,9 @@ describe('importing again', () => {
 
   test('an import keeps everything that the extract leaves out', async () => {
     await using db = await testDatabase();
-    await importFiles(db, soundExtract());
+    await importFiles(db, validExtract());
     const before = await dumpTables(db, { except: ['audit_entries'] });
-    const files = soundExtract();
+    const files = validExtract();
     files['members.csv']?.splice(1, 1);
     files['member-persons.csv']?.splice(1, 2);
     files['accounts.csv']?.splice(1, 3);
@@ -230,7 +230,7 @@ describe('importing again', () => {
   test('an import without a column lifts no restriction and pays nothing that is due', async () => {
     await using db = await testDatabase();
     const saying = (said: readonly [restriction: string, due: string]) => {
-      const files = soundExtract();
+      const files = validExtract();
       const [header, ...lines] = files['accounts.csv'] ?? [];
       files['accounts.csv'] = [
         `${header},transfer_restriction,amount_due`,
@@ -248,9 +248,9 @@ describe('importing again', () => {
     await importFiles(db, saying(['EXCLUDE_ALL', '150.00']));
     const frozen = { restrictions: ['EXCLUDE_ALL'], due: 15_000 };
     assert.deepEqual(await standing(), frozen);
-    await importFiles(db, soundExtract());
+    await importFiles(db, validExtract());
     assert.deepEqual(await standing(), frozen);
-    await importFiles(db, soundExtract(), { adjustBalances: true });
+    await importFiles(db, validExtract(), { adjustBalances: true });
     assert.deepEqual(await standing(), frozen);
     await importFiles(db, saying(['', '']));
     assert.deepEqual(await standing(), { restrictions: [null], due: 0 }, 'empty is said');
@@ -258,7 +258,7 @@ describe('importing again', () => {
 
   test('an import opens new accounts beside the existing ones', async () => {
     await using db = await testDatabase();
-    const files = soundExtract();
+    const files = validExtract();
     const last = files['accounts.csv']?.pop() as string;
     const holder = files['holders.csv']?.pop() as string;
     await importFiles(db, files);
@@ -275,8 +275,8 @@ describe('importing again', () => {
 
   test('an import leaves balances to the ledger unless it is asked to follow the core', async () => {
     await using db = await testDatabase();
-    await importFiles(db, soundExtract());
-    const files = soundExtract();
+    await importFiles(db, validExtract());
+    const files = validExtract();
     files['accounts.csv']?.splice(
       1,
       5,
@@ -320,7 +320,7 @@ describe('importing again', () => {
   test('an import takes a loan’s good standing from the core: the flag and the amount due, and no figure of the ledger', async () => {
     await using db = await testDatabase();
     const due = (delinquent: string, amountDue: string, interest = '12.50') => {
-      const files = soundExtract();
+      const files = validExtract();
       files['accounts.csv'] = (files['accounts.csv'] ?? []).map((line, index) =>
         index === 0
           ? `${line},amount_due`
@@ -365,7 +365,7 @@ describe('importing again', () => {
     ],
     'the customer id of another member': [
       (() => {
-        const files = soundExtract();
+        const files = validExtract();
         files['members.csv']?.splice(1, 2, 'c-2,1001,RETAIL', 'c-1,1002,BUSINESS');
         return files;
       })(),
@@ -398,7 +398,7 @@ describe('importing again', () => {
   for (const [what, [files, errors]] of Object.entries(contradictions)) {
     test(`refuses a whole import for ${what}`, async () => {
       await using db = await testDatabase();
-      await importFiles(db, soundExtract());
+      await importFiles(db, validExtract());
       const before = await dumpTables(db);
       // Valid changes elsewhere in the same extract must not be imported either.
       files['persons.csv'] = (files['persons.csv'] ?? []).map((line) => line.replace('Bob', 'Robert'));
@@ -411,7 +411,7 @@ describe('importing again', () => {
 
   test('refuses to import an institution that is not a demo where only demos may be kept', async () => {
     await using db = await testDatabase();
-    await using folder = await extractFolder(soundExtract());
+    await using folder = await extractFolder(validExtract());
     const deps = { ...depsOf(db), demoOnly: 'The server runs as nobody.' };
     await assert.rejects(importExtract(deps, folder.folder), /The server runs as nobody\./);
     assert.deepEqual(await db.superuser('select from institutions'), []);
@@ -480,7 +480,7 @@ describe('changes that an import is about to make', () => {
   test('counts the changes of an import in a dry run, which changes nothing', async () => {
     await using db = await testDatabase();
     const empty = await dumpTables(db);
-    const all = await planOf(db, soundExtract());
+    const all = await planOf(db, validExtract());
     assert.deepEqual(all, {
       persons: [3, 0, 0],
       members: [2, 0, 0],
@@ -493,9 +493,9 @@ describe('changes that an import is about to make', () => {
     });
     assert.deepEqual(await dumpTables(db), empty);
 
-    await importFiles(db, soundExtract());
+    await importFiles(db, validExtract());
     const before = await dumpTables(db);
-    const files = soundExtract();
+    const files = validExtract();
     files['institution.csv']?.splice(1, 1, 'fictional,Renamed Bank,USD,America/New_York,open,250.00,15,no');
     files['persons.csv']?.splice(1, 1, 'p-1,Ada,Married,,,,', 'p-4,New,Person,,,,');
     files['members.csv']?.push('c-3,1003,RETAIL');
@@ -581,7 +581,7 @@ describe('changes that an import is about to make', () => {
 
   test('audits an import with the settings before and after', async () => {
     await using db = await testDatabase();
-    await importFiles(db, soundExtract());
+    await importFiles(db, validExtract());
     const files = changed('institution.csv', 'Fictional Credit Union', 'Renamed Bank');
     files['persons.csv'] = (files['persons.csv'] ?? []).map((line) => line.replace('Bob', 'Robert'));
     const operator = { user: 'ann', host: 'desk' };
@@ -649,7 +649,7 @@ describe('interrupted imports', () => {
     await using db = await testDatabase();
     await db.superuser(`insert into import_runs (code, institution_id) values ('died', 4711)`);
     await db.superuser(`insert into staged_members values (4711, 2, 'c-1', '1001', 'RETAIL')`);
-    await importFiles(db, soundExtract());
+    await importFiles(db, validExtract());
     const [left] = await db.superuser(
       'select (select count(*) from import_runs) as runs, (select count(*) from staged_members) as rows',
     );
@@ -659,7 +659,7 @@ describe('interrupted imports', () => {
   test('an import that is killed at random moments again and again opens each account once', async () => {
     await using whole = await testDatabase();
     await using broken = await testDatabase();
-    await using folder = await extractFolder(soundExtract());
+    await using folder = await extractFolder(validExtract());
     await importExtract(depsOf(whole), folder.folder);
 
     // The clock is read in every transaction, after others of its statements.
@@ -688,7 +688,7 @@ describe('interrupted imports', () => {
   test('running an import again completes one whose connection was lost within a chunk', async () => {
     await using whole = await testDatabase();
     await using broken = await testDatabase();
-    await using folder = await extractFolder(soundExtract());
+    await using folder = await extractFolder(validExtract());
     await importExtract(depsOf(whole), folder.folder);
 
     await broken.superuser(
@@ -725,7 +725,7 @@ describe('imports beside other work', () => {
 
   test('an import waits for an account that another session has locked for longer', async () => {
     await using db = await testDatabase();
-    await importFiles(db, soundExtract());
+    await importFiles(db, validExtract());
     const slow = db.superuser(
       `with locked as materialized (select account_key from balances where account_id = 'a-1' for update)
        select pg_sleep(0.9) from locked`,
@@ -740,7 +740,7 @@ describe('imports beside other work', () => {
 
   test('an import names a member number that was enrolled meanwhile, and imports nothing', async () => {
     await using db = await testDatabase();
-    await importFiles(db, soundExtract());
+    await importFiles(db, validExtract());
     const institution = (await db.database.directory((directory) =>
       findInstitutionByCode(directory, 'fictional'),
     )) as Institution;
@@ -749,7 +749,7 @@ describe('imports beside other work', () => {
       openMembership(tx, institution, { memberNumber: '1003', email: 'new@example.test' }, key, at),
     );
     const before = await dumpTables(db);
-    const files = soundExtract();
+    const files = validExtract();
     files['members.csv']?.push('c-3,1003,RETAIL');
     files['member-persons.csv']?.push('1003,p-2,PRIMARY');
     await assert.rejects(importFiles(db, files), {

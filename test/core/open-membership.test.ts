@@ -11,7 +11,7 @@ import { findInstitutionByCode, type Institution } from '../../src/institutions/
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { aFundingAccount, aMember, anAccount, anInstitution } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { extractFolder, soundExtract } from '../support/extract.ts';
+import { extractFolder, validExtract } from '../support/extract.ts';
 import { balancesOf, dumpTables, ledgerSums } from '../support/tables.ts';
 
 const at = new Date('2026-03-02T12:00:00Z');
@@ -22,7 +22,7 @@ let fictional: Institution;
 before(async () => {
   db = await testDatabase();
   keys = new PostingKeys(db.database);
-  await using folder = await extractFolder(soundExtract());
+  await using folder = await extractFolder(validExtract());
   await importExtract({ database: db.database, clock: () => at }, folder.folder);
   const real = (await db.database.directory((directory) =>
     findInstitutionByCode(directory, 'fictional'),

@@ -66,7 +66,7 @@ function ask(body: object, headers: Record<string, string> = {}) {
   return asked.then(async ({ status }) => ({ status, entries: await entriesOf(transactionId) }));
 }
 
-function told({ action, outcome, reason, client_id, user_id, address }: Row) {
+function summaryOf({ action, outcome, reason, client_id, user_id, address }: Row) {
   return [action, outcome, reason, client_id, user_id, address].map(String).join(' ');
 }
 
@@ -143,7 +143,7 @@ describe('audit of token requests', () => {
   for (const [name, body, headers, expected] of cases) {
     test(`audits a token request for ${name}`, async () => {
       const { entries } = await ask(body, headers);
-      assert.deepEqual(entries.map(told), [expected]);
+      assert.deepEqual(entries.map(summaryOf), [expected]);
       assert.equal(entries[0]?.name_hash?.length, expected.includes(' unknown_') ? 32 : undefined);
       const ofService = expected.includes('unknown_client');
       assert.equal(entries[0]?.institution_id, ofService ? wholeService : lakeside.institutionId);
@@ -187,7 +187,7 @@ test('audits registering and activating with user and client, refused ones too',
   const client = await clientOf(service);
   const call = async (path: string, body: object, transactionId: string) => {
     const reply = await client.post(path, body, { transactionId, ...proxy });
-    return { reply, entries: (await entriesOf(transactionId)).map(told) };
+    return { reply, entries: (await entriesOf(transactionId)).map(summaryOf) };
   };
   const member = { memberNumber: '100016', email: 'poppy.newcomer@example.test' };
   const registered = await call(paths.register, member, 'register-1');
@@ -342,11 +342,11 @@ describe('audit of acts on transfers', () => {
     );
     const { body: history } = await caller.get(`${paths.accounts}/a-1001-checking/transactions`);
     assert.ok((history as { transferId?: string }[]).some(({ transferId }) => transferId === 'audited-4'));
-    const [told] = await service.db.superuser<{ data: object }>(
+    const [summaryOf] = await service.db.superuser<{ data: object }>(
       `select o.data from outbox o join transfers t using (institution_id)
        where t.transfer_id = 'audited-4' and o.subject_key = t.transfer_key`,
     );
-    assert.deepEqual(told?.data, { reverses: 'audited-2', operator: 'ivan' });
+    assert.deepEqual(summaryOf?.data, { reverses: 'audited-2', operator: 'ivan' });
     await reverse('audited-5');
     assert.deepEqual(await acts('audited-2'), [
       [

@@ -12,8 +12,8 @@ import type * as GroupCommits from '../../src/transfers/desk/group-commit.ts';
 import type * as LimitQueries from '../../src/transfers/limit-queries.ts';
 
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { waitsForLock } from '../support/locks.ts';
-import { type Mutation, mutate, type Program, theProgram } from '../support/mutant.ts';
+import { waitUntilLocked } from '../support/locks.ts';
+import { type Mutation, mutate, type Program, unchangedProgram } from '../support/mutant.ts';
 import { plantWorld } from '../support/random-world.ts';
 import { limit, policy, smallWorld, Teller } from '../support/teller.ts';
 import { aToken } from '../support/tokens.ts';
@@ -229,7 +229,7 @@ const checks = {
       const lock = `select from balances where account_id = 'ada-checking' and institution_id = $1 for no key update`;
       await tx.query({ name: '', text: lock }, [institutionId]);
       order = teller.order('ada', { ...toBen, amount: '2.00' });
-      await waitsForLock(db, 'balances');
+      await waitUntilLocked(db, 'balances');
       await tx.query({ name: '', text: 'update holders set may_pay = false where institution_id = $1' }, [
         institutionId,
       ]);
@@ -260,7 +260,7 @@ const checks = {
         teller.order('ada', { ...order, amount: '2.00' }),
       ];
       // All three are in the batch by now.
-      await waitsForLock(db, 'balances');
+      await waitUntilLocked(db, 'balances');
       token.reject(Object.assign(new Error('dead'), { code: 'invalid_token' }));
     });
     assert.deepEqual(await Promise.all(orders), ['problem invalid_token', 'COMPLETED', 'COMPLETED']);
@@ -311,7 +311,7 @@ const checks = {
                     from transfer_limits where institution_id = $1`;
       await tx.query({ name: '', text }, [institutionId, ada?.userKey]);
       order = teller.order('ada', { ...toBen, amount: '40.01' });
-      await waitsForLock(db, 'limit_counters');
+      await waitUntilLocked(db, 'limit_counters');
     });
     assert.equal(await order, 'limit_exceeded');
     assert.equal(await teller.order('ada', { ...toBen, amount: '40.00' }), 'COMPLETED');
@@ -1123,7 +1123,7 @@ const mutants: readonly Mutant[] = [
 ];
 
 for (const [name, check] of Object.entries(checks)) {
-  test(`the unchanged program passes: ${name}`, () => check(theProgram));
+  test(`the unchanged program passes: ${name}`, () => check(unchangedProgram));
 }
 
 test('each defect has its own name, and each check catches a defect', () => {
@@ -1174,7 +1174,7 @@ async function inTurn(
       await lock(other);
       events.push('second locked');
     });
-    await Promise.race([second, waitsForLock(db, table)]);
+    await Promise.race([second, waitUntilLocked(db, table)]);
     events.push('first done');
   });
   await second;

@@ -94,8 +94,8 @@ test('prints no page without a terminal, fits the page into 24 lines by 80, and 
   const running = npmStart({ PUBLIC_URL: '' });
   const address = await addressOf(running);
   assert.doesNotMatch(running.output(), /Three calls to paste/);
-  const said = stripVTControlCharacters(welcome(address, { databaseUrl: undefined, dataDir }, true));
-  const page = said.trim().split('\n');
+  const text = stripVTControlCharacters(welcome(address, { databaseUrl: undefined, dataDir }, true));
+  const page = text.trim().split('\n');
   assert.ok(page.length <= 23, `${page.length} lines`);
   assert.deepEqual(
     page.filter((line) => line.length > 80),

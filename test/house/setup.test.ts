@@ -25,14 +25,14 @@ async function aCheckout(npm: string) {
   await writeFile(path.join(folder, 'package-lock.json'), '{}');
   await writeFile(path.join(folder, 'npm.mjs'), npm);
   const setup = (...options: string[]) =>
-    new Promise<{ code: number | null; said: string }>((resolve) => {
+    new Promise<{ code: number | null; output: string }>((resolve) => {
       const { NODE_COMPILE_CACHE: _ours, ...inherited } = process.env;
       const env = { ...inherited, npm_execpath: path.join(folder, 'npm.mjs') };
       const child = execFile(
         process.execPath,
         ['scripts/setup.mjs', ...options],
         { cwd: folder, env },
-        (_error, out, said) => resolve({ code: child.exitCode, said: `${out}${said}` }),
+        (_error, out, output) => resolve({ code: child.exitCode, output: `${out}${output}` }),
       );
     });
   /** The arguments of each run of npm. */
@@ -96,9 +96,9 @@ test('setup leaves a production install unchanged, however it was made', async (
 test('setup keeps working packages if newer ones cannot be installed', async () => {
   const { folder, setup } = await aLeanInstallation(`console.error('ECONNREFUSED'); process.exit(1)`);
   await writeFile(path.join(folder, 'package-lock.json'), lockfile('1.0.1'));
-  const { code, said } = await setup();
+  const { code, output } = await setup();
   assert.equal(code, 1);
-  assert.match(said, /registry cannot be reached/);
+  assert.match(output, /registry cannot be reached/);
   assert.equal(
     await readFile(path.join(folder, 'node_modules/served/package.json'), 'utf8'),
     '{"version":"1.0.0"}',
@@ -156,9 +156,9 @@ test('setup repairs a folder that lost the link', async () => {
 test('setup fails with a message if there is no Node for the machine', async () => {
   const { setup } = await aCheckout(installs([]));
   for (let time = 0; time < 2; time += 1) {
-    const { code, said } = await setup();
+    const { code, output } = await setup();
     assert.equal(code, 1);
-    assert.match(said, /no Node for this machine/);
+    assert.match(output, /no Node for this machine/);
   }
 });
 
@@ -172,9 +172,9 @@ test('setup finishes and reports after Ctrl-C, and leaves no lock', async () => 
     const { folder, setup } = await aCheckout(
       `process.kill(process.ppid, 'SIGINT'); setTimeout(() => { ${end}; }, 100);`,
     );
-    const { code, said } = await setup();
+    const { code, output } = await setup();
     assert.equal(code, 1);
-    assert.match(said, /Interrupted: the packages are not installed\./);
+    assert.match(output, /Interrupted: the packages are not installed\./);
     assert.equal((await readdir(folder)).includes('.sharedraft-setup.lock'), false);
   }
 });
@@ -183,8 +183,8 @@ test('a setup that waits for another one can be interrupted', async () => {
   const { folder } = await aCheckout(installs([]));
   await mkdir(path.join(folder, '.sharedraft-setup.lock'));
   const child = spawn(process.execPath, ['scripts/setup.mjs'], { cwd: folder });
-  const [said] = await once(child.stderr, 'data');
-  assert.match(String(said), /Another setup of this folder is under way/);
+  const [output] = await once(child.stderr, 'data');
+  assert.match(String(output), /Another setup of this folder is under way/);
   child.kill('SIGINT');
   const [, signal] = await once(child, 'exit');
   assert.equal(signal, 'SIGINT');
@@ -196,9 +196,9 @@ test('setup reports a checkout that cannot be written in one sentence', { skip }
   const { folder, setup } = await aCheckout(installs([]));
   await chmod(folder, 0o555);
   try {
-    const { code, said } = await setup();
+    const { code, output } = await setup();
     assert.equal(code, 1);
-    assert.match(said, /could not be installed: .* cannot be written\./);
+    assert.match(output, /could not be installed: .* cannot be written\./);
   } finally {
     await chmod(folder, 0o755);
   }

@@ -23,7 +23,7 @@ const password = 'seven lanterns by the lake';
 const codeOf = (eventId: string, caller = app) => caller.get(`${feed}/${eventId}/activation-code`);
 const delivered = (eventId: string, caller = app) =>
   caller.post(`${feed}/${eventId}/activation-code/delivered`, {});
-const told = ({ status, body }: Answer) => ({ ...body, status, instance: '' });
+const withoutInstance = ({ status, body }: Answer) => ({ ...body, status, instance: '' });
 
 /** The position of this reader of the feed. */
 let next = `${feed}?limit=200`;
@@ -72,7 +72,7 @@ test('an activation code leads from registering through the feed to a login, and
   const acknowledged = await delivered(eventId);
   assert.equal(acknowledged.status, 200, acknowledged.text);
   assert.equal((await delivered(eventId)).text, acknowledged.text);
-  assert.deepEqual(told(await codeOf(eventId)), told(await codeOf('0-1-1')));
+  assert.deepEqual(withoutInstance(await codeOf(eventId)), withoutInstance(await codeOf('0-1-1')));
   assert.deepEqual(await secretsOf(eventId), [{ secret: null, secret_expires_at: null }]);
 
   const activated = await app.post(paths.activate, { activationCode, username: 'poppy.new', password });
@@ -96,7 +96,7 @@ test('acknowledging an activation code needs no body', async () => {
 describe('activation code: one 404', () => {
   let nothing: object;
   before(async () => {
-    nothing = told(await codeOf('0-1-1'));
+    nothing = withoutInstance(await codeOf('0-1-1'));
   });
 
   test('returns the same 404 for an activation code of a missing event, or of a malformed event id', async () => {
@@ -110,16 +110,16 @@ describe('activation code: one 404', () => {
     const written = [`0${eventId}`, `${eventId}-0`, `${epoch}-${xid}`, 'x'];
     const tooLarge = [`2147483648-${xid}-${key}`, `0-18446744073709551616-1`, `0-1-9223372036854775808`];
     for (const id of [...others, ...written, ...tooLarge]) {
-      assert.deepEqual(told(await codeOf(id)), nothing, id);
-      assert.deepEqual(told(await delivered(id)), nothing, id);
+      assert.deepEqual(withoutInstance(await codeOf(id)), nothing, id);
+      assert.deepEqual(withoutInstance(await delivered(id)), nothing, id);
     }
     assert.equal((await codeOf(eventId)).status, 200);
   });
 
   test('returns the same 404 for another institution’s activation event, which it can neither read nor wipe', async () => {
     const { eventId, userId } = await aRegistration('100021', 'birch.demowitz@example.test');
-    assert.deepEqual(told(await codeOf(eventId, harbor)), nothing);
-    assert.deepEqual(told(await delivered(eventId, harbor)), nothing);
+    assert.deepEqual(withoutInstance(await codeOf(eventId, harbor)), nothing);
+    assert.deepEqual(withoutInstance(await delivered(eventId, harbor)), nothing);
     assert.deepEqual(await audited(userId), []);
     assert.equal((await codeOf(eventId)).status, 200);
   });
@@ -139,8 +139,8 @@ describe('activation code: one 404', () => {
         [kind],
       );
       assert.ok(event, kind);
-      assert.deepEqual(told(await codeOf(event.id)), nothing, kind);
-      assert.deepEqual(told(await delivered(event.id)), nothing, kind);
+      assert.deepEqual(withoutInstance(await codeOf(event.id)), nothing, kind);
+      assert.deepEqual(withoutInstance(await delivered(event.id)), nothing, kind);
     }
   });
 
@@ -149,13 +149,13 @@ describe('activation code: one 404', () => {
     const { activationCode } = (await codeOf(used.eventId)).body;
     const login = { activationCode, username: 'cove.trial', password };
     assert.equal((await app.post(paths.activate, login)).status, 201);
-    assert.deepEqual(told(await codeOf(used.eventId)), nothing);
+    assert.deepEqual(withoutInstance(await codeOf(used.eventId)), nothing);
 
     const replaced = await aRegistration('100023', 'dune.exampleton@example.test');
     const { auth } = service.service.context;
     const { institutionId } = await institutionOf(service, 'lakeside');
     assert.ok(await reissueActivation(auth, institutionId, replaced.userId, ownOrigin()));
-    assert.deepEqual(told(await codeOf(replaced.eventId)), nothing);
+    assert.deepEqual(withoutInstance(await codeOf(replaced.eventId)), nothing);
   });
 
   test('returns the same 404 for an activation code with the selector of another', async () => {
@@ -165,7 +165,7 @@ describe('activation code: one 404', () => {
        where user_key = (select user_key from users where user_id = $1)`,
       [userId],
     );
-    assert.deepEqual(told(await codeOf(eventId)), nothing);
+    assert.deepEqual(withoutInstance(await codeOf(eventId)), nothing);
   });
 
   test('returns the same 404 for one of our activation codes that was not issued to this user', async () => {
@@ -180,7 +180,7 @@ describe('activation code: one 404', () => {
        where concat_ws('-', o.epoch, o.xid, o.event_key) = '${one.eventId}'
          and concat_ws('-', s.epoch, s.xid, s.event_key) = '${other.eventId}'`,
     );
-    assert.deepEqual(told(await codeOf(one.eventId)), nothing);
+    assert.deepEqual(withoutInstance(await codeOf(one.eventId)), nothing);
     assert.equal((await codeOf(other.eventId)).status, 200);
   });
 
@@ -190,7 +190,7 @@ describe('activation code: one 404', () => {
       `set session_replication_role = replica;
        update outbox set secret = sha256('other') where concat_ws('-', epoch, xid, event_key) = '${eventId}'`,
     );
-    assert.deepEqual(told(await codeOf(eventId)), nothing);
+    assert.deepEqual(withoutInstance(await codeOf(eventId)), nothing);
   });
 
   test('returns the same 404 for an expired activation code', async () => {
@@ -199,7 +199,7 @@ describe('activation code: one 404', () => {
     now = new Date(then.getTime() + 72 * 60 * 60 * 1000 - 1);
     assert.equal((await codeOf(eventId, await clientOf(service))).status, 200);
     now = new Date(then.getTime() + 72 * 60 * 60 * 1000);
-    assert.deepEqual(told(await codeOf(eventId, await clientOf(service))), nothing);
+    assert.deepEqual(withoutInstance(await codeOf(eventId, await clientOf(service))), nothing);
     now = then;
   });
 });

@@ -4,14 +4,14 @@ import type { Caller } from '../../src/auth/index.ts';
 import { Problem } from '../../src/shared/problem.ts';
 import { openApiDocument } from '../support/contract.ts';
 import { eventually } from '../support/processes.ts';
-import { sayRaw } from '../support/raw-http.ts';
+import { sendRaw } from '../support/raw-http.ts';
 import {
   account,
   clientToken,
   identify,
   memberToken,
-  powerlessToken,
   profile,
+  scopelessToken,
   startEdge,
 } from './fake-services.ts';
 
@@ -90,11 +90,11 @@ describe('access tokens', () => {
 
   it('returns nothing and no other problem to a known token before its status is read', async () => {
     const asked: string[] = [];
-    let told = Promise.withResolvers<Caller>();
+    let verification = Promise.withResolvers<Caller>();
     const presumed = await identify(clientToken).verify();
     const dead = new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.');
     await using seen = await startEdge({
-      identify: (token) => ({ ...identify(token), verify: () => told.promise }),
+      identify: (token) => ({ ...identify(token), verify: () => verification.promise }),
       getAccount: async (_actor, accountId) => {
         asked.push(`read ${accountId}`);
         if (accountId === 'none') throw new Problem('not_found', 'There is no such account.');
@@ -109,17 +109,17 @@ describe('access tokens', () => {
     await eventually('read', async () => asked.length === 1);
     const first = await Promise.race([read, new Promise((resolve) => setTimeout(resolve, 100, 'not yet'))]);
     assert.equal(first, 'not yet');
-    told.resolve(presumed);
+    verification.resolve(presumed);
     assert.equal((await read).status, 200);
 
-    told = Promise.withResolvers<Caller>();
-    told.promise.catch(() => {});
-    told.reject(dead);
+    verification = Promise.withResolvers<Caller>();
+    verification.promise.catch(() => {});
+    verification.reject(dead);
     for (const [path, token] of [
       [`${accounts}/acc-1`, clientToken],
       [`${accounts}/none`, clientToken],
       [`${accounts}/acc-1?unknown=1`, clientToken],
-      [`${accounts}/acc-1`, powerlessToken],
+      [`${accounts}/acc-1`, scopelessToken],
     ] as const) {
       const reply = await seen.client.get(path, { token });
       assert.equal(reply.status, 401, path);
@@ -134,16 +134,16 @@ describe('access tokens', () => {
   it('starts a transfer of a known token, and rejects it before the decision if the token has ended', async () => {
     const begun: string[] = [];
     const decided: string[] = [];
-    let told = Promise.withResolvers<Caller>();
+    let verification = Promise.withResolvers<Caller>();
     const presumed = await identify(clientToken).verify();
     const dead = new Problem('invalid_token', 'The access token is malformed, expired, or not valid here.');
     await using seen = await startEdge({
-      identify: (token) => ({ ...identify(token), verify: () => told.promise }),
+      identify: (token) => ({ ...identify(token), verify: () => verification.promise }),
       initiateTransfer: async (_actor, { transferId }) => {
         begun.push(transferId);
         if (transferId === 'overloaded') throw new Problem('overloaded', 'Too much to do.');
         // As the batch does.
-        await told.promise;
+        await verification.promise;
         decided.push(transferId);
         return { kind: 'id_reused', differs: null };
       },
@@ -152,14 +152,14 @@ describe('access tokens', () => {
     const sent = seen.client.post(transfers, { token: clientToken, json: order });
     await eventually('begun', async () => begun.length === 1);
     assert.deepEqual(decided, []);
-    told.resolve(presumed);
+    verification.resolve(presumed);
     assert.equal((await sent).status, 409);
     assert.deepEqual(decided, ['rent']);
 
-    told = Promise.withResolvers<Caller>();
+    verification = Promise.withResolvers<Caller>();
     const refused = seen.client.post(transfers, { token: clientToken, json: { ...order, id: 'begun' } });
     await eventually('begun', async () => begun.includes('begun'));
-    told.reject(dead);
+    verification.reject(dead);
     const json = { 'content-type': 'application/json' };
     const replies = [
       await refused,
@@ -173,7 +173,7 @@ describe('access tokens', () => {
       await seen.client.post(transfers, { token: clientToken, body: '{', headers: json }),
       await seen.client.post(transfers, { token: clientToken, body: 'x'.repeat(100_000), headers: json }),
       await seen.client.post(transfers, { token: clientToken, form: { id: 'rent' } }),
-      await seen.client.post(transfers, { token: powerlessToken, json: order }),
+      await seen.client.post(transfers, { token: scopelessToken, json: order }),
       await seen.client.post(transfers, {
         token: clientToken,
         json: order,
@@ -188,12 +188,12 @@ describe('access tokens', () => {
     assert.deepEqual(decided, ['rent']);
     // A refused caller need not send the body.
     const head = `POST ${transfers} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${clientToken}\r\nContent-Type: application/json\r\nContent-Length: 80\r\n\r\n`;
-    assert.match((await sayRaw(seen.port, [head])).text, /^HTTP\/1\.1 401 /);
-    assert.match((await sayRaw(seen.port, [head, 20, '{"id":'])).text, /^HTTP\/1\.1 401 /);
+    assert.match((await sendRaw(seen.port, [head])).text, /^HTTP\/1\.1 401 /);
+    assert.match((await sendRaw(seen.port, [head, 20, '{"id":'])).text, /^HTTP\/1\.1 401 /);
   });
 
   it('refuses an access token without the scope, and names the scope', async () => {
-    const reply = await edge.client.get(accounts, { token: powerlessToken });
+    const reply = await edge.client.get(accounts, { token: scopelessToken });
     assert.equal(reply.status, 403);
     assert.equal(reply.body.code, 'insufficient_scope');
     assert.equal(

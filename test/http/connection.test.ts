@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { openApiDocument, pointer, schemaChecker } from '../support/contract.ts';
 import { eventually } from '../support/processes.ts';
-import { sayRaw } from '../support/raw-http.ts';
+import { sendRaw } from '../support/raw-http.ts';
 import { account, clientToken, startEdge } from './fake-services.ts';
 
 const isProblem = schemaChecker(openApiDocument);
@@ -22,7 +22,7 @@ describe('a connection', () => {
   it('sends a problem to a connection that does not speak HTTP, and closes it', async () => {
     await using edge = await startEdge();
     for (const garbage of ['\u0016\u0003\u0001\u0002\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', 'GET\r\n\r\n']) {
-      const { text, ended } = await sayRaw(edge.port, [garbage]);
+      const { text, ended } = await sendRaw(edge.port, [garbage]);
       const [answer] = answersIn(text);
       assert.equal(answer?.status, 400, garbage);
       assert.equal(answer?.code, 'invalid_request');
@@ -62,13 +62,13 @@ describe('a connection', () => {
 
   it('sends a problem to a connection without Host', async () => {
     await using edge = await startEdge();
-    const { text } = await sayRaw(edge.port, ['GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n']);
+    const { text } = await sendRaw(edge.port, ['GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n']);
     assert.equal(answersIn(text)[0]?.code, 'invalid_request');
   });
 
   it('sends a problem to a connection with two Host headers', async () => {
     await using edge = await startEdge();
-    const { text } = await sayRaw(edge.port, [
+    const { text } = await sendRaw(edge.port, [
       'GET /livez HTTP/1.1\r\nHost: x\r\nhost: y\r\nConnection: close\r\n\r\n',
     ]);
     assert.equal(answersIn(text)[0]?.code, 'invalid_request');
@@ -77,7 +77,7 @@ describe('a connection', () => {
 
   it('refuses to become a tunnel, after the responses to earlier requests', async () => {
     await using edge = await startEdge();
-    const { text, ended } = await sayRaw(edge.port, [
+    const { text, ended } = await sendRaw(edge.port, [
       'GET /livez HTTP/1.1\r\nHost: x\r\n\r\nCONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n',
     ]);
     assert.deepEqual(
@@ -94,7 +94,7 @@ describe('a connection', () => {
   it('names the part of a request that was not understood', async () => {
     await using edge = await startEdge();
     const post = (headers: string) => `POST /auth/v2/token HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`;
-    for (const [request, said] of [
+    for (const [request, detail] of [
       ['get /livez HTTP/1.1\r\nHost: x\r\n\r\n', 'There is no such method'],
       ['FOO /livez HTTP/1.1\r\nHost: x\r\n\r\n', 'There is no such method'],
       ['GET /livez HTTP/1.2\r\nHost: x\r\n\r\n', 'The version is not'],
@@ -105,15 +105,15 @@ describe('a connection', () => {
       [post('Transfer-Encoding: gzip'), 'Transfer-Encoding can only be chunked'],
       [`${post('Content-Type: application/json\r\nTransfer-Encoding: chunked')}zz\r\n`, 'size of a chunk'],
     ] as const) {
-      const { text } = await sayRaw(edge.port, [request]);
+      const { text } = await sendRaw(edge.port, [request]);
       assert.equal(answersIn(text)[0]?.code, 'invalid_request', request);
-      assert.ok(text.includes(said), text);
+      assert.ok(text.includes(detail), text);
     }
   });
 
   it('serves a request with an unknown expectation', async () => {
     await using edge = await startEdge();
-    const { text } = await sayRaw(edge.port, [
+    const { text } = await sendRaw(edge.port, [
       'GET /livez HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
     ]);
     assert.equal(answersIn(text)[0]?.status, 200);
@@ -125,7 +125,7 @@ describe('a connection', () => {
       'Content-Length: 2\r\nContent-Length: 3',
       'Content-Length: 2\r\nTransfer-Encoding: chunked',
     ]) {
-      const { text, ended } = await sayRaw(edge.port, [
+      const { text, ended } = await sendRaw(edge.port, [
         `POST /auth/v2/token HTTP/1.1\r\nHost: x\r\n${lengths}\r\n\r\n{}`,
       ]);
       assert.equal(answersIn(text)[0]?.status, 400, lengths);
@@ -136,7 +136,7 @@ describe('a connection', () => {
   it('refuses a request with two Authorization headers', async () => {
     await using edge = await startEdge();
     const twice = `Authorization: Bearer ${clientToken}\r\nAuthorization: Bearer other\r\n`;
-    const { text } = await sayRaw(edge.port, [
+    const { text } = await sendRaw(edge.port, [
       `GET /digitalbanking/db-accounts/v1/accounts HTTP/1.1\r\nHost: x\r\n${twice}Connection: close\r\n\r\n`,
     ]);
     assert.equal(answersIn(text)[0]?.code, 'invalid_token');
@@ -144,7 +144,7 @@ describe('a connection', () => {
 
   it('returns 431 for headers beyond 16 KiB', async () => {
     await using edge = await startEdge();
-    const { text, ended } = await sayRaw(edge.port, [
+    const { text, ended } = await sendRaw(edge.port, [
       `GET /livez HTTP/1.1\r\nHost: x\r\nCookie: ${'x'.repeat(17_000)}\r\n\r\n`,
     ]);
     const [answer] = answersIn(text);
@@ -155,14 +155,14 @@ describe('a connection', () => {
 
   it('returns 408 for headers that stall', async () => {
     await using edge = await startEdge({}, { requestTimeoutSeconds: 1 });
-    const { text, ended } = await sayRaw(edge.port, ['GET /livez HTTP/1.1\r\nHost: x\r\n'], 5_000);
+    const { text, ended } = await sendRaw(edge.port, ['GET /livez HTTP/1.1\r\nHost: x\r\n'], 5_000);
     assert.equal(answersIn(text)[0]?.code, 'request_timeout');
     assert.equal(ended, true);
   });
 
   it('returns 408 for a body that stalls', async () => {
     await using edge = await startEdge({}, { requestTimeoutSeconds: 1 });
-    const { text, ended } = await sayRaw(
+    const { text, ended } = await sendRaw(
       edge.port,
       [
         'POST /auth/v2/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"gr',
@@ -184,7 +184,7 @@ describe('a connection', () => {
       },
     });
     setTimeout(gate.resolve, 200);
-    const { text, ended } = await sayRaw(edge.port, [
+    const { text, ended } = await sendRaw(edge.port, [
       `GET /digitalbanking/db-accounts/v1/accounts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${clientToken}\r\n\r\n`,
       50,
       'garbage\r\n\r\n',
@@ -200,7 +200,7 @@ describe('a connection', () => {
   it('answers several requests on one connection in order', async () => {
     await using edge = await startEdge();
     const request = (path: string, last = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${last}\r\n`;
-    const { text } = await sayRaw(edge.port, [
+    const { text } = await sendRaw(edge.port, [
       request('/livez') + request('/nowhere') + request('/version', 'Connection: close\r\n'),
     ]);
     assert.deepEqual(
@@ -223,7 +223,7 @@ describe('a connection', () => {
     const request = (of: string, last = '') =>
       `GET /digitalbanking/db-accounts/v1/accounts?customerId=${of} HTTP/1.1\r\nHost: x\r\n` +
       `Authorization: Bearer ${clientToken}\r\n${last}\r\n`;
-    const { text } = await sayRaw(edge.port, [
+    const { text } = await sendRaw(edge.port, [
       request('one') + request('two'),
       20,
       request('three', 'Connection: close\r\n'),
@@ -246,7 +246,7 @@ describe('a connection with many pipelined requests', () => {
   it('answers a hundred pipelined requests', async () => {
     await using edge = await startEdge();
     const last = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
-    const { text } = await sayRaw(edge.port, [request.repeat(99) + last]);
+    const { text } = await sendRaw(edge.port, [request.repeat(99) + last]);
     assert.deepEqual(
       answersIn(text).map(({ status }) => status),
       Array(100).fill(200),
@@ -263,7 +263,7 @@ describe('a connection with many pipelined requests', () => {
         return [];
       },
     });
-    const { text, ended } = await sayRaw(edge.port, [request.repeat(400)]);
+    const { text, ended } = await sendRaw(edge.port, [request.repeat(400)]);
     assert.deepEqual([text, ended], ['', true]);
     gate.resolve();
     assert.equal((await edge.client.get('/livez')).status, 200);

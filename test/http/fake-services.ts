@@ -10,7 +10,7 @@ import { Client } from '../support/client.ts';
 export const clientToken = 'client-token';
 export const memberToken = 'member-token';
 /** A client's token without any scope. */
-export const powerlessToken = 'powerless-token';
+export const scopelessToken = 'powerless-token';
 
 const institutionId = 1 as InstitutionId;
 const client: Actor = { kind: 'client', institutionId, clientId: 'quill-app' };
@@ -32,7 +32,7 @@ const allScopes = [
 const callers: ReadonlyMap<string, Caller> = new Map([
   [clientToken, { actor: client, scopes: allScopes }],
   [memberToken, { actor: member, scopes: allScopes }],
-  [powerlessToken, { actor: client, scopes: [] }],
+  [scopelessToken, { actor: client, scopes: [] }],
 ]);
 
 export const profile = {

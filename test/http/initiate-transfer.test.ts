@@ -167,11 +167,11 @@ describe('initiate transfer: 409', () => {
     const order = { id: 'taken-1', ...home, amount: 3 };
     assert.equal((await initiate(member, order)).status, 201);
     const other = { ...order, toAccountId: 'a-1001-certificate', amount: 4 };
-    const told = await initiate(member, other);
-    assert.equal(told.status, 409);
-    assert.equal(told.body.code, 'transfer_id_reused');
+    const conflict = await initiate(member, other);
+    assert.equal(conflict.status, 409);
+    assert.equal(conflict.body.code, 'transfer_id_reused');
     assert.deepEqual(
-      told.body.errors.map((part: { pointer: string }) => part.pointer),
+      conflict.body.errors.map((part: { pointer: string }) => part.pointer),
       ['/toAccountId', '/amount'],
     );
   });

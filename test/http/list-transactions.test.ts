@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Book, PostingKeys } from '../../src/ledger/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
-import { orderedElsewhere } from '../support/builders.ts';
+import { balanceControlTotal } from '../support/builders.ts';
 import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -76,7 +76,7 @@ async function hold(id: string, from: string, to: string, amountMinor: bigint, b
       const into = { accountId: to, change: { posted, creditsPending: held }, bounds };
       assert.equal(book.apply(key, kind, out, into), null);
       await book.write(now);
-      await orderedElsewhere(tx);
+      await balanceControlTotal(tx);
     });
   await service.db.superuser(
     `insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
@@ -157,16 +157,16 @@ test('the balance after each transaction is the one before it plus its amount, f
     `select account_id from accounts join institutions i using (institution_id)
      where i.code = 'lakeside' and category <> 'INTERNAL'`,
   );
-  let told = 0;
+  let compared = 0;
   for (const { account_id } of known) {
     let balance = 0;
     for (const one of (await transactions(app, account_id)).reverse()) {
       balance = Math.round((balance + one.amount.amount) * 10_000) / 10_000;
       assert.equal(one.ledgerBalance.amount, balance);
-      told += 1;
+      compared += 1;
     }
   }
-  assert.ok(told > 50);
+  assert.ok(compared > 50);
 });
 
 test('shows a debt with the opposite sign, like the balance, so a payment reduces it', async () => {

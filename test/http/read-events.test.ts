@@ -6,7 +6,7 @@ import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { Client } from '../support/client.ts';
 import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
-import { sayRaw } from '../support/raw-http.ts';
+import { sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -144,13 +144,13 @@ describe('contents of events', () => {
       'select secret from outbox where secret is not null',
     );
     assert.ok(secrets.length > 0);
-    const told = JSON.stringify(reader.seen);
+    const eventsText = JSON.stringify(reader.seen);
     for (const { secret } of secrets) {
       for (const encoding of ['hex', 'base64', 'base64url'] as const) {
-        assert.ok(!told.includes(secret.toString(encoding).slice(0, 16)));
+        assert.ok(!eventsText.includes(secret.toString(encoding).slice(0, 16)));
       }
     }
-    assert.ok(!/secret|sealed/i.test(told));
+    assert.ok(!/secret|sealed/i.test(eventsText));
   });
 
   test('each change of a member’s account is in one event, numbered without a gap, and none of the institution’s own', async () => {
@@ -414,7 +414,7 @@ describe('after a restore to an earlier state of the same cluster', () => {
     const begun = beginEpoch(database, lakesideId, clock, ownOrigin());
     let next = Promise.resolve();
     try {
-      await untilSomebodyWaits(restored);
+      await waitUntilLocked(restored);
       next = put('next');
     } finally {
       open.resolve();
@@ -433,7 +433,7 @@ describe('after a restore to an earlier state of the same cluster', () => {
   });
 });
 
-async function untilSomebodyWaits({ db }: TestService): Promise<void> {
+async function waitUntilLocked({ db }: TestService): Promise<void> {
   for (const deadline = performance.now() + 60_000; performance.now() < deadline; await sleep(5)) {
     const waiting = await db.superuser(
       `select from pg_locks where relation = 'outbox'::regclass and not granted`,
@@ -479,7 +479,7 @@ describe('refused reads of events', () => {
 });
 
 test('the feed links to itself if requested in absolute form, as through a proxy (RFC 9112, section 3.2.2)', async () => {
-  const { text } = await sayRaw(Number(new URL(service.address).port), [
+  const { text } = await sendRaw(Number(new URL(service.address).port), [
     `GET http://proxied.example${feed}?limit=1 HTTP/1.1\r\nHost: proxied.example\r\n` +
       `Authorization: Bearer ${app.token}\r\nConnection: close\r\n\r\n`,
   ]);

@@ -242,11 +242,11 @@ describe('edge of initiate transfer', () => {
 
   it('returns 409 for another order under the id, with the different fields only for a caller who may see them', async () => {
     await using open = await edgeAnswering({ kind: 'id_reused', differs: ['amount', 'toAccountId'] });
-    const told = await open.client.post(path, { token: clientToken, json: order });
-    assert.equal(told.status, 409);
-    assert.equal(told.body.code, 'transfer_id_reused');
+    const conflict = await open.client.post(path, { token: clientToken, json: order });
+    assert.equal(conflict.status, 409);
+    assert.equal(conflict.body.code, 'transfer_id_reused');
     assert.deepEqual(
-      told.body.errors.map((part: { pointer: string }) => part.pointer),
+      conflict.body.errors.map((part: { pointer: string }) => part.pointer),
       ['/amount', '/toAccountId'],
     );
     await using bare = await edgeAnswering({ kind: 'id_reused', differs: null });

@@ -68,7 +68,7 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
   // An id as long as those of the cut orders.
   assert.equal(await submit('cut-measured-00'), 'new');
   const { toServer, toClient } = { ...proxy.seen };
-  const told = new Map<string, number>();
+  const outcomes = new Map<string, number>();
   const places = 24;
   // Each cut is at another place, many bytes from the next.
   assert.ok(Math.min(toServer, toClient) > 20 * places, `${toServer} bytes there, ${toClient} back`);
@@ -82,7 +82,7 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
       proxy.cutAfter({ direction, bytes: Math.max(1, Math.round((total * place) / places)) });
       const answer = await submit(id);
       proxy.cutAfter(null);
-      told.set(answer, (told.get(answer) ?? 0) + 1);
+      outcomes.set(answer, (outcomes.get(answer) ?? 0) + 1);
       // An order that was resolved after a lost commit finds its own id, and counts as new.
       if (answer === 'new' || answer === 'replayed') assert.equal(await moved(id), 2, `${id}: ${answer}`);
       else if (answer === 'database_unavailable') assert.equal(await moved(id), 0, `${id}: ${answer}`);
@@ -92,7 +92,10 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
       assert.equal(await moved(id), 2, `${id} after repeating`);
     }
   }
-  assert.ok((told.get('new') ?? 0) + (told.get('replayed') ?? 0) > places, JSON.stringify([...told]));
+  assert.ok(
+    (outcomes.get('new') ?? 0) + (outcomes.get('replayed') ?? 0) > places,
+    JSON.stringify([...outcomes]),
+  );
 
   const sums = await service.db.superuser<{ total: string }>(
     'select sum(posted)::text as total from balances group by institution_id, currency',

@@ -301,9 +301,9 @@ function inWords(outcome: Outcome | ActOutcome): string {
     case 'new':
     case 'replayed':
     case 'changed':
-      return `${outcome.kind} ${told(outcome.transfer)}`;
+      return `${outcome.kind} ${summary(outcome.transfer)}`;
     case 'unchanged':
-      return `${outcome.why} ${told(outcome.transfer)}`;
+      return `${outcome.why} ${summary(outcome.transfer)}`;
     case 'id_reused':
       return outcome.differs === null ? 'id_reused' : `id_reused ${outcome.differs.toSorted().join(' ')}`;
     default:
@@ -311,7 +311,7 @@ function inWords(outcome: Outcome | ActOutcome): string {
   }
 }
 
-function told(transfer: Transfer): string {
+function summary(transfer: Transfer): string {
   const { id, status, failureCode, transferType, fromAccountId, toAccountId, amountMinor, currencyCode } =
     transfer;
   return `${id} ${failureCode ?? status} ${transferType ?? '-'} ${fromAccountId} ${toAccountId} ${amountMinor} ${currencyCode}`;

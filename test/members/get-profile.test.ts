@@ -79,8 +79,8 @@ describe('profile object', () => {
     });
     const asBusiness = await get(ada.user, 'object-b');
     assert.deepEqual([asBusiness.userRole, asBusiness.userType], ['BUSINESS_USER', 'BUSINESS']);
-    const asNobodySaid = await get(ada.user, ada.user.userId, 'USER_ID');
-    assert.deepEqual([asNobodySaid.userRole, asNobodySaid.userType], ['PRIMARY', 'RETAIL']);
+    const withoutMembership = await get(ada.user, ada.user.userId, 'USER_ID');
+    assert.deepEqual([withoutMembership.userRole, withoutMembership.userType], ['PRIMARY', 'RETAIL']);
   });
 
   const standings: [string, Parameters<typeof aUser>[3], { active: boolean; locked: boolean }][] = [

@@ -12,13 +12,13 @@ import {
   aCustomer,
   aFundingAccount,
   aMember,
-  aNumber,
   anInstitution,
   aPerson,
   aRole,
   type Customer,
   type Person,
   type PersonSettings,
+  uniqueNumber,
 } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { refusalOf } from '../support/refusals.ts';
@@ -244,7 +244,7 @@ describe('refused registrations', () => {
   });
 
   test('refuses a member number of another institution with member_not_found', async () => {
-    const elsewhere = await aMember(db.database, open, { memberNumber: `ELSEWHERE-${aNumber()}` });
+    const elsewhere = await aMember(db.database, open, { memberNumber: `ELSEWHERE-${uniqueNumber()}` });
     const { memberNumber, person } = elsewhere;
     await assertRefused(closed, { memberNumber, email: person.email ?? '' }, 'member_not_found');
   });
@@ -347,7 +347,7 @@ describe('open enrollment', () => {
   ];
 
   test('open enrollment opens an unknown member number with savings, checking and the opening deposit', async () => {
-    const memberNumber = `NEW-${aNumber()}`;
+    const memberNumber = `NEW-${uniqueNumber()}`;
     const profile = await register(aClient(open), {
       memberNumber,
       email: 'newcomer@example.test',
@@ -368,7 +368,7 @@ describe('open enrollment', () => {
 
   test('open enrollment needs no names', async () => {
     const answer = await register(aClient(open), {
-      memberNumber: `NEW-${aNumber()}`,
+      memberNumber: `NEW-${uniqueNumber()}`,
       email: 'nameless@example.test',
     });
     assert.equal(typeof answer.firstName, 'string');
@@ -387,7 +387,7 @@ describe('open enrollment', () => {
   });
 
   test('open enrollment refuses an opened number as registered', async () => {
-    const registration = { memberNumber: `NEW-${aNumber()}`, email: 'twice@example.test' };
+    const registration = { memberNumber: `NEW-${uniqueNumber()}`, email: 'twice@example.test' };
     await register(aClient(open), registration);
     const before = await countsOf(open);
     assert.equal((await refusalOf(register(aClient(open), registration))).code, 'member_already_registered');
@@ -395,7 +395,7 @@ describe('open enrollment', () => {
   });
 
   test('one of 20 simultaneous calls for one number opens it, and 19 get member_already_registered', async () => {
-    const registration = { memberNumber: `RACE-${aNumber()}`, email: 'racer@example.test' };
+    const registration = { memberNumber: `RACE-${uniqueNumber()}`, email: 'racer@example.test' };
     const { won, lost } = await outcomesOf(
       Array.from({ length: 20 }, () => register(aClient(open), registration)),
     );
@@ -416,7 +416,7 @@ describe('open enrollment', () => {
   });
 
   test('one of two people who call at once for one number opens it, and the other gets member_already_registered', async () => {
-    const memberNumber = `RACE-${aNumber()}`;
+    const memberNumber = `RACE-${uniqueNumber()}`;
     const { won, lost } = await outcomesOf([
       register(aClient(open), { memberNumber, email: 'one@example.test', firstName: 'One' }),
       register(aClient(open), { memberNumber, email: 'two@example.test', firstName: 'Two' }),

@@ -8,7 +8,7 @@ import type { ActiveProvider } from '../../src/auth/providers/providers.ts';
 import { verifySaml } from '../../src/auth/providers/saml.ts';
 import { parseXml } from '../../src/auth/providers/xml.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
-import { goodClaims, signJwt } from '../support/jwt.ts';
+import { signJwt, validClaims } from '../support/jwt.ts';
 import { anAssertion, persistent, samlIssuer, signAssertion } from '../support/saml.ts';
 
 /* A modified assertion is either read as signed or rejected. */
@@ -94,7 +94,7 @@ test('a random SAML assertion is accepted or rejected, never an internal error',
 });
 
 test('a random JWT is accepted or rejected, never an internal error', async () => {
-  const jwt = signJwt({ alg: 'RS256' }, goodClaims(now, samlIssuer, 'u-1'), rsa.privateKey);
+  const jwt = signJwt({ alg: 'RS256' }, validClaims(now, samlIssuer, 'u-1'), rsa.privateKey);
   const rules = { types: [undefined, 'jwt'], requiredClaims: [], now, furthestExpirySeconds: 600 };
   const original = await verifyJwt(provider, jwt, rules);
   await fc.assert(

@@ -48,7 +48,7 @@ const raise = (code: string) =>
   sql(`test_raise_${code}`, `do $$ begin raise exception 'no' using errcode = '${code}'; end $$`);
 
 const codeOf = (error: unknown) => (error as { readonly code?: string }).code ?? String(error);
-const told = (work: (tx: Transaction) => Promise<unknown>, through = database) =>
+const outcomeOf = (work: (tx: Transaction) => Promise<unknown>, through = database) =>
   through.transaction(institutionId, work).then(() => 'done', codeOf);
 const noted = async (note: string) =>
   (await db.superuser('select from notes where note = $1', [note])).length > 0;
@@ -61,7 +61,7 @@ test('a pipelined commit does not wait for the responses before it', { timeout: 
     silenceMillis: 2_000,
   });
   try {
-    const answer = told(async (tx) => {
+    const answer = outcomeOf(async (tx) => {
       await tx.query(process);
       const { toServer } = proxy.seen;
       const written = tx.commitWith([note('unanswered')]);
@@ -87,7 +87,7 @@ test('a pipelined commit returns the outcome, and the connection continues', asy
   });
   assert.equal(result, 'result');
   assert.deepEqual([await noted('a'), await noted('b')], [true, true]);
-  assert.equal(await told((tx) => tx.commitWith([])), 'done');
+  assert.equal(await outcomeOf((tx) => tx.commitWith([])), 'done');
 });
 
 test('a failure beside a pipelined commit rolls back everything and is reported, and the connection continues', async () => {
@@ -102,19 +102,19 @@ test('a failure beside a pipelined commit rolls back everything and is reported,
     ['overloaded', [note('c'), plain(raise('40P01'))]],
   ];
   for (const [code, writes] of failures) {
-    assert.equal(await told((tx) => tx.commitWith(writes)), code);
+    assert.equal(await outcomeOf((tx) => tx.commitWith(writes)), code);
     assert.equal(await noted('c'), false, code);
     assert.deepEqual(await pid(), before, code);
   }
 });
 
 test('an unobserved failure before a pipelined commit rolls back everything and is reported', async () => {
-  const answer = told(async (tx) => {
+  const answer = outcomeOf(async (tx) => {
     await tx.query(raise('SD998')).catch(() => {});
     await tx.commitWith([note('e')]);
   });
   assert.equal(await answer, 'SD998');
-  const unheard = told(async (tx) => {
+  const unheard = outcomeOf(async (tx) => {
     await tx.query(raise('SD998')).catch(() => {});
     await tx.commitWith([]);
   });
@@ -127,14 +127,14 @@ test('a pipelined commit with a write that cannot be serialized commits nothing'
     statement: insertNote,
     values: [{ toPostgres: () => assert.fail('not to be written') }],
   };
-  const answer = told((tx) => tx.commitWith([note('f'), unwritable]));
+  const answer = outcomeOf((tx) => tx.commitWith([note('f'), unwritable]));
   assert.equal(await answer, 'ERR_ASSERTION');
   assert.equal(await noted('f'), false);
 });
 
 test('a pipelined commit to a read-only database wrote nothing, and one to a lost database may have written', async () => {
   const diskFull = '53100';
-  assert.equal(await told((tx) => tx.commitWith([plain(raise(diskFull))])), 'database_unavailable');
+  assert.equal(await outcomeOf((tx) => tx.commitWith([plain(raise(diskFull))])), 'database_unavailable');
 
   const sleep = sql('test_sleep', 'select pg_sleep(60)');
   const ended = async (answer: Promise<string>) => {
@@ -146,12 +146,12 @@ test('a pipelined commit to a read-only database wrote nothing, and one to a los
     );
     return answer;
   };
-  assert.equal(await ended(told((tx) => tx.query(sleep))), 'database_unavailable');
-  assert.equal(await ended(told((tx) => tx.commitWith([plain(sleep)]))), 'outcome_unknown');
+  assert.equal(await ended(outcomeOf((tx) => tx.query(sleep))), 'database_unavailable');
+  assert.equal(await ended(outcomeOf((tx) => tx.commitWith([plain(sleep)]))), 'outcome_unknown');
 });
 
 test('a statement behind a pipelined commit is refused with an unknown outcome, because it was committed', async () => {
-  const answer = told(async (tx) => {
+  const answer = outcomeOf(async (tx) => {
     await tx.commitWith([note('g')]);
     await write(tx, 'h');
   });

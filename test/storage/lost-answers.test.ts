@@ -52,7 +52,7 @@ async function failingAt(what: string, instead: Buffer) {
   };
 }
 
-const told = (work: Promise<unknown>) =>
+const errorOf = (work: Promise<unknown>) =>
   work.then(
     () => undefined,
     (error) => error,
@@ -67,7 +67,7 @@ for (const [name, instead] of Object.entries(ends)) {
   test(`the outcome is unknown if COMMIT gets only ${name}`, async () => {
     await using failing = await failingAt('COMMIT', instead);
     const insert = (tx: Transaction) => tx.query(insertNote, [name]);
-    const error = await told(failing.database.transaction(institutionId, insert));
+    const error = await errorOf(failing.database.transaction(institutionId, insert));
     assert.ok(error instanceof Problem, String(error));
     assert.equal(error.code, 'outcome_unknown');
     assert.equal(await noted(name), true);
@@ -76,7 +76,7 @@ for (const [name, instead] of Object.entries(ends)) {
 
 test('a single write whose response was lost is unavailable, without a claim that nothing was written', async () => {
   await using failing = await failingAt('INSERT 0 1', Buffer.alloc(0));
-  const error = await told(
+  const error = await errorOf(
     failing.database.write(institutionId, (one) => one.query(insertNote, ['written alone'])),
   );
   assert.ok(error instanceof Problem, String(error));

@@ -47,7 +47,7 @@ export type Role = 'PRIMARY' | 'JOINT' | 'AUTHORIZED_SIGNER' | 'BUSINESS_ADMIN' 
 let planted = 0;
 
 /** Different at each call in one process: the base of ids, member numbers and usernames. */
-export function aNumber(): number {
+export function uniqueNumber(): number {
   planted += 1;
   return planted;
 }
@@ -56,7 +56,7 @@ export async function anInstitution(
   database: Database,
   settings: Partial<InstitutionSettings> = {},
 ): Promise<Institution> {
-  const code = `fictional-${aNumber()}`;
+  const code = `fictional-${uniqueNumber()}`;
   const defaults: InstitutionSettings = {
     code,
     name: 'Fictional Credit Union',
@@ -87,7 +87,7 @@ export async function aPerson(
   institution: Institution,
   settings: PersonSettings = {},
 ): Promise<Person> {
-  const number = aNumber();
+  const number = uniqueNumber();
   const { firstName = 'Ada', lastName = `Example${number}`, email = `ada.${number}@example.test` } = settings;
   const row = await plant<{ personKey: bigint }>(
     database,
@@ -118,7 +118,7 @@ export async function aCustomer(
   institution: Institution,
   settings: CustomerSettings = {},
 ): Promise<Customer> {
-  const number = aNumber();
+  const number = uniqueNumber();
   const { customerId = `customer-${number}`, memberNumber = `${100_000 + number}` } = settings;
   const { customerKey } = await plant<{ customerKey: bigint }>(
     database,
@@ -164,7 +164,7 @@ export async function aUser(
   person: Person,
   settings: UserSettings = {},
 ): Promise<MemberActor> {
-  const number = aNumber();
+  const number = uniqueNumber();
   const userId = `user-${number}`;
   const { userKey } = await plant<{ userKey: bigint }>(
     database,
@@ -223,7 +223,7 @@ export async function anAccount(
   settings: AccountSettings = {},
 ): Promise<PlantedAccount> {
   const { posted = 0n, debitsPending = 0n, ...given } = settings;
-  const number = aNumber();
+  const number = uniqueNumber();
   const { institution } = customer;
   const account: NewAccount = {
     accountId: `account-${number}`,
@@ -338,7 +338,7 @@ async function hold(database: Database, account: PlantedAccount, debitsPending: 
       { accountId: fundingId, change: { creditsPending: debitsPending }, bounds },
     );
     await book.write(longAgo);
-    await orderedElsewhere(tx);
+    await balanceControlTotal(tx);
   });
 }
 
@@ -365,6 +365,6 @@ function unnamed(text: string): Statement {
 /**
  * For postings and holds by hand: as if a transfer of the same transaction had ordered them. Called after the writes.
  */
-export async function orderedElsewhere(tx: Transaction): Promise<void> {
+export async function balanceControlTotal(tx: Transaction): Promise<void> {
   await tx.query({ name: '', text: 'select test_support.ordered_elsewhere()' });
 }

@@ -95,8 +95,12 @@ export function assertInContract(exchange: Exchange): void {
   const { pathname, searchParams } = new URL(exchange.path, 'http://sharedraft.test');
   // The undocumented spelling of a dry run must match the contract of the documented one.
   const path = searchParams.get('dryRun') === 'true' ? `${pathname}/dry-run` : pathname;
-  const said = `${method} ${path} answered ${status} ${text.slice(0, 500)}`;
-  assert.match(headers.get('transactionId') ?? '', /^[!-~]{1,128}$/, `${said}\nwithout a transactionId`);
+  const exchangeText = `${method} ${path} answered ${status} ${text.slice(0, 500)}`;
+  assert.match(
+    headers.get('transactionId') ?? '',
+    /^[!-~]{1,128}$/,
+    `${exchangeText}\nwithout a transactionId`,
+  );
 
   const template = Object.keys(openApiDocument.paths).find((candidate) => matches(candidate, path));
   const item = template === undefined ? undefined : openApiDocument.paths[template];
@@ -105,45 +109,48 @@ export function assertInContract(exchange: Exchange): void {
   const problem = headers.get('content-type')?.startsWith('application/problem+json') === true;
   if (template === undefined || operation === undefined) {
     // Pages and missing paths: the contract contains only their problems.
-    if (problem) assertSchema(said, pointer('components', 'schemas', 'Problem'), parse(text));
-    if (item !== undefined && method !== 'OPTIONS') assert.equal(status, 405, said);
-    if (status === 405) assert.ok(headers.get('allow'), `${said}\nwithout Allow`);
+    if (problem) assertSchema(exchangeText, pointer('components', 'schemas', 'Problem'), parse(text));
+    if (item !== undefined && method !== 'OPTIONS') assert.equal(status, 405, exchangeText);
+    if (status === 405) assert.ok(headers.get('allow'), `${exchangeText}\nwithout Allow`);
     return;
   }
 
   const response = operation.responses[status];
-  assert.ok(response, `${said}\nbut ${operation.operationId} has no such status in openapi.json`);
-  const told = Object.entries(response.headers ?? {}).map(([name, header]) => ({ name, ...resolve(header) }));
-  for (const { name, required } of told) {
-    assert.ok(required !== true || headers.has(name), `${said}\nwithout the header ${name}`);
+  assert.ok(response, `${exchangeText}\nbut ${operation.operationId} has no such status in openapi.json`);
+  const documented = Object.entries(response.headers ?? {}).map(([name, header]) => ({
+    name,
+    ...resolve(header),
+  }));
+  for (const { name, required } of documented) {
+    assert.ok(required !== true || headers.has(name), `${exchangeText}\nwithout the header ${name}`);
   }
-  const names = new Set(told.map(({ name }) => name.toLowerCase()));
+  const names = new Set(documented.map(({ name }) => name.toLowerCase()));
   for (const name of headers.keys()) {
     assert.ok(
       names.has(name) || onAnyAnswer.has(name),
-      `${said}\nwith the header ${name}, which openapi.json does not have there`,
+      `${exchangeText}\nwith the header ${name}, which openapi.json does not have there`,
     );
   }
   if (method === 'HEAD') return;
   const [mediaType = ''] = (headers.get('content-type') ?? '').split(';');
   assert.ok(
     response.content?.[mediaType],
-    `${said}\nas ${mediaType}, which openapi.json does not have there`,
+    `${exchangeText}\nas ${mediaType}, which openapi.json does not have there`,
   );
   const body = parse(text);
   assertSchema(
-    said,
+    exchangeText,
     pointer('paths', template, verb, 'responses', status, 'content', mediaType, 'schema'),
     body,
   );
   if (problem) {
-    assert.equal(body.status, status, `${said}\nwith another status inside`);
+    assert.equal(body.status, status, `${exchangeText}\nwith another status inside`);
     assert.ok(
       response['x-problem-codes']?.includes(String(body.code)),
-      `${said}\nbut openapi.json does not name its code there`,
+      `${exchangeText}\nbut openapi.json does not name its code there`,
     );
   }
-  assertExactAmounts(said, text);
+  assertExactAmounts(exchangeText, text);
 }
 
 function matches(template: string, path: string): boolean {
@@ -155,15 +162,15 @@ function parse(text: string): Record<string, unknown> {
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-function assertSchema(said: string, where: string, value: unknown): void {
+function assertSchema(exchangeText: string, where: string, value: unknown): void {
   const verdict = check(where, value);
-  assert.equal(verdict, true, `${said}\nis not as openapi.json says: ${verdict}`);
+  assert.equal(verdict, true, `${exchangeText}\nis not as openapi.json says: ${verdict}`);
 }
 
 /** An amount has exactly the decimals of the currency beside it, which parsing would hide. */
-function assertExactAmounts(said: string, text: string): void {
+function assertExactAmounts(exchangeText: string, text: string): void {
   for (const [, amount = '', currency = ''] of text.matchAll(/"amount":([^,]+),"currencyCode":"(\w+)"/g)) {
     const decimals = amount.split('.')[1]?.length ?? 0;
-    assert.equal(decimals, currencyDecimals(currency), `${said}\nhas ${amount} ${currency}`);
+    assert.equal(decimals, currencyDecimals(currency), `${exchangeText}\nhas ${amount} ${currency}`);
   }
 }

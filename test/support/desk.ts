@@ -33,7 +33,7 @@ export async function deskOf(
 }
 
 /** A clock that moves only when set. */
-export function handClock(start: string): {
+export function manualClock(start: string): {
   readonly clock: () => Date;
   set(to: string): void;
   advance(seconds: number): void;

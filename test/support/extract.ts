@@ -12,7 +12,7 @@ export interface ExtractFolder extends AsyncDisposable {
 }
 
 /** A small valid extract; a new copy each time, for the caller to break. */
-export function soundExtract(): ExtractFiles {
+export function validExtract(): ExtractFiles {
   return {
     'institution.csv': [
       'code,name,currency,time_zone,enrollment,opening_deposit,password_min_length,demo',
@@ -55,7 +55,7 @@ export function soundExtract(): ExtractFiles {
 
 /** The given number of memberships, of one person with two accounts each. */
 export function extractOf(members: number): ExtractFiles {
-  const files = soundExtract();
+  const files = validExtract();
   for (const [name, lines] of Object.entries(files)) if (name !== 'institution.csv') lines.length = 1;
   for (let n = 1; n <= members; n += 1) {
     files['persons.csv']?.push(`p-${n},Ada,Example${n},ada.${n}@example.test,,,`);

@@ -14,7 +14,7 @@ export async function institutionOf(service: TestService, code: string): Promise
 }
 
 /** A client that may bring assertions, beside the demo's own. */
-export async function aBridge(
+export async function anAssertionClient(
   service: TestService,
   code: string,
   clientId: string,
@@ -61,7 +61,7 @@ export async function aProvider(
 }
 
 /** Asks for a token with an assertion. */
-export function bring(
+export function exchangeAssertion(
   service: TestService,
   [client_id, client_secret]: readonly [id: string, secret: string],
   grant_type: string,

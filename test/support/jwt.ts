@@ -37,7 +37,7 @@ function signature(alg: string, input: string, key: KeyObject | string): string 
 }
 
 /** The claims of a valid assertion of a member at `now`. */
-export function goodClaims(now: Date, issuer: string, subject: string): Record<string, unknown> {
+export function validClaims(now: Date, issuer: string, subject: string): Record<string, unknown> {
   const seconds = Math.floor(now.getTime() / 1000);
   return {
     iss: issuer,

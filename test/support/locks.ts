@@ -1,7 +1,7 @@
 import type { TestDatabase } from './database.ts';
 
 /** Waits until a session of this database waits for a lock on a row of the table. */
-export async function waitsForLock(database: TestDatabase, table: string): Promise<void> {
+export async function waitUntilLocked(database: TestDatabase, table: string): Promise<void> {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline; ) {
     const rows = await database.superuser(
       `select from pg_stat_activity

@@ -17,7 +17,7 @@ export interface Program extends Disposable {
   load<Module>(file: string): Promise<Module>;
 }
 
-export const theProgram: Program = {
+export const unchangedProgram: Program = {
   load: (file) => import(pathToFileURL(path.join(root, 'src', file)).href),
   [Symbol.dispose]: () => {},
 };

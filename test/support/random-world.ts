@@ -1,6 +1,6 @@
 import { type Institution, type MemberActor, saveInstitution } from '../../src/institutions/index.ts';
 import { Book, PostingKeys } from '../../src/ledger/index.ts';
-import { aNumber, longAgo } from './builders.ts';
+import { longAgo, uniqueNumber } from './builders.ts';
 import type { TestDatabase } from './database.ts';
 import { pick, type Random } from './random.ts';
 import type {
@@ -181,7 +181,7 @@ export async function plantWorld(
     saveInstitution(
       directory,
       {
-        code: `world-${aNumber()}`,
+        code: `world-${uniqueNumber()}`,
         name: 'A Small World',
         currency: world.currency,
         timeZone: world.timeZone,

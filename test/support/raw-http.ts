@@ -7,7 +7,7 @@ export interface RawConversation {
 }
 
 /** Sends raw bytes, which no HTTP library would. Numbers among the parts are pauses in milliseconds. */
-export async function sayRaw(
+export async function sendRaw(
   port: number,
   parts: readonly (string | number)[],
   quietMillis = 3_000,

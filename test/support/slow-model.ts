@@ -192,7 +192,7 @@ export class SlowBank {
     // An order from a source that its caller does not see leaves nothing, not even the id.
     if (source !== undefined) this.lives.push(life);
     if (life.status === 'COMPLETED') this.#posted.push(life);
-    return `new ${told(life)}`;
+    return `new ${summary(life)}`;
   }
 
   #again(order: ModelOrder, first: Life): string {
@@ -206,7 +206,7 @@ export class SlowBank {
     if (order.previousYear !== null && order.previousYear !== (first.previousYear ?? false)) {
       differs.push('previousYearContribution');
     }
-    return differs.length > 0 ? `id_reused ${differs.toSorted().join(' ')}` : `replayed ${told(first)}`;
+    return differs.length > 0 ? `id_reused ${differs.toSorted().join(' ')}` : `replayed ${summary(first)}`;
   }
 
   /** The first reason, in their order of precedence. */
@@ -491,15 +491,15 @@ export class SlowBank {
     if (life === undefined || !this.#sees(actor, life)) return 'unknown';
     const source = this.#account(life.from);
     const mayPay = actor !== 'client' && source && holderOf(source, actor.person)?.mayPay;
-    if (actor !== 'client' && !sameActor(life.by, actor) && !mayPay) return `not_allowed ${told(life)}`;
-    if (life.status !== 'PENDING') return `final ${told(life)}`;
+    if (actor !== 'client' && !sameActor(life.by, actor) && !mayPay) return `not_allowed ${summary(life)}`;
+    if (life.status !== 'PENDING') return `final ${summary(life)}`;
     return this.#fail(life, 'transfer_cancelled');
   }
 
   decline(id: string): string {
     const life = this.lives.find((one) => one.id === id);
     if (life === undefined) return 'unknown';
-    if (life.status !== 'PENDING') return `final ${told(life)}`;
+    if (life.status !== 'PENDING') return `final ${summary(life)}`;
     return this.#fail(life, 'transfer_declined');
   }
 
@@ -507,24 +507,24 @@ export class SlowBank {
     const life = this.lives.find((one) => one.id === id);
     if (life === undefined) return 'unknown';
     const { waits } = life;
-    if (life.status !== 'PENDING' || waits === null) return `final ${told(life)}`;
-    if (!waits.review) return `waits ${told(life)}`;
+    if (life.status !== 'PENDING' || waits === null) return `final ${summary(life)}`;
+    if (!waits.review) return `waits ${summary(life)}`;
     if (now >= waits.dueAt) return this.due(id, now);
-    if (waits.approvedBy.includes(operator)) return `approved_before ${told(life)}`;
+    if (waits.approvedBy.includes(operator)) return `approved_before ${summary(life)}`;
     waits.approvedBy.push(operator);
-    if (waits.approvedBy.length < waits.approvals) return `waits ${told(life)}`;
+    if (waits.approvedBy.length < waits.approvals) return `waits ${summary(life)}`;
     if (waits.notBefore === null || waits.notBefore <= now) return this.#post(life);
     waits.dueAt = waits.notBefore;
     waits.whenDue = 'POST';
-    return `waits ${told(life)}`;
+    return `waits ${summary(life)}`;
   }
 
   /** Its time has come, or a process believes so. */
   due(id: string, now: Date): string {
     const life = this.lives.find((one) => one.id === id);
     if (life === undefined) return 'unknown';
-    if (life.status !== 'PENDING' || life.waits === null) return `final ${told(life)}`;
-    if (now < life.waits.dueAt) return `not_due ${told(life)}`;
+    if (life.status !== 'PENDING' || life.waits === null) return `final ${summary(life)}`;
+    if (now < life.waits.dueAt) return `not_due ${summary(life)}`;
     return life.waits.whenDue === 'POST' ? this.#post(life) : this.#fail(life, 'transfer_expired');
   }
 
@@ -533,10 +533,10 @@ export class SlowBank {
     const original = this.lives.find((one) => one.id === originalId);
     if (original === undefined) return 'unknown';
     const used = this.lives.find((one) => one.id === id);
-    if (used !== undefined) return used.reverses === original ? `replayed ${told(used)}` : 'id_reused';
+    if (used !== undefined) return used.reverses === original ? `replayed ${summary(used)}` : 'id_reused';
     const taken = this.lives.some((one) => one.reverses === original && one.status === 'COMPLETED');
     if (original.status !== 'COMPLETED' || original.reverses !== null || taken) {
-      return `not_reversible ${told(original)}`;
+      return `not_reversible ${summary(original)}`;
     }
     const payer = this.#account(original.to);
     const isDebt = payer?.category === 'LOAN' || payer?.category === 'CREDIT';
@@ -557,7 +557,7 @@ export class SlowBank {
     else if (!isDebt && original.amount > has) this.#fail(life, 'insufficient_funds');
     else this.#posted.push(life);
     this.lives.push(life);
-    return `new ${told(life)}`;
+    return `new ${summary(life)}`;
   }
 
   /** By the core. */
@@ -572,18 +572,18 @@ export class SlowBank {
     }
     life.status = 'COMPLETED';
     this.#posted.push(life);
-    return `changed ${told(life)}`;
+    return `changed ${summary(life)}`;
   }
 
   #fail(life: Life, code: string): string {
     life.status = 'FAILED';
     life.code = code;
-    return `changed ${told(life)}`;
+    return `changed ${summary(life)}`;
   }
 }
 
 /** A life in a line, as callers see it. */
-function told(life: Life): string {
+function summary(life: Life): string {
   const { id, status, code, type, from, to, amount, currency } = life;
   return `${id} ${code ?? status} ${type ?? '-'} ${from} ${to} ${amount} ${currency}`;
 }

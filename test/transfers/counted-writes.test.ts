@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sqlStateOf } from '../../src/storage/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { theProgram } from '../support/mutant.ts';
+import { unchangedProgram } from '../support/mutant.ts';
 import { dumpTables } from '../support/tables.ts';
 import { limit, policy, Teller } from '../support/teller.ts';
 
@@ -96,7 +96,7 @@ const cases: readonly Case[] = [
 
 for (const { table, write, world, before, act, otherwise } of cases) {
   test(`rolls back the batch with an internal error if ${table} drops one ${write}`, async () => {
-    await using teller = await Teller.of(theProgram, db, world);
+    await using teller = await Teller.of(unchangedProgram, db, world);
     await before?.(teller);
     const untouched = await dumpTables(db);
 

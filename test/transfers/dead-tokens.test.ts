@@ -6,7 +6,7 @@ import { Problem } from '../../src/shared/problem.ts';
 import { initiateTransfer, type TransferOrder } from '../../src/transfers/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths, send } from '../support/demo.ts';
 import { deskOf } from '../support/desk.ts';
-import { waitsForLock } from '../support/locks.ts';
+import { waitUntilLocked } from '../support/locks.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { balancesOf, dumpTables, ledgerSums } from '../support/tables.ts';
 
@@ -160,7 +160,7 @@ test('rejects an order whose known token ends while it waits for an account', as
     const lock = 'select from balances where account_id = $1 and institution_id = $2 for no key update';
     await tx.query({ name: '', text: lock }, [way.fromAccountId, desk.institutionId]);
     answers = [initiate(caller, 'waits'), initiate(other, 'waits-too')];
-    await waitsForLock(one.db, 'balances');
+    await waitUntilLocked(one.db, 'balances');
     await revoke(caller);
   });
   assert.deepEqual(await Promise.all(answers), ['invalid_token', 'new']);

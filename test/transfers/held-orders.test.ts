@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { theProgram } from '../support/mutant.ts';
+import { unchangedProgram } from '../support/mutant.ts';
 import { policy, Teller } from '../support/teller.ts';
 
 /* Changes of a member or of the year while an order is held. */
@@ -28,7 +28,7 @@ for (const [how, lock, unlock] of [
   ['switched off', 'active = false', 'active = true'],
 ] as const) {
   test(`an order of a member ${how} by an operator does not post by itself, and posts by approval or when that ends`, async () => {
-    await using teller = await Teller.of(theProgram, db, {
+    await using teller = await Teller.of(unchangedProgram, db, {
       policies: [policy({ type: 'STANDARD', review })],
     });
     for (const id of ['approved', 'declined', 'later']) {
@@ -57,7 +57,9 @@ for (const [how, lock, unlock] of [
 }
 
 test('the sweep does not post for a member locked after it has looked', async () => {
-  await using teller = await Teller.of(theProgram, db, { policies: [policy({ type: 'STANDARD', review })] });
+  await using teller = await Teller.of(unchangedProgram, db, {
+    policies: [policy({ type: 'STANDARD', review })],
+  });
   assert.equal(await teller.order('ada', { ...pay, id: 'raced' }), 'PENDING');
   teller.now = new Date(due);
   await shutOut(teller, 'locked_by_operator = true');
@@ -67,7 +69,7 @@ test('the sweep does not post for a member locked after it has looked', async ()
 
 test('a lock by wrong passwords stops no held transfer, and an expiring one expires', async () => {
   const expiring = { ...review, onReviewTimeout: 'EXPIRE' } as const;
-  await using teller = await Teller.of(theProgram, db, {
+  await using teller = await Teller.of(unchangedProgram, db, {
     policies: [policy({ type: 'STANDARD', review }), policy({ type: 'CROSS_MEMBER', review: expiring })],
   });
   assert.equal(await teller.order('ada', { ...pay, id: 'posts' }), 'PENDING');
@@ -81,7 +83,7 @@ test('a lock by wrong passwords stops no held transfer, and an expiring one expi
 });
 
 test('a contribution ordered on the filing date counts for the year before, even if it posts after it', async () => {
-  await using teller = await Teller.of(theProgram, db, {
+  await using teller = await Teller.of(unchangedProgram, db, {
     policies: [policy({ type: 'IRA_CONTRIBUTION', review: { ...review, above: 0n } })],
   });
   // Wednesday 15 April 2026, 23:30 in New York.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Finding, reconcile } from '../../src/reconciliation/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { theProgram } from '../support/mutant.ts';
+import { unchangedProgram } from '../support/mutant.ts';
 import { limit, policy, Teller } from '../support/teller.ts';
 
 /* A process with a clock three days ahead has ordered from Ben's account; the clock is right again. */
@@ -18,7 +18,7 @@ before(async () => {
 after(() => db.close());
 
 async function jumped(changes: Parameters<typeof Teller.of>[2] = {}): Promise<Teller> {
-  const teller = await Teller.of(theProgram, db, changes);
+  const teller = await Teller.of(unchangedProgram, db, changes);
   teller.now = ahead;
   assert.equal(
     await teller.order('client', { from: 'ben-checking', to: 'ada-two', amount: '1.00' }),

@@ -12,7 +12,7 @@ import {
   type TransferDesk,
 } from '../../src/transfers/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
-import { deskOf, eventually, handClock, type TestDesk } from '../support/desk.ts';
+import { deskOf, eventually, manualClock, type TestDesk } from '../support/desk.ts';
 import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -22,7 +22,7 @@ import { startTestService, type TestService } from '../support/service.ts';
  * needs two approvals.
  */
 
-const hand = handClock('2026-03-04T15:00:00Z');
+const hand = manualClock('2026-03-04T15:00:00Z');
 const logged: { readonly event: string; readonly institution?: unknown; readonly task?: unknown }[] = [];
 const log = (event: string, details?: object) => logged.push({ event, ...details });
 let service: TestService;

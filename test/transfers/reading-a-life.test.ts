@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
-import { eventually, handClock } from '../support/desk.ts';
+import { eventually, manualClock } from '../support/desk.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /*
@@ -9,7 +9,7 @@ import { startTestService, type TestService } from '../support/service.ts';
  * balances as of a time, and the feed. At lakeside an INTRA_FI above 1,000.00 is held and posts after 30 seconds.
  */
 
-const hand = handClock('2026-03-04T15:00:00Z');
+const hand = manualClock('2026-03-04T15:00:00Z');
 let service: TestService;
 let app: DemoCaller;
 let payer: DemoCaller;
@@ -111,11 +111,11 @@ test('reads a transfer that is held and posts, and one that is cancelled', async
   assert.deepEqual(await figures(both), [less(3000.5), start]);
   assert.deepEqual(await figures(hand.clock()), [less(1500.25), less(1500.25)]);
 
-  const told = await eventually(events, (seen) =>
+  const seenEvents = await eventually(events, (seen) =>
     seen.some((event) => event.eventType === 'transfer.completed' && event.transfer.id === 'seen-posts'),
   );
   const lifeOf = (id: string) =>
-    told
+    seenEvents
       .filter((event) => event.transfer?.id === id)
       .map((event) => [event.eventType, event.transfer.status, event.transfer.failureCode]);
   assert.deepEqual(lifeOf('seen-posts'), [
@@ -127,7 +127,7 @@ test('reads a transfer that is held and posts, and one that is cancelled', async
     ['transfer.failed', 'FAILED', 'transfer_cancelled'],
   ]);
   for (const account of [source, destination]) {
-    const numbers = told.flatMap((event) =>
+    const numbers = seenEvents.flatMap((event) =>
       event.accounts.flatMap((one: Document) => (one.accountId === account ? [one.sequence] : [])),
     );
     assert.deepEqual(numbers, [1, 2, 3, 4, 5], `${account}: opened, held twice, released, posted`);

@@ -7,7 +7,7 @@ import { reverseTransfer } from '../../src/transfers/index.ts';
 import { inCamelCase } from '../support/camel-case.ts';
 import { runCli } from '../support/cli.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
-import { deskOf, handClock } from '../support/desk.ts';
+import { deskOf, manualClock } from '../support/desk.ts';
 import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -17,7 +17,7 @@ const loan = 'a-1001-carloan';
 const ira = 'a-1001-ira';
 const elsewhere = 'a-1003-savings';
 
-const { clock } = handClock('2026-03-03T15:00:00Z');
+const { clock } = manualClock('2026-03-03T15:00:00Z');
 
 let service: TestService;
 let superuser: pg.Client;

@@ -3,13 +3,13 @@ import { after, before, describe, test } from 'node:test';
 import { ownOrigin } from '../../src/events/index.ts';
 import { saveTransferRules } from '../../src/transfers/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
-import { deskOf, eventually, handClock, type TestDesk } from '../support/desk.ts';
+import { deskOf, eventually, manualClock, type TestDesk } from '../support/desk.ts';
 import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /* Rules beyond the balance: limits, loans, IRAs, restrictions. Tuesday, on a clock that stands. */
 
-const hand = handClock('2026-03-03T15:00:00Z');
+const hand = manualClock('2026-03-03T15:00:00Z');
 let service: TestService;
 let beside: TestService;
 let bank: DemoCaller;

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { type Finding, reconcile } from '../../src/reconciliation/index.ts';
 import { expireLimitCounters } from '../../src/transfers/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { theProgram } from '../support/mutant.ts';
+import { unchangedProgram } from '../support/mutant.ts';
 import { limit, policy, Teller } from '../support/teller.ts';
 
 /* A limit's total above which orders of any size are held for review. */
@@ -29,7 +29,7 @@ async function counter(teller: Teller): Promise<string> {
 }
 
 test('holds twelve payments just below the threshold from the one that brings the day above the total', async () => {
-  await using teller = await Teller.of(theProgram, db, { policies: [standard], limits: [total] });
+  await using teller = await Teller.of(unchangedProgram, db, { policies: [standard], limits: [total] });
   const outcomes: string[] = [];
   for (let index = 0; index < 9; index++) {
     outcomes.push(await teller.order('ada', { ...pay, amount: '99.99', id: `p-${index}` }));
@@ -54,7 +54,7 @@ test('holds twelve payments just below the threshold from the one that brings th
 });
 
 test('simultaneous orders reach the reviewed total exactly, and the rest is held', async () => {
-  await using teller = await Teller.of(theProgram, db, { policies: [standard], limits: [total] });
+  await using teller = await Teller.of(unchangedProgram, db, { policies: [standard], limits: [total] });
   const outcomes = await Promise.all(
     Array.from({ length: 9 }, () => teller.order('ada', { ...pay, amount: '60.00' })),
   );
@@ -64,7 +64,7 @@ test('simultaneous orders reach the reviewed total exactly, and the rest is held
 });
 
 test('holds an order above a total for a day if its type has no review, and then expires it', async () => {
-  await using teller = await Teller.of(theProgram, db, { limits: [total] });
+  await using teller = await Teller.of(unchangedProgram, db, { limits: [total] });
   assert.equal(await teller.order('ada', { ...pay, amount: '300.00' }), 'COMPLETED');
   assert.equal(await teller.order('ada', { ...pay, amount: '0.01', id: 'over' }), 'PENDING');
   teller.now = new Date('2026-03-04T14:59:59Z');
@@ -75,7 +75,7 @@ test('holds an order above a total for a day if its type has no review, and then
 });
 
 test('a total lowered within the period holds later orders, and refuses none', async () => {
-  await using teller = await Teller.of(theProgram, db, { policies: [standard], limits: [total] });
+  await using teller = await Teller.of(unchangedProgram, db, { policies: [standard], limits: [total] });
   const lower = (to: number) =>
     db.superuser('update transfer_limits set review_above = $2 where institution_id = $1', [
       teller.client.institutionId,
@@ -91,7 +91,7 @@ test('a total lowered within the period holds later orders, and refuses none', a
 });
 
 test('the database refuses unheld orders beyond the total', async () => {
-  await using teller = await Teller.of(theProgram, db, { policies: [standard], limits: [total] });
+  await using teller = await Teller.of(unchangedProgram, db, { policies: [standard], limits: [total] });
   assert.equal(await teller.order('ada', { ...pay, amount: '90.00' }), 'COMPLETED');
   const { institutionId } = teller.client;
   const count = (amount: number) =>
@@ -105,7 +105,7 @@ test('the database refuses unheld orders beyond the total', async () => {
 });
 
 test('a member learns of no review from a dry run, and a client does', async () => {
-  await using teller = await Teller.of(theProgram, db, { policies: [standard], limits: [total] });
+  await using teller = await Teller.of(unchangedProgram, db, { policies: [standard], limits: [total] });
   for (const amount of ['100.00', '100.01', '301.00']) {
     assert.equal(await teller.dryRun('ada', { ...pay, amount }), 'COMPLETED');
   }
@@ -114,7 +114,7 @@ test('a member learns of no review from a dry run, and a client does', async () 
 
 test('forgets counters of old periods, except those that may be given back', async () => {
   const capped = limit({ subject: 'USER', maxAmount: 500_00n });
-  await using teller = await Teller.of(theProgram, db, { policies: [standard], limits: [capped] });
+  await using teller = await Teller.of(unchangedProgram, db, { policies: [standard], limits: [capped] });
   const { institutionId } = teller.client;
   await teller.order('ada', { ...pay, amount: '1.00' });
   teller.now = new Date('2026-03-04T15:00:00Z');

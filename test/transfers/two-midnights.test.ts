@@ -4,7 +4,7 @@ import { ownOrigin } from '../../src/events/index.ts';
 import { type Finding, reconcile } from '../../src/reconciliation/index.ts';
 import { saveTransferRules } from '../../src/transfers/index.ts';
 import { memberOf, paths } from '../support/demo.ts';
-import { deskOf, handClock } from '../support/desk.ts';
+import { deskOf, manualClock } from '../support/desk.ts';
 import { startTestService } from '../support/service.ts';
 
 /*
@@ -13,7 +13,7 @@ import { startTestService } from '../support/service.ts';
  */
 
 test('a limit counts from the first of two midnights, and reconcile finds nothing', async () => {
-  const { clock, set } = handClock('2026-10-24T23:30:00Z');
+  const { clock, set } = manualClock('2026-10-24T23:30:00Z');
   await using service = await startTestService({ clock });
   await service.db.superuser(`update institutions set time_zone = 'Atlantic/Azores'`);
   await using desk = await deskOf(service);

@@ -53,6 +53,6 @@ test('leaves waiting room for later callers beside a caller that floods', async 
   end();
   await first;
   assert.equal(await late, 'done');
-  const said = await Promise.all(flood);
-  assert.equal(said.filter((one) => one === 'done').length, 5);
+  const outcomes = await Promise.all(flood);
+  assert.equal(outcomes.filter((one) => one === 'done').length, 5);
 });

@@ -72,13 +72,13 @@ for (const [what, act, terms, approvedBy, at, becomes] of table) {
       [...approvedBy].map((name) => [name]),
       at,
     );
-    const told = {
+    const result = {
       posted: () => 'posted',
       failed: () => 'failure' in transition && transition.failure.code,
       pending: () =>
         'terms' in transition && `pending until ${transition.terms.dueAt === later ? 'later' : 'the end'}`,
       nothing: () => 'why' in transition && transition.why,
     }[transition.to]();
-    assert.equal(told, becomes);
+    assert.equal(result, becomes);
   });
 }
