@@ -89,11 +89,23 @@ for (const { name, lines, answers } of walked) {
   test(`returns the documented responses for the recipe "${name}"`, async () => {
     await run(preparation?.lines ?? [], undefined);
     const replies = await run(lines, answers);
+    const reply = replies.find((one) => isAs(one, answers as Expected));
     assert.ok(
-      replies.some((reply) => isAs(reply, answers as Expected)),
-      `${JSON.stringify(answers)}: ${replies.map((reply) => `${reply.status} ${reply.text}`)}`,
+      reply !== undefined,
+      `${JSON.stringify(answers)}: ${replies.map(({ status, text }) => `${status} ${text}`)}`,
     );
+    if (answers?.code === name && name !== 'overloaded')
+      assert.deepEqual(wordsOf(JSON.parse(reply.text)), wordsOf(exampleOf(name)));
   });
+}
+
+/** The parts of a problem that people read. The page of `overloaded` shows a surge, its recipe a locked record. */
+const wordsOf = ({ detail, errors }: { detail: string; errors?: readonly object[] }) => ({ detail, errors });
+
+/** The example on the problem's page. */
+function exampleOf(code: string): Parameters<typeof wordsOf>[0] {
+  const problemPage = readFileSync(new URL(`../../docs/problems/${code}.md`, import.meta.url), 'utf8');
+  return JSON.parse(/^```json\n(.*?)^```/ms.exec(problemPage)?.[1] ?? '');
 }
 
 type Told = Pick<Reply, 'status' | 'text'>;
