@@ -22,7 +22,7 @@ const lastWordsMillis = 1_000;
 /**
  * What is left of requests is collected when the heap has grown by a third, and first at 40 MB: left alone, V8 was seen
  * to let it grow to four times what is in use. What young collections copy is little: helpers cost more than they take
- * off (ADR 11).
+ * off (bench/NOTES.md).
  */
 const heapFlags = ['--heap-growing-percent=30', '--initial-old-space-size=40', '--no-parallel-scavenge'];
 

@@ -31,7 +31,7 @@ export async function runTransaction<T>(
   const begun = connection.begin(beginnings[isolation]);
   let committed: Promise<void> | undefined;
   // `over` is a field, not a getter: each object literal with a getter has a shape of its own, and V8 discards the code
-  // that it compiled for the last one (ADR 12).
+  // that it compiled for the last one (bench/NOTES.md).
   const tx: { -readonly [Key in keyof Transaction]: Transaction[Key] } = {
     institutionId,
     over: false,
