@@ -15,6 +15,40 @@ export interface Account {
   readonly delinquent: boolean;
 }
 
+/** What must be known of an account to read its history. */
+export interface FoundAccount {
+  readonly accountKey: bigint;
+  readonly category: Category;
+  readonly currency: string;
+  readonly creditLimit: bigint;
+}
+
+/** An account as its core knows it, without its money. Amounts are minor units of `currency`, none negative. */
+export interface NewAccount {
+  readonly accountId: string;
+  /** Whose membership it is under; null for the institution's own accounts, which have a purpose instead. */
+  readonly customerKey: bigint | null;
+  readonly purpose: 'FUNDING' | 'CORE_SETTLEMENT' | 'SUSPENSE' | null;
+  /** A card's last four digits, never more. */
+  readonly accountNumber: string;
+  readonly diAccountType: string;
+  readonly description: string;
+  readonly currency: string;
+  readonly closed: boolean;
+  readonly delinquent: boolean;
+  /** DEPOSIT only. */
+  readonly overdraftLimit: bigint;
+  /** CREDIT only. */
+  readonly creditLimit: bigint;
+  /** LOAN only: what part of the debt is not principal. */
+  readonly accruedInterest: bigint;
+  readonly feesDue: bigint;
+  /** Of a loan: what must be paid for it to be in good standing. */
+  readonly amountDue?: bigint | undefined;
+  /** EXCLUDE_ALL, EXCLUDE_AS_FROM or EXCLUDE_AS_TO: what transfers the account takes no part in. */
+  readonly transferRestriction?: string | null | undefined;
+}
+
 /** What the ledger knows of an account, in minor units: credit is positive, so that a debt is negative. */
 export interface LedgerFigures {
   readonly category: Category;

@@ -5,10 +5,10 @@
  * account; an internal account is shown to nobody; an account opens at a balance of zero, and only the ledger
  * moves it from there.
  */
-export { type Account, asShown } from './account.ts';
+export { type Account, asShown, type FoundAccount, type NewAccount } from './account.ts';
 export { accountTypes, type Category } from './account-types.ts';
-export { type FoundAccount, findAccount } from './find-account.ts';
+export { findAccount } from './find-account.ts';
 export { getAccount } from './get-account.ts';
 export { type Balances, getBalances } from './get-balances.ts';
-export { insertAccounts, type NewAccount } from './insert-accounts.ts';
+export { insertAccounts } from './insert-accounts.ts';
 export { listAccounts, listCustomerAccounts } from './list-accounts.ts';

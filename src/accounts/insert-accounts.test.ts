@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InstitutionId, Queryable } from '../storage/index.ts';
-import { insertAccounts, type NewAccount } from './insert-accounts.ts';
+import type { NewAccount } from './account.ts';
+import { insertAccounts } from './insert-accounts.ts';
 
 const loan: NewAccount = {
   accountId: 'loan-1',

@@ -1,8 +1,6 @@
 import { type BatchRead, byPlace, type Placed, type Queryable, sql } from '../storage/index.ts';
-import { type Account, accountBalances } from './account.ts';
+import { type Account, accountBalances, type FoundAccount, type NewAccount } from './account.ts';
 import type { Category } from './account-types.ts';
-import type { FoundAccount } from './find-account.ts';
-import type { NewAccount } from './insert-accounts.ts';
 
 /**
  * The columns of an account and its figures. Who may see it is said in each statement below, in full: that a

@@ -1,5 +1,5 @@
 import { counted, type InstitutionId, type Queryable, sql, type Write } from '../storage/index.ts';
-import type { AuditAction, AuditFilter, RecordedAuditEntry, TimedAuditEntry } from './audit.ts';
+import type { AuditAction, AuditFilter, RecordedAuditEntry, TimedAuditEntry } from './audit-entry.ts';
 import type { Operator } from './operator.ts';
 
 const columns = `recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator,

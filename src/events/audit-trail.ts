@@ -1,6 +1,7 @@
 import { Problem } from '../shared/problem.ts';
 import type { Clock, Database, InstitutionId } from '../storage/index.ts';
-import { type AuditEntry, appendAuditEntries, type TimedAuditEntry } from './audit.ts';
+import { appendAuditEntries } from './audit.ts';
+import type { AuditEntry, TimedAuditEntry } from './audit-entry.ts';
 
 export interface AuditTrailOptions {
   readonly database: Database;

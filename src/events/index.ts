@@ -8,30 +8,25 @@
  * and stays below the oldest transaction still running. Each change of a member's account is told by one event with the number of
  * the change. Audit entries are only ever added, and hold no secret, no token, and no name that nobody has.
  */
+export { appendAudit, auditToAppend, expireAudit, readAudit, whatChanged } from './audit.ts';
 export {
   type AuditAction,
   type AuditEntry,
   type AuditFilter,
-  appendAudit,
   auditActions,
-  auditToAppend,
-  expireAudit,
   type RecordedAuditEntry,
-  readAudit,
-  whatChanged,
   wholeService,
-} from './audit.ts';
+} from './audit-entry.ts';
 export { AuditTrail } from './audit-trail.ts';
 export { beginEpoch, beginEpochAfterRestore, beginEpochsOfTimeline } from './epochs.ts';
+export type { CodeEventKind, NewEvent } from './event.ts';
 export { eventIdOf } from './event-id.ts';
 export { nameOf, namesOf, type Operator, shareAPerson } from './operator.ts';
 export { type CommandOrigin, type Origin, ownOrigin } from './origin.ts';
 export {
   appendEvents,
-  type CodeEventKind,
   eventsToAppend,
   findCodeEvent,
-  type NewEvent,
   wipeExpiredSecrets,
   wipeSecret,
 } from './outbox.ts';

@@ -1,28 +1,7 @@
 import type { InstitutionId, Queryable, Write } from '../storage/index.ts';
+import type { CodeEvent, CodeEventKind, NewEvent } from './event.ts';
 import { placeOf } from './event-id.ts';
 import { clearExpiredSecrets, clearSecret, insertEvents, selectCodeEvent } from './queries.ts';
-
-/**
- * Something that happened, to be told to the institution. `kind` and what it is about (`subjectKey`):
- * `transfer.completed`, `transfer.pending`, `transfer.failed` a transfer's key; `member.registered`,
- * `member.activated`, `member.contact_changed`, `member.email_confirmation_requested`, `member.email_confirmed`,
- * `member.password_changed`, `member.password_ended` a user's key; `account.balance_opened`, `account.balance_adjusted`
- * an account's key.
- */
-export interface NewEvent {
-  readonly kind: string;
-  readonly subjectKey: bigint;
-  /** The account paid from, and the number of the entry that the change made there; likewise to. */
-  readonly fromKey?: bigint;
-  readonly fromSeq?: bigint;
-  readonly toKey?: bigint;
-  readonly toSeq?: bigint;
-  /** Kept as JSON: no bigint in it. */
-  readonly data?: object;
-  /** Sealed by the vault; never comes without its expiry, or it would stay for ever. */
-  readonly secret?: Uint8Array;
-  readonly secretExpiresAt?: Date;
-}
 
 /**
  * Appends the events in the order given, in one statement of the caller's transaction.
@@ -53,16 +32,6 @@ export function eventsToAppend(
 /** Wipes the secrets whose time is over at `now`; the events stay. Answers how many were wiped. */
 export async function wipeExpiredSecrets(db: Queryable, now: Date): Promise<number> {
   return clearExpiredSecrets(db, now);
-}
-
-/** The events that a one-time code for a member goes with. */
-export type CodeEventKind = 'member.registered' | 'member.email_confirmation_requested';
-
-/** Such an event, and the sealed secret that still goes with it. */
-export interface CodeEvent {
-  readonly eventKey: bigint;
-  readonly userKey: bigint;
-  readonly secret: Uint8Array | null;
 }
 
 /** By the id that the feed shows. Undefined: no such event here, or one of another kind. */

@@ -1,6 +1,6 @@
 import { counted, type InstitutionId, type Queryable, rowsOf, sql, type Write } from '../storage/index.ts';
+import type { CodeEvent, CodeEventKind, NewEvent } from './event.ts';
 import type { EventPlace } from './event-id.ts';
-import type { CodeEvent, CodeEventKind, NewEvent } from './outbox.ts';
 
 const insertEventsStatement = counted(
   'events_insert',

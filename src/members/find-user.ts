@@ -1,21 +1,6 @@
 import type { Queryable } from '../storage/index.ts';
-import type { UserIdType } from './profile.ts';
+import type { NamedUser, UserIdType } from './profile.ts';
 import { selectActorsBy } from './queries.ts';
-
-/** A user as somebody else named them. */
-export interface NamedUser {
-  readonly userKey: bigint;
-  readonly userId: string;
-  readonly personKey: bigint;
-  /** Active, and not locked by an operator. */
-  readonly mayAct: boolean;
-  /** Stands in the user's tokens, and is raised to end them. */
-  readonly tokenEpoch: number;
-  /** The last time that the user was locked, unlocked, deactivated or activated; null if never. */
-  readonly tokensEndedAt: Date | null;
-  /** By member number. */
-  readonly customerIds: readonly string[];
-}
 
 /**
  * The one user that the id means, as for a profile: a membership means its PRIMARY, and an e-mail counts only when it is

@@ -44,6 +44,21 @@ export interface User {
   readonly phoneNumbers: readonly PhoneNumber[];
 }
 
+/** A user as somebody else named them. */
+export interface NamedUser {
+  readonly userKey: bigint;
+  readonly userId: string;
+  readonly personKey: bigint;
+  /** Active, and not locked by an operator. */
+  readonly mayAct: boolean;
+  /** Stands in the user's tokens, and is raised to end them. */
+  readonly tokenEpoch: number;
+  /** The last time that the user was locked, unlocked, deactivated or activated; null if never. */
+  readonly tokensEndedAt: Date | null;
+  /** By member number. */
+  readonly customerIds: readonly string[];
+}
+
 export interface Profile {
   readonly userId: string;
   readonly firstName: string;

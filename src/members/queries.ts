@@ -1,6 +1,5 @@
 import { type BatchRead, type Placed, type Queryable, sql } from '../storage/index.ts';
-import type { NamedUser } from './find-user.ts';
-import type { PhoneType, User, UserIdType } from './profile.ts';
+import type { NamedUser, PhoneType, User, UserIdType } from './profile.ts';
 
 /** `found` finds `u` by the ids asked; by `any` too, so that it is planned by keys also where the tables were empty. */
 const users = (found: string) => `
