@@ -5,6 +5,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ledgerChecks } from '../../src/reconciliation/ledger-checks.ts';
+import { transferChecks } from '../../src/reconciliation/transfer-checks.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -51,6 +53,11 @@ function anchorsOf(page: string): Set<string> {
     ),
   );
 }
+
+test('the page on reconciling lists every check', () => {
+  const page = read('docs/reconcile.md');
+  for (const { name } of [...ledgerChecks, ...transferChecks]) assert.ok(page.includes(`\`${name}\``), name);
+});
 
 test('each decision has its own number, which its file and its heading share', () => {
   const files = readdirSync(path.join(root, 'docs/adr')).sort();
