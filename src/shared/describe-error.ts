@@ -14,7 +14,16 @@ export function describeError(error: unknown): unknown {
   }
   const fields = error as unknown as Readonly<Record<string, string | undefined>>;
   const names = Object.fromEntries(namesOnly.map((name) => [name, fields[name]]));
-  return { ...names, stack: framesOf(error), cause: describeError(cause) };
+  return { ...names, invariant: invariantOf(names), stack: framesOf(error), cause: describeError(cause) };
+}
+
+/** The name of the broken rule in docs/invariants.md: a code of our triggers, or a constraint (class 23 of SQLSTATE). */
+function invariantOf({
+  code = '',
+  constraint,
+}: Readonly<Record<string, string | undefined>>): string | undefined {
+  if (code.startsWith('SD')) return code;
+  return code.startsWith('23') ? constraint : undefined;
 }
 
 /** By its shape, since only storage knows the driver. */

@@ -92,3 +92,26 @@ test('logs a statement’s error with its name, its SQLSTATE and the caller, wit
   assert.match(logged, /"code":"22P02","statement":"test_malformed"/);
   assert.match(logged, /at async aCaller/);
 });
+
+test('logs the name of the broken invariant, as docs/invariants.md has it', async () => {
+  const { institutionId } = await anInstitution(db.database);
+  for (const [text, values, invariant] of [
+    [`select expect_rows('secret-table', 1, 2)`, [], 'SD016'],
+    [
+      `insert into idempotency_keys select $1, 'secret-id', key from generate_series(1, 2) as key`,
+      [institutionId],
+      'idempotency_keys_pkey',
+    ],
+    ['select 1 / 0', [], undefined],
+  ] as const) {
+    const error = await db.database
+      .transaction(institutionId, (tx) => tx.query({ name: '', text }, [...values]))
+      .then(
+        () => assert.fail('it did not fail'),
+        (failure: Error) => failure,
+      );
+    const logged = describeError(error) as { readonly invariant?: string };
+    assert.equal(logged.invariant, invariant);
+    assert.doesNotMatch(JSON.stringify(logged), /secret-/);
+  }
+});
