@@ -12,3 +12,4 @@ export { getAccount } from './get-account.ts';
 export { type Balances, getBalances } from './get-balances.ts';
 export { insertAccounts } from './insert-accounts.ts';
 export { listAccounts, listCustomerAccounts } from './list-accounts.ts';
+export { reduceLoanDues } from './loan-dues.ts';

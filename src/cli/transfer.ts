@@ -7,7 +7,7 @@ import type { Institution } from '../institutions/index.ts';
 import { isPublicId } from '../shared/public-id.ts';
 import {
   formatMinor,
-  LimitKeyTaken,
+  LimitKeyTakenError,
   listPending,
   listProposals,
   reverseTransfer,
@@ -151,7 +151,7 @@ function rules(): Command {
         }
         const read = await readTransferRules(folder);
         const saved = await saveTransferRules(context, institutionId, read, origin).catch((error) => {
-          throw error instanceof LimitKeyTaken ? new CommandFailed(error.message) : error;
+          throw error instanceof LimitKeyTakenError ? new CommandFailed(error.message) : error;
         });
         if (saved.kind === 'proposed') {
           return say(proposed(`${name}: the change of its rules`, saved));
@@ -196,7 +196,7 @@ function review(transferId: string, options: Signed, kind: 'approve' | 'decline'
 }
 
 function tell({ status, failureCode }: Transfer): string {
-  return failureCode === undefined ? status : `${status} (${failureCode})`;
+  return failureCode === null ? status : `${status} (${failureCode})`;
 }
 
 async function withDesk(

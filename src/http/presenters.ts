@@ -51,7 +51,7 @@ type ShownTransfer = Pick<
   Transfer,
   'id' | 'fromAccountId' | 'toAccountId' | 'amountMinor' | 'currencyCode' | 'createdAt' | 'memo'
 > &
-  Record<'transferType' | 'failureCode', string | undefined> &
+  Record<'transferType' | 'failureCode', string | null | undefined> &
   Pick<Transfer, 'reverses' | 'reversedBy'> & { readonly status: string };
 
 export function presentTransaction(transaction: Transaction) {
@@ -94,14 +94,14 @@ export function presentTransfer(transfer: ShownTransfer) {
   const { reverses, reversedBy } = transfer;
   return {
     id,
-    ...(transferType !== undefined && { transferType }),
+    ...(typeof transferType === 'string' && { transferType }),
     fromAccountId,
     toAccountId,
     amount: exactNumber(transfer.amountMinor, currencyCode),
     currencyCode,
     status,
     createdAt: transfer.createdAt.toISOString(),
-    ...(failureCode !== undefined && { failureCode }),
+    ...(typeof failureCode === 'string' && { failureCode }),
     ...(memo !== null && { memo }),
     ...(typeof reverses === 'string' && { reverses }),
     ...(typeof reversedBy === 'string' && { reversedBy }),

@@ -12,7 +12,7 @@ import {
 import { type AccountState, type Bounds, type Change, move, unbounded } from './rules.ts';
 
 /** Thrown by a batch that did not want to wait: somebody else has these keys locked. */
-export class AccountsBusy extends Error {
+export class AccountsBusyError extends Error {
   readonly keys: readonly string[];
   constructor(keys: readonly string[]) {
     super(`${keys.length} of the batch's rows are locked by others`);
@@ -57,7 +57,7 @@ export class Book {
     return new Book(tx, await selectBalancesForUpdate(tx, accountIds));
   }
 
-  /** Locks without waiting. Throws AccountsBusy naming the accounts that somebody else has locked. */
+  /** Locks without waiting. Throws AccountsBusyError naming the accounts that somebody else has locked. */
   static async lockWithoutWaiting(tx: Transaction, accountIds: readonly string[]): Promise<Book> {
     const [free, existing] = await Promise.all([
       selectFreeBalancesForUpdate(tx, accountIds),
@@ -65,7 +65,7 @@ export class Book {
     ]);
     const locked = new Set(free.map((state) => state.accountId));
     const busy = existing.filter((accountId) => !locked.has(accountId));
-    if (busy.length > 0) throw new AccountsBusy(busy);
+    if (busy.length > 0) throw new AccountsBusyError(busy);
     return new Book(tx, free);
   }
 

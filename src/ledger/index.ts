@@ -5,7 +5,7 @@
  * numbered per account without a gap and never change; a balance equals its newest entry; no new order takes an
  * account below its floor or above its ceiling.
  */
-export { AccountsBusy, Book, type Refusal, type Side } from './book.ts';
+export { AccountsBusyError, Book, type Refusal, type Side } from './book.ts';
 export { currencyDecimals } from './currencies.ts';
 export {
   allotLoanPayment,
@@ -20,8 +20,8 @@ export {
   type AccountState,
   type Bounds,
   type Change,
-  roomIn,
-  roomOut,
+  headroomIn,
+  headroomOut,
   unbounded,
 } from './rules.ts';
 export {

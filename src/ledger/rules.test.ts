@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { type AccountState, type Bounds, type Change, move, roomIn, roomOut, unbounded } from './rules.ts';
+import {
+  type AccountState,
+  type Bounds,
+  type Change,
+  headroomIn,
+  headroomOut,
+  move,
+  unbounded,
+} from './rules.ts';
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
@@ -211,8 +219,8 @@ test('computes the headroom as the most that the rule accepts, to the cent', (co
         lastAt: new Date(0),
       };
       const bounds: Bounds = { floor, ceiling };
-      const out = roomOut(state, bounds) ?? 0n;
-      const into = roomIn(state, bounds) ?? 0n;
+      const out = headroomOut(state, bounds) ?? 0n;
+      const into = headroomIn(state, bounds) ?? 0n;
       if (out > 0n) assert.equal(move(state, { posted: -out }, bounds).refused, null);
       assert.equal(move(state, { posted: -out - 1n }, bounds).refused, 'below_floor');
       if (into > 0n) assert.equal(move(state, { creditsPending: into }, bounds).refused, null);
@@ -221,6 +229,6 @@ test('computes the headroom as the most that the rule accepts, to the cent', (co
     { seed, numRuns: 2_000 },
   );
   const state = { posted: 0n, debitsPending: 0n, creditsPending: 0n } as AccountState;
-  assert.equal(roomOut(state, unbounded), null);
-  assert.equal(roomIn(state, unbounded), null);
+  assert.equal(headroomOut(state, unbounded), null);
+  assert.equal(headroomIn(state, unbounded), null);
 });

@@ -63,12 +63,12 @@ export function move(state: AccountState, change: Change, bounds: Bounds): Moved
 }
 
 /** The most that may still leave an account, never negative; null: no bound. As `move` would have it. */
-export function roomOut(state: AccountState, bounds: Bounds): bigint | null {
+export function headroomOut(state: AccountState, bounds: Bounds): bigint | null {
   return bounds.floor === null ? null : fromZero(state.posted - state.debitsPending - bounds.floor);
 }
 
 /** The most that may still reach an account. */
-export function roomIn(state: AccountState, bounds: Bounds): bigint | null {
+export function headroomIn(state: AccountState, bounds: Bounds): bigint | null {
   return bounds.ceiling === null ? null : fromZero(bounds.ceiling - state.posted - state.creditsPending);
 }
 

@@ -1,6 +1,6 @@
 import { countingClassCodes, pendingCodesBelow } from '../ledger/index.ts';
 import { type Queryable, sql } from '../storage/index.ts';
-import { mostAheadMillis } from '../transfers/index.ts';
+import { maxAheadMillis } from '../transfers/index.ts';
 import { type Check, check, named } from './check.ts';
 
 const inAccounts = (alias: string, column = 'account_key') =>
@@ -460,7 +460,7 @@ export async function selectAhead(
   upTo: string,
   at: Date,
 ): Promise<{ row: string; detail: string }[]> {
-  const values = [db.institutionId, after, upTo, at, mostAheadMillis];
+  const values = [db.institutionId, after, upTo, at, maxAheadMillis];
   return (await db.query<{ row: string; detail: string }>(ahead, values)).rows;
 }
 

@@ -14,6 +14,11 @@ export function rowsOf<Item>(items: readonly Item[], cellsOf: (item: Item) => re
   return `{${rows.slice(1)}}`;
 }
 
+/** Rows as one array of each of these columns, for a statement that runs seldom or with few rows. */
+export function columnsOf<Item>(items: readonly Item[], ...columns: readonly (keyof Item)[]): unknown[][] {
+  return columns.map((column) => items.map((item) => item[column] ?? null));
+}
+
 /** Nothing at all is null; what is quoted is text, also when it is empty. */
 function asText(cell: Cell): string | bigint | number | boolean {
   if (cell === null || cell === undefined) return '';

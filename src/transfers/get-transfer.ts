@@ -1,15 +1,14 @@
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../shared/problem.ts';
 import type { Database } from '../storage/index.ts';
-import { selectTransfersById } from './queries.ts';
-import { maySee } from './rules/decide.ts';
-import type { Transfer } from './rules/transfer.ts';
+import { maySee } from './rules/authority.ts';
+import { personOf, type Transfer } from './rules/transfer.ts';
+import { selectTransferById } from './transfer-queries.ts';
 
-/** Problem `not_found` for one that does not exist and, alike, for one the caller may not see. */
+/** Problem `not_found` if there is no such transfer or, alike, if the caller may not see it. */
 export async function getTransfer(database: Database, actor: Actor, transferId: string): Promise<Transfer> {
-  const personKey = actor.kind === 'member' ? actor.personKey : null;
-  const [transfer] = await database.read(actor.institutionId, (db) =>
-    selectTransfersById(db, actor.institutionId, [{ transferId, personKey }]),
+  const transfer = await database.read(actor.institutionId, (db) =>
+    selectTransferById(db, transferId, personOf(actor)),
   );
   if (transfer === undefined || !maySee(actor, transfer)) {
     throw new Problem('not_found', 'There is no such transfer.');

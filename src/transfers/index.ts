@@ -14,14 +14,8 @@ export {
   loanPaymentOptions,
   parseDecimalAmount,
 } from '../ledger/index.ts';
-export {
-  cancelTransfer,
-  listPending,
-  reverseTransfer,
-  reviewTransfer,
-  settleDue,
-} from './act-on-transfer.ts';
-export { mostAheadMillis } from './desk/facts.ts';
+export { cancelTransfer } from './cancel-transfer.ts';
+export { maxAheadMillis } from './desk/settle.ts';
 export {
   deskSettings,
   logAhead,
@@ -30,16 +24,15 @@ export {
   transferLanes,
 } from './desk/transfer-desk.ts';
 export { listProposals } from './dual-control/dual-control.ts';
-export { expireLimitCounters } from './expire-limit-counters.ts';
-export {
-  type Decision,
-  explainTransfer,
-  listTransferOptions,
-  type TransferOptions,
-} from './explain-transfer.ts';
+export { type Decision, explainTransfer } from './explain-transfer.ts';
 export { getTransfer } from './get-transfer.ts';
 export { initiateTransfer } from './initiate-transfer.ts';
+export { expireLimitCounters } from './limits/expire-limit-counters.ts';
+export { listPending } from './list-pending.ts';
+export { listTransferOptions, type TransferOptions } from './list-transfer-options.ts';
 export { listTransfers, type TransferFilter } from './list-transfers.ts';
+export { reverseTransfer } from './reverse-transfer.ts';
+export { reviewTransfer } from './review-transfer.ts';
 export { derivedIdPrefix } from './rules/authority.ts';
 export {
   type ExceededLimit,
@@ -53,8 +46,9 @@ export {
   transferTypes,
 } from './rules/transfer.ts';
 export {
-  LimitKeyTaken,
+  LimitKeyTakenError,
   saveTransferRules,
   type TransferRules,
 } from './settings/save-transfer-rules.ts';
 export { rememberSettings } from './settings/settings.ts';
+export { settleDue } from './settle-due.ts';

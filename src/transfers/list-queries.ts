@@ -1,11 +1,11 @@
 import { type ListClass, listClasses } from '../ledger/index.ts';
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
-import { gotItBack, reversalLinks } from './queries.ts';
-import type { FailureCode, Transfer, TransferStatus, TransferType } from './rules/transfer.ts';
+import { type Queryable, sql } from '../storage/index.ts';
+import type { Transfer, TransferStatus, TransferType } from './rules/transfer.ts';
+import { gotItBack, reversalLinks } from './transfer-queries.ts';
 
-/** Which transfers a list wants, as its statements take it. */
+/** The filter of a list, as its statements take it. */
 export interface ListWanted {
-  /** Of each status and type that is wanted. */
+  /** List classes: the pairs of status and type that are wanted. */
   readonly classes: readonly number[];
   /** Created at or after this. */
   readonly start: Date | null;
@@ -21,8 +21,8 @@ export function classesOf(status: TransferStatus | null, transferType: TransferT
     .map((one) => one.code);
 }
 
-const columns = `t.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.from_key, t.to_key, t.reverses_key,
-  t.amount, t.currency, t.status, t.failure_code, t.failure_detail, t.user_key, t.created_at, t.memo`;
+const columns = `t.transfer_key, t.transfer_id as id, t.transfer_type, t.from_account_id, t.to_account_id, t.from_key, t.to_key,
+  t.reverses_key, t.amount as amount_minor, t.currency as currency_code, t.status, t.failure_code, t.failure_detail, t.user_key, t.created_at, t.memo`;
 const newestFirst = 'order by created_at desc, transfer_key desc';
 
 /**
@@ -49,33 +49,15 @@ function linked(page: string, originalIsSeen: string): string {
   return `select t.*, ${reversalLinks(originalIsSeen)} from (${page}) t`;
 }
 
-interface Row {
-  readonly transfer_key: bigint;
-  readonly transfer_id: string;
-  readonly transfer_type: TransferType | null;
-  readonly from_account_id: string;
-  readonly to_account_id: string;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly status: TransferStatus;
-  readonly failure_code: FailureCode | null;
-  readonly failure_detail: string | null;
-  readonly created_at: Date;
-  readonly reverses: string | null;
-  readonly reversed_by: string | null;
-  readonly memo: string | null;
-}
-
-export interface ListedTransfer {
+export interface ListedTransfer extends Transfer {
   readonly transferKey: bigint;
-  readonly transfer: Transfer;
 }
 
-function valuesOf(institutionId: InstitutionId, { classes, start, before, limit }: ListWanted): unknown[] {
+function valuesOf({ institutionId }: Queryable, { classes, start, before, limit }: ListWanted): unknown[] {
   return [institutionId, classes, start ?? '-infinity', before?.at ?? 'infinity', before?.key ?? 0n, limit];
 }
 
-// True of every transfer: said by who asks for all, and lets no other statement take the index of all by mistake.
+// The condition is true of every transfer: it names the index of all, which no other statement takes by mistake.
 const ofInstitution = sql(
   'transfers_list_of_institution',
   linked(`select * from (${merged('t.transfer_key > 0')}) t ${newestFirst} limit $6`, 'true'),
@@ -83,14 +65,12 @@ const ofInstitution = sql(
 
 export async function selectTransfersOfInstitution(
   db: Queryable,
-  institutionId: InstitutionId,
   wanted: ListWanted,
 ): Promise<ListedTransfer[]> {
-  const { rows } = await db.query<Row>(ofInstitution, valuesOf(institutionId, wanted));
-  return rows.map(toListed);
+  return (await db.query<ListedTransfer>(ofInstitution, valuesOf(db, wanted))).rows;
 }
 
-// What leaves it and what reaches it; of one refused because both are the same account, once.
+// Transfers from the account and to it; one that was refused because both accounts are the same comes once.
 const touchesAccount = (most: string) => `${merged('t.from_key = $7', { most })} union all
   ${merged('t.to_key = $7 and t.from_key is distinct from t.to_key', { most })}`;
 
@@ -101,17 +81,15 @@ const ofAccount = sql(
 
 export async function selectTransfersOfAccount(
   db: Queryable,
-  institutionId: InstitutionId,
   accountKey: bigint,
   wanted: ListWanted,
 ): Promise<ListedTransfer[]> {
-  const { rows } = await db.query<Row>(ofAccount, [...valuesOf(institutionId, wanted), accountKey]);
-  return rows.map(toListed);
+  return (await db.query<ListedTransfer>(ofAccount, [...valuesOf(db, wanted), accountKey])).rows;
 }
 
 const notFailed = listClasses.filter((one) => one.status !== 'FAILED');
 
-// What they ordered themselves leaves an account of theirs as a rule, and is found twice.
+// An order of the member usually leaves an account of the member, and so is found twice.
 const ofMember = sql(
   'transfers_list_of_member',
   linked(
@@ -132,72 +110,48 @@ export interface Asking {
   readonly personKey: bigint;
 }
 
-/** What the user ordered and, unless it failed, what leaves the accounts that the person holds. */
+/** The user's orders and, unless they failed, the transfers from accounts that the person holds. */
 export async function selectTransfersOfMember(
   db: Queryable,
-  institutionId: InstitutionId,
   { userKey, personKey }: Asking,
   wanted: ListWanted,
 ): Promise<ListedTransfer[]> {
-  const values = [...valuesOf(institutionId, wanted), userKey, personKey];
-  return (await db.query<Row>(ofMember, values)).rows.map(toListed);
+  const values = [...valuesOf(db, wanted), userKey, personKey];
+  return (await db.query<ListedTransfer>(ofMember, values)).rows;
 }
 
-/** So many transfers of an account are looked at for a page of those that the member may see. */
+/** Transfers of an account that are read for one page of those that the member may see. */
 const mostCandidates = 1_000;
 
-// Others pay into the member's account, and others who hold it fail to pay from it: the one thing that no index tells
-// apart. So at most $9 are looked at, and the last of these is told as well, for the next page to go on from.
+// No index separates the transfers that others pay into the member's account, or fail to pay from it. So the statement reads
+// at most $9 candidates, and returns the last of them as well: the next page continues there.
 const ofMemberAndAccount = sql(
   'transfers_list_of_member_and_account',
   linked(
     `select * from (
-     select t.*, row_number() over (${newestFirst}) as place,
+     select t.*, row_number() over (${newestFirst}) as candidate,
             t.user_key is not distinct from $10 or (t.status <> 'FAILED' and exists (
               select from holders h
-              where h.institution_id = $1 and h.account_key = t.from_key and h.person_key = $8)) as visible
+              where h.institution_id = $1 and h.account_key = t.from_key and h.person_key = $8)) as is_visible
      from (${touchesAccount('$9')}) t ${newestFirst} limit $9
-   ) t where visible or place = $9 ${newestFirst} limit $6`,
+   ) t where is_visible or candidate = $9 ${newestFirst} limit $6`,
     gotItBack('$8'),
   ),
 );
 
 export async function selectTransfersOfMemberAndAccount(
   db: Queryable,
-  institutionId: InstitutionId,
   { userKey, personKey }: Asking,
   accountKey: bigint,
   wanted: ListWanted,
 ): Promise<{ readonly seen: ListedTransfer[]; readonly lookedUpTo: ListedTransfer | null }> {
-  const values = [...valuesOf(institutionId, wanted), accountKey, personKey, mostCandidates, userKey];
-  const { rows } = await db.query<Row & { readonly place: bigint; readonly visible: boolean }>(
-    ofMemberAndAccount,
-    values,
-  );
+  const values = [...valuesOf(db, wanted), accountKey, personKey, mostCandidates, userKey];
+  const { rows } = await db.query<
+    ListedTransfer & { readonly candidate: bigint; readonly isVisible: boolean }
+  >(ofMemberAndAccount, values);
   const last = rows.at(-1);
   return {
-    seen: rows.filter((row) => row.visible).map(toListed),
-    lookedUpTo: last !== undefined && last.place === BigInt(mostCandidates) ? toListed(last) : null,
-  };
-}
-
-function toListed(row: Row): ListedTransfer {
-  return {
-    transferKey: row.transfer_key,
-    transfer: {
-      id: row.transfer_id,
-      transferType: row.transfer_type ?? undefined,
-      fromAccountId: row.from_account_id,
-      toAccountId: row.to_account_id,
-      amountMinor: row.amount,
-      currencyCode: row.currency,
-      status: row.status,
-      createdAt: row.created_at,
-      failureCode: row.failure_code ?? undefined,
-      failureDetail: row.failure_detail ?? undefined,
-      memo: row.memo,
-      reverses: row.reverses,
-      reversedBy: row.reversed_by,
-    },
+    seen: rows.filter((row) => row.isVisible),
+    lookedUpTo: last !== undefined && last.candidate === BigInt(mostCandidates) ? last : null,
   };
 }

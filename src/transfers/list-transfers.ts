@@ -65,31 +65,24 @@ async function selectPage(
   wanted: ListWanted,
   limit: number,
 ): Promise<Page<Transfer>> {
-  const { institutionId } = actor;
-  const page = (rows: readonly ListedTransfer[]) => pageOf(rows, limit, (row) => row.transfer, positionOf);
+  const page = (rows: readonly ListedTransfer[]) => pageOf(rows, limit, (row) => row, positionOf);
   if (accountId === null) {
     return page(
       actor.kind === 'client'
-        ? await selectTransfersOfInstitution(db, institutionId, wanted)
-        : await selectTransfersOfMember(db, institutionId, actor, wanted),
+        ? await selectTransfersOfInstitution(db, wanted)
+        : await selectTransfersOfMember(db, actor, wanted),
     );
   }
   const account = await findAccount(db, actor, accountId);
   if (account === undefined) return { items: [], next: null };
   if (actor.kind === 'client') {
-    return page(await selectTransfersOfAccount(db, institutionId, account.accountKey, wanted));
+    return page(await selectTransfersOfAccount(db, account.accountKey, wanted));
   }
-  const { seen, lookedUpTo } = await selectTransfersOfMemberAndAccount(
-    db,
-    institutionId,
-    actor,
-    account.accountKey,
-    wanted,
-  );
+  const { seen, lookedUpTo } = await selectTransfersOfMemberAndAccount(db, actor, account.accountKey, wanted);
   const { items, next } = page(seen);
   return { items, next: next ?? (lookedUpTo && positionOf(lookedUpTo)) };
 }
 
-function positionOf({ transfer, transferKey }: ListedTransfer): Position {
-  return [BigInt(transfer.createdAt.getTime()), transferKey];
+function positionOf({ createdAt, transferKey }: ListedTransfer): Position {
+  return [BigInt(createdAt.getTime()), transferKey];
 }

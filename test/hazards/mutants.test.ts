@@ -9,7 +9,7 @@ import type * as Ledger from '../../src/ledger/index.ts';
 import type * as Storage from '../../src/storage/index.ts';
 import { Database } from '../../src/storage/index.ts';
 import type * as GroupCommits from '../../src/transfers/desk/group-commit.ts';
-import type * as LimitQueries from '../../src/transfers/limit-queries.ts';
+import type * as CounterQueries from '../../src/transfers/limits/counter-queries.ts';
 
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { waitUntilLocked } from '../support/locks.ts';
@@ -289,9 +289,11 @@ const checks = {
   },
 
   'a lock on a counter makes other transactions wait': async (program) => {
-    const { selectCountersForUpdate } = await program.load<typeof LimitQueries>('transfers/limit-queries.ts');
+    const { selectCountersForUpdate } = await program.load<typeof CounterQueries>(
+      'transfers/limits/counter-queries.ts',
+    );
     const name = { limitKey: 1, subjectKey: 1n, periodStart: '2026-03-03' };
-    const lock: Locking = (tx) => selectCountersForUpdate(tx, tx.institutionId, [name]);
+    const lock: Locking = (tx) => selectCountersForUpdate(tx, [name]);
     const counted: Locking = (tx) =>
       tx.query({ name: '', text: `insert into limit_counters values ($1, 1, 1, '2026-03-03', 1, 1)` }, [
         tx.institutionId,
@@ -651,7 +653,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a hold remains after its transfer posts',
-    file: 'transfers/rules/decide.ts',
+    file: 'transfers/rules/apply.ts',
     instead: [
       'change: { posted: -amountMinor, debitsPending: -amountMinor }',
       'change: { posted: -amountMinor }',
@@ -699,13 +701,13 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'another amount under a used id counts as the same order',
-    file: 'transfers/rules/decide.ts',
+    file: 'transfers/rules/repeated.ts',
     instead: ['amount: toMinor(order.amount, first.currencyCode) !== first.amountMinor', 'amount: false'],
     caughtBy: 'an id identifies one order permanently',
   },
   {
     name: 'an omitted field differs from its resolved value',
-    file: 'transfers/rules/decide.ts',
+    file: 'transfers/rules/repeated.ts',
     instead: [
       'order.currencyCode !== null && order.currencyCode !== first.currencyCode',
       'order.currencyCode === first.currencyCode',
@@ -714,7 +716,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a caller who may not see a transfer learns how an order differs from it',
-    file: 'transfers/desk/batch.ts',
+    file: 'transfers/rules/repeated.ts',
     instead: ["if (!maySee(order.actor, first)) return { kind: 'id_reused', differs: null };", ''],
     caughtBy: 'another user learns nothing of an id',
   },
@@ -732,7 +734,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'the holders of its source see a failed transfer',
-    file: 'transfers/rules/decide.ts',
+    file: 'transfers/rules/authority.ts',
     instead: ["(transfer.status !== 'FAILED' && transfer.sourceHeld)", 'transfer.sourceHeld'],
     caughtBy: 'another user learns nothing of an id',
   },
@@ -811,7 +813,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'a limit lets one cent more through',
     file: 'transfers/rules/limits.ts',
-    instead: ['use.maxAmount > amount ? use.maxAmount - amount : 0n', 'use.maxAmount + 1n - amount'],
+    instead: ['usage.maxAmount > amount ? usage.maxAmount - amount : 0n', 'usage.maxAmount + 1n - amount'],
     caughtBy: 'a daily limit holds to the cent',
   },
   {
@@ -840,14 +842,14 @@ const mutants: readonly Mutant[] = [
     file: 'transfers/desk/batch.ts',
     instead: [
       'if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);',
-      'if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);\n    else for (const use of usesOf(facts.limits, { actor: order.actor, from: judgement.from as never, transferType: judgement.transferType as never, currency: judgement.currency, day: facts.day })) counters.count(use, judgement.amountMinor);',
+      'if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);\n    else for (const use of usagesOf(facts.limits, { actor: order.actor, from: judgement.from as never, transferType: judgement.transferType as never, currency: judgement.currency, day: facts.day })) counters.count(use, judgement.amountMinor);',
     ],
     caughtBy: 'a limit on the number counts transfers that did not fail',
   },
   {
     name: 'a limit by number lets one more through',
     file: 'transfers/rules/limits.ts',
-    instead: ['transfers >= use.maxCount', 'transfers > use.maxCount'],
+    instead: ['transfers >= usage.maxCount', 'transfers > usage.maxCount'],
     caughtBy: 'a limit on the number counts transfers that did not fail',
   },
   {
@@ -858,7 +860,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a limit is read without its lock',
-    file: 'transfers/limit-queries.ts',
+    file: 'transfers/limits/counter-queries.ts',
     instead: [' for no key update of c', ''],
     caughtBy: 'a lock on a counter makes other transactions wait',
   },
@@ -880,12 +882,12 @@ const mutants: readonly Mutant[] = [
   {
     name: 'a cancelled transfer keeps what it counted',
     file: 'transfers/desk/batch.ts',
-    instead: ['for (const use of mine) counters.giveBack(use, wasReviewed);', ''],
+    instead: ['for (const usage of mine) counters.giveBack(usage, wasReviewed);', ''],
     caughtBy: 'a limit counts pending transfers, and gives back cancelled ones',
   },
   {
     name: 'a cancelled transfer keeps its hold',
-    file: 'transfers/rules/decide.ts',
+    file: 'transfers/rules/apply.ts',
     instead: [
       'change: { debitsPending: -amountMinor }, bounds: unbounded',
       'change: { debitsPending: 0n }, bounds: unbounded',
@@ -954,7 +956,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a loan that is in good standing again stays delinquent',
-    file: 'transfers/loan-queries.ts',
+    file: 'accounts/loan-dues.ts',
     instead: ['payments.filter((payment) => payment.meetsDue)', 'payments.filter(() => false)'],
     caughtBy: 'a payment on a loan pays fees, interest, principal',
   },
@@ -978,8 +980,8 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'each IRA has a limit of its own',
-    file: 'transfers/queries.ts',
-    instead: ['o.person_key as owner_key', 'a.account_key as owner_key'],
+    file: 'transfers/desk/account-queries.ts',
+    instead: ['select h.person_key, p.birth_date', 'select h.account_key as person_key, p.birth_date'],
     caughtBy: 'a year’s contributions count together, for their owner and year',
   },
   {
@@ -992,7 +994,7 @@ const mutants: readonly Mutant[] = [
     name: 'a reversed contribution stays counted',
     file: 'transfers/desk/batch.ts',
     instead: [
-      '        counters.giveBack(use, false);\n        this.#usesGivenBack.push(use);',
+      '        counters.giveBack(usage, false);\n        this.#usesGivenBack.push(usage);',
       '        this.#usesGivenBack.push(use);',
     ],
     caughtBy: 'a reversed contribution may be made again',

@@ -97,6 +97,4 @@ export const notMendedYet: readonly string[] = [
   'src/core-system/queries.ts writes customers, which memberships owns',
   'src/core-system/queries.ts writes holders, which accounts owns',
   'src/core-system/queries.ts writes persons, which memberships owns',
-  'src/transfers/loan-queries.ts writes accounts, which accounts owns',
-  'src/transfers/loan-queries.ts writes loans, which accounts owns',
 ];

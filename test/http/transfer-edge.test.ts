@@ -16,8 +16,8 @@ const transfer: Transfer = {
   currencyCode: 'USD',
   status: 'COMPLETED',
   createdAt: new Date('2026-11-20T15:04:05.678Z'),
-  failureCode: undefined,
-  failureDetail: undefined,
+  failureCode: null,
+  failureDetail: null,
   memo: null,
 };
 const declined: Transfer = {

@@ -1,3 +1,4 @@
+import { reduceLoanDues } from '../../accounts/index.ts';
 import {
   type AuditEntry,
   auditToAppend,
@@ -10,54 +11,43 @@ import {
 import type { Actor } from '../../institutions/index.ts';
 import { type Book, unbounded } from '../../ledger/index.ts';
 import type { InstitutionId, Write } from '../../storage/index.ts';
-import { type Approvals, auditOf } from '../audit-of.ts';
+import { insertCounters, updateCounters } from '../limits/counter-queries.ts';
+import { deleteLimitUses, insertLimitUses } from '../limits/usage-queries.ts';
+import { apply, changeDues, postHeld, releaseHeld } from '../rules/apply.ts';
+import { mayReceive, maySee, mayUseId, paysOut } from '../rules/authority.ts';
+import { type Judgement, judge } from '../rules/decide.ts';
+import type { Facts } from '../rules/facts.ts';
+import { Counters, contributionKey, type RecordedUsage } from '../rules/limits.ts';
+import { boundsOf, type LoanPayment } from '../rules/loans.ts';
+import type { PendingTerms } from '../rules/policies.ts';
+import { repeated, reservedId } from '../rules/repeated.ts';
 import {
-  deleteLimitUses,
-  insertCounters,
-  insertLimitUses,
-  type LimitUse,
-  updateCounters,
-} from '../limit-queries.ts';
-import { insertLoanPayments, type LoanPayment } from '../loan-queries.ts';
+  type ActOutcome,
+  type DeskOrder,
+  type Outcome,
+  personOf,
+  type SubmittedOrder,
+  type TransferStatus,
+  type Unchanged,
+} from '../rules/transfer.ts';
+import { actInTime, transitionOf } from '../rules/transition.ts';
+import {
+  type AskedTransferRow,
+  finishTransfers,
+  insertTransfers,
+  type OrderedTransferRow,
+  type SeenTransferRow,
+  type TransferRow,
+} from '../transfer-queries.ts';
+import { type Approvals, auditOf } from './audit-of.ts';
+import { insertLoanPayments } from './loan-payment-queries.ts';
 import {
   type Approval,
   insertApprovals,
   insertPending,
   type PendingRow,
   updatePending,
-} from '../pending-queries.ts';
-import {
-  finishTransfers,
-  insertTransfers,
-  type OrderedTransferRow,
-  type SeenTransferRow,
-  type TransferRow,
-} from '../queries.ts';
-import { mayReceive, mayUseId, paysOut } from '../rules/authority.ts';
-import {
-  apply,
-  changeDues,
-  differences,
-  type Judgement,
-  judge,
-  maySee,
-  postHeld,
-  releaseHeld,
-} from '../rules/decide.ts';
-import { Counters, contributionKey } from '../rules/limits.ts';
-import { boundsOf } from '../rules/loans.ts';
-import type { PendingTerms } from '../rules/policies.ts';
-import type {
-  ActOutcome,
-  DeskOrder,
-  Outcome,
-  RepeatedOutcome,
-  SubmittedOrder,
-  TransferStatus,
-  Unchanged,
-} from '../rules/transfer.ts';
-import { actInTime, transitionOf } from '../rules/transition.ts';
-import type { Facts } from './facts.ts';
+} from './pending-queries.ts';
 
 /** What a batch stands on, locked and read by settle.ts. */
 export interface Ground {
@@ -67,9 +57,9 @@ export interface Ground {
   /** By the clock, whatever the business time of the institution. */
   readonly auditedAt: Date;
   /** The transfers that have the ids asked for, each as whoever asks may see it. */
-  readonly existing: readonly (SeenTransferRow & { readonly personKey: bigint | null })[];
+  readonly existing: readonly AskedTransferRow[];
   readonly pending: readonly PendingRow[];
-  readonly uses: readonly LimitUse[];
+  readonly usages: readonly RecordedUsage[];
   readonly paymentsOf: ReadonlyMap<string, LoanPayment>;
   readonly reversedKeys: ReadonlySet<bigint>;
 }
@@ -92,8 +82,8 @@ export class Batch {
   readonly #loanPayments: LoanPayment[] = [];
   /** By the id of the transfer that paid; those of this batch too, since it may reverse them. */
   readonly #paymentsOf: Map<string, LoanPayment>;
-  readonly #usesAdded: LimitUse[] = [];
-  readonly #usesGivenBack: LimitUse[] = [];
+  readonly #usesAdded: RecordedUsage[] = [];
+  readonly #usesGivenBack: RecordedUsage[] = [];
   readonly #events: NewEvent[] = [];
   readonly #audit: AuditEntry[] = [];
 
@@ -151,14 +141,14 @@ export class Batch {
 
   #perform(transfer: TransferRow, judgement: Judgement, postingKey: bigint): void {
     const { book, counters } = this.#ground;
-    const { pending, uses, amountMinor } = judgement;
+    const { pending, usages, amountMinor } = judgement;
     const payment = apply(judgement, postingKey, book, counters);
     if (payment !== null) this.#pay(transfer, payment);
     if (pending !== null) this.#held.push({ transferKey: postingKey, ...pending });
-    for (const use of uses) {
-      const mayBeGivenBack = pending !== null || use.limitKey === contributionKey;
-      if (!mayBeGivenBack || !Counters.counts(use)) continue;
-      const { limitKey, subjectKey, periodStart } = use;
+    for (const usage of usages) {
+      const mayBeGivenBack = pending !== null || usage.limitKey === contributionKey;
+      if (!mayBeGivenBack || !Counters.counts(usage)) continue;
+      const { limitKey, subjectKey, periodStart } = usage;
       this.#usesAdded.push({
         transferKey: transfer.transferKey,
         limitKey,
@@ -204,8 +194,8 @@ export class Batch {
     const finished: TransferRow = {
       ...transfer,
       status: failure === null ? 'COMPLETED' : 'FAILED',
-      failureCode: failure?.code,
-      failureDetail: failure?.detail,
+      failureCode: failure?.code ?? null,
+      failureDetail: failure?.detail ?? null,
       operator,
     };
     this.#finish(finished);
@@ -246,9 +236,9 @@ export class Batch {
   }
 
   #finish(transfer: TransferRow): void {
-    const { book, facts, counters, uses } = this.#ground;
+    const { book, facts, counters, usages } = this.#ground;
     const { transferKey, amountMinor, fromAccountId, toAccountId } = transfer;
-    const mine = uses.filter((use) => use.transferKey === transferKey);
+    const mine = usages.filter((usage) => usage.transferKey === transferKey);
     if (transfer.status === 'COMPLETED') {
       const from = facts.account(fromAccountId);
       const to = facts.account(toAccountId);
@@ -257,11 +247,11 @@ export class Batch {
       const payment = postHeld(transfer, from, to, transferKey, book);
       if (payment !== null) this.#pay(transfer, payment);
       // It has counted for good; a contribution can still be reversed.
-      this.#usesGivenBack.push(...mine.filter((use) => use.limitKey !== contributionKey));
+      this.#usesGivenBack.push(...mine.filter((usage) => usage.limitKey !== contributionKey));
     } else {
       releaseHeld(amountMinor, fromAccountId, toAccountId, transferKey, book);
       const wasReviewed = this.#pending.get(transferKey)?.heldFor === 'REVIEW';
-      for (const use of mine) counters.giveBack(use, wasReviewed);
+      for (const usage of mine) counters.giveBack(usage, wasReviewed);
       this.#usesGivenBack.push(...mine);
     }
     this.#finished.push(transfer);
@@ -275,7 +265,7 @@ export class Batch {
    * and no review, but whoever was paid must still have the money. Once at most.
    */
   #reverse(order: Reversal, postingKey: bigint): Outcome | ActOutcome {
-    const { facts, book, counters, uses } = this.#ground;
+    const { facts, book, counters, usages } = this.#ground;
     const original = this.#transfers.get(order.originalId);
     if (original === undefined) return { kind: 'unknown' };
     const used = this.#transfers.get(order.transferId);
@@ -313,8 +303,8 @@ export class Batch {
       fromKey: from.accountKey,
       toKey: to.accountKey,
       status: refusal === null ? 'COMPLETED' : 'FAILED',
-      failureCode: refusal?.code,
-      failureDetail: refusal?.detail,
+      failureCode: refusal?.code ?? null,
+      failureDetail: refusal?.detail ?? null,
       createdAt: facts.at,
       memo: null,
       exceededLimit: null,
@@ -331,10 +321,10 @@ export class Batch {
         const back = { toFees: -toFees, toInterest: -toInterest, toPrincipal: -toPrincipal, toDue: -toDue };
         this.#loanPayments.push(changeDues(from, book, back));
       }
-      for (const use of uses) {
-        if (use.transferKey !== original.transferKey || use.limitKey !== contributionKey) continue;
-        counters.giveBack(use, false);
-        this.#usesGivenBack.push(use);
+      for (const usage of usages) {
+        if (usage.transferKey !== original.transferKey || usage.limitKey !== contributionKey) continue;
+        counters.giveBack(usage, false);
+        this.#usesGivenBack.push(usage);
       }
     }
     const { id: reverses } = original;
@@ -384,6 +374,7 @@ export class Batch {
       ...updatePending(institutionId, [...this.#postponed.values()]),
       ...finishTransfers(institutionId, this.#finished, at, recordedLater),
       ...insertLoanPayments(institutionId, this.#loanPayments),
+      ...reduceLoanDues(institutionId, this.#loanPayments),
       ...insertCounters(institutionId, counters.added()),
       ...updateCounters(institutionId, counters.changed()),
       ...insertLimitUses(institutionId, this.#usesAdded),
@@ -397,19 +388,6 @@ export class Batch {
   }
 }
 
-/** The outcome of an order whose id is used. */
-export function repeated(order: SubmittedOrder, first: SeenTransferRow): RepeatedOutcome {
-  if (!maySee(order.actor, first)) return { kind: 'id_reused', differs: null };
-  const differs = differences(order, first);
-  return differs.length > 0 ? { kind: 'id_reused', differs } : { kind: 'replayed', transfer: first };
-}
-
-export const reservedId = {
-  kind: 'malformed',
-  pointer: '/id',
-  detail: 'Ids that begin so are reserved.',
-} as const satisfies Outcome;
-
 /** An order as the transfer that it becomes by a judgement. */
 export function toTransfer(
   order: SubmittedOrder,
@@ -422,7 +400,7 @@ export function toTransfer(
   return {
     transferKey,
     id: order.transferId,
-    transferType: judgement.transferType,
+    transferType: judgement.transferType ?? null,
     fromAccountId: order.fromAccountId,
     toAccountId: order.toAccountId,
     fromKey: judgement.from?.accountKey ?? null,
@@ -430,8 +408,8 @@ export function toTransfer(
     amountMinor: judgement.amountMinor,
     currencyCode: judgement.currency,
     status,
-    failureCode: failure?.code,
-    failureDetail: failure?.detail,
+    failureCode: failure?.code ?? null,
+    failureDetail: failure?.detail ?? null,
     clientId: order.actor.clientId,
     userKey: order.actor.kind === 'member' ? order.actor.userKey : null,
     createdAt: at,
@@ -458,9 +436,4 @@ function toEvent(transfer: TransferRow, book: Book, wasPending: boolean): NewEve
     toKey: to.accountKey,
     toSeq: to.seq,
   };
-}
-
-/** The person behind a member's token; null for a client. */
-export function personOf(actor: Actor | undefined): bigint | null {
-  return actor?.kind === 'member' ? actor.personKey : null;
 }

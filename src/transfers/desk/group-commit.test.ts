@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccountsBusy } from '../../ledger/index.ts';
+import { AccountsBusyError } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Database, InstitutionId, Transaction } from '../../storage/index.ts';
 import { GroupCommit, OrdersRefusedError } from './group-commit.ts';
@@ -262,7 +262,7 @@ test('a check that fails after its run was given up does not refuse the order, w
     callerOf: ({ caller }) => caller,
     run: async (_tx, orders) => {
       runs += 1;
-      const busy = runs === 1 ? Promise.reject(new AccountsBusy(['one'])) : undefined;
+      const busy = runs === 1 ? Promise.reject(new AccountsBusyError(['one'])) : undefined;
       const [, refused] = await Promise.all([busy, refusedOf(orders)]);
       nextRun.resolve();
       // Between the check and COMMIT.

@@ -1,4 +1,4 @@
-import { AccountsBusy } from '../../ledger/index.ts';
+import { AccountsBusyError } from '../../ledger/index.ts';
 import { FairShare, inTurns } from '../../shared/fair-share.ts';
 import { Problem } from '../../shared/problem.ts';
 import {
@@ -25,7 +25,7 @@ export interface GroupCommitOptions<Order, Outcome> {
   readonly callerOf: (order: Order) => string;
   /**
    * The work of a batch, in one transaction: an outcome per order, in order. With `patient` false it must throw
-   * AccountsBusy instead of waiting for locks. It may be run again, so it must be idempotent by key. It throws
+   * AccountsBusyError instead of waiting for locks. It may be run again, so it must be idempotent by key. It throws
    * OrdersRefusedError before it writes if some of the orders must not be done.
    */
   readonly run: (tx: Transaction, orders: readonly Order[], patient: boolean) => Promise<readonly Outcome[]>;
@@ -255,7 +255,7 @@ export class GroupCommit<Order, Outcome> {
           const [refused, others] = partition(left, (waiter) => error.orders.has(waiter.order));
           for (const waiter of refused) waiter.reject(error.refusal);
           left = others;
-        } else if (error instanceof AccountsBusy) {
+        } else if (error instanceof AccountsBusyError) {
           const busy = new Set(error.keys);
           const [held, free] = partition(left, (waiter) => waiter.keys.some((key) => busy.has(key)));
           for (const waiter of held) {

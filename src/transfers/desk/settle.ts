@@ -2,33 +2,39 @@ import { type Actor, type BusinessTime, localDate, type PresentedToken } from '.
 import { type AccountState, Book, type PostingKeys } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, InstitutionId, Transaction } from '../../storage/index.ts';
+import { selectCounters, selectCountersForUpdate } from '../limits/counter-queries.ts';
+import { selectLimits } from '../limits/limit-queries.ts';
+import { selectLimitUses } from '../limits/usage-queries.ts';
+import type { AccountFacts } from '../rules/account.ts';
+import { taxYearStart } from '../rules/decide.ts';
+import type { Facts, TransferSettings } from '../rules/facts.ts';
 import {
   type CounterName,
-  type LimitRow,
-  selectCounters,
-  selectCountersForUpdate,
-  selectLimits,
-  selectLimitUses,
-} from '../limit-queries.ts';
-import { selectLoanPayments } from '../loan-queries.ts';
-import { selectPending } from '../pending-queries.ts';
+  CounterNotLockedError,
+  Counters,
+  contributionKey,
+  countersOf,
+  distinct,
+  type Limit,
+} from '../rules/limits.ts';
+import { type ActOutcome, type DeskOrder, type Outcome, personOf } from '../rules/transfer.ts';
+import type { ReadSettings } from '../settings/settings.ts';
+import { selectIdempotencyKeys, selectReversedKeys, selectTransfersById } from '../transfer-queries.ts';
 import {
-  type AccountFacts,
   selectAccountFacts,
   selectDetails,
-  selectIdempotencyKeys,
   selectMembershipsOf,
-  selectReversedKeys,
-  selectTransfersById,
   selectUsersOfCustomers,
-} from '../queries.ts';
-import { taxYearStart } from '../rules/decide.ts';
-import { CounterNotLocked, Counters, contributionKey, countersOf, distinct } from '../rules/limits.ts';
-import type { ActOutcome, DeskOrder, Outcome } from '../rules/transfer.ts';
-import type { ReadSettings, TransferSettings } from '../settings/settings.ts';
-import { Batch, type Ground, personOf } from './batch.ts';
-import { type Facts, mostAheadMillis } from './facts.ts';
+} from './account-queries.ts';
+import { Batch, type Ground } from './batch.ts';
 import { OrdersRefusedError } from './group-commit.ts';
+import { selectLoanPayments } from './loan-payment-queries.ts';
+import { selectPending } from './pending-queries.ts';
+
+/**
+ * Clocks of processes differ by less than this. A process whose clock had jumped wrote an account that is further ahead.
+ */
+export const maxAheadMillis = 60_000;
 
 export interface SettleDeps {
   readonly clock: Clock;
@@ -42,7 +48,7 @@ export interface SettleDeps {
     tx: Transaction,
     tokens: readonly PresentedToken[],
   ) => Promise<ReadonlySet<PresentedToken>>;
-  /** Called with a batch's accounts that have seen a time more than `mostAheadMillis` after the clock's. */
+  /** Called with a batch's accounts that have seen a time more than `maxAheadMillis` after the clock's. */
   readonly onAhead?: (institutionId: InstitutionId, accounts: readonly AccountState[], now: Date) => void;
 }
 
@@ -52,7 +58,7 @@ export interface SettleDeps {
  * which orders are `confirmed`; so learn which counters to lock; decide those that are confirmed, order by order; write
  * with a few set-based statements, COMMIT right behind them.
  *
- * Idempotent by transfer id, so it may be run again. With `patient` false it throws AccountsBusy rather than wait.
+ * Idempotent by transfer id, so it may be run again. With `patient` false it throws AccountsBusyError rather than wait.
  */
 export async function settle(
   deps: SettleDeps,
@@ -71,7 +77,7 @@ export async function settle(
       outcomes = orders.map((order, index) => batch.take(order, postingKeys[index] as bigint));
     } catch (error) {
       // What the counters are locked by was changed before it was read. Nothing is written yet: once more.
-      if (!(error instanceof CounterNotLocked) || tries === triesOfABatch) throw error;
+      if (!(error instanceof CounterNotLockedError) || tries === triesOfABatch) throw error;
       limits = ground.facts.limits;
       continue;
     }
@@ -109,12 +115,8 @@ export async function look(
   const [book, read, existing, limits] = await Promise.all([
     Book.look(tx, accountIds),
     readAccounts(tx, accountIds),
-    selectTransfersById(
-      tx,
-      tx.institutionId,
-      transferId === null ? [] : [{ transferId, personKey: personOf(actor) }],
-    ),
-    selectLimits(tx, tx.institutionId),
+    selectTransfersById(tx, transferId === null ? [] : [{ transferId, personKey: personOf(actor) }]),
+    selectLimits(tx),
   ]);
   const account = byId([...read.accounts, ...(await detailsOf(tx, read.accounts))]);
   const at = now;
@@ -127,7 +129,7 @@ export async function look(
   const names = distinct(needed);
   const [people, counters] = await Promise.all([
     readPeople(tx, [actor], read.accounts),
-    selectCounters(tx, tx.institutionId, names),
+    selectCounters(tx, names),
   ]);
   const { holding } = read;
   const facts = { settings, at, day, limits, account, holding, ...people };
@@ -143,7 +145,7 @@ function countersNeeded(
     readonly previousYear: boolean;
   },
   account: Facts['account'],
-  limits: readonly LimitRow[],
+  limits: readonly Limit[],
   day: string,
 ): CounterName[] {
   const from = account(order.fromAccountId);
@@ -163,7 +165,7 @@ async function lockAndRead(
   tx: Transaction,
   orders: readonly DeskOrder[],
   settings: TransferSettings,
-  recentLimits: readonly LimitRow[],
+  recentLimits: readonly Limit[],
   patient: boolean,
 ): Promise<Ground> {
   const accountIds = [...new Set(orders.flatMap((order) => [order.fromAccountId, order.toAccountId]))];
@@ -183,7 +185,6 @@ async function lockAndRead(
     readAccounts(tx, accountIds),
     selectIdempotencyKeys(
       tx,
-      tx.institutionId,
       asked.map((one) => one.transferId),
     ),
     changingIds.length > 0 ? readChanging(tx, changingIds) : nothingChanging,
@@ -194,7 +195,7 @@ async function lockAndRead(
   // After the locks. What an account has seen later moves no order to another day: only its entries are dated by it.
   const at = businessNow(deps, tx.institutionId);
   if (deps.onAhead !== undefined) {
-    const ahead = book.seenAfter(new Date(at.getTime() + mostAheadMillis));
+    const ahead = book.seenAfter(new Date(at.getTime() + maxAheadMillis));
     if (ahead.length > 0) deps.onAhead(tx.institutionId, ahead, at);
   }
   const day = localDate(at, settings.institution.timeZone);
@@ -204,7 +205,7 @@ async function lockAndRead(
     const previousYear = order.previousYearContribution === true;
     return countersNeeded({ ...order, previousYear }, owned, recentLimits, day);
   });
-  const names = distinct([...needed, ...changing.uses]);
+  const names = distinct([...needed, ...changing.usages]);
   // Who belongs to which memberships matters between two of them; most pay within their own.
   const between = orders.filter(
     ({ fromAccountId, toAccountId }) => owned(fromAccountId)?.customerKey !== owned(toAccountId)?.customerKey,
@@ -213,13 +214,12 @@ async function lockAndRead(
   // Behind the counters' locks what they were found by: an operator, or the core, may have changed it before or while we
   // waited. What counts elsewhere now is not locked, and the batch reads anew.
   const [counters, people, limits, details, existing] = await Promise.all([
-    selectCountersForUpdate(tx, tx.institutionId, names),
+    selectCountersForUpdate(tx, names),
     readPeople(tx, actors, read.accounts),
-    selectLimits(tx, tx.institutionId),
+    selectLimits(tx),
     detailsOf(tx, read.accounts),
     selectTransfersById(
       tx,
-      tx.institutionId,
       asked.filter((one) => used.has(one.transferId)),
     ),
   ]);
@@ -244,24 +244,24 @@ const noTokens: ReadonlySet<PresentedToken> = new Set();
 
 /** What only acts on earlier transfers need. */
 async function readChanging(tx: Transaction, changingIds: readonly string[]) {
-  const [pending, uses, paymentsOf, reversedKeys] = await Promise.all([
-    selectPending(tx, tx.institutionId, changingIds),
-    selectLimitUses(tx, tx.institutionId, changingIds),
-    selectLoanPayments(tx, tx.institutionId, changingIds),
-    selectReversedKeys(tx, tx.institutionId, changingIds),
+  const [pending, usages, paymentsOf, reversedKeys] = await Promise.all([
+    selectPending(tx, changingIds),
+    selectLimitUses(tx, changingIds),
+    selectLoanPayments(tx, changingIds),
+    selectReversedKeys(tx, changingIds),
   ]);
-  return { pending, uses, paymentsOf, reversedKeys };
+  return { pending, usages, paymentsOf, reversedKeys };
 }
 
 const nothingChanging: Awaited<ReturnType<typeof readChanging>> = {
   pending: [],
-  uses: [],
+  usages: [],
   paymentsOf: new Map(),
   reversedKeys: new Set(),
 };
 
 async function readAccounts(tx: Transaction, accountIds: readonly string[]) {
-  const { accounts, holdings } = await selectAccountFacts(tx, tx.institutionId, accountIds);
+  const { accounts, holdings } = await selectAccountFacts(tx, accountIds);
   const holders = Map.groupBy(holdings, (row) => row.accountKey);
   const holding: Facts['holding'] = (accountKey, personKey) =>
     holders.get(accountKey)?.find((row) => row.personKey === personKey);
@@ -271,7 +271,7 @@ async function readAccounts(tx: Transaction, accountIds: readonly string[]) {
 /** What only loans and IRAs have. Most batches are of neither, and ask nothing. */
 function detailsOf(tx: Transaction, accounts: readonly AccountFacts[]): Promise<AccountFacts[]> {
   const detailed = accounts.filter((account) => account.category !== 'DEPOSIT' || isIra(account));
-  return selectDetails(tx, tx.institutionId, detailed);
+  return selectDetails(tx, detailed);
 }
 
 function byId(accounts: readonly AccountFacts[]): Facts['account'] {
@@ -285,13 +285,12 @@ async function readPeople(
   actors: readonly Actor[],
   accounts: readonly AccountFacts[],
 ): Promise<Pick<Facts, 'usersOf'>> {
-  const { institutionId } = tx;
   const personKeys = [...new Set(actors.flatMap((actor) => personOf(actor) ?? []))];
   const ordersByClient = actors.some((actor) => actor.kind === 'client');
   const customerKeys = ordersByClient ? [...new Set(accounts.map((account) => account.customerKey))] : [];
   const [memberships, users] = await Promise.all([
-    selectMembershipsOf(tx, institutionId, personKeys),
-    selectUsersOfCustomers(tx, institutionId, customerKeys),
+    selectMembershipsOf(tx, personKeys),
+    selectUsersOfCustomers(tx, customerKeys),
   ]);
   const usersByCustomer = new Map<bigint, Set<bigint>>();
   for (const { customerKey, personKey } of [...memberships, ...users]) {

@@ -44,11 +44,10 @@ export async function consentOfTwo(
   origin: CommandOrigin,
   at: Date,
 ): Promise<Consent> {
-  const { institutionId } = tx;
-  if (!(await selectDualControl(tx, institutionId))) return { kind: 'agreed', proposedBy: undefined };
+  if (!(await selectDualControl(tx))) return { kind: 'agreed', proposedBy: undefined };
   const names = namesOf(origin.operator);
   const mine = (persons: readonly string[]) => shareAPerson(persons, names);
-  const proposals = await selectProposalsForUpdate(tx, institutionId, about, at);
+  const proposals = await selectProposalsForUpdate(tx, about, at);
   const record = (step: 'proposed' | 'confirmed', after: object) => {
     const entry = { action: actions[about.kind][step], outcome: 'succeeded', origin, after } as const;
     return appendAudit(tx, { ...entry, subject: about.subject }, at);
@@ -65,7 +64,7 @@ export async function consentOfTwo(
   const others = open.find(({ proposedBy }) => !mine(proposedBy));
   if (others !== undefined) {
     const { proposalKey, proposedBy } = others;
-    await confirmProposal(tx, institutionId, proposalKey, origin.operator, at);
+    await confirmProposal(tx, proposalKey, origin.operator, at);
     await record('confirmed', { proposedBy });
     return { kind: 'agreed', proposedBy };
   }
@@ -76,7 +75,7 @@ export async function consentOfTwo(
     return { kind: 'proposed', proposedBy: proposedBy[0] ?? '', expiresAt };
   }
   const expiresAt = new Date(at.getTime() + lifetimeMillis);
-  await insertProposal(tx, institutionId, { ...about, by: origin.operator, proposedAt: at, expiresAt });
+  await insertProposal(tx, { ...about, by: origin.operator, proposedAt: at, expiresAt });
   await record('proposed', { expiresAt });
   return { kind: 'proposed', proposedBy: nameOf(origin.operator), expiresAt };
 }
@@ -87,5 +86,5 @@ export function listProposals(
   institutionId: InstitutionId,
   now: Date,
 ): Promise<Proposal[]> {
-  return database.read(institutionId, (db) => selectOpenProposals(db, institutionId, now));
+  return database.read(institutionId, (db) => selectOpenProposals(db, now));
 }

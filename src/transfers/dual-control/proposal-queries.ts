@@ -1,5 +1,5 @@
 import { nameOf, type Operator } from '../../events/index.ts';
-import { counted, type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+import { counted, type Queryable, sql } from '../../storage/index.ts';
 
 export type ProposalKind = 'REVERSAL' | 'RULES';
 
@@ -16,16 +16,16 @@ export interface Proposal {
   readonly confirmedBy: readonly string[] | null;
 }
 
-const dualControl = sql('transfers_dual_control', 'select requires_dual_control($1) as "isOn"');
+const dualControl = sql('transfers_dual_control', 'select requires_dual_control($1) as is_on');
 
-export async function selectDualControl(db: Queryable, institutionId: InstitutionId): Promise<boolean> {
-  const { rows } = await db.query<{ isOn: boolean }>(dualControl, [institutionId]);
+export async function selectDualControl(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ isOn: boolean }>(dualControl, [db.institutionId]);
   return rows[0]?.isOn === true;
 }
 
-const columns = `proposal_key as "proposalKey", kind, subject, proposed_at as "proposedAt", expires_at as "expiresAt",
-  array_remove(array[proposed_by, proposed_sudo], null) as "proposedBy",
-  case when confirmed_by is not null then array_remove(array[confirmed_by, confirmed_sudo], null) end as "confirmedBy"`;
+const columns = `proposal_key, kind, subject, proposed_at, expires_at,
+  array_remove(array[proposed_by, proposed_sudo], null) as proposed_by,
+  case when confirmed_by is not null then array_remove(array[confirmed_by, confirmed_sudo], null) end as confirmed_by`;
 
 const current = sql(
   'transfers_proposals_of',
@@ -37,11 +37,10 @@ const current = sql(
 /** Those on one subject that have not expired, locked: of two who confirm at once, one finds it confirmed. */
 export async function selectProposalsForUpdate(
   tx: Queryable,
-  institutionId: InstitutionId,
   about: { readonly kind: ProposalKind; readonly subject: string },
   now: Date,
 ): Promise<Proposal[]> {
-  return (await tx.query<Proposal>(current, [institutionId, about.kind, about.subject, now])).rows;
+  return (await tx.query<Proposal>(current, [tx.institutionId, about.kind, about.subject, now])).rows;
 }
 
 const open = sql(
@@ -51,12 +50,8 @@ const open = sql(
    order by proposal_key limit 1000`,
 );
 
-export async function selectOpenProposals(
-  db: Queryable,
-  institutionId: InstitutionId,
-  now: Date,
-): Promise<Proposal[]> {
-  return (await db.query<Proposal>(open, [institutionId, now])).rows;
+export async function selectOpenProposals(db: Queryable, now: Date): Promise<Proposal[]> {
+  return (await db.query<Proposal>(open, [db.institutionId, now])).rows;
 }
 
 const propose = counted(
@@ -69,12 +64,11 @@ const propose = counted(
 
 export async function insertProposal(
   tx: Queryable,
-  institutionId: InstitutionId,
   proposal: Pick<Proposal, 'kind' | 'subject' | 'proposedAt' | 'expiresAt'> & { readonly by: Operator },
 ): Promise<void> {
   const { kind, subject, proposedAt, expiresAt, by } = proposal;
   await tx.query(propose, [
-    institutionId,
+    tx.institutionId,
     kind,
     subject,
     nameOf(by),
@@ -95,10 +89,9 @@ const confirm = counted(
 /** The database refuses a person who shares a name with the one who proposed it, and a second confirmation. */
 export async function confirmProposal(
   tx: Queryable,
-  institutionId: InstitutionId,
   proposalKey: bigint,
   by: Operator,
   at: Date,
 ): Promise<void> {
-  await tx.query(confirm, [institutionId, proposalKey, nameOf(by), by.sudoUser ?? null, at]);
+  await tx.query(confirm, [tx.institutionId, proposalKey, nameOf(by), by.sudoUser ?? null, at]);
 }

@@ -1,7 +1,6 @@
 import type { Actor } from '../../institutions/index.ts';
-import type { Facts } from '../desk/facts.ts';
-import type { AccountFacts } from '../queries.ts';
-import type { IdPrefix } from '../settings/setting-queries.ts';
+import type { AccountFacts } from './account.ts';
+import type { Facts, IdPrefix } from './facts.ts';
 import type { SubmittedOrder } from './transfer.ts';
 
 /**
@@ -54,4 +53,13 @@ export function mayUseId(
   return prefixes.every(
     ({ prefix, clientId }) => clientId === actor.clientId || !transferId.startsWith(prefix),
   );
+}
+
+/** A client sees every transfer of its institution; a member sees its own orders and, unless they failed, transfers from accounts that it holds. */
+export function maySee(
+  actor: Actor,
+  transfer: { readonly userKey: bigint | null; readonly status: string; readonly sourceHeld: boolean },
+): boolean {
+  if (actor.kind === 'client') return true;
+  return transfer.userKey === actor.userKey || (transfer.status !== 'FAILED' && transfer.sourceHeld);
 }

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import type { ClientActor, MemberActor } from '../../institutions/index.ts';
 import { Book } from '../../ledger/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
-import type { Facts } from '../desk/facts.ts';
-import type { LimitRow } from '../limit-queries.ts';
-import type { LoanPayment } from '../loan-queries.ts';
-import type { AccountFacts } from '../queries.ts';
-import { apply, type Judgement, judge } from './decide.ts';
-import { Counters } from './limits.ts';
+import type { AccountFacts } from './account.ts';
+import { apply } from './apply.ts';
+import { type Judgement, judge } from './decide.ts';
+import type { Facts } from './facts.ts';
+import { Counters, type Limit } from './limits.ts';
+import type { LoanPayment } from './loans.ts';
 import { type FailureCode, failureCodes, type SubmittedOrder } from './transfer.ts';
 
 /* A member pays 100.00 from checking on their own loan, and every rule allows it; each case breaks some rules. */
@@ -21,8 +21,8 @@ interface World {
   /** The member's holder record on the source; null without one. */
   readonly holding: { readonly mayPay: boolean } | null;
   readonly posted: { readonly source: bigint; readonly destination: bigint };
-  /** The only limit, and its counter of today. */
-  readonly limit: LimitRow;
+  /** The one limit there is, and what its counter has seen today. */
+  readonly limit: Limit;
   readonly counted: { readonly amount: bigint; readonly transfers: number };
   /** The IRA owner's contributions for the year. */
   readonly contributed: { readonly amount: bigint };

@@ -2,19 +2,17 @@ import type { Actor } from '../../institutions/index.ts';
 import {
   type Book,
   currencyDecimals,
+  headroomIn,
+  headroomOut,
   type LoanPaymentOption,
-  roomIn,
-  roomOut,
   toMinor,
-  unbounded,
 } from '../../ledger/index.ts';
-import type { Facts } from '../desk/facts.ts';
-import type { LoanPayment } from '../loan-queries.ts';
-import type { AccountFacts } from '../queries.ts';
+import type { AccountFacts } from './account.ts';
 import { mayPayFrom, mayReceive, paysOut, visibleDestination, visibleSource } from './authority.ts';
 import { contributionLimitCents, contributionYear } from './contributions.ts';
-import { type Counters, contributionKey, exceededLimit, least, type Use, usesOf } from './limits.ts';
-import { boundsOf, optionRoom, splitPayment } from './loans.ts';
+import type { Facts } from './facts.ts';
+import { type Counters, contributionKey, exceededLimit, type LimitUsage, least, usagesOf } from './limits.ts';
+import { boundsOf, optionHeadroom } from './loans.ts';
 import { holdTerms, type PendingTerms, paymentOptionsOf, policyFor } from './policies.ts';
 import type { ExceededLimit, FailureCode, SubmittedOrder, TransferType } from './transfer.ts';
 import { deriveTransferType } from './transfer-type.ts';
@@ -30,7 +28,7 @@ export interface Judgement {
   readonly previousYearContribution: boolean | null;
   readonly failure: Failure | null;
   /** What it counts against; nothing when it failed. */
-  readonly uses: readonly Use[];
+  readonly usages: readonly LimitUsage[];
   /** Null: it posts at once. */
   readonly pending: PendingTerms | null;
 }
@@ -45,13 +43,13 @@ export interface Failure {
 export type Malformed = { readonly malformed: true; readonly pointer: string; readonly detail: string };
 
 /** A way that money can take, whatever the amount: two accounts, a type, and what binds an amount on it. */
-export interface Way {
+export interface TransferPath {
   readonly from: AccountFacts;
   readonly to: AccountFacts;
   readonly transferType: TransferType;
   readonly paymentOption: LoanPaymentOption | null;
   readonly previousYearContribution: boolean | null;
-  readonly uses: readonly Use[];
+  readonly usages: readonly LimitUsage[];
 }
 
 /**
@@ -79,30 +77,32 @@ export function judge(
     return { malformed: true, pointer: '/amount', detail: amountMinor.invalid };
   }
 
-  const way = findWay({ ...order, currency }, from, to, facts);
+  const path = findPath({ ...order, currency }, from, to, facts);
   const resolved = { amountMinor, currency, from, to };
-  if ('code' in way) {
+  if ('code' in path) {
     const derived = from && to && deriveTransferType(actor, from, to, facts);
     return {
       ...resolved,
       transferType: order.transferType ?? derived,
       paymentOption: order.paymentOption ?? (derived === 'LOAN_PAYMENT' ? 'DEFAULT' : null),
       previousYearContribution: order.previousYearContribution,
-      failure: way,
-      uses: [],
+      failure: path,
+      usages: [],
       pending: null,
     };
   }
-  const bound = boundsOn(way, book, counters).find(({ room }) => room !== null && amountMinor > room);
-  const { transferType, paymentOption, previousYearContribution } = way;
+  const bound = capsOn(path, book, counters).find(
+    ({ headroom }) => headroom !== null && amountMinor > headroom,
+  );
+  const { transferType, paymentOption, previousYearContribution } = path;
   const policy = policyFor(facts.settings.policies, transferType, currency);
   return {
     ...resolved,
     transferType,
     paymentOption,
     previousYearContribution,
-    failure: bound ? failureOf(bound, way, counters, actor, facts) : null,
-    uses: bound ? [] : way.uses,
+    failure: bound ? failureOf(bound, path, counters, actor, facts) : null,
+    usages: bound ? [] : path.usages,
     pending: bound
       ? null
       : holdTerms(
@@ -110,27 +110,27 @@ export function judge(
           amountMinor,
           facts.at,
           facts.settings.calendar,
-          isTotalAbove(way.uses, counters, amountMinor),
+          isTotalAbove(path.usages, counters, amountMinor),
         ),
   };
 }
 
-function isTotalAbove(uses: readonly Use[], counters: Counters, amountMinor: bigint): boolean {
-  return uses.some((use) => {
-    const headroom = counters.unreviewedHeadroom(use);
+function isTotalAbove(usages: readonly LimitUsage[], counters: Counters, amountMinor: bigint): boolean {
+  return usages.some((usage) => {
+    const headroom = counters.unreviewedHeadroom(usage);
     return headroom !== null && amountMinor > headroom;
   });
 }
 
 /** The way between two accounts, or the first reason why there is none. */
-export function findWay(
+export function findPath(
   asked: Pick<SubmittedOrder, 'actor' | 'transferType' | 'paymentOption' | 'previousYearContribution'> & {
     readonly currency: string;
   },
   from: AccountFacts | undefined,
   to: AccountFacts | undefined,
   facts: Facts,
-): Way | Failure {
+): TransferPath | Failure {
   const { actor, currency } = asked;
   const refused = (code: FailureCode, detail: string): Failure => ({ code, detail });
   if (from === undefined || to === undefined) {
@@ -170,43 +170,44 @@ export function findWay(
   }
   const previousYearContribution =
     transferType === 'IRA_CONTRIBUTION' ? (asked.previousYearContribution ?? false) : null;
-  const uses = usesOf(facts.limits, { actor, from, transferType, currency, day: facts.day });
+  const usages = usagesOf(facts.limits, { actor, from, transferType, currency, day: facts.day });
   if (previousYearContribution !== null && currency === 'USD') {
-    uses.push(contributionUse(to, previousYearContribution, facts));
+    usages.push(contributionUse(to, previousYearContribution, facts));
   }
-  return { from, to, transferType, paymentOption, previousYearContribution, uses };
+  return { from, to, transferType, paymentOption, previousYearContribution, usages };
 }
 
 /** Everything that binds an amount on a way, in order of precedence. `room` is the most that it may be; null: no bound. */
-export function boundsOn(
-  way: Way,
+export function capsOn(
+  path: TransferPath,
   book: Book,
   counters: Counters,
-): (Failure & { readonly room: bigint | null })[] {
-  const { from, to, paymentOption, uses } = way;
+): (Failure & { readonly headroom: bigint | null })[] {
+  const { from, to, paymentOption, usages } = path;
   const [source, destination] = [book.require(from.accountId), book.require(to.accountId)];
-  const room = (some: readonly Use[]) => some.map((use) => counters.room(use)).reduce(least, null);
+  const headroom = (some: readonly LimitUsage[]) =>
+    some.map((usage) => counters.headroom(usage)).reduce(least, null);
   const option = paymentOption ?? 'DEFAULT';
   return [
     {
       code: 'limit_exceeded',
       detail: 'The transfer would exceed a limit of the institution.',
-      room: room(uses.filter((use) => !isContribution(use))),
+      headroom: headroom(usages.filter((usage) => !isContribution(usage))),
     },
     {
       code: 'exceeds_payoff',
       detail: 'The amount is more than what is owed on the destination account.',
-      room: least(roomIn(destination, boundsOf(to, option)), optionRoom(to, option)),
+      headroom: least(headroomIn(destination, boundsOf(to, option)), optionHeadroom(to, option)),
     },
     {
       code: 'exceeds_contribution_limit',
       detail: 'The contribution is more than may still be made for that year.',
-      room: room(uses.filter(isContribution)),
+      headroom: headroom(usages.filter(isContribution)),
     },
     {
       code: 'insufficient_funds',
       detail: 'The source account has less available than the amount.',
-      room: roomOut(source, boundsOf(from)),
+      headroom: headroomOut(source, boundsOf(from)),
     },
   ];
 }
@@ -214,7 +215,7 @@ export function boundsOn(
 /** What a bound refuses by; with the limit where it is one. */
 export function failureOf(
   { code, detail }: Failure,
-  { uses }: Pick<Way, 'uses'>,
+  { usages }: Pick<TransferPath, 'usages'>,
   counters: Counters,
   actor: Actor,
   { settings }: Facts,
@@ -224,7 +225,7 @@ export function failureOf(
     code,
     detail,
     limit: exceededLimit(
-      uses.filter((use) => !isContribution(use)),
+      usages.filter((usage) => !isContribution(usage)),
       counters,
       actor,
       settings.institution.timeZone,
@@ -232,12 +233,12 @@ export function failureOf(
   };
 }
 
-function isContribution({ limitKey }: Use): boolean {
+function isContribution({ limitKey }: LimitUsage): boolean {
   return limitKey === contributionKey;
 }
 
 /** The yearly limit across all of the owner's IRAs; nothing may be contributed where nobody is the owner. */
-function contributionUse({ owner }: AccountFacts, previousYear: boolean, facts: Facts): Use {
+function contributionUse({ owner }: AccountFacts, previousYear: boolean, facts: Facts): LimitUsage {
   const { contributionLimits, calendar } = facts.settings;
   const year = contributionYear(facts.at, calendar.timeZone, previousYear, contributionLimits);
   const name = { limitKey: contributionKey, periodStart: taxYearStart(facts.day, previousYear), limit: null };
@@ -266,142 +267,4 @@ function contributionUse({ owner }: AccountFacts, previousYear: boolean, facts: 
 /** The first day of the year that a contribution on a day counts for. */
 export function taxYearStart(day: string, previousYear: boolean): string {
   return `${Number(day.slice(0, 4)) - (previousYear ? 1 : 0)}-01-01`;
-}
-
-/** Does to the book and the counters what a judgement without a failure says; answers how a loan was paid by it. */
-export function apply(
-  { amountMinor, from, to, uses, pending, paymentOption }: Judgement,
-  postingKey: bigint,
-  book: Book,
-  counters: Counters,
-): LoanPayment | null {
-  if (from === undefined || to === undefined)
-    throw new Error('transfers: what has no accounts cannot be applied');
-  for (const use of uses) counters.count(use, amountMinor, pending?.heldFor === 'REVIEW');
-  const option = paymentOption ?? 'DEFAULT';
-  const [out, into] =
-    pending === null
-      ? [{ posted: -amountMinor }, { posted: amountMinor }]
-      : [{ debitsPending: amountMinor }, { creditsPending: amountMinor }];
-  const parts = pending === null ? loanParts(to, amountMinor, option, book) : null;
-  book.move(
-    postingKey,
-    pending === null ? 'TRANSFER' : 'HOLD',
-    { accountId: from.accountId, change: out, bounds: boundsOf(from) },
-    { accountId: to.accountId, change: into, bounds: boundsOf(to, option) },
-  );
-  return parts && takeOff(to, parts, book);
-}
-
-/** Posts what was held. It was decided when it was held: no bound binds it now. */
-export function postHeld(
-  transfer: { readonly amountMinor: bigint; readonly paymentOption: LoanPaymentOption | null },
-  from: AccountFacts,
-  to: AccountFacts,
-  postingKey: bigint,
-  book: Book,
-): LoanPayment | null {
-  const { amountMinor, paymentOption } = transfer;
-  const parts = loanParts(to, amountMinor, paymentOption ?? 'DEFAULT', book);
-  book.move(
-    postingKey,
-    'TRANSFER',
-    {
-      accountId: from.accountId,
-      change: { posted: -amountMinor, debitsPending: -amountMinor },
-      bounds: unbounded,
-    },
-    {
-      accountId: to.accountId,
-      change: { posted: amountMinor, creditsPending: -amountMinor },
-      bounds: unbounded,
-    },
-  );
-  return parts && takeOff(to, parts, book);
-}
-
-export function releaseHeld(
-  amountMinor: bigint,
-  fromAccountId: string,
-  toAccountId: string,
-  postingKey: bigint,
-  book: Book,
-): void {
-  book.move(
-    postingKey,
-    'RELEASE',
-    { accountId: fromAccountId, change: { debitsPending: -amountMinor }, bounds: unbounded },
-    { accountId: toAccountId, change: { creditsPending: -amountMinor }, bounds: unbounded },
-  );
-}
-
-function loanParts(to: AccountFacts, amountMinor: bigint, option: LoanPaymentOption, book: Book) {
-  return to.loan && splitPayment(amountMinor, option, to.loan, book.require(to.accountId));
-}
-
-/** Takes a payment's parts off what is due, so that the next order of the batch sees the rest. */
-function takeOff(
-  to: AccountFacts,
-  parts: NonNullable<ReturnType<typeof loanParts>>,
-  book: Book,
-): LoanPayment {
-  return changeDues(to, book, {
-    toFees: parts.toFeesMinor,
-    toInterest: parts.toInterestMinor,
-    toPrincipal: parts.toPrincipalMinor,
-    toDue: parts.toAmountDueMinor,
-  });
-}
-
-/** Changes what is due on a loan by a payment's parts, negative where a reversal gives them back. */
-export function changeDues(
-  account: AccountFacts,
-  book: Book,
-  parts: Omit<LoanPayment, 'accountKey' | 'seq' | 'meetsDue'>,
-): LoanPayment {
-  const { loan } = account;
-  if (loan === null) throw new Error('transfers: only a loan has dues');
-  loan.fees -= parts.toFees;
-  loan.interest -= parts.toInterest;
-  loan.amountDue -= parts.toDue;
-  const meetsDue = parts.toDue > 0n && loan.amountDue === 0n;
-  return { accountKey: account.accountKey, seq: book.require(account.accountId).seq, meetsDue, ...parts };
-}
-
-/** The fields in which an order differs from the transfer that has its id; a field left out never differs. */
-export function differences(
-  order: SubmittedOrder,
-  first: {
-    readonly fromAccountId: string;
-    readonly toAccountId: string;
-    readonly amountMinor: bigint;
-    readonly currencyCode: string;
-    readonly transferType: TransferType | undefined;
-    readonly paymentOption: LoanPaymentOption | null;
-    readonly previousYearContribution: boolean | null;
-    readonly memo: string | null;
-  },
-): string[] {
-  const differs: Readonly<Record<string, boolean>> = {
-    fromAccountId: order.fromAccountId !== first.fromAccountId,
-    toAccountId: order.toAccountId !== first.toAccountId,
-    amount: toMinor(order.amount, first.currencyCode) !== first.amountMinor,
-    currencyCode: order.currencyCode !== null && order.currencyCode !== first.currencyCode,
-    transferType: order.transferType !== null && order.transferType !== first.transferType,
-    paymentOption: order.paymentOption !== null && order.paymentOption !== first.paymentOption,
-    previousYearContribution:
-      order.previousYearContribution !== null &&
-      order.previousYearContribution !== (first.previousYearContribution ?? false),
-    memo: order.memo !== null && order.memo !== first.memo,
-  };
-  return Object.keys(differs).filter((field) => differs[field]);
-}
-
-/** Who sees a transfer: who ordered it and, unless it failed, the holders of its source; a client all of them. */
-export function maySee(
-  actor: Actor,
-  transfer: { readonly userKey: bigint | null; readonly status: string; readonly sourceHeld: boolean },
-): boolean {
-  if (actor.kind === 'client') return true;
-  return transfer.userKey === actor.userKey || (transfer.status !== 'FAILED' && transfer.sourceHeld);
 }

@@ -1,17 +1,61 @@
 import { type Actor, addDays, instantOf } from '../../institutions/index.ts';
-import type { CounterName, CounterRow, LimitRow, LimitUse } from '../limit-queries.ts';
-import type { AccountFacts } from '../queries.ts';
+import type { AccountFacts } from './account.ts';
 import type { ExceededLimit, TransferType } from './transfer.ts';
 
+export interface Limit {
+  readonly limitKey: number;
+  /** Whose transfers count together: a user's, those out of a membership's accounts, those out of one account. */
+  readonly subject: 'USER' | 'CUSTOMER' | 'ACCOUNT';
+  readonly period: 'DAY' | 'MONTH';
+  /** Null: of any type. */
+  readonly transferType: TransferType | null;
+  /** The DIAccountType of the source; null: any. */
+  readonly sourceType: string | null;
+  readonly currency: string;
+  readonly maxPerTransfer: bigint | null;
+  readonly maxAmount: bigint | null;
+  readonly maxCount: number | null;
+  /** More than this in the period, counted together, is held for review; null: not by this limit. */
+  readonly reviewAbove: bigint | null;
+}
+
+/** What was counted under one limit for one subject in one period. */
+export interface Counter {
+  readonly limitKey: number;
+  readonly subjectKey: bigint;
+  /** The period's first day. */
+  readonly periodStart: string;
+  readonly amount: bigint;
+  readonly transfers: number;
+  readonly maxAmount: bigint | null;
+  readonly maxTransfers: number | null;
+  /** How much of the amount was held for review. */
+  readonly reviewed: bigint;
+  /** What the rest of the amount may come to. */
+  readonly reviewAbove: bigint | null;
+}
+
+/** Which counter: of a limit, for a subject, in the period that begins on a day. */
+export type CounterName = Pick<Counter, 'limitKey' | 'subjectKey' | 'periodStart'>;
+
+/** What a transfer counted, kept where it may have to be given back. */
+export interface RecordedUsage {
+  readonly transferKey: bigint;
+  readonly limitKey: number;
+  readonly subjectKey: bigint;
+  readonly periodStart: string;
+  readonly amount: bigint;
+}
+
 /** One limit as it binds one order: what counts for whom, from when, and up to where; null is no bound. */
-export interface Use extends CounterName {
+export interface LimitUsage extends CounterName {
   readonly maxPerTransfer: bigint | null;
   readonly maxAmount: bigint | null;
   readonly maxCount: number | null;
   /** More than this in the period is held for review. */
   readonly reviewAbove: bigint | null;
   /** Null for the yearly limit on contributions. */
-  readonly limit: Pick<LimitRow, 'subject' | 'period'> | null;
+  readonly limit: Pick<Limit, 'subject' | 'period'> | null;
 }
 
 /** The key under which the yearly limit on IRA contributions is counted; its subject is the owner. */
@@ -21,8 +65,8 @@ export const contributionKey = 0;
  * The limits that bind an order: those of its user, those of the membership and of the account it pays from. A client
  * token has no user: it counts against the source's membership.
  */
-export function usesOf(
-  limits: readonly LimitRow[],
+export function usagesOf(
+  limits: readonly Limit[],
   order: {
     readonly actor: Actor;
     readonly from: AccountFacts;
@@ -31,7 +75,7 @@ export function usesOf(
     /** The institution's day, YYYY-MM-DD. */
     readonly day: string;
   },
-): Use[] {
+): LimitUsage[] {
   const { actor, from, transferType, currency, day } = order;
   return limits.flatMap((limit) => {
     const subjectKey = subjectOf(limit, actor, from);
@@ -49,32 +93,33 @@ export function usesOf(
  * clients alone: transfers out of accounts that a member may not see count there. Null without limits.
  */
 export function exceededLimit(
-  uses: readonly Use[],
+  usages: readonly LimitUsage[],
   counters: Counters,
   actor: Actor,
   timeZone: string,
 ): ExceededLimit | null {
-  let tightest: { readonly room: bigint; readonly use: Use } | undefined;
-  for (const use of uses) {
-    const room = counters.room(use);
-    if (room !== null && (tightest === undefined || room < tightest.room)) tightest = { room, use };
+  let tightest: { readonly headroom: bigint; readonly usage: LimitUsage } | undefined;
+  for (const usage of usages) {
+    const headroom = counters.headroom(usage);
+    if (headroom !== null && (tightest === undefined || headroom < tightest.headroom))
+      tightest = { headroom, usage };
   }
-  if (tightest === undefined || tightest.use.limit === null) return null;
-  const { room, use } = tightest;
-  const { subject, period } = tightest.use.limit;
-  if (room === use.maxPerTransfer)
-    return { subject, period: 'TRANSFER', remainingMinor: room, resetsAt: null };
+  if (tightest === undefined || tightest.usage.limit === null) return null;
+  const { headroom, usage } = tightest;
+  const { subject, period } = tightest.usage.limit;
+  if (headroom === usage.maxPerTransfer)
+    return { subject, period: 'TRANSFER', remainingMinor: headroom, resetsAt: null };
   const isSharedUnseen = subject === 'CUSTOMER' && actor.kind === 'member';
   return {
     subject,
     period,
-    remainingMinor: isSharedUnseen ? null : room,
-    resetsAt: instantOf(periodEndOf(period, use.periodStart), '00:00', timeZone),
+    remainingMinor: isSharedUnseen ? null : headroom,
+    resetsAt: instantOf(periodEndOf(period, usage.periodStart), '00:00', timeZone),
   };
 }
 
 /** The first day of the next period. */
-function periodEndOf(period: LimitRow['period'], periodStart: string): string {
+function periodEndOf(period: Limit['period'], periodStart: string): string {
   if (period === 'DAY') return addDays(periodStart, 1);
   // 31 days after the first of a month is a day of the next one.
   return `${addDays(periodStart, 31).slice(0, 7)}-01`;
@@ -82,7 +127,7 @@ function periodEndOf(period: LimitRow['period'], periodStart: string): string {
 
 /** The counters that an order paying from this account may need, whatever its type turns out to be. */
 export function countersOf(
-  limits: readonly LimitRow[],
+  limits: readonly Limit[],
   actor: Actor,
   from: AccountFacts,
   day: string,
@@ -94,7 +139,7 @@ export function countersOf(
   });
 }
 
-function subjectOf({ subject }: LimitRow, actor: Actor, from: AccountFacts): bigint | null {
+function subjectOf({ subject }: Limit, actor: Actor, from: AccountFacts): bigint | null {
   if (subject === 'CUSTOMER') return from.customerKey;
   if (subject === 'ACCOUNT') return from.accountKey;
   return actor.kind === 'member' ? actor.userKey : null;
@@ -105,7 +150,7 @@ export function distinct(names: readonly CounterName[]): CounterName[] {
   return [...new Map(names.map((name) => [nameOf(name), name])).values()];
 }
 
-function periodStartOf(period: LimitRow['period'], day: string): string {
+function periodStartOf(period: Limit['period'], day: string): string {
   return period === 'DAY' ? day : `${day.slice(0, 7)}-01`;
 }
 
@@ -113,8 +158,8 @@ function periodStartOf(period: LimitRow['period'], day: string): string {
  * Thrown where an order counts under a limit whose counter is not among the locked ones: the limit was laid down, or an
  * IRA given to another owner, between the locks and the reading. To be locked and read again.
  */
-export class CounterNotLocked extends Error {
-  override readonly name = 'CounterNotLocked';
+export class CounterNotLockedError extends Error {
+  override readonly name = 'CounterNotLockedError';
   constructor(counter: string) {
     super(`transfers: the limit counter ${counter} was not locked`);
   }
@@ -122,87 +167,87 @@ export class CounterNotLocked extends Error {
 
 /** The counters of a batch, locked, and what its orders add to them and give back. */
 export class Counters {
-  readonly #counters: Map<string, CounterRow>;
+  readonly #counters: Map<string, Counter>;
   readonly #changed = new Set<string>();
   /** Asked for and not found: they begin with nothing. */
   readonly #missing: ReadonlySet<string>;
 
   /** `asked` are the names that were looked for, and locked by who means to write; `rows` those that were found. */
-  constructor(rows: readonly CounterRow[], asked: readonly CounterName[]) {
+  constructor(rows: readonly Counter[], asked: readonly CounterName[]) {
     this.#counters = new Map(rows.map((row) => [nameOf(row), row]));
     this.#missing = new Set(asked.map(nameOf).filter((name) => !this.#counters.has(name)));
   }
 
   /** The most that one more order may move within the limit; null: no bound. Changes nothing. */
-  room(use: Use): bigint | null {
-    if (!Counters.counts(use)) return use.maxPerTransfer;
-    const { amount, transfers } = this.#locked(use);
-    if (use.maxCount !== null && transfers >= use.maxCount) return 0n;
-    const left = use.maxAmount === null ? null : use.maxAmount > amount ? use.maxAmount - amount : 0n;
-    return least(use.maxPerTransfer, left);
+  headroom(usage: LimitUsage): bigint | null {
+    if (!Counters.counts(usage)) return usage.maxPerTransfer;
+    const { amount, transfers } = this.#locked(usage);
+    if (usage.maxCount !== null && transfers >= usage.maxCount) return 0n;
+    const left = usage.maxAmount === null ? null : usage.maxAmount > amount ? usage.maxAmount - amount : 0n;
+    return least(usage.maxPerTransfer, left);
   }
 
   /** Whether it has to be remembered what an order counted here. */
-  static counts(use: Pick<Use, 'maxAmount' | 'maxCount' | 'reviewAbove'>): boolean {
-    return use.maxAmount !== null || use.maxCount !== null || use.reviewAbove !== null;
+  static counts(usage: Pick<LimitUsage, 'maxAmount' | 'maxCount' | 'reviewAbove'>): boolean {
+    return usage.maxAmount !== null || usage.maxCount !== null || usage.reviewAbove !== null;
   }
 
   /** The most that one more order may move without a review; null: no bound. */
-  unreviewedHeadroom(use: Use): bigint | null {
-    if (use.reviewAbove === null) return null;
-    const { amount } = this.#locked(use);
-    return use.reviewAbove > amount ? use.reviewAbove - amount : 0n;
+  unreviewedHeadroom(usage: LimitUsage): bigint | null {
+    if (usage.reviewAbove === null) return null;
+    const { amount } = this.#locked(usage);
+    return usage.reviewAbove > amount ? usage.reviewAbove - amount : 0n;
   }
 
-  count(use: Use, amountMinor: bigint, isReviewed: boolean): void {
-    if (!Counters.counts(use)) return;
-    const counter = this.#locked(use);
+  count(usage: LimitUsage, amountMinor: bigint, isReviewed: boolean): void {
+    if (!Counters.counts(usage)) return;
+    const counter = this.#locked(usage);
     this.#change({
       ...counter,
       amount: counter.amount + amountMinor,
       transfers: counter.transfers + 1,
-      maxAmount: use.maxAmount,
-      maxTransfers: use.maxCount,
+      maxAmount: usage.maxAmount,
+      maxTransfers: usage.maxCount,
       reviewed: isReviewed ? counter.reviewed + amountMinor : counter.reviewed,
       // Held amounts come after a bound that was lowered, too: the one that the others were counted under stays.
-      reviewAbove: isReviewed ? counter.reviewAbove : use.reviewAbove,
+      reviewAbove: isReviewed ? counter.reviewAbove : usage.reviewAbove,
     });
   }
 
-  giveBack(use: LimitUse, wasReviewed: boolean): void {
-    const counter = this.#locked(use);
+  giveBack(usage: RecordedUsage, wasReviewed: boolean): void {
+    const counter = this.#locked(usage);
     // Held before reviews were counted, it is not among them.
-    const left = wasReviewed ? counter.reviewed - use.amount : counter.reviewed;
+    const left = wasReviewed ? counter.reviewed - usage.amount : counter.reviewed;
     this.#change({
       ...counter,
-      amount: counter.amount - use.amount,
+      amount: counter.amount - usage.amount,
       transfers: counter.transfers - 1,
       reviewed: left > 0n ? left : 0n,
     });
   }
 
   /** Those that nothing had counted before. */
-  added(): CounterRow[] {
+  added(): Counter[] {
     return this.#written((name) => this.#missing.has(name));
   }
 
-  changed(): CounterRow[] {
+  changed(): Counter[] {
     return this.#written((name) => !this.#missing.has(name));
   }
 
-  #written(which: (name: string) => boolean): CounterRow[] {
-    return [...this.#changed].filter(which).map((name) => this.#counters.get(name) as CounterRow);
+  #written(which: (name: string) => boolean): Counter[] {
+    return [...this.#changed].filter(which).map((name) => this.#counters.get(name) as Counter);
   }
 
-  #change(counter: CounterRow): void {
+  #change(counter: Counter): void {
     this.#counters.set(nameOf(counter), counter);
     this.#changed.add(nameOf(counter));
   }
 
-  #locked(name: CounterName): CounterRow {
+  #locked(name: CounterName): Counter {
     const counter = this.#counters.get(nameOf(name));
     if (counter !== undefined) return counter;
-    if (!this.#missing.has(nameOf(name))) throw new CounterNotLocked(nameOf(name));
+    if (!this.#missing.has(nameOf(name))) throw new CounterNotLockedError(nameOf(name));
     const { limitKey, subjectKey, periodStart } = name;
     return {
       limitKey,

@@ -6,7 +6,20 @@ import {
   type LoanPaymentParts,
   unbounded,
 } from '../../ledger/index.ts';
-import type { AccountFacts, LoanDues } from '../queries.ts';
+import type { AccountFacts, LoanDues } from './account.ts';
+
+/** How a payment on a loan was split, beside its entry; negative where a reversal gave it back. Minor units. */
+export interface LoanPayment {
+  readonly accountKey: bigint;
+  readonly seq: bigint;
+  readonly toFees: bigint;
+  readonly toInterest: bigint;
+  readonly toPrincipal: bigint;
+  /** What of it counted as the amount due. */
+  readonly toDue: bigint;
+  /** It left nothing due: the loan is in good standing from then on. */
+  readonly meetsDue: boolean;
+}
 
 /** A deposit stops at its overdraft line, a debt at zero: its balance is minus the payoff. */
 export function boundsOf(account: AccountFacts, option: LoanPaymentOption = 'DEFAULT'): Bounds {
@@ -19,7 +32,7 @@ export function boundsOf(account: AccountFacts, option: LoanPaymentOption = 'DEF
 }
 
 /** The most that the option itself lets a payment be; null: no more than the account's bounds do. */
-export function optionRoom(account: AccountFacts, option: LoanPaymentOption): bigint | null {
+export function optionHeadroom(account: AccountFacts, option: LoanPaymentOption): bigint | null {
   return option === 'INTEREST_ONLY' ? (account.loan?.interest ?? 0n) : null;
 }
 

@@ -1,7 +1,23 @@
 import { type BusinessCalendar, cutOff } from '../../institutions/index.ts';
 import type { LoanPaymentOption } from '../../ledger/index.ts';
-import type { Policy } from '../settings/setting-queries.ts';
 import type { TransferType } from './transfer.ts';
+
+/** The treatment of transfers of one type and currency before they post. */
+export interface Policy {
+  readonly transferType: TransferType;
+  readonly currency: string;
+  /** Null: never reviewed. */
+  readonly review: {
+    readonly aboveMinor: bigint;
+    readonly secondApprovalAboveMinor: bigint | null;
+    readonly seconds: number;
+    /** The outcome of a review that runs out of time. */
+    readonly onReviewTimeout: 'POST' | 'EXPIRE';
+  } | null;
+  /** Local time of the institution as HH:MM:SS; null: no cut-off. */
+  readonly cutOff: string | null;
+  readonly paymentOptions: readonly LoanPaymentOption[];
+}
 
 /** What a pending transfer waits for, and what becomes of it by itself. */
 export interface PendingTerms {

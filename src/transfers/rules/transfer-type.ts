@@ -1,6 +1,6 @@
 import type { Actor } from '../../institutions/index.ts';
-import type { Facts } from '../desk/facts.ts';
-import type { AccountFacts } from '../queries.ts';
+import type { AccountFacts } from './account.ts';
+import type { Facts } from './facts.ts';
 import type { TransferType } from './transfer.ts';
 
 /** What kind of transfer these two accounts make: the destination speaks first. */

@@ -61,17 +61,17 @@ export type DeskOrder =
 
 export interface Transfer {
   readonly id: string;
-  /** Undefined only where an order was refused before its type could be told. */
-  readonly transferType: TransferType | undefined;
+  /** Null only if the order was refused before its type was known. */
+  readonly transferType: TransferType | null;
   readonly fromAccountId: string;
   readonly toAccountId: string;
   readonly amountMinor: bigint;
   readonly currencyCode: string;
   readonly status: TransferStatus;
   readonly createdAt: Date;
-  readonly failureCode: FailureCode | undefined;
+  readonly failureCode: FailureCode | null;
   /** A public sentence beside the failure code. */
-  readonly failureDetail: string | undefined;
+  readonly failureDetail: string | null;
   readonly memo: string | null;
   /** With `limit_exceeded`, where it was read with the transfer. */
   readonly exceededLimit?: ExceededLimit | null;
@@ -129,3 +129,8 @@ export type Unchanged =
   | 'not_allowed'
   /** Only a completed transfer that is no reversal, and has none, can be reversed. */
   | 'not_reversible';
+
+/** The person behind a member's token; null for a client. */
+export function personOf(actor: Actor | undefined): bigint | null {
+  return actor?.kind === 'member' ? actor.personKey : null;
+}

@@ -3,10 +3,11 @@ import { appendAudit, type CommandOrigin, type Origin } from '../../events/index
 import { type BusinessDay, replaceBusinessDays, selectBusinessDays } from '../../institutions/index.ts';
 import type { Clock, Database, InstitutionId, Transaction } from '../../storage/index.ts';
 import { type Consent, consentOfTwo } from '../dual-control/dual-control.ts';
-import { type LimitRow, replaceLimits, selectLimits } from '../limit-queries.ts';
+import { replaceLimits, selectLimits } from '../limits/limit-queries.ts';
 import type { ContributionLimit } from '../rules/contributions.ts';
+import type { Limit } from '../rules/limits.ts';
+import type { Policy } from '../rules/policies.ts';
 import {
-  type Policy,
   replaceContributionLimits,
   replacePolicies,
   selectContributionLimits,
@@ -16,7 +17,7 @@ import {
 /** All that an institution lays down about transfers. Amounts are minor units. */
 export interface TransferRules {
   readonly policies: readonly Policy[];
-  readonly limits: readonly LimitRow[];
+  readonly limits: readonly Limit[];
   readonly businessDays: readonly BusinessDay[];
   readonly contributionLimits: readonly ContributionLimit[];
 }
@@ -27,7 +28,7 @@ type SavedRules = { readonly kind: 'saved' } | Extract<Consent, { kind: 'propose
 /**
  * Puts these rules in the place of those before. They hold for orders from then on, within a second in every process;
  * what is pending keeps the terms that it was held under. A limit keeps what it has counted while it keeps its key; so
- * under a key that was ever used nothing else may be counted: LimitKeyTaken, and nothing is saved.
+ * under a key that was ever used nothing else may be counted: LimitKeyTakenError, and nothing is saved.
  */
 export async function saveTransferRules(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
@@ -41,12 +42,12 @@ export async function saveTransferRules(
     const before = await selectRules(tx);
     const consent = isCommand(origin) && (await consentOfTwo(tx, { kind: 'RULES', subject }, origin, at));
     if (consent && consent.kind === 'proposed') return consent;
-    const [taken] = await replaceLimits(tx, institutionId, rules.limits);
-    if (taken !== undefined) throw new LimitKeyTaken(taken);
+    const [taken] = await replaceLimits(tx, rules.limits);
+    if (taken !== undefined) throw new LimitKeyTakenError(taken);
     await replaceBusinessDays(tx, rules.businessDays);
-    await replaceContributionLimits(tx, institutionId, rules.contributionLimits);
+    await replaceContributionLimits(tx, rules.contributionLimits);
     // Last: they say whether the database asks for a second person.
-    await replacePolicies(tx, institutionId, rules.policies);
+    await replacePolicies(tx, rules.policies);
     const change = changeOf(before, await selectRules(tx));
     const entry = { action: 'transfer.rules_changed', outcome: 'succeeded', subject, origin } as const;
     await appendAudit(tx, { ...entry, ...change }, at);
@@ -60,12 +61,11 @@ function isCommand(origin: CommandOrigin | Origin): origin is CommandOrigin {
 }
 
 async function selectRules(tx: Transaction): Promise<TransferRules> {
-  const { institutionId } = tx;
   const [policies, limits, businessDays, contributionLimits] = await Promise.all([
-    selectPolicies(tx, institutionId),
-    selectLimits(tx, institutionId),
+    selectPolicies(tx),
+    selectLimits(tx),
     selectBusinessDays(tx),
-    selectContributionLimits(tx, institutionId),
+    selectContributionLimits(tx),
   ]);
   return { policies, limits, businessDays, contributionLimits };
 }
@@ -95,8 +95,8 @@ function asText(row: object): string {
 }
 
 /** What was counted for a user must not stand for a membership that happens to have the same key, nor a day's for a month. */
-export class LimitKeyTaken extends Error {
-  override readonly name = 'LimitKeyTaken';
+export class LimitKeyTakenError extends Error {
+  override readonly name = 'LimitKeyTakenError';
   constructor(limitKey: number) {
     super(
       `limit_key ${limitKey} has counted something else until now: give the limit a number that was never used. Nothing was saved.`,

@@ -1,60 +1,30 @@
-import type { LoanPaymentOption } from '../../ledger/index.ts';
-import { type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+import { columnsOf, type Queryable, sql } from '../../storage/index.ts';
 import type { ContributionLimit } from '../rules/contributions.ts';
-import type { TransferType } from '../rules/transfer.ts';
-
-/** How transfers of one type and currency are treated before they post. */
-export interface Policy {
-  readonly transferType: TransferType;
-  readonly currency: string;
-  /** Null: never reviewed. */
-  readonly review: {
-    readonly aboveMinor: bigint;
-    readonly secondApprovalAboveMinor: bigint | null;
-    readonly seconds: number;
-    readonly onReviewTimeout: 'POST' | 'EXPIRE';
-  } | null;
-  /** A wall time of the institution's as HH:MM:SS; null: no cut-off. */
-  readonly cutOff: string | null;
-  readonly paymentOptions: readonly LoanPaymentOption[];
-}
-
-interface PolicyRow {
-  transfer_type: TransferType;
-  currency: string;
-  review_above: bigint | null;
-  second_approval_above: bigint | null;
-  review_seconds: number | null;
-  on_review_timeout: 'POST' | 'EXPIRE' | null;
-  cut_off: string | null;
-  payment_options: LoanPaymentOption[];
-}
+import type { IdPrefix } from '../rules/facts.ts';
+import type { Policy } from '../rules/policies.ts';
 
 const policies = sql(
   'transfers_policies',
-  `select transfer_type, currency, review_above, second_approval_above, review_seconds, on_review_timeout,
-          cut_off::text as cut_off, payment_options
+  `select transfer_type, currency, review_above as above_minor, second_approval_above as second_approval_above_minor,
+          review_seconds as seconds, on_review_timeout, cut_off::text as cut_off, payment_options
    from transfer_policies where institution_id = $1 order by transfer_type, currency`,
 );
 
-export async function selectPolicies(db: Queryable, institutionId: InstitutionId): Promise<Policy[]> {
-  const { rows } = await db.query<PolicyRow>(policies, [institutionId]);
-  return rows.map((row) => ({
-    transferType: row.transfer_type,
-    currency: row.currency,
+export async function selectPolicies(db: Queryable): Promise<Policy[]> {
+  const { rows } = await db.query<Omit<Policy, 'review'> & Nullable<NonNullable<Policy['review']>>>(
+    policies,
+    [db.institutionId],
+  );
+  return rows.map(({ aboveMinor, secondApprovalAboveMinor, seconds, onReviewTimeout, ...policy }) => ({
+    ...policy,
     review:
-      row.review_above === null || row.review_seconds === null || row.on_review_timeout === null
+      aboveMinor === null || seconds === null || onReviewTimeout === null
         ? null
-        : {
-            aboveMinor: row.review_above,
-            secondApprovalAboveMinor: row.second_approval_above,
-            seconds: row.review_seconds,
-            onReviewTimeout: row.on_review_timeout,
-          },
-    cutOff: row.cut_off,
-    paymentOptions: row.payment_options,
+        : { aboveMinor, secondApprovalAboveMinor, seconds, onReviewTimeout },
   }));
 }
+
+type Nullable<Row> = { readonly [Member in keyof Row]: Row[Member] | null };
 
 const removePolicies = sql(
   'transfers_remove_policies',
@@ -71,15 +41,11 @@ const addPolicies = sql(
            payment_options)`,
 );
 
-/** Exactly these. */
-export async function replacePolicies(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  rows: readonly Policy[],
-): Promise<void> {
-  await tx.query(removePolicies, [institutionId]);
+/** Replaces all of the institution's. */
+export async function replacePolicies(tx: Queryable, rows: readonly Policy[]): Promise<void> {
+  await tx.query(removePolicies, [tx.institutionId]);
   await tx.query(addPolicies, [
-    institutionId,
+    tx.institutionId,
     rows.map((row) => row.transferType),
     rows.map((row) => row.currency),
     rows.map((row) => row.review?.aboveMinor ?? null),
@@ -93,25 +59,12 @@ export async function replacePolicies(
 
 const contributionLimits = sql(
   'transfers_contribution_limits',
-  `select tax_year, base, catch_up, filing_date from contribution_limits where institution_id = $1 order by tax_year`,
+  `select tax_year as year, base as limit_cents, catch_up as catch_up_cents, filing_date
+   from contribution_limits where institution_id = $1 order by tax_year`,
 );
 
-export async function selectContributionLimits(
-  db: Queryable,
-  institutionId: InstitutionId,
-): Promise<ContributionLimit[]> {
-  const { rows } = await db.query<{
-    tax_year: number;
-    base: bigint;
-    catch_up: bigint;
-    filing_date: string | null;
-  }>(contributionLimits, [institutionId]);
-  return rows.map((row) => ({
-    year: row.tax_year,
-    limitCents: row.base,
-    catchUpCents: row.catch_up,
-    filingDate: row.filing_date,
-  }));
+export async function selectContributionLimits(db: Queryable): Promise<ContributionLimit[]> {
+  return (await db.query<ContributionLimit>(contributionLimits, [db.institutionId])).rows;
 }
 
 const removeContributionLimits = sql(
@@ -124,26 +77,16 @@ const addContributionLimits = sql(
    select $1, v.* from unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::date[]) as v`,
 );
 
-/** Exactly these. */
+/** Replaces all of the institution's. */
 export async function replaceContributionLimits(
   tx: Queryable,
-  institutionId: InstitutionId,
   rows: readonly ContributionLimit[],
 ): Promise<void> {
-  await tx.query(removeContributionLimits, [institutionId]);
+  await tx.query(removeContributionLimits, [tx.institutionId]);
   await tx.query(addContributionLimits, [
-    institutionId,
-    rows.map((row) => row.year),
-    rows.map((row) => row.limitCents),
-    rows.map((row) => row.catchUpCents),
-    rows.map((row) => row.filingDate ?? null),
+    tx.institutionId,
+    ...columnsOf(rows, 'year', 'limitCents', 'catchUpCents', 'filingDate'),
   ]);
-}
-
-/** Ids of transfers that begin so are this client's. */
-export interface IdPrefix {
-  readonly prefix: string;
-  readonly clientId: string;
 }
 
 const idPrefixes = sql(
@@ -151,7 +94,6 @@ const idPrefixes = sql(
   'select prefix, client_id from transfer_id_prefixes where institution_id = $1 order by prefix',
 );
 
-export async function selectIdPrefixes(db: Queryable, institutionId: InstitutionId): Promise<IdPrefix[]> {
-  const { rows } = await db.query<{ prefix: string; client_id: string }>(idPrefixes, [institutionId]);
-  return rows.map((row) => ({ prefix: row.prefix, clientId: row.client_id }));
+export async function selectIdPrefixes(db: Queryable): Promise<IdPrefix[]> {
+  return (await db.query<IdPrefix>(idPrefixes, [db.institutionId])).rows;
 }

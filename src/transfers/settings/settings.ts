@@ -1,32 +1,8 @@
-import {
-  type BusinessCalendar,
-  findInstitution,
-  type Institution,
-  selectBusinessDays,
-} from '../../institutions/index.ts';
+import { findInstitution, selectBusinessDays } from '../../institutions/index.ts';
 import type { Database, InstitutionId } from '../../storage/index.ts';
-import { type LimitRow, selectLimits } from '../limit-queries.ts';
-import type { ContributionLimit } from '../rules/contributions.ts';
-import {
-  type IdPrefix,
-  type Policy,
-  selectContributionLimits,
-  selectIdPrefixes,
-  selectPolicies,
-} from './setting-queries.ts';
-
-/** What an institution laid down and rarely changes. */
-export interface TransferSettings {
-  readonly institution: Institution;
-  readonly policies: readonly Policy[];
-  readonly calendar: BusinessCalendar;
-  /** The institution's own, where they differ from the published ones. */
-  readonly contributionLimits: readonly ContributionLimit[];
-  /** As they were a moment ago: they tell which counters to lock. What binds an order is read behind the locks. */
-  readonly recentLimits: readonly LimitRow[];
-  /** A new one holds within a second; the database refuses it at once. */
-  readonly idPrefixes: readonly IdPrefix[];
-}
+import { selectLimits } from '../limits/limit-queries.ts';
+import type { TransferSettings } from '../rules/facts.ts';
+import { selectContributionLimits, selectIdPrefixes, selectPolicies } from './setting-queries.ts';
 
 export type ReadSettings = (institutionId: InstitutionId) => Promise<TransferSettings>;
 
@@ -54,11 +30,11 @@ async function readSettings(database: Database, institutionId: InstitutionId): P
     database.directory((db) => findInstitution(db, institutionId)),
     database.read(institutionId, (db) =>
       Promise.all([
-        selectPolicies(db, institutionId),
+        selectPolicies(db),
         selectBusinessDays(db),
-        selectContributionLimits(db, institutionId),
-        selectLimits(db, institutionId),
-        selectIdPrefixes(db, institutionId),
+        selectContributionLimits(db),
+        selectLimits(db),
+        selectIdPrefixes(db),
       ]),
     ),
   ]);

@@ -62,9 +62,10 @@ export async function answerDryRun(services: Services, actor: Actor, order: Orde
     case 'decision':
       return decided(outcome, false);
     case 'replayed': {
-      const { failureCode: code, failureDetail: detail = 'The transfer was declined.' } = outcome.transfer;
+      const { failureCode: code, failureDetail } = outcome.transfer;
+      const detail = failureDetail ?? 'The transfer was declined.';
       const limit = outcome.transfer.exceededLimit ?? null;
-      const reasons = code === undefined ? [] : [{ code, detail, limit }];
+      const reasons = code === null ? [] : [{ code, detail, limit }];
       return decided({ transfer: outcome.transfer, reasons }, true);
     }
   }

@@ -125,7 +125,7 @@ function answer(outcome: Outcome): Answer {
 /** An outcome like any other, only told as a problem. */
 function declined(transfer: Transfer): Answer {
   const { failureCode, failureDetail } = transfer;
-  if (failureCode === undefined) throw new Error('http: a failed transfer without a reason');
+  if (failureCode === null) throw new Error('http: a failed transfer without a reason');
   const limit = transfer.exceededLimit;
   const members = {
     transfer: presentTransfer(transfer),

@@ -1,5 +1,5 @@
-import type { AuditAction, AuditEntry } from '../events/index.ts';
-import type { ActOutcome, DeskOrder, Outcome, Transfer } from './rules/transfer.ts';
+import type { AuditAction, AuditEntry } from '../../events/index.ts';
+import type { ActOutcome, DeskOrder, Outcome, Transfer } from '../rules/transfer.ts';
 
 type Change = Extract<DeskOrder, { kind: 'transition' | 'reverse' }>;
 
@@ -56,7 +56,7 @@ function auditOfAct(
 function changed({ status, failureCode }: Transfer, approvals: Approvals | undefined) {
   return {
     before: { status: 'PENDING', approvedBy: approvals?.before },
-    after: { status, failureCode, approvedBy: approvals?.after },
+    after: { status, failureCode: failureCode ?? undefined, approvedBy: approvals?.after },
   };
 }
 
@@ -66,7 +66,8 @@ function auditOfReversal(
 ): AuditEntry | undefined {
   const entry = { action: 'transfer.reversed', subject, origin } as const;
   if (outcome.kind === 'new') {
-    const { status, failureCode } = outcome.transfer;
+    const { status } = outcome.transfer;
+    const failureCode = outcome.transfer.failureCode ?? undefined;
     const after = { reversedBy: transferId, status, failureCode };
     return failureCode === undefined
       ? { ...entry, outcome: 'succeeded', before: {}, after }

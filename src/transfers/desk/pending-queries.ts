@@ -1,6 +1,13 @@
-import { nameOf, type Operator } from '../events/index.ts';
-import { counted, type InstitutionId, type Queryable, sql, type Write } from '../storage/index.ts';
-import type { PendingTerms } from './rules/policies.ts';
+import { nameOf, type Operator } from '../../events/index.ts';
+import {
+  columnsOf,
+  counted,
+  type InstitutionId,
+  type Queryable,
+  sql,
+  type Write,
+} from '../../storage/index.ts';
+import type { PendingTerms } from '../rules/policies.ts';
 
 /** A pending transfer's terms, and who has approved it. */
 export interface PendingRow extends PendingTerms {
@@ -16,54 +23,20 @@ const ordererShutOut = `exists (
             select from users u
             where u.institution_id = $1 and u.user_key = t.user_key and (u.locked_by_operator or not u.active))`;
 
-interface TermsColumns {
-  readonly held_for: PendingTerms['heldFor'];
-  readonly due_at: Date;
-  readonly when_due: PendingTerms['whenDue'];
-  readonly approvals_needed: number;
-  readonly not_before: Date | null;
-}
-
-function toTerms(row: TermsColumns): PendingTerms {
-  return {
-    heldFor: row.held_for,
-    dueAt: row.due_at,
-    whenDue: row.when_due,
-    approvalsNeeded: row.approvals_needed,
-    notBefore: row.not_before,
-  };
-}
-
 const pendingById = sql(
   'transfers_pending_by_id',
   `select p.transfer_key, p.held_for, p.due_at, p.when_due, p.approvals_needed, p.not_before,
           (select coalesce(json_agg(array_remove(array[a.operator, a.sudo_user], null)), '[]') from transfer_approvals a
            where a.institution_id = $1 and a.transfer_key = p.transfer_key) as approved_by,
-          ${ordererShutOut} as orderer_shut_out
+          ${ordererShutOut} as is_orderer_shut_out
    from idempotency_keys i
    join pending_transfers p on p.institution_id = $1 and p.transfer_key = i.transfer_key
    join transfers t on t.institution_id = $1 and t.transfer_key = i.transfer_key
    where i.institution_id = $1 and i.transfer_id = any ($2::text[])`,
 );
 
-export async function selectPending(
-  db: Queryable,
-  institutionId: InstitutionId,
-  transferIds: readonly string[],
-): Promise<PendingRow[]> {
-  const { rows } = await db.query<
-    {
-      transfer_key: bigint;
-      approved_by: string[][];
-      orderer_shut_out: boolean;
-    } & TermsColumns
-  >(pendingById, [institutionId, transferIds]);
-  return rows.map((row) => ({
-    transferKey: row.transfer_key,
-    ...toTerms(row),
-    approvedBy: row.approved_by,
-    isOrdererShutOut: row.orderer_shut_out,
-  }));
+export async function selectPending(db: Queryable, transferIds: readonly string[]): Promise<PendingRow[]> {
+  return (await db.query<PendingRow>(pendingById, [db.institutionId, transferIds])).rows;
 }
 
 /** What the act on a pending transfer needs to know before its accounts are locked. */
@@ -73,14 +46,14 @@ export interface PendingName {
   readonly toAccountId: string;
 }
 
-/** A place in what is pending, the first due first. */
-export interface PendingPlace {
+/** A position in the list of pending transfers, the first due first. */
+export interface PendingPosition {
   readonly dueAt: Date;
   readonly transferKey: bigint;
 }
 
-/** Before all that is pending. */
-export const firstPlace: PendingPlace = { dueAt: new Date(0), transferKey: 0n };
+/** Before the first pending transfer. */
+export const firstPosition: PendingPosition = { dueAt: new Date(0), transferKey: 0n };
 
 const due = sql(
   'transfers_due',
@@ -95,25 +68,12 @@ const due = sql(
 /** The next ones after a place whose time has come, the first due first; without those that the clock does not post. */
 export async function selectDue(
   db: Queryable,
-  institutionId: InstitutionId,
   now: Date,
-  after: PendingPlace,
+  after: PendingPosition,
   most: number,
-): Promise<(PendingName & PendingPlace)[]> {
-  const { rows } = await db.query<{
-    due_at: Date;
-    transfer_key: bigint;
-    transfer_id: string;
-    from_account_id: string;
-    to_account_id: string;
-  }>(due, [institutionId, now, after.dueAt, after.transferKey, most]);
-  return rows.map((row) => ({
-    dueAt: row.due_at,
-    transferKey: row.transfer_key,
-    transferId: row.transfer_id,
-    fromAccountId: row.from_account_id,
-    toAccountId: row.to_account_id,
-  }));
+): Promise<(PendingName & PendingPosition)[]> {
+  const values = [db.institutionId, now, after.dueAt, after.transferKey, most];
+  return (await db.query<PendingName & PendingPosition>(due, values)).rows;
 }
 
 const hold = counted(
@@ -131,20 +91,16 @@ export function insertPending(
   rows: readonly (PendingTerms & { readonly transferKey: bigint })[],
 ): readonly Write[] {
   if (rows.length === 0) return [];
-  return [
-    {
-      statement: hold,
-      values: [
-        institutionId,
-        rows.map((row) => row.transferKey),
-        rows.map((row) => row.heldFor),
-        rows.map((row) => row.dueAt),
-        rows.map((row) => row.whenDue),
-        rows.map((row) => row.approvalsNeeded),
-        rows.map((row) => row.notBefore),
-      ],
-    },
-  ];
+  const columns = columnsOf(
+    rows,
+    'transferKey',
+    'heldFor',
+    'dueAt',
+    'whenDue',
+    'approvalsNeeded',
+    'notBefore',
+  );
+  return [{ statement: hold, values: [institutionId, ...columns] }];
 }
 
 const postpone = counted(
@@ -161,17 +117,8 @@ export function updatePending(
   rows: readonly Pick<PendingRow, 'transferKey' | 'dueAt' | 'whenDue'>[],
 ): readonly Write[] {
   if (rows.length === 0) return [];
-  return [
-    {
-      statement: postpone,
-      values: [
-        institutionId,
-        rows.map((row) => row.transferKey),
-        rows.map((row) => row.dueAt),
-        rows.map((row) => row.whenDue),
-      ],
-    },
-  ];
+  const columns = columnsOf(rows, 'transferKey', 'dueAt', 'whenDue');
+  return [{ statement: postpone, values: [institutionId, ...columns] }];
 }
 
 export interface Approval {
@@ -205,7 +152,7 @@ export function insertApprovals(
 }
 
 /** For the operator's list. */
-export interface ReviewRow extends PendingTerms, PendingPlace {
+export interface ReviewRow extends PendingTerms, PendingPosition {
   readonly transferId: string;
   readonly transferType: string;
   readonly fromAccountId: string;
@@ -219,11 +166,12 @@ export interface ReviewRow extends PendingTerms, PendingPlace {
 
 const pendingPage = sql(
   'transfers_pending_page',
-  `select p.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.amount, t.currency, t.created_at,
+  `select p.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.amount as amount_minor,
+          t.currency as currency_code, t.created_at,
           p.held_for, p.due_at, p.when_due, p.approvals_needed, p.not_before,
           array(select a.operator from transfer_approvals a
                 where a.institution_id = $1 and a.transfer_key = p.transfer_key order by a.approved_at) as approved_by,
-          ${ordererShutOut} as orderer_shut_out
+          ${ordererShutOut} as is_orderer_shut_out
    from pending_transfers p
    join transfers t on t.institution_id = p.institution_id and t.transfer_key = p.transfer_key
    where p.institution_id = $1 and (p.due_at, p.transfer_key) > ($2::timestamptz, $3::bigint)
@@ -233,35 +181,9 @@ const pendingPage = sql(
 /** The next ones after a place in the list, the first due first. */
 export async function selectPendingPage(
   db: Queryable,
-  institutionId: InstitutionId,
-  after: PendingPlace,
+  after: PendingPosition,
   most: number,
 ): Promise<ReviewRow[]> {
-  const { rows } = await db.query<
-    {
-      transfer_key: bigint;
-      transfer_id: string;
-      transfer_type: string;
-      from_account_id: string;
-      to_account_id: string;
-      amount: bigint;
-      currency: string;
-      created_at: Date;
-      approved_by: string[];
-      orderer_shut_out: boolean;
-    } & TermsColumns
-  >(pendingPage, [institutionId, after.dueAt, after.transferKey, most]);
-  return rows.map((row) => ({
-    transferKey: row.transfer_key,
-    transferId: row.transfer_id,
-    transferType: row.transfer_type,
-    fromAccountId: row.from_account_id,
-    toAccountId: row.to_account_id,
-    amountMinor: row.amount,
-    currencyCode: row.currency,
-    createdAt: row.created_at,
-    ...toTerms(row),
-    approvedBy: row.approved_by,
-    isOrdererShutOut: row.orderer_shut_out,
-  }));
+  const values = [db.institutionId, after.dueAt, after.transferKey, most];
+  return (await db.query<ReviewRow>(pendingPage, values)).rows;
 }

@@ -1,0 +1,61 @@
+import { columnsOf, type Queryable, sql } from '../../storage/index.ts';
+import type { Limit } from '../rules/limits.ts';
+
+const limits = sql(
+  'transfers_limits',
+  `select limit_key, subject, period, transfer_type, source_type, currency, max_per_transfer, max_amount, max_count,
+          review_above
+   from transfer_limits where institution_id = $1 order by limit_key`,
+);
+
+export async function selectLimits(db: Queryable): Promise<Limit[]> {
+  return (await db.query<Limit>(limits, [db.institutionId])).rows;
+}
+
+const removeLimits = sql('transfers_remove_limits', 'delete from transfer_limits where institution_id = $1');
+const addLimits = sql(
+  'transfers_add_limits',
+  `insert into transfer_limits (institution_id, limit_key, subject, period, transfer_type, source_type, currency,
+                                max_per_transfer, max_amount, max_count, review_above)
+   select $1, v.*
+   from unnest($2::integer[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
+               $10::integer[], $11::bigint[]) as v`,
+);
+const useKeys = sql(
+  'transfers_use_limit_keys',
+  `insert into limit_keys (institution_id, limit_key, counts)
+   select $1, v.* from unnest($2::integer[], $3::text[]) as v
+   on conflict do nothing`,
+);
+const keysTaken = sql(
+  'transfers_limit_keys_taken',
+  `select k.limit_key from limit_keys k
+   join unnest($2::integer[], $3::text[]) as v (limit_key, counts) on v.limit_key = k.limit_key
+   where k.institution_id = $1 and k.counts <> v.counts
+   order by k.limit_key`,
+);
+
+/**
+ * Replaces all limits of the institution. A limit keeps its counters for as long as it keeps its key. Returns the keys that
+ * were ever used to count something else; if there are any, nothing is replaced.
+ */
+export async function replaceLimits(tx: Queryable, rows: readonly Limit[]): Promise<number[]> {
+  const { institutionId } = tx;
+  const used = [institutionId, rows.map((row) => row.limitKey), rows.map(whatCounts)];
+  await tx.query(useKeys, used);
+  const taken = (await tx.query<{ limitKey: number }>(keysTaken, used)).rows.map((row) => row.limitKey);
+  if (taken.length > 0) return taken;
+  await tx.query(removeLimits, [institutionId]);
+  const columns = columnsOf(
+    rows,
+    ...(['limitKey', 'subject', 'period', 'transferType', 'sourceType', 'currency'] as const),
+    ...(['maxPerTransfer', 'maxAmount', 'maxCount', 'reviewAbove'] as const),
+  );
+  await tx.query(addLimits, [institutionId, ...columns]);
+  return [];
+}
+
+/** As the column `counts` of the database has it. */
+function whatCounts({ subject, period, transferType, sourceType, currency }: Limit): string {
+  return [subject, period, transferType ?? '', sourceType ?? '', currency].join(' ');
+}

@@ -1,0 +1,105 @@
+import { type Book, type LoanPaymentOption, unbounded } from '../../ledger/index.ts';
+import type { AccountFacts } from './account.ts';
+import type { Judgement } from './decide.ts';
+import type { Counters } from './limits.ts';
+import { boundsOf, type LoanPayment, splitPayment } from './loans.ts';
+
+/** Does to the book and the counters what a judgement without a failure says; answers how a loan was paid by it. */
+export function apply(
+  { amountMinor, from, to, usages, pending, paymentOption }: Judgement,
+  postingKey: bigint,
+  book: Book,
+  counters: Counters,
+): LoanPayment | null {
+  if (from === undefined || to === undefined)
+    throw new Error('transfers: what has no accounts cannot be applied');
+  for (const usage of usages) counters.count(usage, amountMinor, pending?.heldFor === 'REVIEW');
+  const option = paymentOption ?? 'DEFAULT';
+  const [out, into] =
+    pending === null
+      ? [{ posted: -amountMinor }, { posted: amountMinor }]
+      : [{ debitsPending: amountMinor }, { creditsPending: amountMinor }];
+  const parts = pending === null ? loanParts(to, amountMinor, option, book) : null;
+  book.move(
+    postingKey,
+    pending === null ? 'TRANSFER' : 'HOLD',
+    { accountId: from.accountId, change: out, bounds: boundsOf(from) },
+    { accountId: to.accountId, change: into, bounds: boundsOf(to, option) },
+  );
+  return parts && takeOff(to, parts, book);
+}
+
+/** Posts what was held. It was decided when it was held: no bound binds it now. */
+export function postHeld(
+  transfer: { readonly amountMinor: bigint; readonly paymentOption: LoanPaymentOption | null },
+  from: AccountFacts,
+  to: AccountFacts,
+  postingKey: bigint,
+  book: Book,
+): LoanPayment | null {
+  const { amountMinor, paymentOption } = transfer;
+  const parts = loanParts(to, amountMinor, paymentOption ?? 'DEFAULT', book);
+  book.move(
+    postingKey,
+    'TRANSFER',
+    {
+      accountId: from.accountId,
+      change: { posted: -amountMinor, debitsPending: -amountMinor },
+      bounds: unbounded,
+    },
+    {
+      accountId: to.accountId,
+      change: { posted: amountMinor, creditsPending: -amountMinor },
+      bounds: unbounded,
+    },
+  );
+  return parts && takeOff(to, parts, book);
+}
+
+export function releaseHeld(
+  amountMinor: bigint,
+  fromAccountId: string,
+  toAccountId: string,
+  postingKey: bigint,
+  book: Book,
+): void {
+  book.move(
+    postingKey,
+    'RELEASE',
+    { accountId: fromAccountId, change: { debitsPending: -amountMinor }, bounds: unbounded },
+    { accountId: toAccountId, change: { creditsPending: -amountMinor }, bounds: unbounded },
+  );
+}
+
+function loanParts(to: AccountFacts, amountMinor: bigint, option: LoanPaymentOption, book: Book) {
+  return to.loan && splitPayment(amountMinor, option, to.loan, book.require(to.accountId));
+}
+
+/** Takes a payment's parts off what is due, so that the next order of the batch sees the rest. */
+function takeOff(
+  to: AccountFacts,
+  parts: NonNullable<ReturnType<typeof loanParts>>,
+  book: Book,
+): LoanPayment {
+  return changeDues(to, book, {
+    toFees: parts.toFeesMinor,
+    toInterest: parts.toInterestMinor,
+    toPrincipal: parts.toPrincipalMinor,
+    toDue: parts.toAmountDueMinor,
+  });
+}
+
+/** Changes what is due on a loan by a payment's parts, negative where a reversal gives them back. */
+export function changeDues(
+  account: AccountFacts,
+  book: Book,
+  parts: Omit<LoanPayment, 'accountKey' | 'seq' | 'meetsDue'>,
+): LoanPayment {
+  const { loan } = account;
+  if (loan === null) throw new Error('transfers: only a loan has dues');
+  loan.fees -= parts.toFees;
+  loan.interest -= parts.toInterest;
+  loan.amountDue -= parts.toDue;
+  const meetsDue = parts.toDue > 0n && loan.amountDue === 0n;
+  return { accountKey: account.accountKey, seq: book.require(account.accountId).seq, meetsDue, ...parts };
+}

@@ -1,0 +1,38 @@
+import type { BusinessCalendar, Institution } from '../../institutions/index.ts';
+import type { AccountFacts } from './account.ts';
+import type { ContributionLimit } from './contributions.ts';
+import type { Limit } from './limits.ts';
+import type { Policy } from './policies.ts';
+
+/** Everything that the rules know, besides balances and counters: read after the locks, at the time that decides. */
+export interface Facts {
+  readonly settings: TransferSettings;
+  readonly at: Date;
+  /** The institution's local day of `at`. */
+  readonly day: string;
+  account(accountId: string): AccountFacts | undefined;
+  /** The person's holder record on the account, if any. */
+  holding(accountKey: bigint, personKey: bigint): { readonly mayPay: boolean } | undefined;
+  /** Persons with digital access who belong to the membership. */
+  usersOf(customerKey: bigint): ReadonlySet<bigint>;
+  readonly limits: readonly Limit[];
+}
+
+/** Settings of an institution, which rarely change; at most a second old. */
+export interface TransferSettings {
+  readonly institution: Institution;
+  readonly policies: readonly Policy[];
+  readonly calendar: BusinessCalendar;
+  /** The institution's own, where they differ from the published ones. */
+  readonly contributionLimits: readonly ContributionLimit[];
+  /** They name the counters to lock. The limits that bind an order are read behind the locks. */
+  readonly recentLimits: readonly Limit[];
+  /** A new prefix binds within a second; the database refuses a breach at once. */
+  readonly idPrefixes: readonly IdPrefix[];
+}
+
+/** Transfer ids that begin with the prefix are reserved for the client. */
+export interface IdPrefix {
+  readonly prefix: string;
+  readonly clientId: string;
+}
