@@ -38,7 +38,7 @@ export function authorize(
   if (needed.token === 'member' && caller.actor.kind !== 'member') {
     throw new Problem(
       'member_token_required',
-      'Only a member’s token can do this. A client’s token acts for nobody in person.',
+      'Only a member’s token can do this. A client’s token acts for no single member.',
     );
   }
   if (needed.scope !== undefined && !caller.scopes.includes(needed.scope)) {

@@ -1,12 +1,12 @@
-/** What a browser's page of another origin may send and read; and nothing rides on cookies. */
+/** Headers that a page of another origin may send and read. The service uses no cookies. */
 const requestHeaders =
   'Authorization, Content-Type, Idempotency-Key, transactionId, X-Request-Id, traceparent';
 const readableHeaders =
   'transactionId, Location, Link, Retry-After, Idempotent-Replayed, WWW-Authenticate, Allow, RateLimit, RateLimit-Policy';
 
 /**
- * The headers that let a page of `origin` use an answer (Fetch Standard, section 3.3), or none where the origin is not
- * one of those configured.
+ * The headers that let a page of `origin` use a response (Fetch Standard, section 3.3); none for an origin that is not
+ * configured.
  */
 export function corsHeaders(
   origin: string | undefined,
@@ -19,7 +19,7 @@ export function corsHeaders(
   };
 }
 
-/** Beside those above, for the question that a browser asks before its request. */
+/** Beside those above, for the preflight request of a browser. */
 export function preflightHeaders(methods: string): Readonly<Record<string, string>> {
   return {
     'access-control-allow-methods': methods,

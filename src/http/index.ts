@@ -1,8 +1,8 @@
 /**
- * The HTTP edge: the only place that knows Fastify, status numbers and what goes over the wire.
+ * The HTTP edge: the only module that knows Fastify, status numbers and the wire.
  *
- * Invariants: every request is authenticated before its body is read and validated before a use case sees it; every
- * refusal is a document of one family; nothing of the inside (SQL, stacks, other members' existence) goes out.
+ * Invariants: every request is authenticated before its body is read, and validated before a use case sees it; every
+ * refusal is a problem document or an OAuth error; no response holds SQL, stacks or the existence of other members.
  */
 export { createServer, type ServerOptions } from './server.ts';
 export type { CommitDelay, Services } from './services.ts';

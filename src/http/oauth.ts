@@ -3,7 +3,7 @@ import type { RawTokenRequest } from '../auth/index.ts';
 import type { AnswerDescription, Input, MediaType } from './operation.ts';
 import { OAuthErrorDocument } from './schemas.ts';
 
-/** What the OAuth operations have in common: their bodies, how a client authenticates, how they refuse. */
+/** Shared by the OAuth operations: their bodies, client authentication and refusals. */
 
 export const oauthMediaTypes: readonly MediaType[] = [
   'application/json',
@@ -23,7 +23,7 @@ export const clientParameters = {
   ),
 };
 
-/** Of what is asked about one token. */
+/** Fields of a request about one token. */
 export const TokenReference = Type.Object({
   token: Type.String({ description: 'An access token or a refresh token.' }),
   token_type_hint: parameter('`access_token` or `refresh_token`; not needed.'),
@@ -41,7 +41,7 @@ export const unknownClient: AnswerDescription = {
   examples: { invalid_client: refusal('invalid_client', 'The client or its secret is wrong.') },
 };
 
-/** The schema of such a body is not enforced: anything but an object is a request without parameters. */
+/** The schema of such a body is not enforced: any body except an object counts as a request without parameters. */
 export function tokenRequestOf({
   body,
   repeated,

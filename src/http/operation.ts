@@ -6,7 +6,7 @@ import type { Problem, ProblemCode } from '../shared/problem.ts';
 import type { Rate } from './limits/rate-limit.ts';
 import type { Services } from './services.ts';
 
-/** Whose token an operation takes, and whom its handler then sees. */
+/** The kind of token that an operation takes, and the actor that its handler gets. */
 interface ActorOf {
   readonly none: undefined;
   readonly any: Actor;
@@ -23,14 +23,14 @@ interface Example {
 }
 type Examples = Readonly<Record<string, Example>>;
 
-/** What an operation takes, parsed and validated. */
+/** The input of an operation, parsed and validated. */
 export interface Input<Params, Query, Body, Token extends TokenKind> {
   readonly actor: ActorOf[Token];
-  /** Reads whether the caller's token is active, unless that was read. Problem `invalid_token`. */
+  /** Reads once whether the caller's token is active. Throws Problem `invalid_token`. */
   verifyCaller(): Promise<unknown>;
-  /** From where it was asked. */
+  /** Transaction id and address of the request, for the audit. */
   readonly origin: Origin;
-  /** What was asked for, as callers see it, without the query. */
+  /** The requested URL as callers see it, without the query. */
   readonly url: string;
   readonly params: Params;
   readonly query: Query;
@@ -40,31 +40,31 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
   /** Names that a form gave more than once. */
   readonly repeated: readonly string[];
   /**
-   * Counts the request for the client, once it has proven who it is; operations with a token are counted before they
-   * are handled. Problem `too_many_requests`.
+   * Counts the request for a client that has authenticated in the handler. Operations with a token are counted before
+   * `handle`. Throws Problem `too_many_requests`.
    */
   countFor(clientId: string): void;
-  /** Counts the request of the caller under a rate that is not the operation's own. Problem `too_many_requests`. */
+  /** Counts the request under another rate than the operation's own. Throws Problem `too_many_requests`. */
   count(rate: Rate): void;
   /**
-   * Does what is counted only when its outcome is known, by `note`: at once no more than the caller's share of this rate
-   * has left. Problem `too_many_requests` if it is spent.
+   * Runs `act`, whose outcome decides whether `note` counts it. At most as many run at once as the caller's share has left.
+   * Throws Problem `too_many_requests` if the share is spent.
    */
   whileLeft<Result>(rate: Rate, act: () => Promise<Result>): Promise<Result>;
-  /** Counts what has happened, and refuses nothing. */
+  /** Counts, and never refuses. */
   note(rate: Rate): void;
   readonly log: { warn(facts: object, message: string): void };
-  /** A request header; of one sent twice the values joined by a comma. */
+  /** A request header; the values of a repeated one are joined by a comma. */
   header(name: string): string | undefined;
 }
 
-/** A document, or an outcome that is told as a problem. What is broken is thrown instead. */
+/** A document, or an expected outcome as a problem. Faults are thrown. */
 export type Answer = { readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly status: number; readonly body: unknown }
   | { readonly problem: Problem }
 );
 
-/** A header that not every such answer has. */
+/** A header that some of these responses lack. */
 interface OptionalHeader {
   readonly description: string;
   readonly optional: true;
@@ -92,11 +92,11 @@ interface Description<
   readonly summary: string;
   readonly description: string;
   readonly token: Token;
-  /** Needed beside the token. */
+  /** The scope that the token must have. */
   readonly scope?: Scope;
   readonly params?: Params;
   readonly query?: Query;
-  /** Parameters of `query` that are taken, and absent from openapi.json. */
+  /** Accepted parameters of `query` that openapi.json leaves out. */
   readonly undocumentedQuery?: readonly string[];
   /** Request headers beyond those that every operation reads: name to description. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -104,21 +104,21 @@ interface Description<
     readonly schema: Body;
     readonly mediaTypes: readonly MediaType[];
     readonly examples: Examples;
-    /** Fields that may hold anything, since none of it is read. */
+    /** Accepted fields that are never read, of any type. */
     readonly ignored?: readonly string[];
-    /** Numbers that are taken as decimal strings too. */
+    /** Numbers that may also be decimal strings. */
     readonly decimals?: readonly string[];
-    /** None at all is as good as an empty object. */
+    /** A missing body counts as an empty object. */
     readonly optional?: true;
   };
   readonly answers: Readonly<Record<number, AnswerDescription>>;
-  /** Codes it may answer beside those of its kind (see commonProblems in openapi.ts). */
+  /** Problem codes beside those of every operation of its kind (commonProblems in openapi.ts). */
   readonly problems?: readonly ProblemCode[];
-  /** By status, where the problem document has members of its own. */
+  /** By status: schemas of problem documents with additional members. */
   readonly problemSchemas?: Readonly<Record<number, Type.TObject>>;
-  /** Likewise, where it has headers of its own. */
+  /** By status: additional headers of problem documents. */
   readonly problemHeaders?: Readonly<Record<number, NonNullable<AnswerDescription['headers']>>>;
-  /** Counted for each client, or for each user with a member's token, and shown in `RateLimit`. */
+  /** Counted per client, or per user of a member token, and shown in `RateLimit`. */
   readonly rate?: Rate;
   /**
    * When the token of a cached caller is verified: `first`, before `handle`; `beside` it, and before the response, for
@@ -133,10 +133,10 @@ interface Description<
   ): Promise<Answer>;
 }
 
-/** One operation of the interface: what the server registers, and what openapi.json says. */
+/** One operation of the interface, for the server and for openapi.json. */
 export type Operation = Description<Type.TObject, Type.TObject, Type.TSchema, TokenKind>;
 
-/** Something for people to look at; not part of the interface. */
+/** A page for people; not part of the interface. */
 export interface Page {
   /** As OpenAPI writes it. */
   readonly path: string;
@@ -144,7 +144,7 @@ export interface Page {
 }
 
 interface PageInput {
-  /** Where callers find the service. */
+  /** Base URL of the service as callers see it. */
   readonly publicUrl: string;
   readonly params: Readonly<Record<string, string>>;
   header(name: string): string | undefined;
@@ -162,6 +162,6 @@ export function operation<
   Query extends Type.TObject = Type.TObject<Record<never, never>>,
   Body extends Type.TSchema = Type.TUndefined,
 >(description: Description<Params, Query, Body, Token>): Operation {
-  // What the schemas accept is what the handler takes; from here on only the schemas know.
+  // The schemas validate the handler's input, so its exact types can be dropped here.
   return description as unknown as Operation;
 }

@@ -31,7 +31,7 @@ import { getTransferOptions } from './routes/transfers/get-transfer-options.ts';
 import { initiateTransfer } from './routes/transfers/initiate-transfer.ts';
 import { listTransfers } from './routes/transfers/list-transfers.ts';
 
-/** Every operation, in the order in which openapi.json and the reference tell them. */
+/** Every operation, in the order of openapi.json and the reference. */
 export const operations: readonly Operation[] = [
   issueToken,
   revokeToken,

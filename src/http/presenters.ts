@@ -46,7 +46,7 @@ export function presentAccount(account: Account) {
   };
 }
 
-/** A transfer as its module has it, or an event, which knows no more than text. */
+/** A transfer of the transfers module, or of an event, whose type and status are plain text. */
 type ShownTransfer = Pick<
   Transfer,
   'id' | 'fromAccountId' | 'toAccountId' | 'amountMinor' | 'currencyCode' | 'createdAt' | 'memo'
@@ -176,7 +176,7 @@ function presentMoney(minor: bigint, currencyCode: string) {
   return { amount: exactNumber(minor, currencyCode), currencyCode };
 }
 
-/** A JSON number with all its decimals, never through a float: 105.00 is written as 105.00. */
+/** A JSON number with all its decimals (105.00), which never becomes a float. */
 function exactNumber(minor: bigint, currency: string) {
   return JSON.rawJSON(formatMinor(minor, currency));
 }

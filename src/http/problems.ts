@@ -6,7 +6,7 @@ export interface ProblemKind {
   readonly status: number;
   /** The same for every occurrence (RFC 9457, section 3.1.3). */
   readonly title: string;
-  /** Said instead of what was thrown: whoever asks in vain must not learn from the words what there is. */
+  /** Replaces the detail of the thrown problem, so that its words do not reveal whether something exists. */
   readonly detail?: string;
 }
 
@@ -33,7 +33,7 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   not_found: {
     status: 404,
     title: 'Not found',
-    detail: 'There is no such thing, or it is not yours to see.',
+    detail: 'It does not exist, or you may not see it.',
   },
   member_not_found: { status: 404, title: 'Member not found' },
   identity_mismatch: { status: 422, title: 'Identity mismatch' },
@@ -61,7 +61,7 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
 
 export const problemCodes = Object.keys(problemKinds) as ProblemCode[];
 
-/** RFC 9457. Some codes carry members of their own beside these; their pages name them. */
+/** RFC 9457. Some codes have additional members, which their pages name. */
 interface ProblemDocument {
   readonly type: string;
   readonly title: string;
@@ -73,7 +73,7 @@ interface ProblemDocument {
   readonly [member: string]: unknown;
 }
 
-/** What is sent for an error: status, headers, body. */
+/** The response for an error. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -82,7 +82,7 @@ export interface ErrorAnswer {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** `instance` names this one occurrence, where the transaction id is a UUID and so can be one's name. */
+/** `instance` names this occurrence if the transaction id is a UUID. */
 function problemDocument(problem: Problem, transactionId: string): ProblemDocument {
   const { status, title, detail } = problemKinds[problem.code];
   return {
@@ -99,7 +99,7 @@ function problemDocument(problem: Problem, transactionId: string): ProblemDocume
 
 export function problemAnswer(problem: Problem, transactionId: string): ErrorAnswer {
   const { status } = problemKinds[problem.code];
-  // Whoever is sent away for now is told when to come back (RFC 9110, section 10.2.3).
+  // Names the time to retry (RFC 9110, section 10.2.3).
   const retryAfter = problem.retryAfterSeconds ?? (status === 429 || status === 503 ? 1 : undefined);
   return {
     status,
@@ -112,8 +112,8 @@ export function problemAnswer(problem: Problem, transactionId: string): ErrorAns
 }
 
 /**
- * How the token operation refuses (RFC 6749, section 5.2). A 401 names the way in (RFC 9110, section 15.5.2), which is
- * also what 5.2 asks for when the client had tried HTTP Basic.
+ * A refusal of the token operation (RFC 6749, section 5.2). A 401 names the authentication scheme (RFC 9110, section
+ * 15.5.2), as section 5.2 demands after HTTP Basic.
  */
 export function oauthErrorAnswer(error: OAuthError): ErrorAnswer {
   const unknownClient = error.error === 'invalid_client';
@@ -128,7 +128,7 @@ export function oauthErrorAnswer(error: OAuthError): ErrorAnswer {
   };
 }
 
-/** What OAuth libraries understand of a request that could not even be read; other problems stay what they are. */
+/** The OAuth error for a request that could not be read; other problems stay problems. */
 export function asOAuthError(error: unknown): OAuthError | undefined {
   if (error instanceof OAuthError) return error;
   if (error instanceof Problem && problemKinds[error.code].status === 400) {
@@ -145,7 +145,7 @@ const fastifyErrors: ReadonlyMap<string, () => Problem> = new Map([
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', () => unsupportedMediaType()],
   [
     'FST_ERR_CTP_INVALID_CONTENT_LENGTH',
-    () => new Problem('invalid_request', 'The body is not as long as Content-Length says.'),
+    () => new Problem('invalid_request', 'The body has another length than Content-Length.'),
   ],
   ['FST_ERR_BAD_URL', () => new Problem('invalid_request', 'The path holds a malformed percent escape.')],
 ]);
@@ -170,7 +170,7 @@ function cutShort(): Problem {
   return new Problem('invalid_request', 'The connection was closed within the body.');
 }
 
-/** Whatever was thrown, as a problem; what nobody foresaw becomes `internal_error` with its cause for the log. */
+/** Any thrown value as a problem. An unexpected one becomes `internal_error`, with its cause for the log. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { traceparentOf } from './request/transaction-id.ts';
 
-/** One line for each answer. The path's pattern, not the path: an e-mail address may stand in that. */
+/** Logs one line for each response, with the pattern of the path: the path itself may contain an e-mail address. */
 export function logAnswers(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.raw.on('close', () => {
       const { operation } = request.routeOptions.config;
-      // Not by the request's own logger, which would have to be made for it.
+      // The server's logger, since most requests never create a logger of their own.
       app.log.info(
         {
           transactionId: request.id,
@@ -19,7 +19,7 @@ export function logAnswers(app: FastifyInstance): void {
           millis: Math.round(reply.elapsedTime * 10) / 10,
           clientId: request.caller?.actor.clientId,
           address: request.callerAddress ?? undefined,
-          // Whoever asked has gone, and does not know.
+          // The caller left before the response.
           unheard: reply.raw.writableFinished ? undefined : true,
         },
         'answered',
@@ -29,7 +29,7 @@ export function logAnswers(app: FastifyInstance): void {
   });
 }
 
-/** A request's own logger, made when something is said of it: mostly nothing is. */
+/** A request's own logger, created at its first line: most requests log none. */
 export class RequestLog {
   readonly #make: () => FastifyBaseLogger;
   #made: FastifyBaseLogger | undefined;

@@ -1,6 +1,5 @@
 /**
- * On every answer. A document of data may do nothing in a browser; pages bring a policy of their own that allows what
- * they need.
+ * Headers of every response. Data may not run or load anything in a browser; each page sends a policy of its own.
  */
 export function securityHeaders(publicUrl: string): Readonly<Record<string, string>> {
   return {
@@ -11,11 +10,11 @@ export function securityHeaders(publicUrl: string): Readonly<Record<string, stri
     'cross-origin-resource-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
-    // Two years. Over plain http it would be ignored (RFC 6797, section 7.2).
+    // Two years. Browsers ignore it over plain http (RFC 6797, section 7.2).
     ...(publicUrl.startsWith('https:') && {
       'strict-transport-security': 'max-age=63072000',
     }),
-    // Answers are one caller's own, or the state of a moment. Pages say otherwise.
+    // Responses belong to one caller, or to one moment. Pages set another value.
     'cache-control': 'no-store',
   };
 }

@@ -40,29 +40,29 @@ import { securityHeaders } from './security-headers.ts';
 import type { Services } from './services.ts';
 
 export interface ServerOptions extends RateOptions {
-  /** Where callers see the service. */
+  /** Base URL of the service as callers see it. */
   readonly publicUrl: string;
   /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
   readonly logLevel: string;
-  /** Where log lines go, one JSON document each. */
+  /** Receives the log, a JSON document per line. */
   readonly logStream: { write(line: string): void };
   /** How long a whole request may take to arrive. */
   readonly requestTimeoutSeconds: number;
-  /** How long a connection lives on which nothing moves: longer than anything takes to be served. */
+  /** Closes a connection without traffic after this time, which is longer than any request takes. */
   readonly silenceSeconds?: number;
-  /** Networks (CIDR) of the proxies in front, whose `X-Forwarded-For` is believed. */
+  /** Networks (CIDR) of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: readonly string[];
-  /** Requests being served beyond which others are sent away at once. */
+  /** Limit of requests in flight. */
   readonly maxInFlight?: number;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
-    /** Set for a cached caller whose token is not verified before the operation starts; an error is told only afterwards. */
+    /** Set for a cached caller whose token is verified beside the operation. An error waits for the verification. */
     unverified: Identified | null;
-    /** Where the request comes from, whichever proxies are between. */
+    /** The caller's address, before any trusted proxy. */
     callerAddress: string | null;
     bodyFacts: BodyFacts | null;
     /** For the log. */
@@ -75,7 +75,7 @@ declare module 'fastify' {
 
 const maxHeaderBytes = 16 * 1024;
 
-/** The HTTP edge, ready to listen: every operation and page, and what all of them have in common. */
+/** The HTTP edge, ready to listen, with every operation and page. */
 export async function createServer(services: Services, options: ServerOptions): Promise<FastifyInstance> {
   const headers = securityHeaders(options.publicUrl);
   const allowedOrigins = new Set(options.corsOrigins);
@@ -86,7 +86,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   app.decorateRequest('bodyFacts', null);
   app.decorateRequest('problemCode', null);
   const addressOf = callerAddressReader(options.trustedProxies ?? []);
-  // Hooks are plain functions: an async one costs every request a promise and a turn of the queue.
+  // Hooks are plain functions: an async hook costs each request a promise and a turn of the queue.
   app.addHook('onRequest', (request, _reply, done) => {
     const forwardedFor = request.headers['x-forwarded-for']?.toString();
     request.callerAddress = addressOf(request.socket.remoteAddress, forwardedFor);
@@ -100,14 +100,14 @@ export async function createServer(services: Services, options: ServerOptions): 
       throw new Problem('invalid_request', 'The Host header is missing.');
     }
     if (countHosts(raw.rawHeaders) > 1) {
-      throw new Problem('invalid_request', 'The Host header stands more than once.');
+      throw new Problem('invalid_request', 'The Host header is repeated.');
     }
-    // Here, before a body is read that nobody wants.
+    // Refused here, before the body is read.
     if (is404) throw pathNotFound();
     done();
   });
   app.setErrorHandler(async (failure, request, reply) => {
-    // An inactive token comes before anything else that was wrong.
+    // An inactive token takes precedence over any other error.
     const error =
       (await request.unverified?.verify().then(
         () => failure,
@@ -129,7 +129,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   return app;
 }
 
-/** Limits, timeouts and the log, and answers to what never became a request. */
+/** Limits, timeouts, the log, and responses to bytes that never became a request. */
 function bareServer(
   options: ServerOptions,
   headers: Readonly<Record<string, string>>,
@@ -155,28 +155,28 @@ function bareServer(
       }) as unknown as FastifyBaseLogger,
     bodyLimit: 64 * 1024,
     requestTimeout: options.requestTimeoutSeconds * 1000,
-    // Whoever does not read what was answered would else keep it, and the connection, for ever.
+    // Otherwise a caller that does not read its response would keep it, and the connection, forever.
     connectionTimeout: (options.silenceSeconds ?? options.requestTimeoutSeconds + 60) * 1000,
     keepAliveTimeout: 72_000,
     http: {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: Math.min(options.requestTimeoutSeconds, 10) * 1000,
       connectionsCheckingInterval: 1_000,
-      // A second Authorization or Content-Type is seen and refused, instead of silently dropped.
+      // A repeated Authorization or Content-Type is refused, instead of silently dropped.
       joinDuplicateHeaders: true,
-      // We ask for Host ourselves, to answer with a problem.
+      // A hook requires Host, so that the refusal is a problem document.
       requireHostHeader: false,
     },
-    // As long as a path can be: an id too long to be one is for the schema to refuse, behind the token.
+    // As long as a path can be: the schema refuses an id that is too long, after authentication.
     routerOptions: { maxParamLength: maxHeaderBytes },
-    // While closing, what still comes on an open connection is served, with Connection: close.
+    // While the server closes, requests on open connections are still served, with Connection: close.
     return503OnClosing: false,
     ajv: {
       customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true },
     },
     schemaErrorFormatter: refuseInvalid,
     clientErrorHandler: (error, socket) => connections.answer(error, socket),
-    // No hook comes to these.
+    // Hooks do not run for these errors.
     frameworkErrors: (error, request, reply) => {
       reply.headers(headers).header('transactionId', request.id);
       reply.headers(corsHeaders(request.headers.origin, allowedOrigins));
@@ -213,7 +213,7 @@ function addHeaders(
   });
 }
 
-/** In a scope of its own, which knows the media types of its body and no others. */
+/** Registers the operation in a scope of its own, with only the media types of its body. */
 function registerOperation(
   app: FastifyInstance,
   services: Services,
@@ -232,7 +232,7 @@ function registerOperation(
   app.register(async (scope) => {
     for (const mediaType of operation.body?.mediaTypes ?? []) {
       const parse = bodyParsers[mediaType];
-      // Many clients send a Content-Type also where they have no body.
+      // Many clients send a Content-Type without a body.
       const parseSome: typeof parse = async (request, body) =>
         body.length === 0 ? undefined : parse(request, body);
       scope.addContentTypeParser(
@@ -333,12 +333,12 @@ function registerOperation(
   });
 }
 
-/** Without the query, and of the absolute form (RFC 9112, section 3.2.2) without what stands before the path. */
+/** The path without the query; of the absolute form (RFC 9112, section 3.2.2) the path alone. */
 function pathOf(target: string): string {
   return target.split('?', 1)[0]?.replace(/^https?:\/\/[^/]*/i, '') ?? '';
 }
 
-/** As sent, name and value in turns: of two that must be one, Node keeps the first alone. */
+/** Counts the Host headers as sent. Node's parsed headers keep the first one only. */
 function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -359,7 +359,7 @@ function registerPage(app: FastifyInstance, page: Page, publicUrl: string): void
   });
 }
 
-/** For each path the methods that it does not have: OPTIONS tells which it has, all others are refused with them. */
+/** Registers the other methods of each path: OPTIONS lists the allowed methods, and all others get 405. */
 function answerOtherMethods(app: FastifyInstance, allowedOrigins: ReadonlySet<string>): void {
   for (const method of METHODS) {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
@@ -379,7 +379,7 @@ function answerOtherMethods(app: FastifyInstance, allowedOrigins: ReadonlySet<st
       url: toPattern(path),
       onRequest: async (_request, reply) => {
         reply.header('allow', allow);
-        throw new Problem('method_not_allowed', `This path takes ${allow}.`);
+        throw new Problem('method_not_allowed', `This path allows ${allow}.`);
       },
       handler: () => {},
     });
@@ -393,7 +393,7 @@ function toPattern(path: string): string {
 function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.headers !== undefined) reply.headers(answer.headers);
   if ('problem' in answer) return sendProblem(request, reply, answer.problem);
-  // JSON.stringify and no schema's serializer: it alone writes exact numbers.
+  // JSON.stringify writes exact numbers; a serializer made from the schema does not.
   return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
 }
 

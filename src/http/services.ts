@@ -23,8 +23,8 @@ import type {
 } from '../transfers/index.ts';
 
 /**
- * What the HTTP edge asks of the rest: one function per use case, already bound to the database, clock and keys it
- * needs. service.ts builds the real one; tests of the edge pass one of their own.
+ * The use cases that the HTTP edge calls, each bound to its database, clock and keys. app/service.ts builds them; tests of
+ * the edge pass fakes.
  */
 export interface Services {
   /** OAuthError, Problem `overloaded`. */
@@ -57,7 +57,7 @@ export interface Services {
     filter: TransactionFilter,
     page: PageRequest,
   ): Promise<Page<Transaction>>;
-  /** `asOf` null: now. */
+  /** `asOf` null means now. */
   getBalances(actor: Actor, accountId: string, asOf: Date | null): Promise<Balances>;
 
   /** Verifies the actor's token in the transaction that decides the order. Problem `invalid_token`. */
@@ -91,7 +91,7 @@ export interface Services {
   ready(): Promise<CommitDelay | null>;
 }
 
-/** Why commits wait: for a standby that must have them too, or for the server itself. */
+/** The reason why commits wait: a standby, or the server itself. */
 export type CommitDelay = 'commits_wait_for_standby' | 'commits_wait';
 
 interface Activation {

@@ -21,7 +21,7 @@ export const idempotencyKeyHeader = {
     'If the body has no `id`: 1 to 255 visible ASCII characters from which the id is derived, together with institution, client and user.',
 };
 
-/** The order of a request: with an id from the body, else from `Idempotency-Key`, else a new one. */
+/** The order of a request. Its id comes from the body, else from `Idempotency-Key`, else it is new. */
 export function readOrder(input: {
   readonly actor: Actor;
   readonly body: Type.Static<typeof TransferOrderSchema>;
@@ -52,7 +52,7 @@ function readId(
   return { transferId: transferIdFromKey(key, actor), isIdDerived: true };
 }
 
-/** From the source text of the number: JavaScript's own value has been through a float. */
+/** Read from the source text of the number, since JavaScript's value is a float. */
 function readAmount(numbers: ReadonlyMap<string, string>): DecimalAmount {
   const amount = parseDecimalAmount(numbers.get('/amount') ?? '');
   if ('invalid' in amount) throw invalidOrder('/amount', amount.invalid);
@@ -69,7 +69,7 @@ export function invalidOrder(pointer: string, detail: string): Problem {
   return new Problem('invalid_request', 'The transfer is not valid.', { errors: [{ pointer, detail }] });
 }
 
-/** `differs` null: the caller may not see the transfer that has the id. */
+/** `differs` is null if the caller may not see the transfer that has the id. */
 export function idReused(differs: readonly string[] | null): Problem {
   return new Problem('transfer_id_reused', 'The id belongs to another order.', {
     errors: (differs ?? []).map((field) => ({

@@ -72,7 +72,7 @@ describe('a connection', () => {
       'GET /livez HTTP/1.1\r\nHost: x\r\nhost: y\r\nConnection: close\r\n\r\n',
     ]);
     assert.equal(answersIn(text)[0]?.code, 'invalid_request');
-    assert.match(text, /Host header stands more than once/);
+    assert.match(text, /Host header is repeated/);
   });
 
   it('refuses to become a tunnel, after the responses to earlier requests', async () => {

@@ -87,7 +87,7 @@ describe('edge', () => {
       const list = (query: string) => edge.client.get(`${transfers}?${query}`, { token: clientToken });
       const twice = await list('limit=1&limit=2&status=PENDING');
       assert.equal(twice.status, 400);
-      assert.deepEqual(twice.body.errors, [{ pointer: 'limit', detail: 'Must stand once.' }]);
+      assert.deepEqual(twice.body.errors, [{ pointer: 'limit', detail: 'Must be sent once.' }]);
       const large = await list('limit=999999999999999');
       assert.deepEqual(large.body.errors, [{ pointer: 'limit', detail: 'Must be at most 200.' }]);
     });
@@ -129,7 +129,7 @@ describe('edge', () => {
       const unknown = await edge.client.get(`${accounts}?owner=cus-1`, { token: clientToken });
       assert.deepEqual(unknown.body.errors, [{ pointer: 'owner', detail: 'There is no such parameter.' }]);
       const twice = await edge.client.get(`${accounts}?customerId=a&customerId=b`, { token: clientToken });
-      assert.deepEqual(twice.body.errors, [{ pointer: 'customerId', detail: 'Must stand once.' }]);
+      assert.deepEqual(twice.body.errors, [{ pointer: 'customerId', detail: 'Must be sent once.' }]);
     });
 
     it('returns 400 for a malformed percent escape in the path', async () => {

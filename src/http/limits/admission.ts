@@ -3,18 +3,17 @@ import { FairShare } from '../../shared/fair-share.ts';
 import { Problem } from '../../shared/problem.ts';
 
 export interface Admission {
-  /** Takes a place of this client's until there is an answer. Problem `overloaded`. */
+  /** Takes one of the client's slots until the response is sent. Throws Problem `overloaded`. */
   admit(client: string, reply: FastifyReply): void;
 }
 
 /**
- * At most so many requests are served at once, and of them no client takes the places that others need. What could
- * only be kept waiting is sent away at once, before its body or the database is read; probes are let through, for they
- * ask how it is.
+ * Limits the requests in flight, and gives each client a fair share of them. A request beyond the limit gets 503 at once,
+ * before its body or the database is read. Probes always pass.
  */
 export function admissionOf(app: FastifyInstance, most: number): Admission {
   const places = new FairShare(most);
-  // Token requests are counted apart: logins wait for their turn at hashing, and must not keep others out.
+  // Token requests have their own count: logins wait for a hashing thread, and must not keep other requests out.
   const inside = { tokens: 0, others: 0 };
   const enter = (kind: keyof typeof inside, reply: FastifyReply) => {
     if (inside[kind] >= most) throw overloaded();
@@ -30,14 +29,14 @@ export function admissionOf(app: FastifyInstance, most: number): Admission {
     else if (inside.tokens >= most) throw overloaded();
     done();
   });
-  // Anybody may bring the body of a token request, as slowly as they like: it takes a place when it is here.
+  // A stranger may send the body of a token request as slowly as they like, so the request takes a slot once it is complete.
   app.addHook('preValidation', (request, reply, done) => {
     if (request.routeOptions.config.operation?.oauth) enter('tokens', reply);
     done();
   });
   return {
     admit(client, reply) {
-      // Whoever has gone while the token was verified closes no more.
+      // If the caller left while the token was verified, no `close` event follows that would free a slot.
       if (reply.raw.closed) return;
       if (!places.take(client)) throw overloaded();
       whenAnswered(reply, () => places.free(client));
@@ -45,7 +44,7 @@ export function admissionOf(app: FastifyInstance, most: number): Admission {
   };
 }
 
-/** The answer is handed over, or whoever asked has gone. One who does not read it has no more to be done for. */
+/** Calls `leave` once, when the response is handed to the socket or the caller has left. */
 function whenAnswered({ raw }: FastifyReply, leave: () => void): void {
   let left = false;
   const once = () => {

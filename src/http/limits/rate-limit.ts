@@ -1,6 +1,6 @@
 import { Problem } from '../../shared/problem.ts';
 
-/** What is counted: for each client, or for each user where the token is a member's. */
+/** The kinds of requests that are counted, for each client, or for each user of a member token. */
 export type Rate =
   | 'token'
   | 'registration'
@@ -18,7 +18,7 @@ export interface RateLimitOptions {
 export interface Spent {
   readonly headers: Readonly<Record<'ratelimit-policy' | 'ratelimit', string>>;
   readonly refusal: Problem | undefined;
-  /** The first refusal of this key in its minute: the one for the log. */
+  /** True for the first refusal of this key in its minute, which is logged. */
   readonly isFirstRefusal: boolean;
 }
 
@@ -30,21 +30,22 @@ interface Window {
   refused: boolean;
 }
 
-/** What one key has under way, and who waits for a place among it. */
+/** The requests of one key in progress, and those that wait for a slot. */
 interface UnderWay {
   places: number;
   readonly waiting: (() => void)[];
 }
 
 /**
- * Counts the requests of each key, in this process, a minute at a time from its first. `spend` returns the headers
- * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10) and, if the minute's share was spent
- * before, the Problem `too_many_requests` beside them.
+ * Counts the requests of each key in this process, in windows of a minute that begin with the first request. `spend` returns
+ * the headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10) and, if the share of the minute
+ * is spent, the Problem `too_many_requests`.
  *
- * `enter` is for what is counted only when its outcome is known: it counts nothing, and waits while as many are under way as
- * the key has left, so that requests sent at once spend no more than the share. Without a refusal `leave` must follow.
+ * `enter` is for requests that count only by their outcome. It counts nothing, and waits while as many requests of the key
+ * are in progress as its share has left, so that parallel requests spend no more than the share. Unless `enter` refuses,
+ * `leave` must follow.
  *
- * Keys are clients and users that have authenticated. Windows that have ended are forgotten once a minute.
+ * Keys are authenticated clients and users. Ended windows are removed once a minute.
  */
 export function rateLimit({ name, nowMillis }: RateLimitOptions) {
   const windows = new Map<string, Window>();
@@ -113,7 +114,7 @@ export function rateLimit({ name, nowMillis }: RateLimitOptions) {
     wakeNext(key, mine);
   }
 
-  /** Also behind a refusal: nobody else would wake those who wait when nothing is under way. */
+  /** Called after a refusal too: with nothing in progress, nothing else would wake the waiting requests. */
   function wakeNext(key: string, { places, waiting }: UnderWay): void {
     waiting.shift()?.();
     if (places === 0 && waiting.length === 0) underWay.delete(key);

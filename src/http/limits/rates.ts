@@ -3,7 +3,7 @@ import type { Actor } from '../../institutions/index.ts';
 import type { Services } from '../services.ts';
 import { type Rate, rateLimit, type Spent } from './rate-limit.ts';
 
-/** Requests a minute, in this process: of a client for the first two, of a user for the others. */
+/** Requests per minute in this process: per client for the first two, per user for the others. */
 export interface RateOptions {
   readonly tokensPerMinute?: number;
   readonly registrationsPerMinute?: number;
@@ -16,23 +16,23 @@ export interface RateOptions {
 }
 
 export interface Rates {
-  /** Counts a request of a client that has proven its secret or key. Sets the headers. Problem `too_many_requests`. */
+  /** Counts a request of a client that proved its secret or key. Sets the headers. Throws Problem `too_many_requests`. */
   countClient(rate: Rate, clientId: string, reply: FastifyReply): void;
-  /** Counts a request of a caller with a token. Sets the headers. Problem `too_many_requests`. */
+  /** Counts a request of a caller with a token. Sets the headers. Throws Problem `too_many_requests`. */
   count(rate: Rate, request: FastifyRequest, reply: FastifyReply): void;
   /**
-   * For what counts only when its outcome is known: waits while as many of the caller's are under way as the share has
-   * left. Counts nothing and sets no header; `note` counts. Problem `too_many_requests` if the share is spent.
+   * For requests that count only by their outcome: waits while as many of the caller's are in progress as the share has
+   * left. Counts nothing and sets no header; `note` counts. Throws Problem `too_many_requests` if the share is spent.
    */
   whileLeft<Result>(rate: Rate, request: FastifyRequest, act: () => Promise<Result>): Promise<Result>;
-  /** Counts without a refusal. */
+  /** Counts, and never refuses. */
   note(rate: Rate, request: FastifyRequest): void;
 }
 
-/** A client token acts for the institution and sees all of it: its share stops a runaway only. */
+/** A client token acts for the whole institution, so its share only stops a runaway. */
 const ofClientTokens = 600_000;
 
-/** Every rate of the service, each counted for itself. A burst that is refused goes to the log once a minute, and to the audit. */
+/** All rates of the service, each with its own count. A refused burst is logged once a minute, and audited. */
 export function ratesOf(services: Services, options: RateOptions): Rates {
   const nowMillis = options.nowMillis ?? Date.now;
   const perMinute: Readonly<Record<Rate, number>> = {
@@ -95,7 +95,7 @@ function actorOf({ caller }: FastifyRequest): Actor {
   return caller.actor;
 }
 
-/** A user has one share, through whichever clients. A client id is unique in the service and holds no space. */
+/** A user has one share over all clients. A client id is unique in the service and contains no space. */
 function keyOf(actor: Actor): string {
   return actor.kind === 'client' ? actor.clientId : `${actor.institutionId} ${actor.userId}`;
 }

@@ -13,7 +13,7 @@ interface Reference {
 
 const scriptPath = '/docs/scalar.js';
 
-/** Everything is served from here: no fonts, scripts, proxies or counters of anybody else. */
+/** Serves everything itself: no fonts, scripts, proxies or counters of third parties. */
 const configuration = {
   url: '/docs/openapi.json',
   cdn: scriptPath,
@@ -29,15 +29,15 @@ const configuration = {
   mcp: { disabled: true },
   documentDownloadType: 'direct',
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-  // The page sends the token that it has with every call, though the contract says of some that they take none. Where
-  // clients authenticate themselves it would be a second way beside theirs, and refused (RFC 6749, section 2.3). Runs in
-  // the browser: its text is put into the page.
+  // Scalar sends its token with every call, also to operations that take none. Where clients authenticate themselves, the
+  // token would be a second method and be refused (RFC 6749, section 2.3), so this drops it. Runs in the browser: its source
+  // becomes part of the page.
   onBeforeRequest: ({ requestBuilder }: { readonly requestBuilder: PageRequest }) => {
     if (requestBuilder.path.raw.startsWith('/auth/')) requestBuilder.security = [];
   },
 } as const;
 
-/** What is used of Scalar's own. */
+/** The parts of Scalar's plugin that are used. */
 interface PageRequest {
   readonly path: { readonly raw: string };
   security: readonly unknown[];
@@ -83,8 +83,8 @@ function reference(): Promise<Reference> {
 }
 
 /**
- * Asks Scalar's plugin for its page and its script, once, when somebody first wants them: loading it takes half a
- * second and 30 MB. Its inline script is allowed by its hash; its styles are made while it runs.
+ * Loads Scalar's page and script once, at the first request for them: loading takes half a second and 30 MB. The policy
+ * allows its inline script by hash; its styles are created at run time.
  */
 async function load(): Promise<Reference> {
   const { default: plugin } = await import('@scalar/fastify-api-reference');

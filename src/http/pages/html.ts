@@ -26,7 +26,7 @@ th, td { padding: 0.5rem 0.8rem 0.5rem 0; border-bottom: 1px solid var(--line); 
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** A page of text: no scripts, nothing from anywhere else. `body` is HTML, `title` is text. */
+/** A page of text without scripts or third-party content. `body` is HTML, `title` is text. */
 export function htmlPage(title: string, body: string): PageAnswer {
   return {
     headers: {

@@ -5,7 +5,7 @@ import { faviconPage } from './favicon.ts';
 import { problemPage, problemsPage } from './problem-page.ts';
 import { rootPage } from './root.ts';
 
-/** What is there to look at beside the operations. */
+/** Every page beside the operations. */
 export const pages: readonly Page[] = [
   rootPage,
   faviconPage,

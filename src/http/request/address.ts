@@ -1,6 +1,6 @@
 import { isIP, SocketAddress } from 'node:net';
 
-/** IPv6 in its shortest form without a zone, IPv4 that came over an IPv6 socket as IPv4; null for what is no address. */
+/** IPv6 in its shortest form without a zone; an IPv4 address of an IPv6 socket as IPv4; null for any other text. */
 export function plainAddress(text: string | undefined): string | null {
   const address = (text ?? '').replace(/%.*$/, '');
   const version = isIP(address);

@@ -5,7 +5,7 @@ import { unsupportedMediaType } from '../problems.ts';
 import { parseForm } from './form.ts';
 import { parseJson } from './json.ts';
 
-/** What a body said beside its value; null where there was no body. */
+/** Facts about a body beside its value. */
 export interface BodyFacts {
   /** Source texts of its numbers by JSON pointer. */
   readonly numbers: ReadonlyMap<string, string>;
@@ -15,7 +15,7 @@ export interface BodyFacts {
 
 export const noBodyFacts: BodyFacts = { numbers: new Map(), repeated: [] };
 
-/** By media type: the body's value; its facts are left on the request. */
+/** By media type: returns the value of the body, and leaves its facts on the request. */
 export const bodyParsers: Readonly<
   Record<MediaType, (request: FastifyRequest, body: Buffer) => Promise<unknown>>
 > = {
@@ -31,7 +31,7 @@ export const bodyParsers: Readonly<
   },
 };
 
-/** UTF-8 and nothing else (RFC 8259, section 8.1); a byte order mark stays, for the parser to refuse. */
+/** Accepts UTF-8 only (RFC 8259, section 8.1). A byte order mark stays in the text, and the parser refuses it. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function decode({ headers }: FastifyRequest, body: Buffer): string {
@@ -42,6 +42,6 @@ function decode({ headers }: FastifyRequest, body: Buffer): string {
   try {
     return utf8.decode(body);
   } catch (cause) {
-    throw new Problem('malformed_json', 'The body is not UTF-8.', { cause });
+    throw new Problem('malformed_json', 'The body must be UTF-8.', { cause });
   }
 }

@@ -2,11 +2,11 @@ import { BlockList, isIPv6 } from 'node:net';
 import { plainAddress } from './address.ts';
 
 /**
- * Where a request comes from, as an address in its one plain spelling: null when the connection has gone.
+ * Returns the address that a request comes from, in its canonical form; null if the connection has closed.
  *
- * Behind proxies that the operator named (CIDRs), `X-Forwarded-For` is read from its right end, which the nearest proxy
- * wrote, and the first address that is none of ours is the caller. Of anybody else the header is not believed, and
- * nothing left of a hop that is no address.
+ * Behind configured proxies (CIDRs), `X-Forwarded-For` is read from its right end, which the nearest proxy wrote. The first
+ * address that is no proxy is the caller. Reading stops at a hop that is no address. From any other peer the header is
+ * ignored.
  */
 export function callerAddressReader(trustedProxies: readonly string[]) {
   const trusted = new BlockList();
@@ -30,7 +30,7 @@ export function callerAddressReader(trustedProxies: readonly string[]) {
   };
 }
 
-/** Some proxies write the port too: 192.0.2.1:4711, [2001:db8::1]:4711. */
+/** Removes the port that some proxies write: 192.0.2.1:4711, [2001:db8::1]:4711. */
 function withoutPort(hop: string): string {
   return /^\[(.*)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }

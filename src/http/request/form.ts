@@ -1,16 +1,15 @@
 import { Problem } from '../../shared/problem.ts';
 
 export interface ParsedForm {
-  /** Without a prototype: nothing is in it but what was sent. The first value, where a name is repeated. */
+  /** Has no prototype, so it contains sent names only. A repeated name has its first value. */
   readonly value: Record<string, string>;
   /** The names that were sent more than once, each named once. */
   readonly repeated: string[];
 }
 
 /**
- * Reads `application/x-www-form-urlencoded` as `URLSearchParams` does, but refuses what that mends by guessing.
- * Throws Problem `invalid_request` for a percent sign without two hexadecimal digits, and for escapes that are not
- * UTF-8.
+ * Reads `application/x-www-form-urlencoded` as `URLSearchParams` does, except that it never guesses: throws Problem
+ * `invalid_request` for a percent sign without two hexadecimal digits, and for escapes that are not UTF-8.
  *
  * Source: WHATWG URL, section 5.1, https://url.spec.whatwg.org/#urlencoded-parsing
  */

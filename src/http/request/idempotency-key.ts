@@ -4,9 +4,9 @@ import { Problem } from '../../shared/problem.ts';
 import { derivedIdPrefix } from '../../transfers/index.ts';
 
 /**
- * The transfer id that an `Idempotency-Key` header stands for: the same for the same key of the same institution,
- * client and user, and for nobody else. Others can compute it, so that ids which begin so are taken from no body. The key may be quoted, as the IETF draft writes it, or bare, as most send it.
- * Problem `invalid_request` for anything but 1 to 255 visible ASCII characters.
+ * Derives a transfer id from an `Idempotency-Key` header: the same id for the same key of the same institution, client and
+ * user, and another id for any other. Strangers can compute it, so a body may not name an id with this prefix. The key may
+ * be quoted, as in the IETF draft, or bare. Throws Problem `invalid_request` unless it has 1 to 255 visible ASCII characters.
  *
  * Source: draft-ietf-httpapi-idempotency-key-header
  */
@@ -19,7 +19,7 @@ export function transferIdFromKey(header: string, actor: Actor): string {
   const key = /^"(.+)"$/.exec(header)?.[1] ?? header;
   const userId = actor.kind === 'member' ? actor.userId : '';
   const hash = createHash('sha256');
-  // Each part behind its length: else two callers could be read as one.
+  // Each part follows its length; otherwise the parts of two callers could concatenate to the same text.
   for (const part of [String(actor.institutionId), actor.clientId, userId, key]) {
     hash.update(`${Buffer.byteLength(part)}:${part}`);
   }

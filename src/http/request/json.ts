@@ -4,8 +4,8 @@ export interface ParsedJson {
   readonly value: unknown;
   /**
    * The source text of each number by its JSON pointer (RFC 6901), for amounts that must not become floats.
-   * Numbers at a pointer of more than 256 characters are left out: no request of ours has one, and a long key
-   * over many numbers would make a slow map of a small body (measured: 2,000 pointers of 30,000 characters, 4 s).
+   * Numbers at a pointer of more than 256 characters are left out: no operation has one, and a long key above many numbers
+   * makes the map slow (measured: 4 s for 2,000 pointers of 30,000 characters).
    */
   readonly numbers: ReadonlyMap<string, string>;
 }
@@ -14,13 +14,13 @@ const maxDepth = 32;
 const maxPointerLength = 256;
 
 /**
- * Reads a JSON document (RFC 8259) as `JSON.parse` does, and keeps how its numbers were written. Our own, since
- * `JSON.parse` cannot tell that a key came twice, does not always say where it stopped, and may take a key with
- * escapes for one of an earlier document (https://github.com/nodejs/node/issues/63785).
+ * Reads a JSON document (RFC 8259) as `JSON.parse` does, and keeps the source text of its numbers. `JSON.parse` accepts a
+ * repeated key, does not always report the position of an error, and may confuse a key with escapes with one of an earlier
+ * document (https://github.com/nodejs/node/issues/63785).
  *
- * Throws Problem `malformed_json`, saying where: `position` counts UTF-16 units from 0, line and column from 1.
- * Beyond what is not JSON it refuses what two readers could take differently: an object with a key twice, the key
- * `__proto__`, a byte order mark; and more than 32 levels of objects and arrays, so that recursion stays shallow.
+ * Throws Problem `malformed_json` with the position: UTF-16 units from 0, line and column from 1. It also refuses
+ * documents that two readers could read differently (a repeated key, the key `__proto__`, a byte order mark), and more than
+ * 32 levels of objects and arrays, so that recursion stays shallow.
  */
 export function parseJson(text: string): ParsedJson {
   const reader = new Reader(text);
@@ -28,7 +28,7 @@ export function parseJson(text: string): ParsedJson {
   return { value, numbers: reader.numbers };
 }
 
-/** What `\` and a letter stand for, `\u` apart (RFC 8259, section 7). */
+/** Escapes of one letter (RFC 8259, section 7). */
 const escapes: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ['\\', '\\'],
@@ -132,7 +132,7 @@ class Reader {
     }
   }
 
-  /** Stands behind the `\`. Halves of surrogate pairs come one by one and may stay alone, as RFC 8259 allows. */
+  /** Reads from behind the `\`. Halves of surrogate pairs are read one by one, and may stand alone, as RFC 8259 allows. */
   #escape(): string {
     const letter = this.#text[this.#at];
     if (letter === 'u') {
@@ -201,7 +201,7 @@ class Reader {
     this.#refuse(this.#at < this.#text.length ? 'character' : 'end of the document');
   }
 
-  /** Names what was met, never repeats it. */
+  /** The detail names the kind of the unexpected text, and never repeats it. */
   #refuse(what: string, position = this.#at): never {
     const lines = this.#text.slice(0, position).split(/\r\n|\r|\n/);
     const column = (lines.at(-1) ?? '').length + 1;

@@ -1,12 +1,12 @@
 import type * as Type from 'typebox/type';
 import type { BodyFacts } from './body-parsers.ts';
 
-/** How a JSON number is written (RFC 8259, section 6). */
+/** A JSON number (RFC 8259, section 6). */
 const number = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 /**
- * A JSON body before it is validated: without its ignored fields, without `null` in optional fields, which is their
- * absence, and with decimal strings as the numbers that they write. All else is left for validation to refuse.
+ * Prepares a JSON body for validation: removes ignored fields and optional fields that are null, and turns decimal strings
+ * into numbers. Validation refuses the rest.
  */
 export function readLeniently(
   body: unknown,

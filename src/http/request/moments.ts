@@ -15,7 +15,7 @@ export const periodParameters = {
   ),
 } as const;
 
-/** Problem `invalid_request` naming the parameter that is neither a day nor a date-time. */
+/** Throws Problem `invalid_request` for a parameter that is neither a day nor a date-time. */
 export function readPeriod(query: { readonly from?: string; readonly to?: string }): Period {
   const read = (name: 'from' | 'to') => {
     const text = query[name];
@@ -28,11 +28,11 @@ function readMoment(name: string, text: string): Moment {
   return isDay(text) ? { day: text } : { at: readInstant(name, text, 'a day like 2026-11-20, or ') };
 }
 
-// RFC 3339, section 5.6. A plus sign that was not escaped comes as a space.
+// RFC 3339, section 5.6. An unescaped plus sign arrives as a space.
 const dateTime =
   /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+\- ]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Cut to milliseconds, the finest that time is kept in. `orElse`: what else the parameter may be, for who is refused. */
+/** Truncates to milliseconds, the precision of the database. `orElse` names other accepted forms in the refusal. */
 export function readInstant(name: string, text: string, orElse = ''): Date {
   const [, day] = dateTime.exec(text) ?? [];
   if (day === undefined || !isDay(day)) {
@@ -48,7 +48,7 @@ export function readInstant(name: string, text: string, orElse = ''): Date {
   return new Date(text.toUpperCase().replace(' ', '+'));
 }
 
-/** Of a year that has anything to do with an account here. */
+/** A calendar day of a year that an account can have. */
 function isDay(text: string): boolean {
   return isLocalDate(text) && text >= '1900' && text < '3000';
 }

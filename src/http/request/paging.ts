@@ -6,8 +6,8 @@ import { Problem } from '../../shared/problem.ts';
 import type { Answer } from '../operation.ts';
 
 /**
- * Lists come in pages: a bare array, and in `Link` where the next page is (RFC 8288). The position in it is opaque text,
- * bound to the list, its filters and the caller's institution: under others it would mean another place.
+ * A page of a list is a bare array, with the next page in `Link` (RFC 8288). The position in the link is opaque text, bound
+ * to the list, its filters and the caller's institution: with others it would mean another position.
  */
 export const pageParameters = {
   limit: Type.Optional(
@@ -31,10 +31,10 @@ export const nextLink = {
 const defaultLimit = 50;
 const digestBytes = 9;
 const wordBytes = 8;
-/** The last millisecond of a Date; keys stay far below. Only a forger comes beyond. */
+/** The last millisecond of a Date. Keys stay far below, so only a forged position exceeds it. */
 const mostWord = 8_640_000_000_000_000n;
 
-/** What a list was asked: where, by whom, and with which parameters. */
+/** A request for a page: its caller, URL and parameters. */
 export interface Asked {
   readonly actor: Actor;
   /** As callers see it, without its query. */
@@ -42,7 +42,7 @@ export interface Asked {
   readonly query: Readonly<Record<string, string | number | undefined>>;
 }
 
-/** Problem `invalid_request` for a position that this list did not give out. `words` is how many numbers one has. */
+/** Throws Problem `invalid_request` for a position of another list. A position has `words` numbers. */
 export function readPage(asked: Asked, words: number): PageRequest {
   const { limit, after } = asked.query;
   return {
@@ -88,7 +88,7 @@ function decode(text: string, asked: Asked, words: number): Position {
   return position;
 }
 
-/** Not the caller and not the limit: a position only says where, and who asks sees there what they may see. */
+/** Leaves out the caller and the limit: authority is checked on each page, whatever the position. */
 function digest({ actor, url, query }: Asked): Buffer {
   const { limit: _, after: __, ...filters } = query;
   const names = Object.keys(filters).sort();

@@ -1,17 +1,17 @@
 import * as Type from 'typebox/type';
 import { Problem } from '../../shared/problem.ts';
 
-/** Unknown query parameters are refused by name, as unknown fields are. */
+/** A schema that refuses unknown query parameters by name, as unknown fields are refused. */
 export function closedQuery(query: Type.TObject | undefined): Type.TObject {
   return Type.Object(query?.properties ?? {}, { additionalProperties: false });
 }
 
-/** A query is text. Where the schema has an integer or a boolean, its text is read as one; other text is left to be refused. */
+/** Turns the text of integers and booleans into values. Validation refuses other text. */
 export function readScalars(query: Record<string, unknown>, schema: Type.TObject | undefined): object {
   const repeated = Object.keys(schema?.properties ?? {}).filter((name) => Array.isArray(query[name]));
   if (repeated.length > 0) {
-    throw new Problem('invalid_request', 'A parameter stands more than once.', {
-      errors: repeated.map((name) => ({ pointer: name, detail: 'Must stand once.' })),
+    throw new Problem('invalid_request', 'A parameter is repeated.', {
+      errors: repeated.map((name) => ({ pointer: name, detail: 'Must be sent once.' })),
     });
   }
   return Object.fromEntries(

@@ -2,15 +2,15 @@ import type { FastifySchemaValidationError } from 'fastify';
 import { type InvalidPart, Problem } from '../../shared/problem.ts';
 import { escapePointer } from './json.ts';
 
-/** A body of 64 KiB can be wrong in ten thousand places; the first ones will do. */
+/** A body of 64 KiB can be wrong in ten thousand places; a refusal names the first ones. */
 const mostParts = 32;
 
 /**
- * What ajv found, as Problem `invalid_request` with a pointer for each part; the values themselves are not repeated. In
- * the path, what cannot be an id is the id of nothing: Problem `not_found`.
+ * Returns Problem `invalid_request` with a pointer for each invalid part, and never repeats a value. A malformed id in the
+ * path is Problem `not_found`.
  */
 export function refuseInvalid(errors: readonly FastifySchemaValidationError[], place: string): Problem {
-  if (place === 'params') return new Problem('not_found', 'There is nothing of this id.');
+  if (place === 'params') return new Problem('not_found', 'There is nothing with this id.');
   const parts = errors.slice(0, mostParts).map((error) => describePart(error, place));
   const detail =
     errors.length === 1
@@ -28,7 +28,7 @@ function describePart(error: FastifySchemaValidationError, place: string): Inval
   const name = missing ?? unknown;
   const pointer = name === undefined ? instancePath : `${instancePath}/${escapePointer(String(name))}`;
   return {
-    // Parameters have no structure: they are named plainly.
+    // Parameters have no structure, so they have plain names instead of JSON pointers.
     pointer: place === 'body' ? pointer : pointer.slice(1),
     detail: explain(error, place),
   };
