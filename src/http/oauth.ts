@@ -1,6 +1,6 @@
 import * as Type from 'typebox/type';
 import type { RawTokenRequest } from '../auth/index.ts';
-import type { AnswerDescription, Input, MediaType } from './operation.ts';
+import type { Input, MediaType, ResponseDescription } from './operation.ts';
 import { OAuthErrorDocument } from './schemas.ts';
 
 /** Shared by the OAuth operations: their bodies, client authentication and refusals. */
@@ -34,7 +34,7 @@ export const refusal = (error: string, error_description: string) => ({
   value: { error, error_description },
 });
 
-export const unknownClient: AnswerDescription = {
+export const unknownClient: ResponseDescription = {
   description: 'The client is unknown or did not prove who it is.',
   headers: { 'WWW-Authenticate': 'How a client may authenticate.' },
   schema: OAuthErrorDocument,

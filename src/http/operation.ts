@@ -59,7 +59,7 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
 }
 
 /** A document, or an expected outcome as a problem. Faults are thrown. */
-export type Answer = { readonly headers?: Readonly<Record<string, string>> } & (
+export type OperationResponse = { readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly status: number; readonly body: unknown }
   | { readonly problem: Problem }
 );
@@ -70,7 +70,7 @@ interface OptionalHeader {
   readonly optional: true;
 }
 
-export interface AnswerDescription {
+export interface ResponseDescription {
   readonly description: string;
   readonly schema: Type.TSchema;
   /** Name to description. */
@@ -111,13 +111,13 @@ interface Description<
     /** A missing body counts as an empty object. */
     readonly optional?: true;
   };
-  readonly answers: Readonly<Record<number, AnswerDescription>>;
+  readonly responses: Readonly<Record<number, ResponseDescription>>;
   /** Problem codes beside those of every operation of its kind (commonProblems in openapi.ts). */
   readonly problems?: readonly ProblemCode[];
   /** By status: schemas of problem documents with additional members. */
   readonly problemSchemas?: Readonly<Record<number, Type.TObject>>;
   /** By status: additional headers of problem documents. */
-  readonly problemHeaders?: Readonly<Record<number, NonNullable<AnswerDescription['headers']>>>;
+  readonly problemHeaders?: Readonly<Record<number, NonNullable<ResponseDescription['headers']>>>;
   /** Counted per client, or per user of a member token, and shown in `RateLimit`. */
   readonly rate?: Rate;
   /**
@@ -130,7 +130,7 @@ interface Description<
   handle(
     services: Services,
     input: Input<Type.Static<Params>, Type.Static<Query>, Type.Static<Body>, Token>,
-  ): Promise<Answer>;
+  ): Promise<OperationResponse>;
 }
 
 /** One operation of the interface, for the server and for openapi.json. */
@@ -140,7 +140,7 @@ export type Operation = Description<Type.TObject, Type.TObject, Type.TSchema, To
 export interface Page {
   /** As OpenAPI writes it. */
   readonly path: string;
-  handle(input: PageInput): Promise<PageAnswer>;
+  handle(input: PageInput): Promise<PageResponse>;
 }
 
 interface PageInput {
@@ -150,7 +150,7 @@ interface PageInput {
   header(name: string): string | undefined;
 }
 
-export interface PageAnswer {
+export interface PageResponse {
   readonly headers: Readonly<Record<string, string>> & { readonly 'content-type': string };
   readonly body: string | Uint8Array;
 }

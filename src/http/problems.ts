@@ -74,7 +74,7 @@ interface ProblemDocument {
 }
 
 /** The response for an error. */
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: object;
@@ -97,7 +97,7 @@ function problemDocument(problem: Problem, transactionId: string): ProblemDocume
   };
 }
 
-export function problemAnswer(problem: Problem, transactionId: string): ErrorAnswer {
+export function problemResponse(problem: Problem, transactionId: string): ErrorResponse {
   const { status } = problemKinds[problem.code];
   // Names the time to retry (RFC 9110, section 10.2.3).
   const retryAfter = problem.retryAfterSeconds ?? (status === 429 || status === 503 ? 1 : undefined);
@@ -115,7 +115,7 @@ export function problemAnswer(problem: Problem, transactionId: string): ErrorAns
  * A refusal of the token operation (RFC 6749, section 5.2). A 401 names the authentication scheme (RFC 9110, section
  * 15.5.2), as section 5.2 demands after HTTP Basic.
  */
-export function oauthErrorAnswer(error: OAuthError): ErrorAnswer {
+export function oauthErrorResponse(error: OAuthError): ErrorResponse {
   const unknownClient = error.error === 'invalid_client';
   return {
     status: unknownClient ? 401 : 400,

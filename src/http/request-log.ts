@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { traceparentOf } from './request/transaction-id.ts';
 
 /** Logs one line for each response, with the pattern of the path: the path itself may contain an e-mail address. */
-export function logAnswers(app: FastifyInstance): void {
+export function logResponses(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.raw.on('close', () => {
       const { operation } = request.routeOptions.config;

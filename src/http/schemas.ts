@@ -5,9 +5,9 @@ import { publicId } from '../shared/public-id.ts';
 import { failureCodes, loanPaymentOptions, transferTypes } from '../transfers/index.ts';
 import { problemCodes } from './problems.ts';
 
-/** The shapes that several operations share; each stands in openapi.json once, under its name here. */
+/** Shapes that several operations share. openapi.json has each once, under its name here. */
 
-/** Text of any script on one line: what a person types, without control characters. */
+/** One line of text in any script, without control characters. */
 export function line(maxLength: number, options: { description?: string } = {}) {
   return Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$', ...options });
 }
@@ -20,7 +20,7 @@ function oneOf<const Values extends readonly string[]>(values: Values, descripti
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description });
 }
 
-/** A response's enumeration that may grow: a string to generated clients, which would throw at a value they do not list. */
+/** An enumeration of a response that may grow. Generated clients get a string, since they throw at an unlisted value. */
 function knownValues<const Values extends readonly string[]>(values: Values, description: string) {
   return Type.Unsafe<Values[number]>({
     type: 'string',
@@ -30,23 +30,23 @@ function knownValues<const Values extends readonly string[]>(values: Values, des
 }
 
 export const EmailAddress = Type.String({ format: 'email', maxLength: 254 });
-export const PhoneType = oneOf(phoneTypes, 'Which of the user’s numbers.');
+export const PhoneType = oneOf(phoneTypes, 'The type of the phone number.');
 export const TransferType = oneOf(
   transferTypes,
-  'Decided by the accounts, destination first: an IRA, a loan or credit line, one membership, two memberships of one user, else INTRA_FI.',
+  'Derived from the accounts, destination first: an IRA, a loan or credit line, one membership, two memberships of one user, else INTRA_FI.',
 );
-export const UserIdType = oneOf(userIdTypes, 'What kind of id stands in the path.');
+export const UserIdType = oneOf(userIdTypes, 'The kind of id in the path.');
 
 export const TransferStatus = oneOf(
   ['PENDING', 'COMPLETED', 'FAILED'],
-  'COMPLETED and FAILED are final. While PENDING the amount is held on the source account.',
+  'COMPLETED and FAILED are final. While a transfer is PENDING, its amount is held on the source account.',
 );
 const PaymentOption = oneOf(
   loanPaymentOptions,
-  'Of a LOAN_PAYMENT: what it pays first. DEFAULT is fees, interest, principal; the others are taken where the institution says so.',
+  'The order of allocation of a LOAN_PAYMENT. DEFAULT is fees, interest, principal; an institution may allow the others.',
 );
 
-export const TransactionStatus = oneOf(['POSTED', 'PENDING'], 'Only these; both when left out.');
+export const TransactionStatus = oneOf(['POSTED', 'PENDING'], 'Default: both.');
 
 const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' });
 
@@ -64,7 +64,7 @@ const AccountBalance = Type.Object(
   { availableBalance: Money, currentBalance: Money },
   {
     description:
-      'Current is what is posted: what a deposit holds, what of a loan’s principal or a credit line is owed. Available is a deposit’s current without holds, a credit line’s unused part, and 0 for a loan.',
+      'Current is the posted balance: of a deposit the money in it, of a loan the principal owed, of a credit line the amount owed. Available is a deposit’s current balance less holds, a credit line’s unused part, and 0 for a loan.',
   },
 );
 
@@ -91,10 +91,7 @@ export const Profile = Type.Object(
     firstName: Type.String(),
     lastName: Type.String(),
     emailAddress: Type.String({ format: 'email' }),
-    userRole: knownValues(
-      userRoles,
-      'In the membership that was asked for, else in the one where it is highest.',
-    ),
+    userRole: knownValues(userRoles, 'In the requested membership, else the highest over all memberships.'),
     userType: knownValues(['RETAIL', 'BUSINESS'], 'Of that same membership.'),
     userStatus: UserStatus,
     customers: Type.Array(CustomerMembership, { description: 'The memberships of the user.' }),
@@ -119,9 +116,12 @@ const AccountStatus = Type.Object(
 export const Account = Type.Object(
   {
     accountId: Type.String({ description: 'Unique identifier of the account.' }),
-    accountNumber: Type.String({ description: 'A card’s is its last four digits.' }),
+    accountNumber: Type.String({ description: 'For a card, its last four digits.' }),
     accountType: AccountType,
-    category: oneOf(['DEPOSIT', 'LOAN', 'CREDIT', 'INVESTMENT'], 'What the account is to its holder.'),
+    category: oneOf(
+      ['DEPOSIT', 'LOAN', 'CREDIT', 'INVESTMENT'],
+      'The category of the account for its holder.',
+    ),
     balance: AccountBalance,
     accountStatus: AccountStatus,
   },
@@ -137,7 +137,9 @@ const Counterparty = Type.Object(
       }),
     ),
     accountId: Type.Optional(
-      Type.String({ description: 'If the token may see that account or the transfer: a payee sees none.' }),
+      Type.String({
+        description: 'Present if the token may see that account or the transfer. A payee does not see it.',
+      }),
     ),
   },
   { description: 'The other end of a transfer, as far as the caller may know it.' },
@@ -146,37 +148,36 @@ const Counterparty = Type.Object(
 export const Transaction = Type.Object(
   {
     id: Type.String({
-      description:
-        'Unique on its account; of a transfer the same while it is pending and once it has posted.',
+      description: 'Unique on its account. A transfer keeps it from pending to posted.',
     }),
     transactionDate: Type.String({
       format: 'date-time',
-      description: 'When it posted; while pending, when it was ordered.',
+      description: 'Time of posting; while pending, time of the order.',
     }),
-    type: knownValues(transactionTypes, 'PAYMENT is what was paid on a loan or credit line.'),
+    type: knownValues(transactionTypes, 'PAYMENT is a payment on a loan or credit line.'),
     description: Type.String({ description: 'For people.' }),
-    amount: Type.Object(Money.properties, { description: 'What it adds to the balance.' }),
+    amount: Type.Object(Money.properties, { description: 'The change of the balance.' }),
     ledgerBalance: Type.Optional(
       Type.Object(Money.properties, {
         description:
-          'The balance after it; missing while pending. What is owed is positive; of a loan it is all that is owed, interest and fees included.',
+          'The balance after it; missing while pending. A debt is positive; of a loan it is the whole debt with interest and fees.',
       }),
     ),
     isPending: Type.Boolean({ description: 'Held, not posted yet.' }),
     isCreditTransaction: Type.Boolean({ description: 'Whether the account was credited.' }),
     transferId: Type.Optional(
-      Type.String({ description: 'The transfer behind it, where the token may see that.' }),
+      Type.String({ description: 'The transfer behind it, if the token may see it.' }),
     ),
-    memo: Type.Optional(Type.String({ description: 'The line that the order of the transfer had.' })),
+    memo: Type.Optional(Type.String({ description: 'The memo of the order.' })),
     reverses: Type.Optional(
-      Type.String({ description: 'The transfer that this one takes back, if the caller may see that one.' }),
+      Type.String({ description: 'The transfer that this one reverses, if the caller may see it.' }),
     ),
     reversedBy: Type.Optional(
-      Type.String({ description: 'The transfer by which the institution took this one back.' }),
+      Type.String({ description: 'The transfer by which the institution reversed this one.' }),
     ),
     counterparty: Type.Optional(Counterparty),
   },
-  { description: 'What happened on an account. Its balance is the sum of the posted amounts.' },
+  { description: 'A transaction of an account. The balance is the sum of the posted amounts.' },
 );
 
 export const Balances = Type.Object(
@@ -187,17 +188,17 @@ export const Balances = Type.Object(
   },
   {
     description:
-      'As on the account, at a moment. Of a loan current is all that was owed, interest and fees included; a credit line’s available is of today’s line.',
+      'As on the account, at a moment. Of a loan, current is the whole debt with interest and fees. A credit line’s available is computed with the line of today.',
   },
 );
 
 export const Transfer = Type.Object(
   {
-    id: id('Unique identifier of the transfer, and its idempotency key for ever.'),
+    id: id('Unique identifier of the transfer, and its idempotency key forever.'),
     transferType: Type.Optional(TransferType),
     fromAccountId: id('Source account.'),
     toAccountId: id('Destination account.'),
-    // Without bounds, as all amounts of responses: with them a generated Python model refuses what it has parsed.
+    // Amounts of responses have no bounds: with them, a generated Python model refuses parsed values.
     amount: Type.Number({ description: 'In major units of the currency.' }),
     currencyCode: CurrencyCode,
     status: TransferStatus,
@@ -205,15 +206,15 @@ export const Transfer = Type.Object(
     failureCode: Type.Optional(FailureCode),
     memo: Type.Optional(
       line(140, {
-        description: 'A line for people, if the order had one. The holders of both accounts read it.',
+        description: 'The memo of the order, visible to the holders of both accounts.',
       }),
     ),
-    reverses: Type.Optional(id('The transfer that this one takes back, if the caller may see that one.')),
-    reversedBy: Type.Optional(id('The transfer by which the institution took this one back.')),
+    reverses: Type.Optional(id('The transfer that this one reverses, if the caller may see it.')),
+    reversedBy: Type.Optional(id('The transfer by which the institution reversed this one.')),
   },
   {
     description:
-      'A transfer between two accounts. `transferType` is missing only on a FAILED one that was refused before its type could be told.',
+      'A transfer between two accounts. `transferType` is missing only if the transfer FAILED before its type was known.',
   },
 );
 
@@ -221,7 +222,7 @@ export const TransferOrder = Type.Object(
   {
     id: Type.Optional(
       Type.Unsafe<string>({
-        ...id('The caller’s own id, and the idempotency key for ever. Left out, the service makes one.'),
+        ...id('The caller’s own id, and the idempotency key forever. Default: a generated one.'),
         // GET …/transfers/options and …/transfers/dry-run are operations of their own.
         not: { enum: ['options', 'dry-run'] },
       }),
@@ -235,32 +236,35 @@ export const TransferOrder = Type.Object(
         'In major units, with at most the decimals of the currency and 13 digits before the point.',
     }),
     currencyCode: Type.Optional(
-      Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217. Left out, the source account’s.' }),
+      Type.String({
+        pattern: '^[A-Z]{3}$',
+        description: 'ISO 4217. Default: the currency of the source account.',
+      }),
     ),
     paymentOption: Type.Optional(PaymentOption),
     previousYearContribution: Type.Optional(
       Type.Boolean({
         description:
-          'Of an IRA_CONTRIBUTION: that it counts for the year before, from 1 January to the filing date.',
+          'Counts an IRA_CONTRIBUTION for the year before. Allowed from 1 January to the filing date.',
       }),
     ),
     memo: Type.Optional(
       line(140, {
         description:
-          'A line for people, which the holders of both accounts read. Without control, bidirectional or invisible characters. Part of what makes an order the same.',
+          'A line for people, visible to the holders of both accounts. Must not contain control, bidirectional or invisible characters. A repeated order must have the same memo.',
       }),
     ),
     status: Type.Optional(
       Type.Unsafe<unknown>({
         ...Transfer.properties.status,
-        description: 'Set by the service: taken, and ignored.',
+        description: 'Set by the service; accepted and ignored.',
       }),
     ),
     createdAt: Type.Optional(
       Type.Unsafe<unknown>({
         type: 'string',
         format: 'date-time',
-        description: 'Set by the service: taken, and ignored.',
+        description: 'Set by the service; accepted and ignored.',
       }),
     ),
   },
@@ -271,24 +275,24 @@ const TransferLimit = Type.Object(
   {
     appliesTo: knownValues(
       ['USER', 'CUSTOMER', 'ACCOUNT'],
-      'Whose transfers count together: those of the user, those out of the accounts of the membership, those out of the account.',
+      'The transfers that count together: those of the user, those from the accounts of the membership, or those from the account.',
     ),
-    period: knownValues(['TRANSFER', 'DAY', 'MONTH'], 'TRANSFER bounds each transfer alone.'),
+    period: knownValues(['TRANSFER', 'DAY', 'MONTH'], 'TRANSFER limits each single transfer.'),
     remainingAmount: Type.Optional(
       Type.Number({
         description:
-          'The most that one more transfer may move, in major units, when the limit was passed. Missing if transfers count that the caller may not see.',
+          'The most that another transfer could move, in major units, when the limit was exceeded. Missing if the limit counts transfers that the caller may not see.',
       }),
     ),
     currencyCode: CurrencyCode,
     resetsAt: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'When the next period begins; missing with TRANSFER.',
+        description: 'Start of the next period; missing with TRANSFER.',
       }),
     ),
   },
-  { description: 'The limit that a transfer would exceed; of several the one that leaves the least.' },
+  { description: 'The limit that a transfer would exceed; of several, the one with the least remaining.' },
 );
 
 const TransferReason = Type.Object({
@@ -302,31 +306,33 @@ export const TransferDecision = Type.Object(
     transfer: Transfer,
     reasons: Type.Array(TransferReason, {
       description:
-        'Why the transfer fails, or is held; empty if it posts at once, or is an earlier one that did not fail.',
+        'The reasons why the transfer fails or is held. Empty if it posts at once, or if an earlier transfer is returned that did not fail.',
     }),
   },
   {
     description:
-      'The result of a dry run: the transfer as it would stand, or as it stands if the same order came before. Nothing was moved or stored.',
+      'The result of a dry run: the transfer as the order would create it, or the existing transfer if the same order was sent before. Nothing was moved or stored.',
   },
 );
 
 const TransferOption = Type.Object(
   {
     toAccountId: Type.Optional(
-      id('Destination account. Left out of the last option: any other deposit account of the institution.'),
+      id(
+        'Destination account. The last option has none: it stands for any other deposit account of the institution.',
+      ),
     ),
     transferType: Type.Optional(TransferType),
     paymentOption: Type.Optional(PaymentOption),
     previousYearContribution: Type.Optional(
-      Type.Boolean({ description: 'For which year a contribution to an IRA counts.' }),
+      Type.Boolean({ description: 'Whether a contribution to an IRA counts for the year before.' }),
     ),
     allowed: Type.Boolean(),
     maximumAmount: Type.Optional(
       Type.Number({ description: 'The most that may be moved now, in major units.' }),
     ),
     reviewAbove: Type.Optional(
-      Type.Number({ description: 'More than this is held for review. Returned to client tokens only.' }),
+      Type.Number({ description: 'A larger amount is held for review. Returned to client tokens only.' }),
     ),
     reason: Type.Optional(TransferReason),
   },
@@ -339,7 +345,7 @@ export const TransferOptions = Type.Object(
     currencyCode: CurrencyCode,
     options: Type.Array(TransferOption),
   },
-  { description: 'Where money may be moved from an account, and why not elsewhere.' },
+  { description: 'The possible destinations of transfers from an account.' },
 );
 
 const AccountChange = Type.Object(
@@ -355,48 +361,45 @@ const AccountChange = Type.Object(
 
 export const Event = Type.Object(
   {
-    eventId: Type.String({ description: 'Different for each event, for ever.' }),
+    eventId: Type.String({ description: 'Unique forever.' }),
     eventType: Type.String({
       description:
         'transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones). More may come.',
     }),
     timestamp: Type.String({ format: 'date-time' }),
     userId: Type.Optional(
-      Type.String({ description: 'Whom it is about; of a transfer, the member who ordered it.' }),
+      Type.String({ description: 'The member of the event; for a transfer, the member who ordered it.' }),
     ),
     transfer: Type.Optional(Transfer),
-    accounts: Type.Array(AccountChange, { description: 'The accounts whose balance or holds it changed.' }),
+    accounts: Type.Array(AccountChange, { description: 'The accounts with a changed balance or hold.' }),
     data: Type.Optional(
-      Type.Object(
-        {},
-        { additionalProperties: true, description: 'What else there is to tell; by event type.' },
-      ),
+      Type.Object({}, { additionalProperties: true, description: 'Additional data, by event type.' }),
     ),
   },
-  { description: 'Something that happened. A transfer is told as the event left it.' },
+  { description: 'An event. A transfer is in the state that the event left.' },
 );
 
 export const ActivationCode = Type.Object(
   {
     activationCode: Type.String({ description: 'For `activateMember`, once.' }),
-    userId: Type.String({ description: 'Whose it is.' }),
-    expiresAt: Type.String({ format: 'date-time', description: 'It activates until then.' }),
+    userId: Type.String({ description: 'The user of the code.' }),
+    expiresAt: Type.String({ format: 'date-time', description: 'Expiry of the code.' }),
   },
-  { description: 'What gives a registered user their login. To be kept nowhere.' },
+  { description: 'The code with which a registered user gets a login. Do not store it.' },
 );
 
 export const EmailCode = Type.Object(
   {
     emailCode: Type.String({ description: 'For `confirmEmail`, once.' }),
-    userId: Type.String({ description: 'Whose it is.' }),
-    expiresAt: Type.String({ format: 'date-time', description: 'It confirms until then.' }),
+    userId: Type.String({ description: 'The user of the code.' }),
+    expiresAt: Type.String({ format: 'date-time', description: 'Expiry of the code.' }),
   },
-  { description: 'What shows that a member reads an e-mail address. To be kept nowhere.' },
+  { description: 'The code that proves that a member reads an e-mail address. Do not store it.' },
 );
 
 const ProblemCodeSchema = knownValues(
   problemCodes,
-  'For programs: the same as at the end of `type`. Treat an unknown one by `status`.',
+  'For programs: the same as at the end of `type`. Handle an unknown code by `status`.',
 );
 
 const InvalidPart = Type.Object({
@@ -410,20 +413,18 @@ const problemMembers = {
   type: Type.String({ format: 'uri-reference', description: 'Opens the page about the code.' }),
   title: Type.String({ description: 'The same for every occurrence of the code.' }),
   status: Type.Integer({ minimum: 400, maximum: 599 }),
-  detail: Type.String({ description: 'About this occurrence, for people.' }),
+  detail: Type.String({ description: 'Explanation of this occurrence, for people.' }),
   instance: Type.Optional(
-    Type.String({ format: 'uri', description: 'The transaction id of this occurrence, where it is a UUID.' }),
+    Type.String({ format: 'uri', description: 'The transaction id of this occurrence, if it is a UUID.' }),
   ),
   code: ProblemCodeSchema,
-  errors: Type.Optional(
-    Type.Array(InvalidPart, { description: 'The parts of the request that are not valid.' }),
-  ),
+  errors: Type.Optional(Type.Array(InvalidPart, { description: 'The invalid parts of the request.' })),
 };
 
 export const ServiceStatus = Type.Object({
   status: Type.String({ description: '`live`, `ready` or `degraded`.' }),
   reason: Type.Optional(
-    Type.String({ description: 'Of `degraded`: `commits_wait_for_standby` or `commits_wait`.' }),
+    Type.String({ description: 'With `degraded`: `commits_wait_for_standby` or `commits_wait`.' }),
   ),
 });
 
@@ -433,7 +434,7 @@ export const StepUpProblem = Type.Object(
   {
     ...problemMembers,
     max_age: Type.Optional(
-      Type.Integer({ description: 'The seconds since the member logged in, at most (RFC 9470).' }),
+      Type.Integer({ description: 'The most seconds since the member’s login (RFC 9470).' }),
     ),
   },
   {
@@ -443,14 +444,14 @@ export const StepUpProblem = Type.Object(
 
 export const OutcomeUnknownProblem = Type.Object(
   { ...problemMembers, id: id('The id to repeat the transfer with.') },
-  { description: 'Nobody knows yet whether the transfer happened. Repeating it with this id is safe.' },
+  { description: 'The outcome of the transfer is not known yet. Repeating it with this id is safe.' },
 );
 
 export const DeclinedTransferProblem = Type.Object(
   { ...problemMembers, transfer: Transfer, limit: Type.Optional(TransferLimit) },
   {
     description:
-      'A transfer that was understood, refused and kept as FAILED; `code` says why, and `limit` beside `limit_exceeded` which limit.',
+      'A valid order that was declined and stored as FAILED. `code` has the reason and, with `limit_exceeded`, `limit` has the limit.',
   },
 );
 
@@ -472,7 +473,7 @@ export const OAuthErrorDocument = Type.Object(
   { description: 'RFC 6749, section 5.2.' },
 );
 
-/** The shapes that several operations share, by their names in openapi.json. */
+/** The shared shapes, by their names in openapi.json. */
 export const namedSchemas = {
   Money,
   Profile,

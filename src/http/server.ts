@@ -16,15 +16,15 @@ import { corsHeaders, preflightHeaders } from './cors.ts';
 import { type Admission, admissionOf } from './limits/admission.ts';
 import { connectionsWith } from './limits/connections.ts';
 import { type RateOptions, type Rates, ratesOf } from './limits/rates.ts';
-import type { Answer, Operation, Page } from './operation.ts';
+import type { Operation, OperationResponse, Page } from './operation.ts';
 import { operations } from './operations.ts';
 import { pages } from './pages/pages.ts';
 import {
   asOAuthError,
-  type ErrorAnswer,
-  oauthErrorAnswer,
+  type ErrorResponse,
+  oauthErrorResponse,
   pathNotFound,
-  problemAnswer,
+  problemResponse,
   toProblem,
 } from './problems.ts';
 import { requireAcceptable } from './request/accept.ts';
@@ -35,7 +35,7 @@ import { readLeniently } from './request/lenient-body.ts';
 import { closedQuery, readScalars } from './request/query-parameters.ts';
 import { traceparentOf, transactionIdOf } from './request/transaction-id.ts';
 import { refuseInvalid } from './request/validation.ts';
-import { logAnswers, RequestLog } from './request-log.ts';
+import { logResponses, RequestLog } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { Services } from './services.ts';
 
@@ -92,7 +92,7 @@ export async function createServer(services: Services, options: ServerOptions): 
     request.callerAddress = addressOf(request.socket.remoteAddress, forwardedFor);
     done();
   });
-  if (['trace', 'debug', 'info'].includes(options.logLevel)) logAnswers(app);
+  if (['trace', 'debug', 'info'].includes(options.logLevel)) logResponses(app);
   addHeaders(app, headers, allowedOrigins);
   const admission = admissionOf(app, options.maxInFlight ?? 1_024);
   app.addHook('onRequest', ({ is404, raw }, _reply, done) => {
@@ -116,7 +116,7 @@ export async function createServer(services: Services, options: ServerOptions): 
     const oauth = request.routeOptions.config.operation?.oauth ? asOAuthError(error) : undefined;
     if (oauth === undefined) return sendProblem(request, reply, toProblem(error));
     request.problemCode = oauth.error;
-    return sendError(reply, oauthErrorAnswer(oauth));
+    return sendError(reply, oauthErrorResponse(oauth));
   });
 
   app.removeAllContentTypeParsers();
@@ -124,7 +124,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   for (const operation of operations)
     registerOperation(app, services, operation, { ...options, rates, admission });
   for (const page of pages) registerPage(app, page, options.publicUrl);
-  answerOtherMethods(app, allowedOrigins);
+  registerOtherMethods(app, allowedOrigins);
   await app.ready();
   return app;
 }
@@ -175,13 +175,13 @@ function bareServer(
       customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true },
     },
     schemaErrorFormatter: refuseInvalid,
-    clientErrorHandler: (error, socket) => connections.answer(error, socket),
+    clientErrorHandler: (error, socket) => connections.refuse(error, socket),
     // Hooks do not run for these errors.
     frameworkErrors: (error, request, reply) => {
       reply.headers(headers).header('transactionId', request.id);
       reply.headers(corsHeaders(request.headers.origin, allowedOrigins));
       if (allowedOrigins.size > 0) reply.header('vary', 'Origin');
-      sendError(reply, problemAnswer(toProblem(error), request.id));
+      sendError(reply, problemResponse(toProblem(error), request.id));
     },
   });
   connections.watch(app.server);
@@ -304,7 +304,7 @@ function registerOperation(
         ...(operation.body && !operation.oauth && { body: operation.body.schema }),
       },
       handler: async (request, reply) => {
-        const answer = await operation.handle(services, {
+        const response = await operation.handle(services, {
           actor: request.caller?.actor as never,
           verifyCaller: async () => request.unverified?.verify(),
           origin: {
@@ -327,7 +327,7 @@ function registerOperation(
           header: (name) => request.headers[name]?.toString(),
         });
         if (verifies === 'beside') await request.unverified?.verify();
-        return sendAnswer(request, reply, answer);
+        return sendResponse(request, reply, response);
       },
     });
   });
@@ -360,7 +360,7 @@ function registerPage(app: FastifyInstance, page: Page, publicUrl: string): void
 }
 
 /** Registers the other methods of each path: OPTIONS lists the allowed methods, and all others get 405. */
-function answerOtherMethods(app: FastifyInstance, allowedOrigins: ReadonlySet<string>): void {
+function registerOtherMethods(app: FastifyInstance, allowedOrigins: ReadonlySet<string>): void {
   for (const method of METHODS) {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
@@ -390,23 +390,27 @@ function toPattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
-  if (answer.headers !== undefined) reply.headers(answer.headers);
-  if ('problem' in answer) return sendProblem(request, reply, answer.problem);
+function sendResponse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  response: OperationResponse,
+): FastifyReply {
+  if (response.headers !== undefined) reply.headers(response.headers);
+  if ('problem' in response) return sendProblem(request, reply, response.problem);
   // JSON.stringify writes exact numbers; a serializer made from the schema does not.
-  return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
+  return reply.code(response.status).type('application/json').send(JSON.stringify(response.body));
 }
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   request.problemCode = problem.code;
   const challenge = bearerChallenge(problem, request.routeOptions.config.operation?.scope);
   if (challenge !== undefined) reply.header('www-authenticate', challenge);
-  const answer = problemAnswer(problem, request.id);
-  if (answer.status >= 500)
+  const response = problemResponse(problem, request.id);
+  if (response.status >= 500)
     request.log.error({ code: problem.code, error: describeError(problem) }, problem.detail);
-  return sendError(reply, answer);
+  return sendError(reply, response);
 }
 
-function sendError(reply: FastifyReply, { status, headers, body }: ErrorAnswer): FastifyReply {
+function sendError(reply: FastifyReply, { status, headers, body }: ErrorResponse): FastifyReply {
   return reply.code(status).headers(headers).send(JSON.stringify(body));
 }

@@ -18,7 +18,7 @@ export function admissionOf(app: FastifyInstance, most: number): Admission {
   const enter = (kind: keyof typeof inside, reply: FastifyReply) => {
     if (inside[kind] >= most) throw overloaded();
     inside[kind] += 1;
-    whenAnswered(reply, () => {
+    whenResponded(reply, () => {
       inside[kind] -= 1;
     });
   };
@@ -39,13 +39,13 @@ export function admissionOf(app: FastifyInstance, most: number): Admission {
       // If the caller left while the token was verified, no `close` event follows that would free a slot.
       if (reply.raw.closed) return;
       if (!places.take(client)) throw overloaded();
-      whenAnswered(reply, () => places.free(client));
+      whenResponded(reply, () => places.free(client));
     },
   };
 }
 
 /** Calls `leave` once, when the response is handed to the socket or the caller has left. */
-function whenAnswered({ raw }: FastifyReply, leave: () => void): void {
+function whenResponded({ raw }: FastifyReply, leave: () => void): void {
   let left = false;
   const once = () => {
     if (!left) leave();

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Problem } from '../../shared/problem.ts';
-import { problemAnswer } from '../problems.ts';
+import { problemResponse } from '../problems.ts';
 
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** Sent on one connection without a wait for the answers. Each is kept until its turn, and anybody can send them. */
+/** Sent on one connection without a wait for the responses. Each is kept until its turn, and anybody can send them. */
 const mostWaiting = 100;
 
 /**
- * What becomes of several requests on one connection, and of what never became one: bytes that are not HTTP, headers too
- * large, a client too slow. Node hands over the bare connection for those, on which earlier requests may still be served: a
- * transfer just made must not be answered "400" because garbage followed it. So those finish first, then comes the
- * problem, then the end.
+ * Handles several requests on one connection, and input that never becomes a request: bytes that are not HTTP, headers that
+ * are too large, a client that is too slow. For such input Node passes the bare socket, on which earlier requests may still
+ * be served. They finish first, then the problem is sent, then the connection closes; otherwise a completed transfer could
+ * get the 400 of the garbage that followed it.
  */
 export function connectionsWith(headers: Readonly<Record<string, string>>) {
   const exchanges = new WeakMap<Socket, Exchange[]>();
@@ -27,24 +27,24 @@ export function connectionsWith(headers: Readonly<Record<string, string>>) {
         const { socket } = request;
         const open = exchanges.get(socket) ?? [];
         exchanges.set(socket, open);
-        // What came in one packet is still handed over after this.
+        // Requests of the same packet still arrive after this.
         if (open.length >= mostWaiting) socket.destroy();
         if (socket.destroyed) return;
         const exchange = { request, response };
         open.push(exchange);
         response.on('close', () => open.splice(open.indexOf(exchange), 1));
       });
-      // Node would end the connection without a word.
+      // Without this listener Node closes the connection without a response.
       server.on('connect', (_request, socket: Socket) => {
         socket.on('error', () => {});
-        this.answer(Object.assign(new Error(), { code: 'CONNECT' }), socket);
+        this.refuse(Object.assign(new Error(), { code: 'CONNECT' }), socket);
       });
-      // What else is expected than 100-continue is nothing that we do, or need to refuse (RFC 9110, section 10.1.1).
+      // Other expectations than 100-continue are ignored, as RFC 9110, section 10.1.1 allows.
       server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     },
 
     /**
-     * Requests that were sent without a wait for the answers are served one after another, as who sent them so must be able
+     * Requests that were sent without a wait for the responses are served one after another, as who sent them so must be able
      * to rely on (RFC 9112, section 9.3.2): a transfer may spend what the one before brings in. When the connection ends,
      * those whose turn has not come are not served.
      */
@@ -57,12 +57,12 @@ export function connectionsWith(headers: Readonly<Record<string, string>>) {
       else before.response.once('close', () => socket.destroyed || serve());
     },
 
-    answer(error: NodeJS.ErrnoException, socket: Socket): void {
+    refuse(error: NodeJS.ErrnoException, socket: Socket): void {
       const open = exchanges.get(socket) ?? [];
-      // One whose body is still coming is the broken one itself.
+      // A request with an incomplete body is the broken one itself.
       const earlier = open.filter(({ request }) => request.complete).at(-1);
       if (earlier !== undefined) {
-        earlier.response.once('close', () => this.answer(error, socket));
+        earlier.response.once('close', () => this.refuse(error, socket));
         return;
       }
       if (
@@ -73,7 +73,7 @@ export function connectionsWith(headers: Readonly<Record<string, string>>) {
         socket.destroy();
         return;
       }
-      socket.end(rawAnswer(problemOf(error), headers));
+      socket.end(rawResponse(problemOf(error), headers));
     },
   };
 }
@@ -89,30 +89,30 @@ function problemOf({ code = '' }: NodeJS.ErrnoException): Problem {
   }
 }
 
-/** What the parser says, for whoever has to find out what is wrong. */
+/** Details by the parser's code. */
 const details: Readonly<Record<string, string>> = {
-  CONNECT: 'This is no proxy: there is nothing to connect to.',
-  HPE_INVALID_METHOD: 'There is no such method, or what came is not HTTP.',
+  CONNECT: 'The service is not a proxy; CONNECT is not supported.',
+  HPE_INVALID_METHOD: 'The method does not exist, or the bytes are not HTTP.',
   HPE_INVALID_VERSION: 'The version is not HTTP/1.1.',
-  HPE_INVALID_URL: 'The path holds what must be percent-encoded.',
+  HPE_INVALID_URL: 'The path contains a character that must be percent-encoded.',
   HPE_INVALID_HEADER_TOKEN: 'A header is malformed.',
-  HPE_INVALID_CONTENT_LENGTH: 'Content-Length is not a number of bytes, or stands beside Transfer-Encoding.',
-  HPE_UNEXPECTED_CONTENT_LENGTH: 'Content-Length stands twice.',
+  HPE_INVALID_CONTENT_LENGTH: 'Content-Length is not a number of bytes, or Transfer-Encoding is sent too.',
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'Content-Length is repeated.',
   HPE_INVALID_TRANSFER_ENCODING: 'Transfer-Encoding can only be chunked, without Content-Length.',
   HPE_INVALID_CHUNK_SIZE: 'The size of a chunk of the body is malformed.',
 };
 
-function rawAnswer(problem: Problem, headers: Readonly<Record<string, string>>): string {
+function rawResponse(problem: Problem, headers: Readonly<Record<string, string>>): string {
   const transactionId = randomUUID();
-  const answer = problemAnswer(problem, transactionId);
-  const body = JSON.stringify(answer.body);
+  const response = problemResponse(problem, transactionId);
+  const body = JSON.stringify(response.body);
   const lines = Object.entries({
     ...headers,
-    ...answer.headers,
+    ...response.headers,
     transactionId,
     date: new Date().toUTCString(),
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n${lines.join('')}\r\n${body}`;
+  return `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status]}\r\n${lines.join('')}\r\n${body}`;
 }

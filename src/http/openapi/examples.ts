@@ -1,6 +1,6 @@
 /**
- * Invented values that the operations' examples share. What they ask for is there at the demo institution, so that each
- * can be sent as it stands from the reference page.
+ * Invented values, shared by the examples of the operations. The demo institution has the members and accounts that they
+ * name, so that the reference page can send each example unchanged.
  */
 
 export const profileExample = {

@@ -3,7 +3,7 @@ import type * as Type from 'typebox/type';
 import type { scopes } from '../../auth/index.ts';
 import type { ProblemCode } from '../../shared/problem.ts';
 import { programVersion } from '../../shared/program-version.ts';
-import type { AnswerDescription, Operation } from '../operation.ts';
+import type { Operation, ResponseDescription } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { readProblemPage } from '../pages/problem-pages.ts';
 import { problemCodes, problemKinds } from '../problems.ts';
@@ -12,9 +12,9 @@ import { parameterExamples } from './examples.ts';
 import { namedSchemas } from './named-schemas.ts';
 
 /**
- * The contract, OpenAPI 3.1, from the same operations that the server registers. Needs no database. `server` is where
- * it is served, without a slash at the end: the demo's address in the repository's copy; empty for the reference page,
- * which calls the address that it was read from.
+ * The contract, OpenAPI 3.1, from the operations that the server registers. Needs no database. `server` is the base URL
+ * without a final slash: the demo's address in the repository's copy, empty for the reference page, which calls its own
+ * address.
  */
 export async function generateOpenApi(server = 'http://127.0.0.1:8080'): Promise<object> {
   const tokenUrl = `${server}/auth/v2/token`;
@@ -33,11 +33,11 @@ export async function generateOpenApi(server = 'http://127.0.0.1:8080'): Promise
     servers: [{ url: server || '/' }],
     tags: [
       { name: 'Token', description: 'OAuth 2.0 access tokens.' },
-      { name: 'Members', description: 'Registering a member, their profile, their contact.' },
-      { name: 'Accounts', description: 'What members hold and owe.' },
-      { name: 'Transfers', description: 'Money between two accounts.' },
-      { name: 'Events', description: 'What happened, for the institution’s own systems.' },
-      { name: 'Service', description: 'For whoever runs it.' },
+      { name: 'Members', description: 'Registration, profile and contact of members.' },
+      { name: 'Accounts', description: 'Accounts of members, with their transactions and balances.' },
+      { name: 'Transfers', description: 'Transfers between two accounts.' },
+      { name: 'Events', description: 'The feed of events, for the institution’s own systems.' },
+      { name: 'Service', description: 'Probes and version, for operators.' },
     ],
     paths,
     components: {
@@ -67,7 +67,7 @@ export async function generateOpenApi(server = 'http://127.0.0.1:8080'): Promise
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'A token that you have already: of this service, or of an identity provider that the institution registered for it (RFC 9068).',
+            'An existing token of this service, or of an identity provider that the institution registered (RFC 9068).',
         },
       },
     },
@@ -76,15 +76,15 @@ export async function generateOpenApi(server = 'http://127.0.0.1:8080'): Promise
 
 const introduction = `A digital banking interface for the members of a financial institution: access tokens, registration, profiles and contact, accounts, transfers.
 
-**Tokens.** A *client token* (\`client_credentials\`) acts for the institution within its scopes, a *member token* (\`password\`) for one user. What a caller may not see does not exist: it is answered as a missing thing is.
+**Tokens.** A *client token* (\`client_credentials\`) acts for the institution within its scopes, a *member token* (\`password\`) for one user. An object that the caller may not see gets the same 404 as one that does not exist.
 
 **Money.** Amounts are JSON numbers in major units. They are read and written exactly, never through a float.
 
-**Lists** are bare arrays, a page at a time. The response header \`Link\` (RFC 8288) has the next page's URL as \`<…>; rel="next"\`; a list without it has ended. The feed of events always has one.
+**Lists** are bare arrays, a page at a time. The response header \`Link\` (RFC 8288) has the next page's URL as \`<…>; rel="next"\`; without it the list has ended. The feed of events always has one.
 
-**Requests have names.** Send \`transactionId\` or \`X-Request-Id\`, 1 to 128 visible ASCII characters, with any request; it is logged and comes back as the response header \`transactionId\`. If you send neither, the service makes a UUID.
+**Each request has an id.** Send \`transactionId\` or \`X-Request-Id\`, 1 to 128 visible ASCII characters, with any request; the service logs it and returns it as the response header \`transactionId\`. Without either, the service generates a UUID.
 
-**Errors** are [problem documents](/problems) (RFC 9457); \`code\` is for programs. The token operation answers 400 and 401 as RFC 6749 says. Beside what each operation lists, any request may meet 400 \`invalid_request\` where it is not HTTP/1.1, 404 \`path_not_found\`, 405 \`method_not_allowed\`, 408 \`request_timeout\` and 431 \`headers_too_large\`.`;
+**Errors** are [problem documents](/problems) (RFC 9457); \`code\` is for programs. The 400 and 401 responses of the token operation follow RFC 6749. Beside the responses of each operation, any request can get 400 \`invalid_request\` if it is not HTTP/1.1, 404 \`path_not_found\`, 405 \`method_not_allowed\`, 408 \`request_timeout\` and 431 \`headers_too_large\`.`;
 
 const scopeTexts: Readonly<Record<(typeof scopes)[number], string>> = {
   'account:read': 'Accounts and balances',
@@ -93,7 +93,7 @@ const scopeTexts: Readonly<Record<(typeof scopes)[number], string>> = {
   'transfer:read': 'Read transfers',
   'transfer:write': 'Initiate transfers',
   'events:read': 'Events',
-  offline_access: 'A refresh token beside a member’s',
+  offline_access: 'A refresh token for a member’s login',
 };
 
 function pathsOf(listed: readonly Operation[]): Record<string, object> {
@@ -135,9 +135,9 @@ function describe(operation: Operation): object {
     }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(operation.answers).map(([status, answer]) => [
+        Object.entries(operation.responses).map(([status, response]) => [
           status,
-          describeAnswer(answer, status, operation),
+          describeResponse(response, status, operation),
         ]),
       ),
       ...describeProblems(operation),
@@ -168,12 +168,12 @@ function parametersOf(
 
 const commonHeaders = {
   transactionId: {
-    description: 'The name of this request: the caller’s own, else a UUID.',
+    description: 'The id of this request: the caller’s own, else a UUID.',
     schema: { type: 'string' },
   },
   RateLimit: {
     description:
-      'What is left of the share, and for how many seconds (draft-ietf-httpapi-ratelimit-headers). Counted once the client has proven who it is.',
+      'The rest of the share, and the seconds until it is renewed (draft-ietf-httpapi-ratelimit-headers). Counted once the client has authenticated.',
     schema: { type: 'string' },
   },
   'RateLimit-Policy': {
@@ -185,7 +185,7 @@ const commonHeaders = {
 } as const;
 type CommonHeader = keyof typeof commonHeaders;
 
-/** What an answer always has, and under a name of its own what it may have. */
+/** The headers of every response, and by name those that some responses have. */
 function headersInTwoForms(): [string, object][] {
   return Object.entries(commonHeaders).flatMap(([name, { description, schema }]) => [
     [name, { description, required: true, schema }],
@@ -199,7 +199,7 @@ function refer(names: readonly CommonHeader[], always = true): Record<string, ob
   );
 }
 
-function ownHeaders(headers: AnswerDescription['headers'] = {}): Record<string, object> {
+function ownHeaders(headers: ResponseDescription['headers'] = {}): Record<string, object> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, header]) => [
       name,
@@ -210,7 +210,7 @@ function ownHeaders(headers: AnswerDescription['headers'] = {}): Record<string, 
   );
 }
 
-/** Refused before the caller was counted. A token that was seen before is counted before it is found to be revoked. */
+/** Refused before the caller is counted. A cached token is counted before its revocation is read. */
 const uncounted: readonly number[] = [403, 408];
 
 function rateHeaders({ rate, token }: Operation, status: number): Record<string, object> {
@@ -218,8 +218,8 @@ function rateHeaders({ rate, token }: Operation, status: number): Record<string,
   return refer(['RateLimit', 'RateLimit-Policy'], status < 300 || status === 429);
 }
 
-function describeAnswer(
-  { description, headers, schema, examples }: AnswerDescription,
+function describeResponse(
+  { description, headers, schema, examples }: ResponseDescription,
   status: string,
   operation: Operation,
 ): object {
@@ -241,12 +241,12 @@ const challenging: readonly ProblemCode[] = [
   'insufficient_user_authentication',
 ];
 
-/** Whether its answer says in `WWW-Authenticate` with what token to come (see authenticate.ts). */
+/** Whether the response names the needed token in `WWW-Authenticate` (see authenticate.ts). */
 function challenges(code: ProblemCode): boolean {
   return challenging.includes(code);
 }
 
-/** What an operation may answer because of what kind of operation it is. */
+/** The problems of every operation of its kind. */
 function commonProblems({ token, body, rate }: Operation): ProblemCode[] {
   const codes: ProblemCode[] = ['not_acceptable', 'internal_error', 'overloaded'];
   if (token !== 'none') {
@@ -279,7 +279,7 @@ function describeProblems(operation: Operation): Record<string, object> {
   const byStatus = Map.groupBy(codes, (code) => problemKinds[code].status);
   return Object.fromEntries(
     [...byStatus]
-      // The token operation says these in the words of RFC 6749.
+      // The token operation returns these as errors of RFC 6749.
       .filter(([status]) => !(operation.oauth && (status === 400 || status === 401)))
       .map(([status, together]) => [
         status,
@@ -306,7 +306,7 @@ function describeProblems(operation: Operation): Record<string, object> {
   );
 }
 
-/** As the code's page shows it; without what only other operations add to it. */
+/** The example of the code's page, without the members that only other operations have. */
 function exampleOf(code: ProblemCode, schema: Type.TObject = ProblemDocument): object {
   const example = Object.entries(readProblemPage(code).example);
   const said = example.filter(([member]) => member in schema.properties);
@@ -325,14 +325,14 @@ function descriptionOf(schema: object): string | undefined {
   return 'description' in schema ? String(schema.description) : undefined;
 }
 
-/** What it takes, whatever is said of it. */
+/** The schema without its description, to compare shapes. */
 function shapeOf(schema: object): string {
   return JSON.stringify({ ...schema, description: undefined });
 }
 
 /**
- * As plain JSON, with a reference wherever a named shape stands, and beside it what is said of it only there;
- * `named: false` writes the outermost out.
+ * Plain JSON with a reference for each named shape, and beside the reference the description of that use. `named: false`
+ * writes out the outermost shape.
  */
 function copySchema(schema: unknown, { named = true } = {}): unknown {
   if (Array.isArray(schema)) return schema.map((part) => copySchema(part));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PageAnswer } from '../operation.ts';
+import type { PageResponse } from '../operation.ts';
 
 const style = `
 :root { color-scheme: light dark; --ink: #1d2530; --faint: #5d6978; --paper: #fbfaf7; --line: #dedad2; --accent: #0b6b53; }
@@ -27,7 +27,7 @@ th, td { padding: 0.5rem 0.8rem 0.5rem 0; border-bottom: 1px solid var(--line); 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
 /** A page of text without scripts or third-party content. `body` is HTML, `title` is text. */
-export function htmlPage(title: string, body: string): PageAnswer {
+export function htmlPage(title: string, body: string): PageResponse {
   return {
     headers: {
       'content-type': 'text/html; charset=utf-8',

@@ -9,6 +9,9 @@ import { Problem } from '../../shared/problem.ts';
 export function requireAcceptable(accept: string | undefined, mediaType: string): void {
   if (!accept || accept === '*/*' || accept === mediaType) return;
   if (new Negotiator({ headers: { accept } }).mediaType([`${mediaType}; charset=utf-8`]) === undefined) {
-    throw new Problem('not_acceptable', `The response can only be ${mediaType}. Send that in Accept, or leave Accept out.`);
+    throw new Problem(
+      'not_acceptable',
+      `The response can only be ${mediaType}. Send that in Accept, or leave Accept out.`,
+    );
   }
 }

@@ -3,7 +3,7 @@ import * as Type from 'typebox/type';
 import type { Actor } from '../../institutions/index.ts';
 import type { Page, PageRequest, Position } from '../../shared/page.ts';
 import { Problem } from '../../shared/problem.ts';
-import type { Answer } from '../operation.ts';
+import type { OperationResponse } from '../operation.ts';
 
 /**
  * A page of a list is a bare array, with the next page in `Link` (RFC 8288). The position in the link is opaque text, bound
@@ -35,7 +35,7 @@ const wordBytes = 8;
 const mostWord = 8_640_000_000_000_000n;
 
 /** A request for a page: its caller, URL and parameters. */
-export interface Asked {
+export interface ListRequest {
   readonly actor: Actor;
   /** As callers see it, without its query. */
   readonly url: string;
@@ -43,40 +43,44 @@ export interface Asked {
 }
 
 /** Throws Problem `invalid_request` for a position of another list. A position has `words` numbers. */
-export function readPage(asked: Asked, words: number): PageRequest {
-  const { limit, after } = asked.query;
+export function readPage(listRequest: ListRequest, words: number): PageRequest {
+  const { limit, after } = listRequest.query;
   return {
     limit: typeof limit === 'number' ? limit : defaultLimit,
-    after: typeof after === 'string' ? decode(after, asked, words) : null,
+    after: typeof after === 'string' ? decode(after, listRequest, words) : null,
   };
 }
 
-export function answerPage<Item>(asked: Asked, page: Page<Item>, present: (item: Item) => object): Answer {
-  const next = page.next && linkTo(asked, page.next);
+export function pageResponse<Item>(
+  listRequest: ListRequest,
+  page: Page<Item>,
+  present: (item: Item) => object,
+): OperationResponse {
+  const next = page.next && linkTo(listRequest, page.next);
   return { status: 200, headers: { ...(next && { link: next }) }, body: page.items.map(present) };
 }
 
-function linkTo(asked: Asked, position: Position): string {
+function linkTo(listRequest: ListRequest, position: Position): string {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(asked.query)) {
+  for (const [name, value] of Object.entries(listRequest.query)) {
     if (value !== undefined && name !== 'after') parameters.set(name, String(value));
   }
-  parameters.set('after', encode(position, asked));
-  return `<${asked.url}?${parameters}>; rel="next"`;
+  parameters.set('after', encode(position, listRequest));
+  return `<${listRequest.url}?${parameters}>; rel="next"`;
 }
 
-function encode(position: Position, asked: Asked): string {
+function encode(position: Position, listRequest: ListRequest): string {
   const words = Buffer.alloc(position.length * wordBytes);
   for (const [place, word] of position.entries()) words.writeBigUInt64BE(word, place * wordBytes);
-  return Buffer.concat([digest(asked), words]).toString('base64url');
+  return Buffer.concat([digest(listRequest), words]).toString('base64url');
 }
 
-function decode(text: string, asked: Asked, words: number): Position {
+function decode(text: string, listRequest: ListRequest, words: number): Position {
   const bytes = Buffer.from(text, 'base64url');
   const ours =
     bytes.length === digestBytes + words * wordBytes &&
     bytes.toString('base64url') === text &&
-    bytes.subarray(0, digestBytes).equals(digest(asked));
+    bytes.subarray(0, digestBytes).equals(digest(listRequest));
   const position = ours
     ? Array.from({ length: words }, (_, place) => bytes.readBigUInt64BE(digestBytes + place * wordBytes))
     : [];
@@ -89,7 +93,7 @@ function decode(text: string, asked: Asked, words: number): Position {
 }
 
 /** Leaves out the caller and the limit: authority is checked on each page, whatever the position. */
-function digest({ actor, url, query }: Asked): Buffer {
+function digest({ actor, url, query }: ListRequest): Buffer {
   const { limit: _, after: __, ...filters } = query;
   const names = Object.keys(filters).sort();
   const bound = [actor.institutionId, new URL(url).pathname, names.map((name) => [name, filters[name]])];

@@ -9,9 +9,9 @@ const mostParts = 32;
  * Returns Problem `invalid_request` with a pointer for each invalid part, and never repeats a value. A malformed id in the
  * path is Problem `not_found`.
  */
-export function refuseInvalid(errors: readonly FastifySchemaValidationError[], place: string): Problem {
-  if (place === 'params') return new Problem('not_found', 'There is nothing with this id.');
-  const parts = errors.slice(0, mostParts).map((error) => describePart(error, place));
+export function refuseInvalid(errors: readonly FastifySchemaValidationError[], location: string): Problem {
+  if (location === 'params') return new Problem('not_found', 'There is nothing with this id.');
+  const parts = errors.slice(0, mostParts).map((error) => describePart(error, location));
   const detail =
     errors.length === 1
       ? 'A part of the request is not valid.'
@@ -21,7 +21,7 @@ export function refuseInvalid(errors: readonly FastifySchemaValidationError[], p
   return new Problem('invalid_request', detail, { errors: parts });
 }
 
-function describePart(error: FastifySchemaValidationError, place: string): InvalidPart {
+function describePart(error: FastifySchemaValidationError, location: string): InvalidPart {
   const { keyword, instancePath, params } = error;
   const missing = keyword === 'required' ? params.missingProperty : undefined;
   const unknown = keyword === 'additionalProperties' ? params.additionalProperty : undefined;
@@ -29,17 +29,17 @@ function describePart(error: FastifySchemaValidationError, place: string): Inval
   const pointer = name === undefined ? instancePath : `${instancePath}/${escapePointer(String(name))}`;
   return {
     // Parameters have no structure, so they have plain names instead of JSON pointers.
-    pointer: place === 'body' ? pointer : pointer.slice(1),
-    detail: explain(error, place),
+    pointer: location === 'body' ? pointer : pointer.slice(1),
+    detail: explain(error, location),
   };
 }
 
-function explain({ keyword, params, message }: FastifySchemaValidationError, place: string): string {
+function explain({ keyword, params, message }: FastifySchemaValidationError, location: string): string {
   switch (keyword) {
     case 'required':
       return 'Required.';
     case 'additionalProperties':
-      return place === 'body' ? 'There is no such field.' : 'There is no such parameter.';
+      return location === 'body' ? 'There is no such field.' : 'There is no such parameter.';
     case 'type':
       return `Must be of type ${params.type}.`;
     case 'enum':

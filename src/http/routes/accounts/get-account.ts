@@ -11,11 +11,11 @@ export const getAccount = operation({
   tag: 'Accounts',
   summary: 'Get account',
   description:
-    'One account: identity, type, category, balances, status. A member token sees the accounts whose holder record names its user, a client token those of every member of its institution.',
+    'Returns one account with its type, category, balances and status. A member token sees the accounts whose holder record names its user; a client token sees those of every member of its institution.',
   token: 'any',
   scope: 'account:read',
   params: Type.Object({ accountId: line(64, { description: 'Unique identifier of the account.' }) }),
-  answers: {
+  responses: {
     200: {
       description: 'The account.',
       schema: Account,

@@ -12,16 +12,16 @@ export const getBalances = operation({
   tag: 'Accounts',
   summary: 'Get balances as of a moment',
   description:
-    'The balances of an account now, or at a moment of its past: what was posted and held up to and including it. A moment in the future, or before the account’s first entry, is refused with 400. Whose accounts a token sees is as for the account itself.',
+    'Returns the balances of an account now, or at a past moment, with everything posted and held up to and including it. A moment in the future, or before the account’s first entry, gets 400. A token sees the same accounts as in `getAccount`.',
   token: 'any',
   scope: 'account:read',
   params: Type.Object({ accountId: line(64, { description: 'Unique identifier of the account.' }) }),
   query: Type.Object({
     asOf: Type.Optional(
-      Type.String({ maxLength: 40, description: 'A date-time (2026-11-20T15:04:05Z). Left out: now.' }),
+      Type.String({ maxLength: 40, description: 'A date-time (2026-11-20T15:04:05Z). Default: now.' }),
     ),
   }),
-  answers: {
+  responses: {
     200: {
       description: 'The balances.',
       schema: Balances,

@@ -11,11 +11,11 @@ export const getMemberAccounts = operation({
   tag: 'Accounts',
   summary: 'Get member accounts',
   description:
-    'The accounts of one membership: to a client token all of them, to a member token those whose holder record names its user.',
+    'Returns the accounts of one membership: all of them for a client token; for a member token, those whose holder record names its user.',
   token: 'any',
   scope: 'account:read',
   params: Type.Object({ customerId: line(64, { description: 'The customer ID of the member.' }) }),
-  answers: {
+  responses: {
     200: {
       description: 'The accounts.',
       schema: Type.Array(Account),

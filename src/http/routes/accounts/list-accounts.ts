@@ -11,13 +11,13 @@ export const listAccounts = operation({
   tag: 'Accounts',
   summary: 'List accounts',
   description:
-    'The accounts of a member, in all memberships or in the one that `customerId` names. A client token must name whose.',
+    'Returns the accounts of a member, in all memberships or in the one that `customerId` names. A client token must send `customerId`.',
   token: 'any',
   scope: 'account:read',
   query: Type.Object({
-    customerId: Type.Optional(line(64, { description: 'Whose accounts. Required with a client token.' })),
+    customerId: Type.Optional(line(64, { description: 'The membership. Required with a client token.' })),
   }),
-  answers: {
+  responses: {
     200: {
       description: 'The accounts.',
       schema: Type.Array(Account),

@@ -3,7 +3,7 @@ import { pendingTransactionExample, postedTransactionExample } from '../../opena
 import { operation } from '../../operation.ts';
 import { presentTransaction } from '../../presenters.ts';
 import { periodParameters, readPeriod } from '../../request/moments.ts';
-import { answerPage, nextLink, pageParameters, readPage } from '../../request/paging.ts';
+import { nextLink, pageParameters, pageResponse, readPage } from '../../request/paging.ts';
 import { line, Transaction, TransactionStatus } from '../../schemas.ts';
 
 export const listTransactions = operation({
@@ -13,7 +13,7 @@ export const listTransactions = operation({
   tag: 'Accounts',
   summary: 'List transactions',
   description:
-    'What happened on an account: first what is held for pending transfers from it, then what was posted, each newest first. A transfer is told once, pending while it is and posted when it has; the id stays. Whose accounts a token sees is as for the account itself. A page may be short, or empty, and still have a next one: only a missing `Link` ends the list.',
+    'Returns the transactions of an account: first the holds of pending transfers from it, then the posted ones, each newest first. A transfer appears once, pending or posted, under the same id. A token sees the same accounts as in `getAccount`. A page may be short, or empty, and still have a next one: only a missing `Link` ends the list.',
   token: 'any',
   scope: 'account:read',
   params: Type.Object({ accountId: line(64, { description: 'Unique identifier of the account.' }) }),
@@ -22,7 +22,7 @@ export const listTransactions = operation({
     ...periodParameters,
     ...pageParameters,
   }),
-  answers: {
+  responses: {
     200: {
       description: 'A page of transactions.',
       headers: nextLink,
@@ -35,9 +35,9 @@ export const listTransactions = operation({
   },
   problems: ['not_found'],
   async handle(services, { actor, url, params, query }) {
-    const asked = { actor, url, query };
+    const listRequest = { actor, url, query };
     const filter = { status: query.status ?? null, period: readPeriod(query) };
-    const page = await services.listTransactions(actor, params.accountId, filter, readPage(asked, 3));
-    return answerPage(asked, page, presentTransaction);
+    const page = await services.listTransactions(actor, params.accountId, filter, readPage(listRequest, 3));
+    return pageResponse(listRequest, page, presentTransaction);
   },
 });

@@ -2,7 +2,7 @@ import * as Type from 'typebox/type';
 import { memberEventExample, transferEventExample } from '../../openapi/examples.ts';
 import { operation } from '../../operation.ts';
 import { presentEvent } from '../../presenters.ts';
-import { answerPage, pageParameters, readPage } from '../../request/paging.ts';
+import { pageParameters, pageResponse, readPage } from '../../request/paging.ts';
 import { Event } from '../../schemas.ts';
 
 export const readEvents = operation({
@@ -12,11 +12,11 @@ export const readEvents = operation({
   tag: 'Events',
   summary: 'Read events',
   description:
-    'What happened at the institution, oldest first, from its first event on or after a position. `Link` always has the next position; where nothing is new the answer is empty and the link stays the same: ask again later. No event is skipped, and none is shown twice. An event is shown once every transaction that began to write before its own has ended, as a rule at once. Keep the link, not the time.',
+    'Returns the events of the institution, oldest first, from the first one or after a position. `Link` always has the next position. If nothing is new, the response is empty and the link stays the same: poll it again later. No event is skipped, and none is returned twice. An event appears once every transaction that began to write before its own has ended, usually at once. Store the link, not the time.',
   token: 'client',
   scope: 'events:read',
   query: Type.Object(pageParameters),
-  answers: {
+  responses: {
     200: {
       description: 'Events, oldest first.',
       headers: { Link: '`<…>; rel="next"`: what comes after these. Always there.' },
@@ -28,7 +28,11 @@ export const readEvents = operation({
     },
   },
   async handle(services, { actor, url, query }) {
-    const asked = { actor, url, query };
-    return answerPage(asked, await services.readEvents(actor, readPage(asked, 3)), presentEvent);
+    const listRequest = { actor, url, query };
+    return pageResponse(
+      listRequest,
+      await services.readEvents(actor, readPage(listRequest, 3)),
+      presentEvent,
+    );
   },
 });

@@ -15,19 +15,19 @@ export const acknowledgeActivationCode = operation({
   tag: 'Events',
   summary: 'Acknowledge activation code',
   description:
-    'The institution has the code of a registration: the service wipes its own and hands it over no more. The code still activates. Said again, the answer is the same.',
+    'The institution has delivered the code of a registration: the service deletes its copy and returns it no more. The code still activates. A repeated request gets the same response.',
   token: 'client',
   scope: 'events:read',
-  params: Type.Object({ eventId: line(64, { description: 'Of a `member.registered` event.' }) }),
+  params: Type.Object({ eventId: line(64, { description: 'Id of a `member.registered` event.' }) }),
   body: {
-    schema: Type.Object({}, { additionalProperties: false, description: 'Nothing is needed.' }),
+    schema: Type.Object({}, { additionalProperties: false, description: 'No field is needed.' }),
     mediaTypes: ['application/json'],
     examples: { nothing: { value: {} } },
     optional: true,
   },
-  answers: {
+  responses: {
     200: {
-      description: 'Nobody is handed the code any more.',
+      description: 'The service no longer returns the code.',
       schema: CodeDelivery,
       examples: { delivered: { value: { eventId: memberEventExample.eventId, delivered: true } } },
     },

@@ -11,21 +11,21 @@ export const acknowledgeEmailCode = operation({
   tag: 'Events',
   summary: 'Acknowledge e-mail code',
   description:
-    'The institution has sent the code: the service wipes its own copy and hands it over no more. The code still confirms. Repeated, the response is the same.',
+    'The institution has sent the code: the service deletes its copy and returns it no more. The code still confirms. A repeated request gets the same response.',
   token: 'client',
   scope: 'events:read',
   params: Type.Object({
-    eventId: line(64, { description: 'Of a `member.email_confirmation_requested` event.' }),
+    eventId: line(64, { description: 'Id of a `member.email_confirmation_requested` event.' }),
   }),
   body: {
-    schema: Type.Object({}, { additionalProperties: false, description: 'Nothing is needed.' }),
+    schema: Type.Object({}, { additionalProperties: false, description: 'No field is needed.' }),
     mediaTypes: ['application/json'],
     examples: { nothing: { value: {} } },
     optional: true,
   },
-  answers: {
+  responses: {
     200: {
-      description: 'No one is handed the code any more.',
+      description: 'The service no longer returns the code.',
       schema: CodeDelivery,
       examples: { delivered: { value: { eventId: memberEventExample.eventId, delivered: true } } },
     },

@@ -5,10 +5,10 @@ import { presentProfile } from '../../presenters.ts';
 import { line, Profile } from '../../schemas.ts';
 import { profileLocation } from './get-member-profile.ts';
 
-/** What makes a good username or password is for auth to say; here only what could not be one is refused. */
+/** Refuses values that cannot be a username or password; auth has the rules for good ones. */
 export const MemberActivation = Type.Object(
   {
-    activationCode: line(100, { description: 'One-time code from registering.' }),
+    activationCode: line(100, { description: 'One-time code of the registration.' }),
     username: Type.String({ description: '6 to 64 characters, compared without regard to case.' }),
     password: Type.String({
       pattern: '^[^\\u0000]*$',
@@ -25,7 +25,7 @@ export const activateMember = operation({
   tag: 'Members',
   summary: 'Activate member',
   description:
-    'Gives a registered user a username and a password, once, with the activation code that registering made. Needs a client token.',
+    'Gives a registered user a username and a password, once, with the activation code of the registration. Needs a client token.',
   token: 'client',
   scope: 'institution-users:write',
   rate: 'registration',
@@ -42,10 +42,10 @@ export const activateMember = operation({
       },
     },
   },
-  answers: {
+  responses: {
     201: {
-      description: 'Login made.',
-      headers: { Location: 'Where the profile can be read.' },
+      description: 'Login created.',
+      headers: { Location: 'URL of the profile.' },
       schema: Profile,
       examples: { activated: { value: profileExample } },
     },

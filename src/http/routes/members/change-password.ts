@@ -8,7 +8,7 @@ const password = (description: string) => Type.String({ pattern: '^[^\\u0000]*$'
 
 export const PasswordChange = Type.Object(
   {
-    currentPassword: password('The password that the member signs in with today.'),
+    currentPassword: password('The current password of the member.'),
     newPassword: password('15 to 128 characters, or as the institution has set, and hard to guess.'),
   },
   { additionalProperties: false },
@@ -21,7 +21,7 @@ export const changePassword = operation({
   tag: 'Members',
   summary: 'Change password',
   description:
-    'Replaces the password of the member whose token this is. All tokens of the member end, this one too: sign in again with the new password. Wrong current passwords count as at sign-in. The event `member.password_changed` tells the institution, which tells the member. Needs a member token.',
+    'Replaces the password of the member of the token. All tokens of the member end, including this one: sign in again with the new password. Wrong current passwords count as at sign-in. The institution gets the event `member.password_changed` and notifies the member. Needs a member token.',
   token: 'member',
   scope: 'institution-users:write',
   body: {
@@ -36,7 +36,7 @@ export const changePassword = operation({
       },
     },
   },
-  answers: {
+  responses: {
     200: {
       description: 'Password changed.',
       schema: Profile,

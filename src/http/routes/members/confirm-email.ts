@@ -16,7 +16,7 @@ export const confirmEmail = operation({
   tag: 'Members',
   summary: 'Confirm e-mail address',
   description:
-    'Verifies the e-mail address of a member with the one-time code that the institution sent to it. From then on the member is found by it. A member token confirms its own address, a client token that of any member of the institution.',
+    'Verifies the e-mail address of a member with the one-time code that the institution sent to it. From then on, operations find the member by it. A member token confirms its own address, a client token that of any member of the institution.',
   token: 'any',
   scope: 'institution-users:write',
   rate: 'registration',
@@ -25,7 +25,7 @@ export const confirmEmail = operation({
     mediaTypes: ['application/json'],
     examples: { code: { value: { emailCode: emailCodeExample } } },
   },
-  answers: {
+  responses: {
     200: {
       description: 'E-mail address verified.',
       schema: Profile,

@@ -10,13 +10,13 @@ export const getActivationCode = operation({
   tag: 'Events',
   summary: 'Get activation code',
   description:
-    'The one-time code of a registration, for the institution to give to its member; by the id of the `member.registered` event. It may be asked for again until it is acknowledged as delivered. A code that would not activate any more (used, expired, tried too often, or replaced by a newer one) is not there. Each time is in the audit.',
+    'Returns the one-time code of a registration by the id of its `member.registered` event, for the institution to deliver to the member. It can be read again until its delivery is acknowledged. A code that no longer activates (used, expired, tried too often, or replaced by a newer one) gets 404. The audit has each read.',
   token: 'client',
   scope: 'events:read',
-  // The audit tells of whoever has the code, and of nobody else.
+  // The audit has each caller who received the code, and no one else.
   verifies: 'first',
-  params: Type.Object({ eventId: line(64, { description: 'Of a `member.registered` event.' }) }),
-  answers: {
+  params: Type.Object({ eventId: line(64, { description: 'Id of a `member.registered` event.' }) }),
+  responses: {
     200: {
       description: 'The code.',
       schema: ActivationCode,

@@ -10,15 +10,15 @@ export const getEmailCode = operation({
   tag: 'Events',
   summary: 'Get e-mail code',
   description:
-    'The one-time code that confirms an e-mail address, for the institution to send to that address and nowhere else; by the id of the `member.email_confirmation_requested` event. It may be asked for again until it is acknowledged as delivered. A code that would not confirm any more (used, expired, tried too often, or replaced by a newer one) is not there. Each time is in the audit.',
+    'Returns the one-time code that confirms an e-mail address, by the id of its `member.email_confirmation_requested` event, for the institution to send to that address and to no other. It can be read again until its delivery is acknowledged. A code that no longer confirms (used, expired, tried too often, or replaced by a newer one) gets 404. The audit has each read.',
   token: 'client',
   scope: 'events:read',
   // The audit has each caller who received the code, and no one else.
   verifies: 'first',
   params: Type.Object({
-    eventId: line(64, { description: 'Of a `member.email_confirmation_requested` event.' }),
+    eventId: line(64, { description: 'Id of a `member.email_confirmation_requested` event.' }),
   }),
-  answers: {
+  responses: {
     200: {
       description: 'The code.',
       schema: EmailCode,

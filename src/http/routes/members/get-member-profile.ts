@@ -11,18 +11,18 @@ export const getMemberProfile = operation({
   tag: 'Members',
   summary: 'Get member profile',
   description:
-    'The profile of a user, by an id of the kind that `userIdType` says. A client token that names a membership gets its PRIMARY user, a member token always its own.',
+    'Returns the profile of a user, by an id of the kind `userIdType`. For the id of a membership, a client token gets its PRIMARY user; a member token always gets its own.',
   token: 'any',
   scope: 'institution-users:read',
   params: Type.Object({
-    customerId: line(254, { description: 'An id of the kind that `userIdType` says.' }),
+    customerId: line(254, { description: 'An id of the kind `userIdType`.' }),
   }),
   query: Type.Object({
     userIdType: Type.Optional(
       Type.Unsafe<Type.Static<typeof UserIdType>>({ ...UserIdType, default: 'CUSTOMER_ID' }),
     ),
   }),
-  answers: {
+  responses: {
     200: {
       description: 'The profile.',
       schema: Profile,
@@ -37,7 +37,7 @@ export const getMemberProfile = operation({
   },
 });
 
-/** By user id, which means this user to every caller; a membership's id means its PRIMARY user to a client. */
+/** The link uses the user id, which names this user for every caller. For a client, the id of a membership names its PRIMARY user. */
 export function profileLocation({ userId }: { readonly userId: string }): string {
   return `${getMemberProfile.path.replace('{customerId}', encodeURIComponent(userId))}?userIdType=USER_ID`;
 }

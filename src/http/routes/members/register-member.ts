@@ -15,7 +15,7 @@ export const MemberRegistration = Type.Object(
       Type.String({
         format: 'date',
         description:
-          'Must not contradict the core’s record. An institution may require it where the core has no e-mail address.',
+          'Must not contradict the core’s record. An institution may require it if the core has no e-mail address.',
       }),
     ),
   },
@@ -29,7 +29,7 @@ export const registerMember = operation({
   tag: 'Members',
   summary: 'Register member',
   description:
-    'Gives a person whom the core knows digital access. E-mail and names must not contradict the core’s record; they tell which person of the membership is meant. In an institution with open enrollment an unknown member number is opened on the spot, with a savings and a checking account. The user still needs a login: see activate member. Needs a client token.',
+    'Gives digital access to a person in the core’s record. E-mail and names must not contradict the record, and identify the person within the membership. With open enrollment, an unknown member number opens a membership at once, with a savings and a checking account. The user still needs a login: see `activateMember`. Needs a client token.',
   token: 'client',
   scope: 'institution-users:write',
   rate: 'registration',
@@ -48,10 +48,10 @@ export const registerMember = operation({
       least: { value: { memberNumber: '700101', email: 'wilhelmina@quillfeather.example' } },
     },
   },
-  answers: {
+  responses: {
     201: {
       description: 'Member registered.',
-      headers: { Location: 'Where the profile can be read.' },
+      headers: { Location: 'URL of the profile.' },
       schema: Profile,
       examples: { registered: { value: profileExample } },
     },

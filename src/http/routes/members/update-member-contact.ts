@@ -7,7 +7,7 @@ import { EmailAddress, line, PhoneType, Profile, StepUpProblem } from '../../sch
 export const ContactChange = Type.Object(
   {
     emailAddress: Type.Optional(EmailAddress),
-    phoneNumber: Type.Optional(line(40, { description: 'Kept in E.164.' })),
+    phoneNumber: Type.Optional(line(40, { description: 'Stored in E.164.' })),
     phoneType: Type.Optional(PhoneType),
   },
   { additionalProperties: false },
@@ -20,7 +20,7 @@ export const updateMemberContact = operation({
   tag: 'Members',
   summary: 'Update member contact',
   description:
-    'Changes the given contact fields and no others; with none given it changes nothing. A new e-mail address is in the profile at once; the member is found by it when it is verified: it is the core’s record, or `confirmEmail` brought the code that was sent to it. A phone number is that of the given `phoneType`, MOBILE when left out. `phoneType` alone changes the kind of the one phone that is there; with none or several, send `phoneNumber` too. `null` counts as left out.',
+    'Changes the given contact fields and no others; an empty body changes nothing. A new e-mail address is in the profile at once. Operations find the member by it once it is verified: by the core’s record, or by `confirmEmail` with the code sent to it. A phone number belongs to the given `phoneType`, by default MOBILE. `phoneType` alone changes the type of the only phone; with none or several, send `phoneNumber` too. `null` counts as left out.',
   token: 'any',
   scope: 'institution-users:write',
   params: Type.Object({ customerId: line(64, { description: 'The customer ID of the member.' }) }),
@@ -32,7 +32,7 @@ export const updateMemberContact = operation({
       phone: { value: { phoneNumber: '+1 202 555 0143', phoneType: 'MOBILE' } },
     },
   },
-  answers: {
+  responses: {
     200: {
       description: 'Contact info updated.',
       schema: Profile,
@@ -41,7 +41,7 @@ export const updateMemberContact = operation({
   },
   problems: ['not_found', 'insufficient_user_authentication', 'outcome_unknown'],
   problemSchemas: { 401: StepUpProblem },
-  // Each may have the institution write to an address that the member names.
+  // Each change can make the institution write to an address that the member names.
   rate: 'contact-change',
   async handle(services, { actor, params, body, origin }) {
     const profile = await services.updateContact(actor, params.customerId, body, origin);

@@ -6,12 +6,12 @@ export const livez = operation({
   method: 'GET',
   path: '/livez',
   tag: 'Service',
-  summary: 'Is the process alive',
-  description: 'Says nothing of the database: restarting the service would not mend that.',
+  summary: 'Liveness probe',
+  description: 'Does not check the database: restarting the service would not repair it.',
   token: 'none',
-  answers: {
+  responses: {
     200: {
-      description: 'It is.',
+      description: 'The process is alive.',
       schema: ServiceStatus,
       examples: { live: { value: { status: 'live' } } },
     },

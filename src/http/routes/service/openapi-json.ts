@@ -1,14 +1,14 @@
 import { generateOpenApi } from '../../openapi/openapi.ts';
 import type { Page } from '../../operation.ts';
 
-/** For programs: its server is PUBLIC_URL, so that a client generated from it needs no base URL. */
+/** For programs. Its server is PUBLIC_URL, so that a generated client needs no base URL. */
 export const openapiJsonPage = pageAt('/openapi.json', (publicUrl) => publicUrl);
 
-/** For the reference page, which may only call the address that it was read from. */
+/** For the reference page, which may only call its own address. */
 export const docsOpenapiJsonPage = pageAt('/docs/openapi.json', () => '');
 
 function pageAt(path: string, serverOf: (publicUrl: string) => string): Page {
-  // Bytes, which all responses share: of a string each would hold a copy until its caller has read it.
+  // Bytes, which all responses share: of a string, each response would hold a copy until its caller has read it.
   const documents = new Map<string, Promise<Uint8Array>>();
   return {
     path,

@@ -6,12 +6,12 @@ export const readyz = operation({
   method: 'GET',
   path: '/readyz',
   tag: 'Service',
-  summary: 'Can requests be served',
-  description: 'Asks the database too. A degraded service serves: an operator should look at the reason.',
+  summary: 'Readiness probe',
+  description: 'Checks the database too. A degraded service serves; an operator should look at the reason.',
   token: 'none',
-  answers: {
+  responses: {
     200: {
-      description: 'They can.',
+      description: 'The service can serve requests.',
       schema: ServiceStatus,
       examples: {
         ready: { value: { status: 'ready' } },

@@ -9,10 +9,10 @@ export const version = operation({
   method: 'GET',
   path: '/version',
   tag: 'Service',
-  summary: 'Which version serves',
+  summary: 'Version',
   description: 'The name and the version of the service.',
   token: 'none',
-  answers: {
+  responses: {
     200: {
       description: 'The version.',
       schema: ServiceVersion,

@@ -13,13 +13,13 @@ import { OAuthErrorDocument } from '../../schemas.ts';
 const seconds = (description: string) => Type.Optional(Type.Integer({ description }));
 
 export const TokenIntrospection = Type.Object({
-  active: Type.Boolean({ description: 'Without it nothing else is said.' }),
+  active: Type.Boolean({ description: 'If false, the response has no other member.' }),
   scope: parameter('Separated by spaces.'),
   client_id: parameter('The client it was issued to.'),
   token_type: parameter('`Bearer`, of an access token.'),
-  exp: seconds('When it ends; a refresh token, when it stays unused. Seconds since 1970.'),
-  iat: seconds('When it was issued; a refresh token, when its login began. Seconds since 1970.'),
-  sub: parameter('The user of a member’s token, else the client.'),
+  exp: seconds('Expiry; of a refresh token, expiry if it stays unused. Seconds since 1970.'),
+  iat: seconds('Time of issue; of a refresh token, start of its login. Seconds since 1970.'),
+  sub: parameter('The user of a member token, else the client.'),
   aud: parameter('Our issuer.'),
   iss: parameter('Our issuer.'),
   jti: parameter('Of an access token.'),
@@ -34,7 +34,7 @@ export const introspectToken = operation({
   tag: 'Token',
   summary: 'Introspect a token',
   description:
-    'What a token is worth this moment (RFC 7662). A client learns about the tokens that were issued to it and, when an operator gave it the right, about every token of its institution; any other token is reported as inactive.',
+    'Returns whether a token is active at this moment (RFC 7662). A client sees the tokens issued to it and, if an operator gave it the right, every token of its institution. Any other token is reported as inactive.',
   token: 'none',
   oauth: true,
   body: {
@@ -50,9 +50,9 @@ export const introspectToken = operation({
       },
     },
   },
-  answers: {
+  responses: {
     200: {
-      description: 'What it is worth.',
+      description: 'The state of the token.',
       schema: TokenIntrospection,
       examples: {
         active: {
@@ -75,7 +75,7 @@ export const introspectToken = operation({
       },
     },
     400: {
-      description: 'Refused, as RFC 7662 section 2.3 says.',
+      description: 'Refused (RFC 7662, section 2.3).',
       schema: OAuthErrorDocument,
       examples: { invalid_request: refusal('invalid_request', 'token is missing.') },
     },

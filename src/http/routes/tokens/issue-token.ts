@@ -11,30 +11,30 @@ import {
 import { operation } from '../../operation.ts';
 import { OAuthErrorDocument } from '../../schemas.ts';
 
-/** Only documents: what is wrong with a token request is for auth to say, in the words of RFC 6749. */
+/** For the documentation only: auth validates token requests, with the errors of RFC 6749. */
 export const TokenRequest = Type.Object({
   grant_type: Type.String({ description: `One of ${grantTypes.map((name) => `\`${name}\``).join(', ')}.` }),
   ...clientParameters,
   scope: parameter(
-    'What is asked for, separated by spaces; left out, all that the client is registered for but `offline_access`. With `refresh_token`: some of what the login has; left out, all of it.',
+    'Requested scopes, separated by spaces. Default: all scopes of the client except `offline_access`. With `refresh_token`: a subset of the scopes of the login; default: all of them.',
   ),
   username: parameter('Needed with `password`.'),
   password: parameter('Needed with `password`.'),
   assertion: parameter(
-    'Needed with the two grants of assertions: the JWT (RFC 7523), or the SAML 2.0 assertion in base64url (RFC 7522), by which a registered identity provider says who the member is.',
+    'Required by the two assertion grants: the JWT (RFC 7523), or the SAML 2.0 assertion in base64url (RFC 7522), with which a registered identity provider identifies the member.',
   ),
-  refresh_token: parameter('Needed with `refresh_token`.'),
+  refresh_token: parameter('Required by `refresh_token`.'),
 });
 
 export const TokenResponse = Type.Object({
   access_token: Type.String({ description: 'Bearer token to send with every later request.' }),
   token_type: Type.String({ description: '`Bearer`.' }),
   expires_in: Type.Integer({ description: 'Lifetime in seconds.' }),
-  scope: Type.String({ description: 'What was granted, separated by spaces.' }),
+  scope: Type.String({ description: 'Granted scopes, separated by spaces.' }),
   refresh_token: Type.Optional(
     Type.String({
       description:
-        'Good for one refresh. Only for a member, only where `offline_access` was asked for and the client may.',
+        'Valid for one refresh. Issued for a member only, if `offline_access` was requested and the client may have it.',
     }),
   ),
 });
@@ -46,7 +46,7 @@ export const issueToken = operation({
   tag: 'Token',
   summary: 'Member token',
   description:
-    'Issues an access token (RFC 6749): for the client itself with `client_credentials`, for one member with `password`, or with an assertion of an identity provider that the institution registered, and again for the same member with `refresh_token`. Takes JSON, and the form encoding that OAuth libraries send. Unknown parameters are ignored, empty ones count as left out, a repeated one is refused.',
+    'Issues an access token (RFC 6749): for the client itself with `client_credentials`; for one member with `password`, or with an assertion of a registered identity provider; and again for the same member with `refresh_token`. Accepts JSON, and the form encoding of OAuth libraries. Unknown parameters are ignored, empty ones count as left out, and a repeated one is refused.',
   token: 'none',
   oauth: true,
   rate: 'token',
@@ -83,7 +83,7 @@ export const issueToken = operation({
         },
       },
       refresh_token: {
-        summary: 'A login renewed',
+        summary: 'A refreshed login',
         value: {
           grant_type: 'refresh_token',
           client_id: 'demo-app',
@@ -93,7 +93,7 @@ export const issueToken = operation({
       },
     },
   },
-  answers: {
+  responses: {
     200: {
       description: 'Token issued.',
       schema: TokenResponse,
@@ -109,7 +109,7 @@ export const issueToken = operation({
       },
     },
     400: {
-      description: 'Refused, as RFC 6749 section 5.2 says.',
+      description: 'Refused (RFC 6749, section 5.2).',
       schema: OAuthErrorDocument,
       examples: {
         invalid_request: refusal('invalid_request', 'grant_type is missing.'),

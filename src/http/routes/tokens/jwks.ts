@@ -7,7 +7,7 @@ export const Jwk = Type.Object({
   crv: Type.String({ description: '`P-256`.' }),
   x: Type.String(),
   y: Type.String(),
-  kid: Type.String({ description: 'Stands in the header of each token that the key signed.' }),
+  kid: Type.String({ description: 'In the header of each token that the key signed.' }),
   alg: Type.String({ description: '`ES256`.' }),
   use: Type.String({ description: '`sig`.' }),
 });
@@ -21,12 +21,12 @@ export const jwks = operation({
   tag: 'Token',
   summary: 'Public keys',
   description:
-    'The keys that verify access tokens (RFC 7517): the one that signs, the next one some time before it does, and earlier ones for as long as a token of theirs may live.',
+    'Returns the keys that verify access tokens (RFC 7517): the signing key, the next one some time before it signs, and earlier ones while tokens of theirs may be active.',
   token: 'none',
-  answers: {
+  responses: {
     200: {
       description: 'The keys.',
-      headers: { 'Cache-Control': 'How long they may be kept.' },
+      headers: { 'Cache-Control': 'Time for which the keys may be cached.' },
       schema: JwkSet,
       examples: {
         one: {

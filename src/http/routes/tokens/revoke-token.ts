@@ -10,7 +10,7 @@ export const revokeToken = operation({
   tag: 'Token',
   summary: 'Revoke a token',
   description:
-    'Ends a token of the client before its time (RFC 7009), for every process at once: an access token alone, a refresh token with its whole login and the access tokens of that. A token that is unknown or dead already is answered the same.',
+    'Ends a token of the client (RFC 7009), in every process at once. An access token ends alone; a refresh token ends with its login and the access tokens of that login. An unknown or inactive token gets the same response.',
   token: 'none',
   oauth: true,
   body: {
@@ -26,14 +26,14 @@ export const revokeToken = operation({
       },
     },
   },
-  answers: {
+  responses: {
     200: {
-      description: 'It is dead now.',
+      description: 'The token is inactive.',
       schema: Type.Object({}),
       examples: { revoked: { value: {} } },
     },
     400: {
-      description: 'Refused, as RFC 7009 section 2.2.1 says.',
+      description: 'Refused (RFC 7009, section 2.2.1).',
       schema: OAuthErrorDocument,
       examples: {
         invalid_request: refusal('invalid_request', 'token is missing.'),

@@ -11,19 +11,19 @@ export const cancelTransfer = operation({
   tag: 'Transfers',
   summary: 'Cancel transfer',
   description:
-    'Ends a transfer while it is PENDING: it becomes FAILED with `transfer_cancelled`, the money that it held is free again, and what it counted against limits is given back. By whoever ordered it, or who may pay from its source. Cancelling it again answers the same; any other end is final. A transfer whose time has come can be cancelled until it is posted or has expired, a moment later: while it is told as PENDING it is.',
+    'Cancels a PENDING transfer: it becomes FAILED with `transfer_cancelled`, its hold is released, and its amount no longer counts against limits. The member who ordered it may cancel it, and so may any caller who may pay from its source. A repeated request gets the same response; any other end is final. A due transfer can be cancelled until it has posted or expired, a moment later.',
   token: 'any',
   scope: 'transfer:write',
   params: Type.Object({ id: line(64, { description: 'Unique identifier of the transfer.' }) }),
   body: {
-    schema: Type.Object({}, { additionalProperties: false, description: 'Nothing is needed.' }),
+    schema: Type.Object({}, { additionalProperties: false, description: 'No field is needed.' }),
     mediaTypes: ['application/json'],
     examples: { nothing: { value: {} } },
     optional: true,
   },
-  answers: {
+  responses: {
     200: {
-      description: 'The transfer, cancelled.',
+      description: 'The cancelled transfer.',
       schema: Transfer,
       examples: {
         cancelled: { value: { ...declinedTransferExample, failureCode: 'transfer_cancelled' } },

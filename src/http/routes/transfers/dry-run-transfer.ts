@@ -1,7 +1,7 @@
 import type { Actor } from '../../../institutions/index.ts';
 import type { TransferOrder as Order } from '../../../transfers/index.ts';
 import { orderExample, pendingTransferExample, transferExample } from '../../openapi/examples.ts';
-import { type Answer, operation } from '../../operation.ts';
+import { type OperationResponse, operation } from '../../operation.ts';
 import { presentDecision } from '../../presenters.ts';
 import { TransferDecision } from '../../schemas.ts';
 import type { Services } from '../../services.ts';
@@ -14,7 +14,7 @@ export const dryRunTransfer = operation({
   tag: 'Transfers',
   summary: 'Dry-run transfer',
   description:
-    'Decides an order by the rules of `initiateTransfer`, and moves, stores and uses up nothing. Returns the transfer as it would stand, with the reasons if it fails or is held; reviews are told to client tokens only. If the same order came before under its id, returns that transfer as it stands, with `Idempotent-Replayed: true`.',
+    'Decides an order by the rules of `initiateTransfer`, and moves, stores and uses up nothing. Returns the transfer as it would stand, with the reasons if it fails or is held; only client tokens see reviews. If the same order came before under its id, returns that transfer as it stands, with `Idempotent-Replayed: true`.',
   token: 'any',
   scope: 'transfer:write',
   headers: idempotencyKeyHeader,
@@ -22,7 +22,7 @@ export const dryRunTransfer = operation({
     ...orderBody,
     examples: { full: { value: orderExample } },
   },
-  answers: {
+  responses: {
     200: {
       description: 'The decision. A transfer that would be declined has status FAILED here.',
       headers: { 'Idempotent-Replayed': '`true` if the same order came before, else `false`.' },
@@ -52,7 +52,11 @@ export const dryRunTransfer = operation({
   },
 });
 
-export async function answerDryRun(services: Services, actor: Actor, order: Order): Promise<Answer> {
+export async function answerDryRun(
+  services: Services,
+  actor: Actor,
+  order: Order,
+): Promise<OperationResponse> {
   const outcome = await services.explainTransfer(actor, order);
   switch (outcome.kind) {
     case 'malformed':
@@ -71,7 +75,7 @@ export async function answerDryRun(services: Services, actor: Actor, order: Orde
   }
 }
 
-function decided(decision: Parameters<typeof presentDecision>[0], isReplay: boolean): Answer {
+function decided(decision: Parameters<typeof presentDecision>[0], isReplay: boolean): OperationResponse {
   return {
     status: 200,
     headers: { 'idempotent-replayed': String(isReplay) },

@@ -10,11 +10,11 @@ export const getTransferOptions = operation({
   tag: 'Transfers',
   summary: 'Get transfer options',
   description:
-    'Where the caller may move money from an account: to each account that the member holds (with a client token: the accounts of the source’s membership and of its users’ other ones), and to anybody else’s deposit. Each with the type, the most that may be moved now, or why nothing may. Decided by the rules that decide orders.',
+    'Returns the destinations to which the caller may move money from an account: each account that the member holds (with a client token: the accounts of the source’s membership and of its users’ other memberships), and any other member’s deposit account. Each has the transfer type, and the most that may be moved now or the reason why nothing may. The rules are those of orders.',
   token: 'any',
   scope: 'transfer:read',
   query: Type.Object({ fromAccountId: line(64, { description: 'Source account.' }) }),
-  answers: {
+  responses: {
     200: {
       description: 'The options.',
       schema: TransferOptions,

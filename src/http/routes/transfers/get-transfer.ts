@@ -11,11 +11,11 @@ export const getTransfer = operation({
   tag: 'Transfers',
   summary: 'Get transfer',
   description:
-    'A transfer as it stands. It is shown to whoever ordered it and, once PENDING or COMPLETED, to the holders of its source account.',
+    'Returns a transfer in its current state. The member who ordered it sees it; once it is PENDING or COMPLETED, so do the holders of its source account.',
   token: 'any',
   scope: 'transfer:read',
   params: Type.Object({ id: line(64, { description: 'Unique identifier of the transfer.' }) }),
-  answers: {
+  responses: {
     200: {
       description: 'The transfer.',
       schema: Transfer,

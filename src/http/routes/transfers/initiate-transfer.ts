@@ -2,7 +2,7 @@ import * as Type from 'typebox/type';
 import { Problem } from '../../../shared/problem.ts';
 import { failureCodes, type Outcome, type Transfer } from '../../../transfers/index.ts';
 import { orderExample, pendingTransferExample, transferExample } from '../../openapi/examples.ts';
-import { type Answer, type Input, operation } from '../../operation.ts';
+import { type Input, type OperationResponse, operation } from '../../operation.ts';
 import { presentLimit, presentTransfer } from '../../presenters.ts';
 import { DeclinedTransferProblem, OutcomeUnknownProblem, Transfer as TransferSchema } from '../../schemas.ts';
 import type { Services } from '../../services.ts';
@@ -17,7 +17,7 @@ export const initiateTransfer = operation({
   tag: 'Transfers',
   summary: 'Initiate transfer',
   description:
-    '`id` is the idempotency key, for ever: repeating the same order with it moves the money once and answers the transfer as it stands, with 200 and `Idempotent-Replayed: true`, or with the same 422 where it was declined. Another order under a used id is refused with 409. 400, 401, 403, 413, 415, 429 and 5xx use up no id; a 503 means that nothing was or will be written, a 504 that nobody knows yet. A decline is an outcome: it is kept as FAILED, and `code` says why, the first that applies of the codes listed at 422 in their order.',
+    '`id` is the idempotency key, for ever: repeating the same order with it moves the money once and responses the transfer as it stands, with 200 and `Idempotent-Replayed: true`, or with the same 422 where it was declined. Another order under a used id is refused with 409. 400, 401, 403, 413, 415, 429 and 5xx use up no id; a 503 means that nothing was or will be written, a 504 that nobody knows yet. A decline is an outcome: it is kept as FAILED, and `code` says why, the first that applies of the codes listed at 422 in their order.',
   token: 'any',
   scope: 'transfer:write',
   query: Type.Object({
@@ -31,21 +31,21 @@ export const initiateTransfer = operation({
     examples: {
       full: { value: orderExample },
       least: {
-        summary: 'Type, currency and id left to the service',
+        summary: 'Without type, currency and id',
         value: { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 105.25 },
       },
     },
   },
-  answers: {
+  responses: {
     200: {
-      description: 'The same order came before: the transfer as it stands.',
+      description: 'The same order was sent before: the transfer in its current state.',
       headers: { 'Idempotent-Replayed': '`true`.' },
       schema: TransferSchema,
       examples: { replayed: { value: transferExample } },
     },
     201: {
       description: 'Transfer initiated: COMPLETED, or PENDING while the money is held.',
-      headers: { Location: 'Where the transfer can be read.' },
+      headers: { Location: 'URL of the transfer.' },
       schema: TransferSchema,
       examples: { completed: { value: transferExample }, pending: { value: pendingTransferExample } },
     },
@@ -54,7 +54,7 @@ export const initiateTransfer = operation({
   problemHeaders: {
     422: {
       'Idempotent-Replayed': {
-        description: '`true` where the same order came before, and was declined then.',
+        description: '`true` if the same order was sent before, and declined.',
         optional: true,
       },
     },
@@ -72,17 +72,17 @@ export const initiateTransfer = operation({
     const initiate = async () => {
       const outcome = await services.initiateTransfer(actor, order, origin);
       if (outcome.kind === 'id_reused') tellConflict(services, input);
-      // A declined order moves nothing and tells which accounts there are: it counts as the dry run that it comes to.
+      // A declined order moves nothing and reveals which accounts exist, so it counts as a dry run.
       if (outcome.kind === 'new' && outcome.transfer.status === 'FAILED') input.note('dry-run');
-      return answer(outcome);
+      return responseFor(outcome);
     };
     if (actor.kind === 'client') return initiate();
-    // A member who met many ids of others in this minute could go on and learn which ids exist.
+    // Without this limit a member could probe which ids exist.
     return input.whileLeft('id-conflict', () => input.whileLeft('dry-run', initiate));
   },
 });
 
-/** To the log and the audit, and against the user's share. Without the id: it may be a secret of its owner's. */
+/** Logs and audits the conflict, and counts it against the user's share. Leaves out the id, which may be a secret of its owner. */
 function tellConflict(
   services: Services,
   {
@@ -98,7 +98,7 @@ function tellConflict(
   log.warn({ clientId: actor.clientId, userId }, 'a transfer id of another order was named');
 }
 
-function answer(outcome: Outcome): Answer {
+function responseFor(outcome: Outcome): OperationResponse {
   switch (outcome.kind) {
     case 'malformed':
       throw invalidOrder(outcome.pointer, outcome.detail);
@@ -122,8 +122,8 @@ function answer(outcome: Outcome): Answer {
   }
 }
 
-/** An outcome like any other, only told as a problem. */
-function declined(transfer: Transfer): Answer {
+/** A declined order is an outcome, sent as a problem. */
+function declined(transfer: Transfer): OperationResponse {
   const { failureCode, failureDetail } = transfer;
   if (failureCode === null) throw new Error('http: a failed transfer without a reason');
   const limit = transfer.exceededLimit;

@@ -3,7 +3,7 @@ import { declinedTransferExample, pendingTransferExample, transferExample } from
 import { operation } from '../../operation.ts';
 import { presentTransfer } from '../../presenters.ts';
 import { periodParameters, readPeriod } from '../../request/moments.ts';
-import { answerPage, nextLink, pageParameters, readPage } from '../../request/paging.ts';
+import { nextLink, pageParameters, pageResponse, readPage } from '../../request/paging.ts';
 import { line, Transfer, TransferStatus, TransferType } from '../../schemas.ts';
 
 export const listTransfers = operation({
@@ -13,14 +13,14 @@ export const listTransfers = operation({
   tag: 'Transfers',
   summary: 'List transfers',
   description:
-    'Transfers, newest first. A member token sees those that its user ordered and, once PENDING or COMPLETED, those that leave the accounts it may see; a client token all of its institution. A page may be short, or empty, and still have a next one: only a missing `Link` ends the list.',
+    'Returns transfers, newest first. A member token sees those that its user ordered and, once PENDING or COMPLETED, those that leave the accounts it may see. A client token sees all of its institution. A page may be short, or empty, and still have a next one: only a missing `Link` ends the list.',
   token: 'any',
   scope: 'transfer:read',
   query: Type.Object({
     accountId: Type.Optional(
       line(64, {
         description:
-          'Those that leave or reach this account. Of one that the token may not see there are none.',
+          'Only those that leave or reach this account. Empty for an account that the token may not see.',
       }),
     ),
     transferType: Type.Optional(TransferType),
@@ -28,7 +28,7 @@ export const listTransfers = operation({
     ...periodParameters,
     ...pageParameters,
   }),
-  answers: {
+  responses: {
     200: {
       description: 'A page of transfers.',
       headers: nextLink,
@@ -40,14 +40,14 @@ export const listTransfers = operation({
     },
   },
   async handle(services, { actor, url, query }) {
-    const asked = { actor, url, query };
+    const listRequest = { actor, url, query };
     const filter = {
       accountId: query.accountId ?? null,
       transferType: query.transferType ?? null,
       status: query.status ?? null,
       created: readPeriod(query),
     };
-    const page = await services.listTransfers(actor, filter, readPage(asked, 2));
-    return answerPage(asked, page, presentTransfer);
+    const page = await services.listTransfers(actor, filter, readPage(listRequest, 2));
+    return pageResponse(listRequest, page, presentTransfer);
   },
 });
