@@ -87,7 +87,7 @@ describe('a connection', () => {
         [400, 'invalid_request'],
       ],
     );
-    assert.match(text, /This is no proxy/);
+    assert.match(text, /The service is not a proxy/);
     assert.equal(ended, true);
   });
 
@@ -95,13 +95,13 @@ describe('a connection', () => {
     await using edge = await startEdge();
     const post = (headers: string) => `POST /auth/v2/token HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`;
     for (const [request, detail] of [
-      ['get /livez HTTP/1.1\r\nHost: x\r\n\r\n', 'There is no such method'],
-      ['FOO /livez HTTP/1.1\r\nHost: x\r\n\r\n', 'There is no such method'],
+      ['get /livez HTTP/1.1\r\nHost: x\r\n\r\n', 'The method does not exist'],
+      ['FOO /livez HTTP/1.1\r\nHost: x\r\n\r\n', 'The method does not exist'],
       ['GET /livez HTTP/1.2\r\nHost: x\r\n\r\n', 'The version is not'],
       ['GET /\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n', 'percent-encoded'],
       ['GET /livez HTTP/1.1\r\nHost : x\r\n\r\n', 'A header is malformed'],
       [post('Content-Length: -1'), 'Content-Length is not a number'],
-      [post('Content-Length: 1\r\nContent-Length: 2'), 'Content-Length stands twice'],
+      [post('Content-Length: 1\r\nContent-Length: 2'), 'Content-Length is repeated'],
       [post('Transfer-Encoding: gzip'), 'Transfer-Encoding can only be chunked'],
       [`${post('Content-Type: application/json\r\nTransfer-Encoding: chunked')}zz\r\n`, 'size of a chunk'],
     ] as const) {
