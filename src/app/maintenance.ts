@@ -30,7 +30,7 @@ export async function runMaintenance(
   const keptFrom = new Date(clock().getTime() - auditRetentionDays * 24 * 60 * 60_000);
   const trim = (institutionId: InstitutionId) =>
     database.write(institutionId, (db) => expireAudit(db, keptFrom));
-  await attempt(undefined, 'signing_keys', () => auth.keys.keep());
+  await attempt(undefined, 'signing_keys', () => auth.keys.maintain());
   await attempt(undefined, 'audit', () => trim(wholeService));
   for (const { institutionId, code } of await database.directory(listInstitutions)) {
     await attempt(code, 'tokens', () => runAuthMaintenance(auth, institutionId));

@@ -15,27 +15,27 @@ import type { AccessTokens } from './tokens/access-tokens.ts';
 export interface AuthDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** Of codes and locks; tokens, keys and the audit go by the clock. */
+  /** For codes and locks. Tokens, keys and the audit use the clock. */
   readonly businessTime: BusinessTime;
   readonly vault: Vault;
   readonly keys: SigningKeys;
   readonly clientDirectory: ClientDirectory;
   readonly tokens: AccessTokens;
-  /** Our name as issuer and audience: PUBLIC_URL. */
+  /** PUBLIC_URL: the issuer and the audience of our tokens. */
   readonly issuer: string;
   readonly providers: Providers;
   readonly resourceTokens: ResourceTokens;
   readonly passwords: PasswordHasher;
   readonly audit: AuditTrail;
-  /** One after the other, clients in turns: also their look-ups and writes, so that a storm does not take the database either. */
+  /** Sign-ins with their reads and writes, clients in turns, so that a storm of sign-ins spares the database too. */
   readonly logins: Turns;
-  /** By username, known or not: before a login is looked at. */
+  /** By username, known or not; waits before the user is read. */
   readonly loginBackoff: LoginBackoff;
-  /** By client and by a member's own address: before a login is looked at. */
+  /** By client and by a member's own address; waits before the user is read. */
   readonly sprays: SprayBrake;
-  /** By address: before a client is told that it is not who it says. */
+  /** By address; waits before a client's authentication is refused. */
   readonly clientBackoff: LoginBackoff;
   readonly accessTokenLifetimeSeconds: number;
-  /** How long a login may be renewed in all, and how long it waits for that. */
+  /** `lifetimeMillis`: the longest life of a login. `idleMillis`: the longest time between two refreshes. */
   readonly refreshTokens: { readonly lifetimeMillis: number; readonly idleMillis: number };
 }

@@ -1,9 +1,8 @@
 /**
- * Who may come in: OAuth clients, members' credentials and their activation, the token operation, access tokens and
- * the keys that sign them.
+ * OAuth clients, members' credentials and their activation, the token operation, access tokens, and the keys that sign them.
  *
- * Invariants: secrets are kept only as hashes or sealed; what kind a token is stands in its own claim; whether its
- * bearer still may is read from the database at each request; no answer tells whether a user exists.
+ * Invariants: secrets are stored as hashes or encrypted; the kind of a token is a claim of its own; the database decides at each
+ * request whether a token is active; no response reveals whether a user exists.
  */
 
 export { auditedNameHash } from './clients/audited-name.ts';
@@ -69,10 +68,10 @@ export { LoginBackoff } from './sign-in/login-backoff.ts';
 export { SprayBrake } from './sign-in/spray-brake.ts';
 export { Turns } from './sign-in/turns.ts';
 export { AccessTokens } from './tokens/access-tokens.ts';
+export { inactiveTokens } from './tokens/active-token.ts';
 export { type Caller, type Identified, identify } from './tokens/identify.ts';
 export { type Introspection, introspectToken } from './tokens/introspect-token.ts';
 export { issueToken, type TokenResponse } from './tokens/issue-token.ts';
-export { inactiveTokens } from './tokens/living-token.ts';
 export { type AuthorizationServerMetadata, authorizationServerMetadata } from './tokens/metadata.ts';
 export { OAuthError } from './tokens/oauth-error.ts';
 export { revokeToken } from './tokens/revoke-token.ts';

@@ -64,10 +64,10 @@ describe('signing keys', () => {
   test('rotates signing keys by schedule: published an hour before use, one key for any number of processes', async () => {
     const old = kidOf((await clientOf(one)).token);
     later(90 * day - 60 * minute - 1);
-    await Promise.all([one, two, one].map((service) => keysOf(service).keep()));
+    await Promise.all([one, two, one].map((service) => keysOf(service).maintain()));
     assert.deepEqual(await statesOf(two), ['signing']);
     later(1);
-    await Promise.all([one, two, one, two].map((service) => keysOf(service).keep()));
+    await Promise.all([one, two, one, two].map((service) => keysOf(service).maintain()));
     assert.deepEqual(await statesOf(two), ['signing', 'published']);
     const kids = await publishedKids(two);
     assert.equal(kids.length, 2);
@@ -81,14 +81,14 @@ describe('signing keys', () => {
 
   test('wipes a key’s private part once it is retired, and deletes it after its last token has expired', async () => {
     later(5 * minute);
-    await keysOf(two).keep();
+    await keysOf(two).maintain();
     assert.deepEqual(await statesOf(one), ['retired wiped', 'signing']);
     later(day - 1);
-    await keysOf(two).keep();
+    await keysOf(two).maintain();
     assert.deepEqual(await statesOf(one), ['retired wiped', 'signing']);
     later(1);
-    assert.equal((await publishedKids(one)).length, 1, 'a dead key is not published');
-    await keysOf(one).keep();
+    assert.equal((await publishedKids(one)).length, 1, 'an expired key is not published');
+    await keysOf(one).maintain();
     assert.deepEqual(await statesOf(two), ['signing']);
   });
 
@@ -112,7 +112,7 @@ describe('signing keys', () => {
       await step();
       assert.notEqual(kidOf((await clientOf(one)).token), before);
       assert.notEqual(kidOf((await clientOf(two)).token), before);
-      await keysOf(two).keep();
+      await keysOf(two).maintain();
       await step();
     }
   });
@@ -189,7 +189,7 @@ describe('signing keys', () => {
         // A moved clock triggers no timer: both look now, as they do each second.
         await Promise.all([keysOf(one).list(), keysOf(two).list()]);
         later(millis);
-        await Promise.all([keysOf(one).keep(), keysOf(two).keep()]);
+        await Promise.all([keysOf(one).maintain(), keysOf(two).maintain()]);
         await served(8);
       }
     } finally {

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { heldAccounts, institutionsAccounts } from '../../src/accounts/queries.ts';
 import { clients } from '../../src/auth/clients/authentication-queries.ts';
 import { selectLogin } from '../../src/auth/sign-in/login-queries.ts';
-import { standings } from '../../src/auth/tokens/token-status.ts';
+import { tokenStatuses } from '../../src/auth/tokens/token-status.ts';
 import type { Institution } from '../../src/institutions/index.ts';
 import { type UserIdType, userIdTypes } from '../../src/members/profile.ts';
 import { selectActorsBy, selectUsersCalled } from '../../src/members/queries.ts';
@@ -111,8 +111,7 @@ test('every request’s reads use keys', async () => {
         { accountId: 'a-2001', personKey: 2001n },
       ]),
     'an account of the institution': (q) => institutionsAccounts.run(q, ['a-2000', 'a-2001']),
-    'the status of a token': (q) =>
-      standings.run(q, [{ clientId: 'app', userId: 'u-2000', tokenId, familyId: null }]),
+    'the status of a token': (q) => tokenStatuses.run(q, [{ clientId: 'app', userId: 'u-2000', tokenId }]),
     'a client': (q) => clients.run(q, [{ clientId: 'app', address: null, now: new Date() }]),
     'a login': (q) => selectLogin(q, 'Member.2000'),
     ...Object.fromEntries(

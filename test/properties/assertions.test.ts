@@ -79,12 +79,12 @@ const xml = signAssertion(anAssertion(now, { id: '_a' }), rsa.privateKey);
 const endpoint = 'http://sharedraft.test/auth/v2/token';
 
 test('a random SAML assertion is accepted or rejected, never an internal error', () => {
-  const original = verifySaml(provider, xml, endpoint, now);
+  const original = verifySaml(provider, xml, { tokenEndpoint: endpoint, now });
   fc.assert(
     fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), (changes) => {
       const changed = changes.reduce(apply, xml);
       try {
-        assert.deepEqual(verifySaml(provider, changed, endpoint, now), original);
+        assert.deepEqual(verifySaml(provider, changed, { tokenEndpoint: endpoint, now }), original);
       } catch (error) {
         if (!(error instanceof InvalidAssertionError)) throw error;
       }

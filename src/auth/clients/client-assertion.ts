@@ -1,4 +1,3 @@
-import { createPublicKey, type webcrypto } from 'node:crypto';
 import {
   decodeJwt,
   decodeProtectedHeader,
@@ -8,24 +7,26 @@ import {
   jwtVerify,
   type ProtectedHeaderParameters,
 } from 'jose';
+import { toKeyObject } from '../keys/public-keys.ts';
 import { isCompactJwt } from '../tokens/compact-jwt.ts';
 import { OAuthError } from '../tokens/oauth-error.ts';
 import { tokenEndpointOf } from '../tokens/token-endpoint.ts';
+import type { ClientRow } from './authentication-queries.ts';
 import type { ClientKey } from './client-keys.ts';
 
 export const clientAssertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** An assertion is made for one request: what lives longer could be kept and played by somebody else. */
+/** An assertion is made for one request. A longer-lived one could be stolen and replayed. */
 const longestMillis = 5 * 60_000;
-/** How far a client's clock may be ahead of ours. */
+/** A client's clock may be ahead of ours by this much. */
 const clockToleranceSeconds = 30;
-/** RFC 7519 section 5.1: a JWT that says that it is something else is no client assertion. */
+/** RFC 7519 section 5.1. Any other `typ` marks a JWT for another use. */
 const types: readonly unknown[] = [undefined, 'JWT', 'jwt', 'client-authentication+jwt'];
 /** Ed25519 has two names (RFC 8037, RFC 9864). */
 const spellings = { ES256: ['ES256'], RS256: ['RS256'], PS256: ['PS256'], EdDSA: ['EdDSA', 'Ed25519'] };
 export const assertionAlgorithms: readonly string[] = Object.values(spellings).flat();
 
-/** Whose assertion it says it is (RFC 7523 section 3, `sub`), before anything of it is believed. */
+/** The unverified client id of an assertion: `sub` (RFC 7523 section 3). */
 export function assertedClientId(assertion: string): string {
   const { sub } = decode(assertion).payload;
   if (typeof sub !== 'string' || sub.includes('\0')) throw wrongAssertion('sub must be the client id');
@@ -33,22 +34,22 @@ export function assertedClientId(assertion: string): string {
 }
 
 /**
- * RFC 7523 section 3, stricter where attacks have shown why: the audience is our issuer as a single string and nothing
- * else (draft-ietf-oauth-rfc7523bis; for a client that is set to, the token endpoint too), the algorithm is the registered key's whatever the header says, `jti` is needed and `exp` at most five minutes
- * ahead. Answers the id by which it must not be seen again before `expiresAt`. OAuthError `invalid_client`.
+ * RFC 7523 section 3, with stricter rules against known attacks (draft-ietf-oauth-rfc7523bis): the audience is our issuer as a single
+ * string; a client may be set to use the token endpoint too. The algorithm is that of the registered key. `jti` is required, and `exp` is at
+ * most five minutes ahead. Returns the id, which must not be accepted again before `expiresAt`. OAuthError `invalid_client`.
  */
 export async function verifyClientAssertion(
   assertion: string,
-  expected: {
-    readonly clientId: string;
-    readonly keys: readonly ClientKey[];
+  {
+    client: { clientId, keys, allowsTokenEndpointAudience },
+    issuer,
+    now,
+  }: {
+    readonly client: Pick<ClientRow, 'clientId' | 'keys' | 'allowsTokenEndpointAudience'>;
     readonly issuer: string;
-    /** For a library that cannot name the issuer. */
-    readonly allowsTokenEndpointAudience: boolean;
     readonly now: Date;
   },
 ): Promise<{ readonly id: string; readonly expiresAt: Date }> {
-  const { clientId, keys, issuer, allowsTokenEndpointAudience, now } = expected;
   const { header } = decode(assertion);
   if (!types.includes(header.typ)) throw wrongAssertion('typ is of something else');
   const { payload } = await verifyWithOneOf(keysFor(header, keys), assertion, now);
@@ -61,7 +62,7 @@ export async function verifyClientAssertion(
       `aud must be the issuer ${issuer} as a single string, not the token endpoint and not a list`,
     );
   }
-  // Compared as numbers: beyond some date a Date is none, and neither before nor after another.
+  // Compared as numbers: a Date beyond the year 275760 is invalid and compares as neither before nor after.
   const expiresAtMillis = Number(payload.exp) * 1000;
   if (!(expiresAtMillis > now.getTime())) throw wrongAssertion('it has expired');
   if (expiresAtMillis > now.getTime() + longestMillis) {
@@ -78,16 +79,15 @@ function keysFor(header: ProtectedHeaderParameters, keys: readonly ClientKey[]):
   );
 }
 
-/** More than one is tried only where the header names none. */
+/** Tries several keys only if the header names none. */
 async function verifyWithOneOf(
   keys: readonly ClientKey[],
   assertion: string,
   now: Date,
 ): Promise<JWTVerifyResult<JWTPayload>> {
   for (const { publicJwk, algorithm } of keys) {
-    const key = createPublicKey({ key: publicJwk as webcrypto.JsonWebKey, format: 'jwk' });
     try {
-      return await jwtVerify(assertion, key, {
+      return await jwtVerify(assertion, toKeyObject(publicJwk), {
         algorithms: spellings[algorithm],
         requiredClaims: ['iss', 'sub', 'aud', 'exp', 'jti'],
         clockTolerance: clockToleranceSeconds,
@@ -103,15 +103,15 @@ async function verifyWithOneOf(
 }
 
 function decode(assertion: string): { header: ProtectedHeaderParameters; payload: JWTPayload } {
-  if (!isCompactJwt(assertion)) throw wrongAssertion('it is no signed JWT');
+  if (!isCompactJwt(assertion)) throw wrongAssertion('it is not a signed JWT');
   try {
     return { header: decodeProtectedHeader(assertion), payload: decodeJwt(assertion) };
   } catch {
-    throw wrongAssertion('it is no signed JWT');
+    throw wrongAssertion('it is not a signed JWT');
   }
 }
 
-/** Tells what is wrong with what the caller wrote, never what we know. */
+/** `reason` names a fault of the request, never a fact of the registration. */
 function wrongAssertion(reason: string): OAuthError {
   return new OAuthError('invalid_client', `The client assertion is refused: ${reason}.`);
 }

@@ -3,6 +3,7 @@ import { wholeService } from '../../events/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import { clockSkewMillis } from '../keys/key-states.ts';
+import { networkOf } from '../sign-in/network.ts';
 import { OAuthError } from '../tokens/oauth-error.ts';
 import type { TokenRequest } from '../tokens/token-request.ts';
 import { auditedNameHash } from './audited-name.ts';
@@ -21,10 +22,12 @@ type Credentials = { readonly clientId: string } & (
   | { readonly assertion: string }
 );
 
+type Refuse = (reason: string, error?: OAuthError) => Promise<OAuthError>;
+
 /**
- * By a secret in the body or in HTTP Basic (RFC 6749 section 2.3.1), or by an assertion signed with a registered key
- * (RFC 7523); never by two ways at once. A client that is switched off, or that calls from elsewhere than its networks,
- * is told the same as one that does not exist. OAuthError `invalid_client`, `invalid_request`.
+ * Authenticates a client by a secret in the body or in HTTP Basic (RFC 6749 section 2.3.1), or by an assertion that is signed with a
+ * registered key (RFC 7523). A request with two of them is rejected. A client that is off, or that calls from outside its
+ * networks, gets the response of an unknown client. Throws OAuthError `invalid_client`, `invalid_request`.
  */
 export async function authenticateClient(
   deps: AuthDeps,
@@ -32,56 +35,57 @@ export async function authenticateClient(
 ): Promise<AuthenticatedClient> {
   const credentials = readCredentials(request);
   const { clientId } = credentials;
+  const { origin } = request;
   const institutionId = await deps.clientDirectory.institutionOf(clientId);
   const now = deps.clock();
-  const pausedFor = neighbourhood(request.origin.address);
-  const refuse = async (reason: string, error = wrongClient()): Promise<OAuthError> => {
-    const entry = { action: 'token_request', outcome: 'refused', reason, origin: request.origin } as const;
-    // What stands in the place of an unknown client's id may be anything, a secret too.
+  const backoffKey = networkOf(origin.address ?? '');
+  const refuse: Refuse = async (reason, error = wrongClient()) => {
+    const entry = { action: 'token_request', outcome: 'refused', reason, origin } as const;
+    // An unknown client id is hashed, since a caller may have put a secret in its place.
     if (institutionId !== undefined) deps.audit.note(institutionId, { ...entry, clientId });
     else deps.audit.note(wholeService, { ...entry, nameHash: auditedNameHash(deps.vault, clientId) });
-    // Only who is refused waits: an institution's backend may share its address with whoever tries secrets.
-    await deps.clientBackoff.wait(pausedFor);
-    deps.clientBackoff.failed(pausedFor);
+    // Only a refused caller waits: an institution's server may share its address with an attacker.
+    await deps.clientBackoff.wait(backoffKey);
+    deps.clientBackoff.failed(backoffKey);
     return error;
   };
   if (institutionId === undefined) throw await refuse('unknown_client');
-  const { address } = request.origin;
-  const client = await deps.database.readBatched(institutionId, clients, { clientId, address, now });
-  if (client === undefined) throw await refuse('unknown_client');
-  if (!client.isFromItsNetworks) throw await refuse('foreign_network');
+  const { address } = origin;
+  const row = await deps.database.readBatched(institutionId, clients, { clientId, address, now });
+  if (row === undefined) throw await refuse('unknown_client');
+  if (!row.isFromItsNetworks) throw await refuse('foreign_network');
+  const client = { ...row, institutionId };
   if ('secret' in credentials) {
     const hash = deps.vault.hash(clientSecretPurpose, credentials.secret);
-    if (!client.secretHashes.some((known) => timingSafeEqual(known, hash)))
+    if (!client.secretHashes.some((known) => timingSafeEqual(known, hash))) {
       throw await refuse('wrong_secret');
-  } else {
-    const { keys, allowsTokenEndpointAudience } = client;
-    const expected = { clientId, keys, issuer: deps.issuer, allowsTokenEndpointAudience, now };
-    const verifying = verifyClientAssertion(credentials.assertion, expected);
-    const spent = await verifying.catch(async (error) => {
-      throw error instanceof OAuthError ? await refuse('wrong_assertion', error) : error;
-    });
-    const hash = deps.vault.hash('client assertion', `${clientId}\0${spent.id}`);
-    const first = await deps.database.write(institutionId, (db) =>
-      // A process whose clock is behind ours believes it longer.
-      recordClientAssertion(db, hash, new Date(spent.expiresAt.getTime() + clockSkewMillis)),
-    );
-    if (!first) {
-      const replayed = new OAuthError('invalid_client', 'The client assertion was used before.');
-      throw await refuse('replayed_assertion', replayed);
     }
+  } else {
+    await checkAssertion(deps, client, { ...credentials, now, refuse });
   }
   if (!client.active) throw await refuse('client_inactive');
-  deps.clientBackoff.succeeded(pausedFor);
-  return { ...client, institutionId };
+  deps.clientBackoff.succeeded(backoffKey);
+  return client;
 }
 
-/** An IPv6 subscriber has a /64 and can call from any address in it. */
-function neighbourhood(address: string | null): string {
-  if (!address?.includes(':')) return address ?? '';
-  const [left = [], right = []] = address.split('::').map((half) => half.split(':').filter(Boolean));
-  const zeros = Array(Math.max(0, 8 - left.length - right.length)).fill('0');
-  return [...left, ...zeros, ...right].slice(0, 4).join(':');
+async function checkAssertion(
+  { issuer, vault, database }: AuthDeps,
+  client: AuthenticatedClient,
+  { assertion, now, refuse }: { readonly assertion: string; readonly now: Date; readonly refuse: Refuse },
+): Promise<void> {
+  const { institutionId, clientId } = client;
+  const { id, expiresAt } = await verifyClientAssertion(assertion, { client, issuer, now }).catch(
+    async (error) => {
+      throw error instanceof OAuthError ? await refuse('wrong_assertion', error) : error;
+    },
+  );
+  const hash = vault.hash('client assertion', `${clientId}\0${id}`);
+  // A process with a late clock accepts the assertion longer.
+  const forgottenAt = new Date(expiresAt.getTime() + clockSkewMillis);
+  if (!(await database.write(institutionId, (db) => recordClientAssertion(db, hash, forgottenAt)))) {
+    const replayed = new OAuthError('invalid_client', 'The client assertion was used before.');
+    throw await refuse('replayed_assertion', replayed);
+  }
 }
 
 function readCredentials(request: TokenRequest): Credentials {
@@ -90,15 +94,15 @@ function readCredentials(request: TokenRequest): Credentials {
   const assertion = readAssertion(request);
   const authorization = request.authorization || undefined;
   const ways = [secret, assertion, authorization].filter((way) => way !== undefined);
-  // RFC 6749 section 5.2. An access token in the header proves nothing here; who it is for might be another client.
+  // RFC 6749 section 5.2. An access token in the header proves nothing here, and may be another client's.
   if (ways.length > 1) {
     throw new OAuthError(
       'invalid_request',
-      'A client authenticates in one way: in the body, in Basic, or by an assertion. Beside another no Authorization header is taken, whatever it holds.',
+      'A client authenticates in one way: in the body, in Basic, or by an assertion. Beside another, any Authorization header is refused.',
     );
   }
   if (assertion !== undefined) {
-    // RFC 7521 section 4.2: where there is a client_id, it names the same client.
+    // RFC 7521 section 4.2: a client_id beside the assertion must name the same client.
     const asserted = assertedClientId(assertion);
     if (clientId !== undefined && clientId !== asserted) throw wrongClient();
     return { clientId: asserted, assertion };
@@ -129,7 +133,7 @@ function readAssertion(request: TokenRequest): string | undefined {
   return assertion;
 }
 
-/** Both parts are form-encoded before they are joined and base64-encoded: some libraries send demo%2Dapp. */
+/** Both parts are form-encoded before they are joined and base64-encoded; some libraries send demo%2Dapp. */
 function readBasic(authorization: string): { clientId: string; secret: string } {
   if (!/^basic(?: |$)/i.test(authorization)) {
     throw new OAuthError(
@@ -143,7 +147,7 @@ function readBasic(authorization: string): { clientId: string; secret: string } 
   if (colon < 1) throw malformedBasic();
   try {
     const clientId = formDecode(pair.slice(0, colon));
-    // What no database would take is nobody's.
+    // PostgreSQL stores no NUL, so no client id has one.
     if (clientId.includes('\0')) throw malformedBasic();
     return { clientId, secret: formDecode(pair.slice(colon + 1)) };
   } catch {
@@ -162,7 +166,7 @@ function formDecode(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '));
 }
 
-/** An unknown client and a wrong secret are told the same. */
+/** The same for an unknown client and a wrong secret. */
 function wrongClient(): OAuthError {
   return new OAuthError('invalid_client', 'The client or its secret is wrong.');
 }

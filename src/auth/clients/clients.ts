@@ -31,48 +31,48 @@ import {
   updateClient,
 } from './client-queries.ts';
 
-/** For people. */
+/** The rule of isClientId in words. */
 export const clientIdRule = '1 to 128 letters, digits or . _ ~ -';
 
 type ClientDeps = Pick<AuthDeps, 'database' | 'clock' | 'vault'>;
 
-/** What a client may be registered for. */
+/** The grants that a client may be registered for. */
 export const grantTypes: readonly string[] = [...grants.keys()];
 
 export interface NewClient {
   readonly institutionId: InstitutionId;
   readonly clientId: string;
   readonly name: string;
-  /** Left out: 256 random bits, unless there is a key. */
+  /** Default: 256 random bits, unless there is a key. */
   readonly secret?: string;
-  /** Authenticates with it instead of a secret. */
+  /** Replaces the secret. */
   readonly key?: ClientKey;
   readonly scopes: readonly Scope[];
   readonly grants: readonly string[];
   readonly tokenLifetimeSeconds?: number;
-  /** In CIDR notation; left out: it may call from anywhere. */
+  /** In CIDR notation. Default: any address. */
   readonly networks?: readonly string[];
-  /** Left out: the client introspects its own tokens alone. */
+  /** Default: false, and the client introspects its own tokens only. */
   readonly introspectsAll?: boolean;
-  /** How ids of transfers begin that are this client's alone; left out: none. */
+  /** Prefixes of transfer ids that are reserved for the client. */
   readonly idPrefixes?: readonly string[];
-  /** Left out: UNIFORM. */
+  /** Default: UNIFORM. */
   readonly registrationRefusals?: RegistrationRefusals;
-  /** Left out: its assertions name our issuer alone as their audience. */
+  /** Default: false, and only our issuer is an audience of its assertions. */
   readonly allowsTokenEndpointAudience?: boolean;
 }
 
 /**
- * Whether it means itself in HTTP Basic, whether or not a library form-encodes it before (RFC 6749 section 2.3.1; many do
- * not): unreserved characters of a URL. The database has the same rule.
+ * Allows only characters that form-encoding leaves unchanged. RFC 6749 section 2.3.1 requires form-encoding in HTTP Basic, and
+ * many libraries omit it. The database has the same rule.
  */
 export function isClientId(text: string): boolean {
   return /^[A-Za-z0-9._~-]{1,128}$/.test(text);
 }
 
 /**
- * Returns the secret, which is kept only as a keyed hash; undefined when the client id is taken. Throws Problem
- * `invalid_request` for an id that cannot be one, IdPrefixTakenError.
+ * Returns the secret, of which only a keyed hash is stored. Undefined if the client id is taken. Problem `invalid_request` for
+ * a malformed id. Throws IdPrefixTakenError.
  */
 export async function createClient(
   deps: ClientDeps,
@@ -130,10 +130,7 @@ export function changeClient(
   });
 }
 
-/**
- * A second secret beside the one in use, which ends after `overlapMillis`. `two_already`: one of the two must be
- * retired first.
- */
+/** Adds a second secret; the first ends after `overlapMillis`. `two_already`: one of the two must be retired first. */
 export function rotateSecret(
   deps: ClientDeps,
   institutionId: InstitutionId,
@@ -161,7 +158,7 @@ export function rotateSecret(
   });
 }
 
-/** Ends secrets at once: all but the newest, or all of them. Answers how many; undefined: there is no such client. */
+/** Ends all secrets at once, or all except the newest. Returns their number; undefined: there is no such client. */
 export function retireSecrets(
   deps: ClientDeps,
   institutionId: InstitutionId,

@@ -7,7 +7,7 @@ const samlAssertion: AssertionFormat = {
   kind: 'saml',
   peek: (text) => peekSaml(decodeAssertion(text)),
   verify: async ({ issuer }, provider, text, now) =>
-    verifySaml(provider, decodeAssertion(text), tokenEndpointOf(issuer), now),
+    verifySaml(provider, decodeAssertion(text), { tokenEndpoint: tokenEndpointOf(issuer), now }),
 };
 
 /** RFC 7522 section 2.1: a provider's SAML 2.0 assertion identifies the member. */

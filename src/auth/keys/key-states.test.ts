@@ -26,7 +26,7 @@ const cases: [string, number[], number, string][] = [
     'a retired key ends after the lifetime of a token and the clock skew',
     [0, 60],
     60 + day + 5,
-    'dead signing',
+    'expired signing',
   ],
   ['the latest of several keys that may sign signs', [0, 10, 20], 30, 'retired retired signing'],
   ['an emergency key takes over from a published one', [0, 60, 5], 6, 'retired retired signing'],

@@ -19,25 +19,25 @@ import {
 import { clockSkewMillis, type KeyState, keyState, keyStates, supersededAt } from './key-states.ts';
 import type { Vault } from './vault.ts';
 
-/** How long verifiers may keep the published keys: what `Cache-Control` says of them. */
+/** The `max-age` of the published keys. */
 export const jwksMaxAgeSeconds = 300;
 
-/** A rotation is known to all long before it happens. By command it may be had sooner. */
+/** The time between the publication of a key and its first signature. */
 const leadMillis = {
   scheduled: 60 * 60_000,
   soon: 2 * jwksMaxAgeSeconds * 1000,
-  /** Longer than the cool-down of 30 s in which jose and Nimbus do not look again for a kid that they do not know. */
+  /** jose and Nimbus wait 30 s before they fetch the keys again for an unknown kid. */
   now: 60_000,
   compromised: 0,
 };
 export type Rotation = 'soon' | 'now' | 'compromised';
 
-/** What this process knows of the keys is never older: a key that was thrown away is refused as soon. */
+/** The longest age of the keys in memory. A deleted key is refused within this time. */
 const freshMillis = 1_000;
-/** Tokens with made-up key ids cause no more than twenty look-ups a second. */
+/** Tokens with unknown key ids cause at most twenty reads a second. */
 const lookAgainMillis = 50;
 
-/** A key as the operator sees it. */
+/** A key as operators see it. */
 export interface ListedKey {
   readonly kid: string;
   readonly state: KeyState;
@@ -47,8 +47,8 @@ export interface ListedKey {
 }
 
 /**
- * ES256 keys, shared through the database by all processes, the private parts sealed. Which one signs follows from
- * their moments and the clock; all that are not dead verify.
+ * ES256 keys, shared by all processes through the database, with sealed private parts. The signing key depends on the keys'
+ * times and the clock. All keys that have not expired verify.
  */
 export class SigningKeys {
   readonly #database: Database;
@@ -56,7 +56,7 @@ export class SigningKeys {
   readonly #clock: Clock;
   readonly #rotationMillis: number;
   #rows: readonly SigningKeyRow[] = [];
-  /** By kid. Made once: a reload brings the same keys again. */
+  /** By kid. Imported once, and kept over reloads. */
   readonly #publicKeys = new Map<string, KeyObject>();
   readonly #privateKeys = new Map<string, KeyObject>();
   #loading: Promise<void> | undefined;
@@ -75,35 +75,35 @@ export class SigningKeys {
     this.#rotationMillis = rotationDays * 24 * 60 * 60_000;
   }
 
-  /** The one that signs now. */
+  /** The signing key of this moment. */
   async signer(): Promise<{ readonly kid: string; readonly privateKey: KeyObject }> {
     await this.#fresh();
     const now = this.#clock();
-    // None signs yet when a clock went back behind all of them: the oldest will do.
+    // After a clock went back behind all keys, the oldest one signs.
     const row = this.#rows.find((one) => keyState(one, this.#rows, now) === 'signing') ?? this.#rows[0];
     if (row === undefined) throw new Error('auth: there is no signing key');
     return { kid: row.kid, privateKey: this.#privateKey(row) };
   }
 
-  /** The public key of this id, unless it is dead. One that another process has just made is found. */
+  /** Also finds a key that another process has just made. Undefined for an unknown or expired key. */
   async find(kid: string): Promise<KeyObject | undefined> {
     await this.#fresh();
-    const known = this.#alive(kid);
+    const known = this.#unexpired(kid);
     if (known !== undefined) return known;
     await this.#loadAgain();
-    return this.#alive(kid);
+    return this.#unexpired(kid);
   }
 
-  /** Whether the key of this id is not dead, as far as is known and fresh enough to go by; else `find` has to look. */
+  /** Whether fresh memory has the key, unexpired. If false, `find` may still read it. */
   holds(kid: string): boolean {
-    return this.#isFresh() && this.#alive(kid) !== undefined;
+    return this.#isFresh() && this.#unexpired(kid) !== undefined;
   }
 
-  /** The public keys as JWKs (RFC 7517), for whoever verifies our tokens. */
+  /** The public keys as JWKs (RFC 7517), for verifiers of our tokens. */
   async published(): Promise<object[]> {
     await this.#fresh();
     const states = keyStates(this.#rows, this.#clock());
-    return this.#rows.filter((row) => states.get(row) !== 'dead').map((row) => row.publicJwk);
+    return this.#rows.filter((row) => states.get(row) !== 'expired').map((row) => row.publicJwk);
   }
 
   async list(): Promise<ListedKey[]> {
@@ -118,8 +118,8 @@ export class SigningKeys {
   }
 
   /**
-   * By command. `soon`: when every verifier's copy of the published keys has run out; `now`: when every verifier
-   * that looks again for an unknown kid may have done so; `compromised`: at once, and all other keys are thrown away with every token they signed.
+   * Makes the next signing key. `soon`: it signs after every verifier's copy of the keys has expired. `now`: after verifiers that look again
+   * for an unknown kid could do so. `compromised`: at once, and all other keys are deleted, which ends their tokens.
    */
   async rotate(how: Rotation, origin: Origin): Promise<void> {
     await this.#loadAgain();
@@ -130,22 +130,16 @@ export class SigningKeys {
         const kids = others.map(({ kid }) => kid);
         await deleteSigningKeys(tx, kids);
         for (const subject of kids) {
-          const entry = {
-            action: 'key.retired',
-            outcome: 'succeeded',
-            reason: how,
-            subject,
-            origin,
-          } as const;
-          await appendAudit(tx, entry, this.#clock());
+          const entry = { action: 'key.retired', outcome: 'succeeded', reason: how } as const;
+          await appendAudit(tx, { ...entry, subject, origin }, this.#clock());
         }
       });
     }
     await this.#loadAgain();
   }
 
-  /** Now and then: publishes the next key in time, wipes private parts no longer needed, deletes dead keys. */
-  async keep(): Promise<void> {
+  /** Publishes the next key in time, wipes private parts that are no longer needed, and deletes expired keys. Runs periodically. */
+  async maintain(): Promise<void> {
     await this.#loadAgain();
     const now = this.#clock().getTime();
     const due = (this.#rows.at(-1)?.signsFrom.getTime() ?? now) + this.#rotationMillis;
@@ -153,32 +147,23 @@ export class SigningKeys {
       await this.#make(new Date(Math.max(due, now + leadMillis.scheduled)), ownOrigin(), 'scheduled');
     }
     const states = keyStates(this.#rows, new Date(now));
-    const dead = this.#rows.filter((row) => states.get(row) === 'dead');
-    // A process whose clock is behind may still sign with one that is just retired.
-    const spent = this.#rows.filter(
+    const expired = this.#rows.filter((row) => states.get(row) === 'expired');
+    // A process with a late clock may still sign with a key that has just retired.
+    const wipeable = this.#rows.filter(
       (row) => row.sealedPrivateKey !== null && now >= supersededAt(row, this.#rows) + clockSkewMillis,
     );
-    if (spent.length > 0) {
-      await this.#database.directory((db) =>
-        wipePrivateKeys(
-          db,
-          spent.map(({ kid }) => kid),
-        ),
-      );
+    const kidsOf = (rows: readonly SigningKeyRow[]) => rows.map(({ kid }) => kid);
+    if (wipeable.length > 0) {
+      await this.#database.directory((db) => wipePrivateKeys(db, kidsOf(wipeable)));
     }
-    if (dead.length > 0) {
-      await this.#database.directory((db) =>
-        deleteSigningKeys(
-          db,
-          dead.map(({ kid }) => kid),
-        ),
-      );
+    if (expired.length > 0) {
+      await this.#database.directory((db) => deleteSigningKeys(db, kidsOf(expired)));
     }
   }
 
-  #alive(kid: string): KeyObject | undefined {
+  #unexpired(kid: string): KeyObject | undefined {
     const row = this.#rows.find((one) => one.kid === kid);
-    if (row === undefined || keyState(row, this.#rows, this.#clock()) === 'dead') return undefined;
+    if (row === undefined || keyState(row, this.#rows, this.#clock()) === 'expired') return undefined;
     return remember(this.#publicKeys, kid, () =>
       createPublicKey({ key: row.publicJwk as webcrypto.JsonWebKey, format: 'jwk' }),
     );
@@ -207,7 +192,7 @@ export class SigningKeys {
     return this.#loading;
   }
 
-  /** A look that began after this call, so that it sees what was there then; whoever waits meanwhile shares it. */
+  /** A read that begins after this call, and so sees every key that exists now. Simultaneous callers share it. */
   #loadAgain(): Promise<void> {
     this.#loadingAgain ??= (async () => {
       await this.#loading?.catch(() => {});
@@ -231,7 +216,7 @@ export class SigningKeys {
     this.#loadedAt = startedAt;
   }
 
-  /** The next generation. When another process makes it at the same moment, that one's is it. */
+  /** Inserts the next generation, unless another process has inserted it first. */
   async #make(signsFrom: Date, origin: Origin, reason: keyof typeof leadMillis | 'first'): Promise<string> {
     const kid = randomUUID();
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

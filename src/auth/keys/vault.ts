@@ -2,17 +2,17 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
-/** A shorter one is refused: whoever cuts it short would have fewer to guess. */
+/** A shorter tag is refused, since it would be easier to guess. */
 const authTagLength = 16;
 
-/** What was sealed cannot be opened: it was changed, or sealed for something else or under another SECRET_KEY. */
+/** The sealed bytes were changed, or were sealed for another purpose or with another SECRET_KEY. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
 }
 
 /**
- * What the key-encryption key is for: sealing secrets that must be read again (signing keys; activation codes until they
- * are handed over), and keyed hashes of those that need only be compared. A key of its own for each, by HKDF.
+ * Uses the key-encryption key: seals secrets that must be read again (signing keys; one-time codes until their delivery), and hashes
+ * secrets that are only compared. Each use has a key of its own, by HKDF.
  */
 export class Vault {
   readonly #sealingKey: Uint8Array;
@@ -25,7 +25,7 @@ export class Vault {
     this.#hashingKey = deriveKey(keyEncryptionKey, 'sharedraft hash');
   }
 
-  /** `purpose` is bound in: what was sealed for one thing cannot be opened as another. */
+  /** Bytes sealed for one purpose cannot be opened for another. */
   seal(purpose: string, secret: Uint8Array): Uint8Array {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#sealingKey, nonce, { authTagLength }).setAAD(
@@ -35,7 +35,7 @@ export class Vault {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** DecryptionError. */
+  /** Throws DecryptionError. */
   open(purpose: string, sealed: Uint8Array): Uint8Array {
     const bytes = Buffer.from(sealed);
     const nonce = bytes.subarray(0, nonceBytes);
@@ -49,7 +49,7 @@ export class Vault {
     }
   }
 
-  /** 32 bytes. Fast on purpose: what is hashed is random and long, unlike a password. */
+  /** 32 bytes. A fast hash is enough, since the secrets are long and random, unlike passwords. */
   hash(purpose: string, secret: string): Buffer {
     return createHmac('sha256', this.#hashingKey).update(`${purpose}\0${secret}`).digest();
   }

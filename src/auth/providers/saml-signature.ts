@@ -11,7 +11,7 @@ const exclusiveNamespace = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 const exclusive = exclusiveNamespace;
 const enveloped = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
 
-/** XML Signature 1.1: the algorithms that are still good. Nothing symmetric, nothing with SHA-1. */
+/** The algorithms of XML Signature 1.1 that are still secure: none symmetric, none with SHA-1. */
 const signatureMethods: Readonly<Record<string, { readonly keyType: 'rsa' | 'ec'; readonly hash: string }>> =
   {
     'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256': { keyType: 'rsa', hash: 'sha256' },
@@ -25,13 +25,12 @@ const digestMethods: Readonly<Record<string, string>> = {
   'http://www.w3.org/2001/04/xmlenc#sha512': 'sha512',
 };
 
-/** NCName, narrowed to what identity providers make. */
+/** A subset of NCName that covers the ids of identity providers. */
 const idGrammar = /^[A-Za-z_][A-Za-z0-9._-]{0,254}$/;
 
 /**
- * The one Assertion that a document is (RFC 7522 section 2.1), before anything of it is believed, with its ID. The
- * document's shape is what defeats wrapping: one Assertion, which is the root; one Signature, which is its child; and
- * no second element of its ID. InvalidAssertionError.
+ * Reads the unverified root Assertion of a document (RFC 7522 section 2.1) and its ID. The document's shape prevents signature wrapping: one
+ * Assertion, the root; one Signature, its child; and no second element with its ID. Throws InvalidAssertionError.
  */
 export function loneAssertion(xml: string): { readonly root: Element; readonly id: string } {
   const root = parseXml(xml);
@@ -49,8 +48,8 @@ export function loneAssertion(xml: string): { readonly root: Element; readonly i
 }
 
 /**
- * The assertion as it was signed, by one of these keys: parsed again from the very bytes that the signature is over,
- * so that nothing can be read that was not signed. KeyInfo is not looked at. InvalidAssertionError.
+ * Verifies the signature by one of these keys, and returns the assertion parsed again from the signed bytes, so that nothing unsigned
+ * can be read. KeyInfo is ignored. Throws InvalidAssertionError.
  */
 export function signedAssertion(xml: string, keys: readonly VerificationKey[]): Element {
   const { root, id } = loneAssertion(xml);
@@ -78,12 +77,12 @@ export function signedAssertion(xml: string, keys: readonly VerificationKey[]): 
   }
   const [signed, another] = verifier.getSignedReferences();
   if (signed === undefined || another !== undefined) throw wrongSignature();
-  const believed = loneAssertion(signed);
-  if (believed.id !== id) throw wrongSignature();
-  return believed.root;
+  const verified = loneAssertion(signed);
+  if (verified.id !== id) throw wrongSignature();
+  return verified.root;
 }
 
-/** SAML core section 5.4: one reference, to the assertion, with these two transforms and no others. */
+/** SAML core section 5.4: one reference, to the assertion, with exactly two transforms. */
 function checkShape(signature: Element, id: string): void {
   const hasKeyInfo = childElements(signature).length > 2;
   const [signedInfo] = partsOf(signature, [
@@ -106,7 +105,7 @@ function checkShape(signature: Element, id: string): void {
   checkAlgorithm(last, [exclusive]);
 }
 
-/** The element's children, which must be these of XML Signature, in this order, and no others. */
+/** The element's children, which must be exactly these elements of XML Signature, in this order. */
 function partsOf<const Names extends readonly string[]>(
   element: Element,
   names: Names,
@@ -128,7 +127,7 @@ function checkAlgorithm(element: Element, allowed: readonly string[]): void {
   if (inside.length !== prefixes.length || inside.length > most) throw malformed(element.localName);
 }
 
-/** Any of the provider's keys of the method's type; what xml-crypto would pass as key is not used. */
+/** Tries the provider's keys of the method's type. The key argument of xml-crypto is ignored. */
 function verifyWith(keys: readonly VerificationKey[], name: string) {
   return class {
     getAlgorithmName = () => name;
@@ -148,7 +147,7 @@ function verifyWith(keys: readonly VerificationKey[], name: string) {
   };
 }
 
-/** RFC 9231 section 2.3.6: an ECDSA signature is r and s, one after the other. */
+/** RFC 9231 section 2.3.6: an ECDSA signature is the concatenation of r and s. */
 function isBy(key: KeyObject, hash: string, material: Buffer, signature: Buffer): boolean {
   return verify(hash, material, { key, dsaEncoding: 'ieee-p1363' }, signature);
 }

@@ -12,12 +12,12 @@ const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 const entity = 'urn:oasis:names:tc:SAML:2.0:nameid-format:entity';
 const unspecified = 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified';
 const skewMillis = clockSkewSeconds * 1000;
-/** Those that are understood here: of any other an assertion's validity is unknown (SAML core 2.5.1.1). */
+/** The supported conditions. Any other makes an assertion's validity unknown (SAML core section 2.5.1.1). */
 const conditionNames = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'];
 
 /**
- * RFC 7522 section 2.1: base64url without line breaks or stray bits. It asks for no padding; many libraries write it, so the
- * exact padding is taken. InvalidAssertionError.
+ * RFC 7522 section 2.1: base64url without line breaks or stray bits. The RFC excludes padding, but many libraries write it, so exact
+ * padding is accepted. Throws InvalidAssertionError.
  */
 export function decodeAssertion(parameter: string): string {
   const bytes = Buffer.from(parameter, 'base64url');
@@ -33,21 +33,20 @@ export function decodeAssertion(parameter: string): string {
   }
 }
 
-/** Where an assertion claims to come from and whom for, before anything of it is believed. InvalidAssertionError. */
+/** Reads the unverified issuer and audience of an assertion. Throws InvalidAssertionError. */
 export function peekSaml(xml: string): { readonly issuer: string; readonly audiences: readonly string[] } {
   const { root } = loneAssertion(xml);
   return { issuer: issuerOf(root), audiences: [audienceOf(onlyChild(root, samlNamespace, 'Conditions'))] };
 }
 
 /**
- * What a SAML 2.0 assertion says (RFC 7522 section 3), read from nothing but its signed bytes. `tokenEndpoint`: where
- * it was brought to. InvalidAssertionError.
+ * Verifies a SAML 2.0 assertion (RFC 7522 section 3) and reads it from its signed bytes only. `tokenEndpoint`: the required
+ * Recipient. Throws InvalidAssertionError.
  */
 export function verifySaml(
   provider: ActiveProvider,
   xml: string,
-  tokenEndpoint: string,
-  now: Date,
+  { tokenEndpoint, now }: { readonly tokenEndpoint: string; readonly now: Date },
 ): Assertion {
   const root = signedAssertion(xml, provider.verificationKeys);
   if (attribute(root, 'Version') !== '2.0') throw malformed('Version');
@@ -91,7 +90,7 @@ function issuerOf(root: Element): string {
   return textOf(issuer);
 }
 
-/** Exactly one: restrictions all bind, and an audience beside us could carry the assertion from there to here. */
+/** Exactly one audience: a recipient that is another audience could replay the assertion here. */
 function audienceOf(conditions: Element): string {
   const restriction = onlyChild(conditions, samlNamespace, 'AudienceRestriction');
   return textOf(onlyChild(restriction, samlNamespace, 'Audience'));
@@ -102,8 +101,8 @@ function isUnderstood(condition: Element): boolean {
 }
 
 /**
- * RFC 7522 section 3, item 5: until when a bearer may bring it here. One suitable confirmation is enough (SAML core
- * 2.4.1.1), the one that lasts longest.
+ * The end of the confirmation by bearer (RFC 7522 section 3, item 5). One suitable confirmation is enough (SAML core section 2.4.1.1);
+ * the longest counts.
  */
 function confirmationEnd(subject: Element, tokenEndpoint: string, now: Date): number {
   const confirmations = childrenCalled(subject, samlNamespace, 'SubjectConfirmation').filter(
@@ -117,7 +116,7 @@ function confirmationEnd(subject: Element, tokenEndpoint: string, now: Date): nu
   return Math.max(...suitable.map((data) => endOf(data, now)));
 }
 
-/** The end of the time that the element sets; now must be in it, give or take the clocks' difference. */
+/** The end of the element's validity, which must contain the present, with a tolerance for clocks. */
 function endOf(element: Element, now: Date): number {
   const start = instantOr(element, 'NotBefore', Number.NEGATIVE_INFINITY);
   const end = instantOr(element, 'NotOnOrAfter', Number.POSITIVE_INFINITY);
@@ -133,7 +132,7 @@ function checkPast(millis: number, now: Date, name: string): void {
 
 function instant(element: Element, name: string): number {
   const value = attribute(element, name) ?? '';
-  // SAML core section 1.3.3: in UTC, and without a time zone but Z.
+  // SAML core section 1.3.3: UTC, and no time zone except Z.
   const millis = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/.test(value)
     ? Date.parse(value)
     : Number.NaN;

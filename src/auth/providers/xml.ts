@@ -2,17 +2,16 @@ import { DOMParser, type Document, type Element, type Node } from '@xmldom/xmldo
 import { InvalidAssertionError } from './invalid-assertion-error.ts';
 
 /**
- * XML as SAML needs it and no more: elements, attributes, text. What opens a door is not understood but refused:
- * declarations of any kind (and with them document types, entities, CDATA and comments), processing instructions,
- * characters that are none, and documents that are deep or large.
+ * The XML that SAML needs: elements, attributes, text. Rejected as attack surface: declarations of any kind (document types,
+ * entities, CDATA, comments), processing instructions, invalid characters, and deep or large documents.
  */
 
 const maxDepth = 32;
 const maxNodes = 1_000;
-/** Begun and ended: the parser's time grows with the square of what is left open. */
+/** Opening and closing tags. The parser's time grows with the square of the unclosed ones. */
 const maxTags = 1_000;
 
-/** With nothing after it but what the document is. */
+/** The XML declaration, without attributes that would change the reading. */
 const declaration =
   /^<\?xml version=(["'])1\.0\1(?: encoding=(["'])utf-8\2)?(?: standalone=(["'])(?:yes|no)\3)? ?\?>/i;
 /** XML 1.0 section 2.2. */
@@ -22,12 +21,12 @@ const noReference = /&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});
 const space: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const numericReference = /&#(?:x([0-9A-Fa-f]+)|([0-9]+));/g;
 
-/** The root element. InvalidAssertionError. */
+/** Returns the root element. Throws InvalidAssertionError. */
 export function parseXml(text: string): Element {
   const body = withoutSpaceAround(text.replace(declaration, ''));
   if (!body.startsWith('<')) throw malformed('XML');
   if (body.split('<', maxTags + 2).length > maxTags + 1) throw malformed('too deep or too large');
-  // Between two elements nothing else starts with "<!", and in text and values "<" is not well-formed.
+  // Outside of declarations and comments "<!" and "<?" are not well-formed.
   if (/<[!?]/.test(body)) throw malformed('a declaration, comment or instruction');
   if (noCharacter.test(body) || noReference.test(body) || holdsNoCharacter(body))
     throw malformed('a character');
@@ -52,19 +51,19 @@ export function childrenCalled(element: Element, namespace: string, name: string
   return childElements(element).filter((child) => isElement(child, namespace, name));
 }
 
-/** The one child of this name. InvalidAssertionError when there is none or a second. */
+/** Throws InvalidAssertionError unless there is exactly one child of this name. */
 export function onlyChild(element: Element, namespace: string, name: string): Element {
   const [child, another] = childrenCalled(element, namespace, name);
   if (child === undefined || another !== undefined) throw malformed(name);
   return child;
 }
 
-/** Of an attribute without a namespace. */
+/** The value of an attribute without a namespace. */
 export function attribute(element: Element, name: string): string | undefined {
   return element.hasAttribute(name) ? element.getAttribute(name) : undefined;
 }
 
-/** InvalidAssertionError when there is anything but text in it, or nothing. */
+/** The element's text. Throws InvalidAssertionError if it is empty or has other nodes. */
 export function textOf(element: Element): string {
   const nodes = Array.from(element.childNodes);
   const text = nodes.map((node) => node.nodeValue ?? '').join('');
@@ -72,7 +71,7 @@ export function textOf(element: Element): string {
   return text;
 }
 
-/** Every element below and including this one. */
+/** The element and all elements below it. */
 export function allElements(element: Element): Element[] {
   return [element, ...childElements(element).flatMap(allElements)];
 }
@@ -81,7 +80,7 @@ export function malformed(what: string): InvalidAssertionError {
   return new InvalidAssertionError(`It is malformed: ${what}.`);
 }
 
-/** A pattern for the end would look at every run of spaces from each of its places. */
+/** Without a regular expression, whose time for runs of spaces would grow with the square of their length. */
 function withoutSpaceAround(text: string): string {
   let start = 0;
   let end = text.length;
@@ -105,12 +104,12 @@ function parse(text: string): Element {
     complaint ??= error;
   }
   const root = document?.documentElement;
-  // What the parser would only have warned of, it would have repaired.
+  // After a warning the parser would repair the document.
   if (complaint !== undefined || !root || document?.childNodes.length !== 1) throw malformed('XML');
   return root;
 }
 
-/** Without recursion: the document may be made to be deep. */
+/** Without recursion, since an attacker may send a deep document. */
 function checkNodes(root: Element): void {
   const waiting: [node: Node, depth: number][] = [[root, 1]];
   let seen = 0;

@@ -1,6 +1,6 @@
 /**
- * What is used of @xmldom/xmldom 0.8 (tsconfig.json leads there). Its own types bring the browser's whole library into
- * every file, whose CryptoKey and fetch are not Node's.
+ * The used part of @xmldom/xmldom 0.8 (a path in tsconfig.json). The package's own types add the browser's library to every file,
+ * whose CryptoKey and fetch differ from Node's.
  */
 export interface Node {
   readonly nodeType: number;

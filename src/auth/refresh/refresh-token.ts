@@ -1,11 +1,11 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Vault } from '../keys/vault.ts';
 
-/** One refresh token: the family it belongs to, and the how-manieth of it. */
+/** A refresh token of a family. */
 export interface RefreshToken {
   readonly text: string;
   readonly familyId: string;
-  /** From 0. */
+  /** Its number in the family, from 0. */
   readonly generation: number;
 }
 
@@ -13,22 +13,22 @@ const secretBytes = 32;
 const markBytes = 16;
 const bodyBytes = 16 + 4 + secretBytes;
 
-/** The first of a family. */
+/** The first token of a family. */
 export function firstRefreshToken(vault: Vault, familyId: string): RefreshToken {
   return write(vault, familyId, 0, randomBytes(secretBytes));
 }
 
-/** The one after this: always the same, and to be had only from this one and the vault. */
+/** The next token. It is derived from this one and the vault, so a repetition gives the same. */
 export function nextRefreshToken(vault: Vault, token: RefreshToken): RefreshToken {
   return write(vault, token.familyId, token.generation + 1, vault.hash('refresh token after', token.text));
 }
 
-/** What the database keeps of one. */
+/** The hash that the database stores. */
 export function refreshTokenHash(vault: Vault, token: RefreshToken): Buffer {
   return vault.hash('refresh token', token.text);
 }
 
-/** Undefined for what we never made: each carries a mark that only the vault can. */
+/** Undefined for a text without the mark of our vault. */
 export function readRefreshToken(vault: Vault, text: string): RefreshToken | undefined {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== bodyBytes + markBytes || bytes.toString('base64url') !== text) return undefined;

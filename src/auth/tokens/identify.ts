@@ -4,7 +4,7 @@ import type { AuthDeps } from '../deps.ts';
 import { InvalidAssertionError } from '../providers/invalid-assertion-error.ts';
 import { issuerOf } from '../providers/jwt.ts';
 import { invalidToken, type VerifiedToken } from './access-tokens.ts';
-import { livingToken } from './living-token.ts';
+import { findActiveToken } from './active-token.ts';
 import type { Scope } from './scopes.ts';
 
 export interface Caller {
@@ -31,14 +31,14 @@ export function identify(
   token: string,
   admit: (client: string) => void = () => {},
 ): Identified {
-  const recalled = deps.tokens.recall(token);
-  if (recalled !== undefined) admit(nameOfClient(recalled));
+  const known = deps.tokens.findCached(token);
+  if (known !== undefined) admit(nameOfClient(known));
   let caller: Promise<Caller> | undefined;
   const verify = () => {
-    caller ??= recalled === undefined ? identifyAnew(deps, token, admit) : callerWith(deps, recalled);
+    caller ??= known === undefined ? identifyAnew(deps, token, admit) : callerWith(deps, known);
     return caller;
   };
-  const cached = recalled === undefined || recalled.isRefused ? undefined : asCaller(recalled);
+  const cached = known === undefined || known.isRefused ? undefined : asCaller(known);
   return cached === undefined ? { verify } : { cached, verify };
 }
 
@@ -52,13 +52,14 @@ async function identifyAnew(deps: AuthDeps, token: string, admit: (client: strin
 
 /** Problem `invalid_token` if the token is no longer active. */
 async function callerWith(deps: AuthDeps, token: VerifiedToken): Promise<Caller> {
-  const living = await livingToken(deps, token);
-  if (living === undefined) throw invalidToken();
-  if (living.user !== undefined) token.user ??= living.user;
+  const status = await findActiveToken(deps, token);
+  if (status === undefined) throw invalidToken();
+  const { userKey, personKey } = status;
+  if (userKey !== null && personKey !== null) token.user ??= { userKey, personKey };
   return asCaller(token) ?? fail();
 }
 
-/** Undefined for a member's token whose user was not looked up yet. */
+/** Undefined for a member's token whose user has not been read yet. */
 function asCaller(token: VerifiedToken): Caller | undefined {
   const { institutionId, clientId, scopes, use, userId, user, authTime } = token;
   if (use === 'client') return { actor: { kind: 'client', institutionId, clientId, token }, scopes };
@@ -85,8 +86,8 @@ function nameOfClient({
 }
 
 /**
- * Always a member, within the scopes that the provider may give; the user is looked up at each use, so that locking and
- * deactivating end it at once, for good: it must have been issued after the last change of the user's standing. Its client is the provider: the provider's own clients are none of ours.
+ * A provider's access token identifies a member, within the provider's scopes. The user is read at each use, and the token must be newer
+ * than the last change of the user's standing. The client id is made from the provider's, since its clients are not ours.
  */
 async function identifyAsserted(
   deps: AuthDeps,

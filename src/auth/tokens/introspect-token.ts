@@ -1,7 +1,7 @@
 import { authenticateClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import { findRefreshFamily, refreshDecision } from '../refresh/refresh-families.ts';
-import { livingToken, verifiedToken } from './living-token.ts';
+import { findActiveToken, verifyOwnToken } from './active-token.ts';
 import { type RawTokenRequest, TokenRequest } from './token-request.ts';
 
 /** RFC 7662 section 2.2; times in seconds. */
@@ -55,12 +55,11 @@ export async function introspectToken(deps: AuthDeps, raw: RawTokenRequest): Pro
     };
   }
 
-  const verified = await verifiedToken(deps, text);
-  if (verified?.institutionId !== institutionId) return inactive;
+  const token = await verifyOwnToken(deps, text);
+  if (token?.institutionId !== institutionId) return inactive;
   // Also read for a token of another client; otherwise the time would reveal whether it is active.
-  const living = await livingToken(deps, verified);
-  if (living === undefined || !mayIntrospect(verified.clientId)) return inactive;
-  const { token } = living;
+  const status = await findActiveToken(deps, token);
+  if (status === undefined || !mayIntrospect(token.clientId)) return inactive;
   return {
     active: true,
     scope: token.scopes.join(' '),

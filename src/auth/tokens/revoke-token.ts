@@ -5,7 +5,7 @@ import { clockSkewMillis } from '../keys/key-states.ts';
 import { endRefreshFamily, findRefreshFamily } from '../refresh/refresh-families.ts';
 import { revokeAccessToken } from '../refresh/refresh-queries.ts';
 import type { VerifiedToken } from './access-tokens.ts';
-import { verifiedToken } from './living-token.ts';
+import { verifyOwnToken } from './active-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import { type RawTokenRequest, TokenRequest } from './token-request.ts';
 
@@ -30,7 +30,7 @@ export async function revokeToken(deps: AuthDeps, raw: RawTokenRequest): Promise
     const { origin } = raw;
     return endRefreshFamily(deps, institutionId, found.family, { reason: 'refresh_token', origin });
   }
-  const token = await verifiedToken(deps, text);
+  const token = await verifyOwnToken(deps, text);
   if (token === undefined) return;
   // The id of another institution's token stays out of this institution's audit.
   if (token.institutionId !== institutionId) throw notYours();

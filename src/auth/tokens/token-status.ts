@@ -1,11 +1,30 @@
 import { type BatchRead, byPlace, type Placed, sql } from '../../storage/index.ts';
 
-const standing = sql(
-  'auth_standing',
+export interface TokenStatus {
+  readonly clientActive: boolean;
+  readonly clientEpoch: number;
+  /** The token, or the refresh family that it came from, was revoked. */
+  readonly isRevoked: boolean;
+  /** Null for a client token. */
+  readonly userKey: bigint | null;
+  readonly personKey: bigint | null;
+  readonly userActive: boolean;
+  readonly userEpoch: number | null;
+}
+
+interface TokenLookup {
+  readonly clientId: string;
+  readonly userId?: string;
+  readonly tokenId: string;
+  readonly familyId?: string;
+}
+
+const status = sql(
+  'auth_token_status',
   `select asked.place::integer, c.active as client_active, c.token_epoch as client_epoch, u.user_key, u.person_key,
           coalesce(u.active and not u.locked_by_operator, false) as user_active, u.token_epoch as user_epoch,
           exists (select from revocations r
-                  where r.institution_id = $1 and r.revoked_id in (asked.token_id, asked.family_id)) as revoked
+                  where r.institution_id = $1 and r.revoked_id in (asked.token_id, asked.family_id)) as is_revoked
    from unnest($2::text[], $3::text[], $4::uuid[], $5::uuid[]) with ordinality
         as asked (client_id, user_id, token_id, family_id, place)
    join clients c on c.institution_id = $1 and c.client_id = asked.client_id and c.client_id = any ($2::text[])
@@ -15,60 +34,18 @@ const standing = sql(
      offset 0) u on true`,
 );
 
-export interface Standing {
-  readonly clientActive: boolean;
-  readonly clientEpoch: number;
-  /** The token itself, or the refresh family that it came from. */
-  readonly revoked: boolean;
-  readonly user:
-    | {
-        readonly userKey: bigint;
-        readonly personKey: bigint;
-        readonly active: boolean;
-        readonly tokenEpoch: number;
-      }
-    | undefined;
-}
-
-/** Whose token it is, and by which names it may have been revoked. */
-export interface AskedToken {
-  readonly clientId: string;
-  readonly userId: string | null;
-  readonly tokenId: string;
-  readonly familyId: string | null;
-}
-
-interface StandingRow extends Placed {
-  readonly client_active: boolean;
-  readonly client_epoch: number;
-  readonly revoked: boolean;
-  readonly user_key: bigint | null;
-  readonly person_key: bigint | null;
-  readonly user_active: boolean;
-  readonly user_epoch: number | null;
-}
-
-function toStanding(row: StandingRow): Standing {
-  const { user_key: userKey, person_key: personKey, user_epoch: tokenEpoch } = row;
-  const user =
-    userKey === null || personKey === null || tokenEpoch === null
-      ? undefined
-      : { userKey, personKey, active: row.user_active, tokenEpoch };
-  return { clientActive: row.client_active, clientEpoch: row.client_epoch, revoked: row.revoked, user };
-}
-
-/** How the client, the user where there is one, and the token of these ids (`jti`, `sid`) stand right now. */
-export const standings: BatchRead<AskedToken, Standing> = {
-  // All else that is asked stands in the token, and there is one of this id.
+/** The present status of tokens with their clients and users, by the tokens' ids (`jti`, `sid`). */
+export const tokenStatuses: BatchRead<TokenLookup, TokenStatus> = {
+  // The id alone identifies the lookup, since the other members are claims of that token.
   nameOf: ({ tokenId }) => tokenId,
-  run: async (db, asked) => {
+  run: async (db, lookups) => {
     const values = [
       db.institutionId,
-      asked.map(({ clientId }) => clientId),
-      asked.map(({ userId }) => userId),
-      asked.map(({ tokenId }) => tokenId),
-      asked.map(({ familyId }) => familyId),
+      lookups.map(({ clientId }) => clientId),
+      lookups.map(({ userId = null }) => userId),
+      lookups.map(({ tokenId }) => tokenId),
+      lookups.map(({ familyId = null }) => familyId),
     ];
-    return byPlace((await db.query<StandingRow>(standing, values)).rows, toStanding);
+    return byPlace((await db.query<TokenStatus & Placed>(status, values)).rows, (row) => row);
   },
 };
