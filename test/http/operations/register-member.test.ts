@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../../support/demo.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let app: DemoCaller;

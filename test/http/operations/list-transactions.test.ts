@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Book, PostingKeys } from '../../src/ledger/index.ts';
-import type { InstitutionId } from '../../src/storage/index.ts';
-import { balanceControlTotal } from '../support/builders.ts';
-import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { Book, PostingKeys } from '../../../src/ledger/index.ts';
+import type { InstitutionId } from '../../../src/storage/index.ts';
+import { balanceControlTotal } from '../../support/builders.ts';
+import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../../support/demo.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let app: DemoCaller;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appendEvents, beginEpoch, type NewEvent, ownOrigin } from '../../src/events/index.ts';
-import { findInstitutionByCode } from '../../src/institutions/index.ts';
-import type { InstitutionId } from '../../src/storage/index.ts';
-import { Client } from '../support/client.ts';
-import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
-import { sendRaw } from '../support/raw-http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { appendEvents, beginEpoch, type NewEvent, ownOrigin } from '../../../src/events/index.ts';
+import { findInstitutionByCode } from '../../../src/institutions/index.ts';
+import type { InstitutionId } from '../../../src/storage/index.ts';
+import { Client } from '../../support/client.ts';
+import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../../support/demo.ts';
+import { sendRaw } from '../../support/raw-http.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let app: DemoCaller;

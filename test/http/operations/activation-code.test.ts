@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reissueActivation } from '../../src/auth/index.ts';
-import { ownOrigin } from '../../src/events/index.ts';
-import { type Answer, clientOf, type DemoCaller, memberOf, paths, send } from '../support/demo.ts';
-import { institutionOf } from '../support/identity.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { reissueActivation } from '../../../src/auth/index.ts';
+import { ownOrigin } from '../../../src/events/index.ts';
+import { type Answer, clientOf, type DemoCaller, memberOf, paths, send } from '../../support/demo.ts';
+import { institutionOf } from '../../support/identity.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let app: DemoCaller;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Client } from '../support/client.ts';
-import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { Client } from '../../support/client.ts';
+import { clientOf, type DemoCaller, memberOf, paths } from '../../support/demo.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let app: DemoCaller;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { reissueEmailCode } from '../../src/auth/index.ts';
-import { ownOrigin } from '../../src/events/index.ts';
-import { findUser } from '../../src/members/index.ts';
-import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
-import { institutionOf } from '../support/identity.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { reissueEmailCode } from '../../../src/auth/index.ts';
+import { ownOrigin } from '../../../src/events/index.ts';
+import { findUser } from '../../../src/members/index.ts';
+import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../../support/demo.ts';
+import { institutionOf } from '../../support/identity.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let app: DemoCaller;

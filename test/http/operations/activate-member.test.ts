@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { reissueActivation } from '../../src/auth/index.ts';
-import { ownOrigin } from '../../src/events/index.ts';
-import { findInstitutionByCode } from '../../src/institutions/index.ts';
-import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { reissueActivation } from '../../../src/auth/index.ts';
+import { ownOrigin } from '../../../src/events/index.ts';
+import { findInstitutionByCode } from '../../../src/institutions/index.ts';
+import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../../support/demo.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let app: DemoCaller;
