@@ -13,3 +13,15 @@ export { type Balances, getBalances } from './get-balances.ts';
 export { insertAccounts } from './insert-accounts.ts';
 export { listAccounts, listCustomerAccounts } from './list-accounts.ts';
 export { reduceLoanDues } from './loan-dues.ts';
+export {
+  type AccountChanges,
+  changeLoanRange,
+  countAccountChanges,
+  type Figures,
+  type ImportedAccount,
+  mergeAccountRange,
+  selectAccountsToMove,
+  selectFigures,
+  selectLoansToChange,
+} from './merge-queries.ts';
+export { insertPrimaryHolder, selectExistingIds } from './queries.ts';

@@ -242,3 +242,34 @@ export async function insertLoans(db: Queryable, loans: readonly NewAccount[]): 
   ]);
   return rowCount;
 }
+
+const insertHoldersStatement = sql(
+  'accounts_insert_holders',
+  `insert into holders (institution_id, account_key, person_key, role, may_pay)
+   select $1, account_key, $3, 'PRIMARY', true from unnest($2::bigint[]) as account_key`,
+);
+
+/** Makes the person the primary holder of new accounts, with the right to pay. */
+export async function insertPrimaryHolder(
+  tx: Queryable,
+  accountKeys: readonly bigint[],
+  personKey: bigint,
+): Promise<void> {
+  const { rowCount } = await tx.query(insertHoldersStatement, [tx.institutionId, accountKeys, personKey]);
+  if (rowCount !== accountKeys.length)
+    throw new Error(`${rowCount} of ${accountKeys.length} holders were written`);
+}
+
+const existingAccounts = sql(
+  'accounts_select_existing_ids',
+  'select account_id from accounts where institution_id = $1 and account_id = any ($2::text[])',
+);
+
+export async function selectExistingIds(
+  db: Queryable,
+  accountIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const values = [db.institutionId, accountIds];
+  const { rows } = await db.query<{ accountId: string }>(existingAccounts, values);
+  return new Set(rows.map(({ accountId }) => accountId));
+}

@@ -1,11 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import {
-  type Change,
-  type ImportPlan,
-  ImportRefused,
-  importExtract,
-  parseMoment,
-} from '../core-system/index.ts';
+import { type ImportPlan, ImportRefused, importExtract, parseMoment } from '../core-system/index.ts';
 import { CommandFailed, say, withStores } from './command.ts';
 import { progressTo } from './progress.ts';
 
@@ -18,21 +12,21 @@ interface Options {
 
 export function importCommand(): Command {
   return new Command('import')
-    .description("bring in a core's extract: a folder of CSV files as examples/README.md describes them")
+    .description("import a core's extract: a folder of CSV files in the format of examples/README.md")
     .argument('<folder>', 'the extract')
-    .option('--dry-run', 'only say what would be added, changed and removed')
+    .option('--dry-run', 'print the rows to add, change and remove, and stop')
     .option(
       '--adjust-balances',
-      'also bring the balances of accounts that exist already to those of the extract; needs --as-of, or the column balances_as_of',
+      'adjust the balances of existing accounts to the extract; needs --as-of or the column balances_as_of',
     )
     .option(
       '--as-of <moment>',
-      "of which moment the extract's balances are, like 2026-03-02T06:00:00-05:00; transfers posted since stay on top",
+      "the moment of the extract's balances, like 2026-03-02T06:00:00-05:00; transfers posted after it are added to them",
       readMoment,
     )
     .option(
       '--allow-removals',
-      'carry out removals of more than 20 rows and one in a hundred, which are refused otherwise',
+      'allow removals of more than 20 rows that are also more than one in a hundred',
     )
     .action(async (folder: string, options: Options) => {
       await withStores(async (context, origin) => {
@@ -46,12 +40,12 @@ export function importCommand(): Command {
               for (const line of describePlan(plan)) say(line);
             },
             onProgress: ({ step, done, of }) => progress.show(step, done, of),
-            onWait: () => progress.note('Another import of this institution is under way. Waiting for it.'),
+            onWait: () => progress.note('Another import of this institution is running. Waiting for it.'),
           });
           progress.end();
           say(
             options.dryRun === true
-              ? 'This was a dry run: nothing was changed.'
+              ? 'This was a dry run. Nothing was changed.'
               : `${report.code}: ${report.persons} persons, ${report.members} members, ${report.accounts} accounts; ` +
                   `${report.openedAccounts} opened with a balance, ${report.adjustedAccounts} adjusted.`,
           );
@@ -81,10 +75,10 @@ const tables = {
   loans: 'standing of loans',
 } as const;
 
-/** The lines that say what an import is about to do. */
+/** The plan as lines of text. */
 function describePlan(plan: ImportPlan): string[] {
   const changes = (Object.entries(tables) as [keyof typeof tables, string][]).flatMap(([table, name]) => {
-    const { added, changed, removed }: Change = plan[table];
+    const { added, changed, removed } = plan[table];
     return added + changed + removed === 0
       ? []
       : [`  ${name}: ${added} added, ${changed} changed, ${removed} removed`];
@@ -100,9 +94,9 @@ function describePlan(plan: ImportPlan): string[] {
   const { count, accountIds } = plan.unheld;
   const more = count > accountIds.length ? ` and ${count - accountIds.length} more` : '';
   return [
-    ...(all.length === 0 ? ['The extract changes nothing.'] : ['The extract brings:', ...all]),
+    ...(all.length === 0 ? ['The extract changes nothing.'] : ['Changes of this import:', ...all]),
     ...(count === 0
       ? []
-      : [`Accounts without a holder, which nobody sees: ${accountIds.join(', ')}${more}.`]),
+      : [`Accounts without a holder, which no member sees: ${accountIds.join(', ')}${more}.`]),
   ];
 }

@@ -1,6 +1,5 @@
-import { insertAccounts } from '../accounts/index.ts';
-import type { InstitutionId, Transaction } from '../storage/index.ts';
-import { selectKnownAccounts } from './queries.ts';
+import { insertAccounts, selectExistingIds } from '../accounts/index.ts';
+import type { Transaction } from '../storage/index.ts';
 
 const purposes = ['FUNDING', 'CORE_SETTLEMENT', 'SUSPENSE'] as const;
 type Purpose = (typeof purposes)[number];
@@ -12,16 +11,14 @@ export function internalAccountId(purpose: Purpose, currency: string): string {
 
 export async function openInternalAccounts(
   tx: Transaction,
-  institutionId: InstitutionId,
   currencies: readonly string[],
   at: Date,
 ): Promise<void> {
   const wanted = currencies.flatMap((currency) =>
     purposes.map((purpose) => ({ purpose, currency, accountId: internalAccountId(purpose, currency) })),
   );
-  const known = await selectKnownAccounts(
+  const known = await selectExistingIds(
     tx,
-    institutionId,
     wanted.map((account) => account.accountId),
   );
   const missing = wanted.filter((account) => !known.has(account.accountId));

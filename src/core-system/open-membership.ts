@@ -1,17 +1,11 @@
-import { insertAccounts } from '../accounts/index.ts';
+import { insertAccounts, insertPrimaryHolder } from '../accounts/index.ts';
 import type { Institution } from '../institutions/index.ts';
+import { insertMembership, type MembershipPerson } from '../memberships/index.ts';
 import { Problem } from '../shared/problem.ts';
 import { isReadable } from '../shared/readable-text.ts';
 import { uuidv7 } from '../shared/uuid.ts';
 import type { Transaction } from '../storage/index.ts';
 import { recordOpening } from './openings.ts';
-import {
-  insertCustomers,
-  insertSelfDeclared,
-  type MembershipPerson,
-  replaceHolders,
-  replaceMemberPersons,
-} from './queries.ts';
 
 export interface NewMember {
   readonly memberNumber: string;
@@ -34,21 +28,18 @@ export async function openMembership(
   openingKey: bigint,
   at: Date,
 ): Promise<MembershipPerson> {
-  const { institutionId, currency } = institution;
+  const { currency } = institution;
   refuseUnreadableNames(member);
+  const { memberNumber } = member;
   const person = {
-    personId: uuidv7(at),
     firstName: member.firstName?.trim() ?? '',
     lastName: member.lastName?.trim() ?? '',
     email: member.email.trim(),
   };
-  const { memberNumber } = member;
-  const customer = { customerId: uuidv7(at), memberNumber, memberType: 'RETAIL' };
-  const customerKey = (await insertCustomers(tx, institutionId, [customer])).get(memberNumber);
-  // The number was taken between our look and our insert: the loser of the race registers nobody.
-  if (customerKey === undefined) throw new MembershipExists();
-  const personKey = await insertSelfDeclared(tx, institutionId, person);
-  await replaceMemberPersons(tx, institutionId, [customerKey], [{ customerKey, personKey, role: 'PRIMARY' }]);
+  const ids = { customerId: uuidv7(at), personId: uuidv7(at) };
+  const keys = await insertMembership(tx, { ...ids, memberNumber, ...person });
+  if (keys === undefined) throw new MembershipExists();
+  const { customerKey, personKey } = keys;
 
   const checking = {
     accountId: uuidv7(at),
@@ -79,23 +70,10 @@ export async function openMembership(
     })),
     at,
   );
-  const keys = [...accountKeys.values()];
-  const holders = keys.map((accountKey) => ({ accountKey, personKey, role: 'PRIMARY', mayPay: true }));
-  await replaceHolders(tx, institutionId, keys, holders);
+  await insertPrimaryHolder(tx, [...accountKeys.values()], personKey);
   const { accountId } = checking;
   await recordOpening(tx, institution, { customerKey, personKey, accountId }, openingKey, at);
-  const { firstName, lastName, email } = person;
-  return {
-    personKey,
-    role: 'PRIMARY',
-    firstName,
-    lastName,
-    email,
-    phoneNumber: null,
-    phoneType: null,
-    birthDate: null,
-    registered: false,
-  };
+  return { personKey, role: 'PRIMARY', ...person, phoneNumber: null, phoneType: null, birthDate: null };
 }
 
 /** Problem `invalid_request`. These names become a record of the core's, which an extract would have to satisfy, too. */

@@ -1,4 +1,4 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type Queryable, sql } from '../storage/index.ts';
 
 export interface OpeningRow {
   readonly customerKey: bigint;
@@ -16,28 +16,23 @@ const newOpening = sql(
    values ($1, $2, $3, $4, $5, $6)`,
 );
 
-export async function insertOpening(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  row: OpeningRow,
-): Promise<void> {
+export async function insertOpening(tx: Queryable, row: OpeningRow): Promise<void> {
   const { customerKey, personKey, accountId, openedOn, deposit } = row;
-  await tx.query(newOpening, [institutionId, customerKey, personKey, accountId, openedOn, deposit]);
+  await tx.query(newOpening, [tx.institutionId, customerKey, personKey, accountId, openedOn, deposit]);
 }
 
 const dueOpening = sql(
   'core_due_opening',
-  `select account_id as "accountId", deposit from openings
+  `select account_id, deposit from openings
    where institution_id = $1 and person_key = $2 and deposited_on is null and deposit > 0`,
 );
 
 /** Undefined: no deposit is due to the person. */
 export async function selectDueOpening(
   tx: Queryable,
-  institutionId: InstitutionId,
   personKey: bigint,
 ): Promise<Pick<OpeningRow, 'accountId' | 'deposit'> | undefined> {
-  const values = [institutionId, personKey];
+  const values = [tx.institutionId, personKey];
   return (await tx.query<Pick<OpeningRow, 'accountId' | 'deposit'>>(dueOpening, values)).rows[0];
 }
 
@@ -48,13 +43,8 @@ const deposited = sql(
 );
 
 /** False if another transaction paid it meanwhile. */
-export async function setOpeningDeposited(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  personKey: bigint,
-  day: string,
-): Promise<boolean> {
-  return (await tx.query(deposited, [institutionId, personKey, day])).rowCount === 1;
+export async function setOpeningDeposited(tx: Queryable, personKey: bigint, day: string): Promise<boolean> {
+  return (await tx.query(deposited, [tx.institutionId, personKey, day])).rowCount === 1;
 }
 
 const counter = sql(
@@ -65,9 +55,8 @@ const counter = sql(
 /** What was opened and paid on the day so far. */
 export async function selectOpeningCounter(
   tx: Queryable,
-  institutionId: InstitutionId,
   day: string,
 ): Promise<{ readonly openings: number; readonly deposited: bigint }> {
-  const { rows } = await tx.query<{ openings: number; deposited: bigint }>(counter, [institutionId, day]);
+  const { rows } = await tx.query<{ openings: number; deposited: bigint }>(counter, [tx.institutionId, day]);
   return rows[0] ?? { openings: 0, deposited: 0n };
 }

@@ -33,7 +33,7 @@ export async function openingsUsedUp(
 ): Promise<Problem | undefined> {
   const { demo, openingDepositMinor: deposit, policies } = institution;
   const today = localDate(at, institution.timeZone);
-  const { openings, deposited } = await selectOpeningCounter(tx, tx.institutionId, today);
+  const { openings, deposited } = await selectOpeningCounter(tx, today);
   const isPaidOut = demo && deposited + deposit > policies.openingDepositsPerDayMinor;
   return openings >= policies.openingsPerDay || isPaidOut ? noMoreToday(institution, today, at) : undefined;
 }
@@ -54,7 +54,7 @@ export async function recordOpening(
   const { openingDepositMinor: deposit } = institution;
   const today = localDate(at, institution.timeZone);
   await refusedOverCaps(institution, today, at, () =>
-    insertOpening(tx, tx.institutionId, { ...opening, openedOn: today, deposit }),
+    insertOpening(tx, { ...opening, openedOn: today, deposit }),
   );
   if (institution.demo) await payDueOpening(tx, opening.personKey, postingKey, at);
 }
@@ -71,17 +71,15 @@ export async function payDueOpening(
   at: Date,
 ): Promise<void> {
   const { institutionId } = tx;
-  const due = await selectDueOpening(tx, institutionId, personKey);
+  const due = await selectDueOpening(tx, personKey);
   if (due === undefined) return;
   const institution = await findInstitution(tx, institutionId);
   if (institution === undefined) throw new Error('core: an opening of an institution that does not exist');
   const today = localDate(at, institution.timeZone);
-  const { deposited } = await selectOpeningCounter(tx, institutionId, today);
+  const { deposited } = await selectOpeningCounter(tx, today);
   const most = institution.policies.openingDepositsPerDayMinor;
   if (deposited + due.deposit > most) throw noMoreToday(institution, today, at);
-  const paid = await refusedOverCaps(institution, today, at, () =>
-    setOpeningDeposited(tx, institutionId, personKey, today),
-  );
+  const paid = await refusedOverCaps(institution, today, at, () => setOpeningDeposited(tx, personKey, today));
   if (!paid) return;
 
   const { accountId, deposit } = due;

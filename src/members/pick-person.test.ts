@@ -15,7 +15,6 @@ function person(personKey: bigint, role: Person['role'], email: string | null, n
     phoneNumber: null,
     phoneType: null,
     birthDate: null,
-    registered: false,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { MembershipPerson } from '../core-system/index.ts';
+import type { MembershipPerson } from '../memberships/index.ts';
 
 export interface ClaimedIdentity {
   readonly email: string;

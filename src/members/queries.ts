@@ -193,3 +193,13 @@ export async function selectUserId(db: Queryable, userKey: bigint): Promise<stri
   if (user === undefined) throw new Error('an event names a user that does not exist');
   return user.userId;
 }
+
+const registeredPerson = sql(
+  'members_is_registered',
+  'select from users where institution_id = $1 and person_key = $2',
+);
+
+/** Whether the person has digital access. */
+export async function isRegistered(db: Queryable, personKey: bigint): Promise<boolean> {
+  return (await db.query(registeredPerson, [db.institutionId, personKey])).rowCount === 1;
+}

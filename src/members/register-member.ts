@@ -1,14 +1,15 @@
-import { findMembership, MembershipExists, openingsUsedUp, openMembership } from '../core-system/index.ts';
+import { MembershipExists, openingsUsedUp, openMembership } from '../core-system/index.ts';
 import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
 import { type BusinessTime, type ClientActor, findInstitution } from '../institutions/index.ts';
 import type { PostingKeys } from '../ledger/index.ts';
+import { findMembership } from '../memberships/index.ts';
 import { Problem } from '../shared/problem.ts';
 import { uuidv7 } from '../shared/uuid.ts';
 import { type Clock, type Database, isUniqueViolation, type Transaction } from '../storage/index.ts';
 import { findAddressedUser } from './get-profile.ts';
 import { type ClaimedIdentity, pickPerson } from './pick-person.ts';
 import { type PhoneType, type Profile, toProfile } from './profile.ts';
-import { insertUser, upsertPhone } from './queries.ts';
+import { insertUser, isRegistered, upsertPhone } from './queries.ts';
 import { takeRegistrationTry } from './registration-tries.ts';
 import { deleteTries } from './registration-try-queries.ts';
 import { type IssueEmailCode, verifyEmail } from './verify-email.ts';
@@ -86,7 +87,7 @@ export async function registerMember(
   }
 
   async function findPerson(tx: Transaction) {
-    const known = await findMembership(tx, institutionId, registration.memberNumber);
+    const known = await findMembership(tx, registration.memberNumber);
     const isOpen = institution?.enrollment === 'open';
     const usedUp = isOpen ? await openingsUsedUp(tx, institution, at) : undefined;
     if (known === undefined) {
@@ -99,7 +100,7 @@ export async function registerMember(
     if (person === undefined) {
       throw new Problem('identity_mismatch', 'The core knows this membership under another e-mail or name.');
     }
-    if (person.registered) throw alreadyRegistered();
+    if (await isRegistered(tx, person.personKey)) throw alreadyRegistered();
     return person;
   }
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { readIntoStage } from '../../src/core-system/check-stage.ts';
-import { ExtractRejected } from '../../src/core-system/extract.ts';
-import { Complaints, readHeading } from '../../src/core-system/stage-extract.ts';
+import { ExtractRejected } from '../../src/core-system/extract/extract.ts';
+import { readIntoStage } from '../../src/core-system/import/check-stage.ts';
+import { Complaints, readHeading } from '../../src/core-system/import/stage-extract.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { type ExtractFiles, extractFolder, validExtract } from '../support/extract.ts';
@@ -23,7 +23,7 @@ async function readFolder(folder: string) {
   const complaints = new Complaints();
   const { settings, asOf } = await readHeading(folder, complaints);
   const { contents, unheld } = await db.database.session((session) =>
-    readIntoStage(session, stageId, folder, complaints, () => {}),
+    readIntoStage(session, stageId, { folder, complaints }, () => {}),
   );
   const staged = async (table: string) => {
     const rows = await db.superuser<{ row: Record<string, unknown> }>(

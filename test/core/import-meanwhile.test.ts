@@ -191,7 +191,7 @@ test('transfers posted after the time of the figures stay on top of them', async
   await using folder = await extractFolder(extractOfDay(2));
   await assert.rejects(importExtract(service.service.context, folder.folder, { adjustBalances: true }), {
     name: 'ImportRefused',
-    message: /say of which moment the figures are/,
+    message: /only to figures of a known moment/,
   });
   await assert.rejects(importDay(2, true, new Date(Date.now() + 60_000)), { name: 'ImportRefused' });
 

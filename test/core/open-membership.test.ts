@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
-  findMembership,
   importExtract,
   MembershipExists,
   openMembership,
@@ -9,6 +8,8 @@ import {
 } from '../../src/core-system/index.ts';
 import { findInstitutionByCode, type Institution } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
+import { isRegistered } from '../../src/members/queries.ts';
+import { findMembership } from '../../src/memberships/index.ts';
 import { aFundingAccount, aMember, anAccount, anInstitution } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { extractFolder, validExtract } from '../support/extract.ts';
@@ -88,7 +89,6 @@ test('gives a newcomer a membership, savings, and checking with the opening depo
       phoneNumber: null,
       phoneType: null,
       birthDate: null,
-      registered: false,
     },
   );
   const accounts = await accountsOf('2001');
@@ -117,7 +117,7 @@ test('gives a newcomer a membership, savings, and checking with the opening depo
   assert.deepEqual(new Set(await ledgerSums(db)), new Set(['0']));
 
   const membership = await db.database.read(fictional.institutionId, (tenant) =>
-    findMembership(tenant, fictional.institutionId, '2001'),
+    findMembership(tenant, '2001'),
   );
   assert.deepEqual(membership, { persons: [person] });
 });
@@ -246,27 +246,27 @@ test('names the registered person of a membership with several persons', async (
      select institution_id, 'u-2', person_key, 'bob@example.test', $1 from persons where person_id = 'p-2'`,
     [at],
   );
-  const membership = await db.database.read(fictional.institutionId, (tenant) =>
-    findMembership(tenant, fictional.institutionId, '1001'),
-  );
-  assert.deepEqual(
-    membership?.persons.map(({ role, firstName, email, phoneNumber, registered }) => [
-      role,
-      firstName,
-      email,
-      phoneNumber,
-      registered,
-    ]),
-    [
-      ['PRIMARY', 'Ada', 'ada@example.test', '+12025550143', false],
-      ['JOINT', 'Bob', null, null, true],
-    ],
-  );
+  const found = await db.database.read(fictional.institutionId, async (tenant) => {
+    const membership = await findMembership(tenant, '1001');
+    return Promise.all(
+      (membership?.persons ?? []).map(async ({ personKey, role, firstName, email, phoneNumber }) => [
+        role,
+        firstName,
+        email,
+        phoneNumber,
+        await isRegistered(tenant, personKey),
+      ]),
+    );
+  });
+  assert.deepEqual(found, [
+    ['PRIMARY', 'Ada', 'ada@example.test', '+12025550143', false],
+    ['JOINT', 'Bob', null, null, true],
+  ]);
 });
 
 test('finds no membership for an unknown number', async () => {
   const membership = await db.database.read(fictional.institutionId, (tenant) =>
-    findMembership(tenant, fictional.institutionId, '9999'),
+    findMembership(tenant, '9999'),
   );
   assert.equal(membership, undefined);
 });

@@ -69,15 +69,19 @@ export const folders: Readonly<Record<string, Folder>> = {
   },
   members: {
     purpose: 'registration, profile, contact',
-    imports: ['core-system', 'ledger', ...tenant],
+    imports: ['core-system', 'memberships', 'ledger', ...tenant],
   },
   'core-system': {
     purpose: "the institution's core: the import of its extracts, memberships opened at registration",
-    imports: ['accounts', 'ledger', ...tenant],
+    imports: ['accounts', 'memberships', 'ledger', ...tenant],
   },
   accounts: {
     purpose: 'accounts, their holders and their balances as shown',
-    imports: ['ledger', 'institutions', 'storage', 'shared'],
+    imports: ['memberships', 'ledger', 'institutions', 'storage', 'shared'],
+  },
+  memberships: {
+    purpose: 'persons, memberships and the persons of each membership',
+    imports: ['storage', 'shared'],
   },
   ledger: {
     purpose: 'money, the pure rules, balances and entries',

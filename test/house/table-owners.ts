@@ -26,23 +26,21 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   entries: { owner: 'ledger', readers: ['accounts', 'transfers'] },
   control_totals: { owner: 'ledger' },
 
-  persons: { owner: 'memberships', readers: ['auth', 'core-system', 'members', 'transfers'] },
+  persons: { owner: 'memberships', readers: ['accounts', 'auth', 'members', 'transfers'] },
   customers: { owner: 'memberships', readers: ['accounts', 'auth', 'core-system', 'members'] },
-  customer_persons: {
-    owner: 'memberships',
-    readers: ['accounts', 'auth', 'core-system', 'members', 'transfers'],
-  },
-  staged_persons: { owner: 'memberships', readers: ['core-system'] },
-  staged_members: { owner: 'memberships', readers: ['core-system'] },
-  staged_member_persons: { owner: 'memberships', readers: ['core-system'] },
+  customer_persons: { owner: 'memberships', readers: ['accounts', 'auth', 'members', 'transfers'] },
 
   accounts: { owner: 'accounts', readers: ['core-system', 'transfers'] },
-  holders: { owner: 'accounts', readers: ['core-system', 'transfers'] },
-  loans: { owner: 'accounts', readers: ['core-system', 'transfers'] },
-  staged_accounts: { owner: 'accounts', readers: ['core-system'] },
-  staged_holders: { owner: 'accounts', readers: ['core-system'] },
+  holders: { owner: 'accounts', readers: ['transfers'] },
+  loans: { owner: 'accounts', readers: ['transfers'] },
 
   import_runs: { owner: 'core-system' },
+  // The rows that an import hands down: the modules below read them in their set-based statements, and write their own tables.
+  staged_persons: { owner: 'core-system', readers: ['memberships'] },
+  staged_members: { owner: 'core-system', readers: ['memberships', 'accounts'] },
+  staged_member_persons: { owner: 'core-system', readers: ['memberships'] },
+  staged_accounts: { owner: 'core-system', readers: ['accounts'] },
+  staged_holders: { owner: 'core-system', readers: ['accounts'] },
   opening_counters: { owner: 'core-system' },
   openings: { owner: 'core-system' },
 
@@ -81,20 +79,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
 
 /** Breaches that stand today. The list only shrinks. */
 export const notMendedYet: readonly string[] = [
-  'sql/functions/core-system/empty_import_stage.sql writes staged_persons, which memberships owns',
   'src/auth/credentials/credential-queries.ts writes user_phones, which members owns',
   'src/auth/credentials/credential-queries.ts writes users, which members owns',
   'src/auth/credentials/email-code-queries.ts writes users, which members owns',
   'src/auth/sign-in/login-queries.ts writes users, which members owns',
-  'src/core-system/merge-queries.ts writes accounts, which accounts owns',
-  'src/core-system/merge-queries.ts writes customer_persons, which memberships owns',
-  'src/core-system/merge-queries.ts writes customers, which memberships owns',
-  'src/core-system/merge-queries.ts writes holders, which accounts owns',
-  'src/core-system/merge-queries.ts writes loans, which accounts owns',
-  'src/core-system/merge-queries.ts writes persons, which memberships owns',
-  'src/core-system/queries.ts reads users, which members owns',
-  'src/core-system/queries.ts writes customer_persons, which memberships owns',
-  'src/core-system/queries.ts writes customers, which memberships owns',
-  'src/core-system/queries.ts writes holders, which accounts owns',
-  'src/core-system/queries.ts writes persons, which memberships owns',
 ];

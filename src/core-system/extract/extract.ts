@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { accountTypes, type Category } from '../accounts/index.ts';
-import { type InstitutionPolicies, type InstitutionSettings, isLocalDate } from '../institutions/index.ts';
-import { publicId } from '../shared/public-id.ts';
+import { accountTypes, type Category } from '../../accounts/index.ts';
+import { type InstitutionPolicies, type InstitutionSettings, isLocalDate } from '../../institutions/index.ts';
+import { publicId } from '../../shared/public-id.ts';
 import type { Row, TableShape } from './extract-table.ts';
 
 /** One line of persons.csv. Amounts are minor units, here and below. */

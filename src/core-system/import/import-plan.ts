@@ -1,5 +1,4 @@
-import type { Change } from './merge-queries.ts';
-import type { KeyRange } from './stage-queries.ts';
+import type { Change, KeyRange } from '../../memberships/index.ts';
 
 /** What an import is about to do. */
 export interface ImportPlan {

@@ -1,5 +1,7 @@
-import type { Institution, InstitutionSettings } from '../institutions/index.ts';
-import type { InstitutionId, Session, Transaction } from '../storage/index.ts';
+import type { Institution, InstitutionSettings } from '../../institutions/index.ts';
+import type { InstitutionId, Session } from '../../storage/index.ts';
+import { businessRoles, retailRoles } from '../extract/extract.ts';
+import { misfit } from '../extract/extract-table.ts';
 import {
   selectAccountsOfNoMember,
   selectChangedAccounts,
@@ -9,34 +11,12 @@ import {
   selectWrongHolders,
   selectWrongMemberPersons,
 } from './check-queries.ts';
-import { businessRoles, retailRoles } from './extract.ts';
-import { misfit } from './extract-table.ts';
+import { forEachRange } from './ranges.ts';
 import { type Complaints, type StageContents, stageExtract } from './stage-extract.ts';
-import { analyzeImported, type KeyRange, lookUpByKeys, selectNextRange } from './stage-queries.ts';
+import { analyzeImported } from './stage-queries.ts';
 
 const rowsAtOnce = 5_000;
 const unheldNamed = 20;
-
-/** Runs `work` on one range of a stage after another, each in a transaction of its own. */
-export async function forEachRange(
-  session: Session,
-  institutionId: InstitutionId,
-  stage: 'persons' | 'members' | 'holders',
-  rows: number,
-  work: (tx: Transaction, range: KeyRange) => Promise<void>,
-): Promise<void> {
-  let last: KeyRange | undefined;
-  do {
-    last = await session.transaction(institutionId, async (tx) => {
-      await lookUpByKeys(tx);
-      const range = await selectNextRange(tx, institutionId, stage, last, rows);
-      if (range !== undefined) await work(tx, range);
-      return range;
-    });
-  } while (last !== undefined);
-}
-
-export type OnProgress<Step extends string> = (step: Step, done: number, of: number) => Promise<void> | void;
 
 export interface SoundStage {
   readonly contents: StageContents;
@@ -48,9 +28,8 @@ export interface SoundStage {
 export async function readIntoStage(
   session: Session,
   institutionId: InstitutionId,
-  folder: string,
-  complaints: Complaints,
-  onProgress: OnProgress<'reading' | 'checking'>,
+  { folder, complaints }: { readonly folder: string; readonly complaints: Complaints },
+  onProgress: (step: 'reading' | 'checking', done: number, of: number) => Promise<void> | void,
 ): Promise<SoundStage> {
   const contents = await stageExtract(session, institutionId, folder, complaints, (done, of) =>
     onProgress('reading', done, of),
@@ -79,29 +58,29 @@ async function checkStage(
   const accountIds: string[] = [];
   let unheld = 0;
 
-  await forEachRange(session, institutionId, 'members', rowsAtOnce, async (tx, range) => {
-    for (const wrong of await selectWrongMemberPersons(tx, institutionId, range)) {
+  await forEachRange(session, institutionId, { key: 'members', rows: rowsAtOnce }, async (tx, range) => {
+    for (const wrong of await selectWrongMemberPersons(tx, range)) {
       const complain = (column: string, expected: string) =>
         fail('member-persons.csv', wrong.line, column, expected);
-      if (wrong.no_member) complain('member_number', 'one of members.csv');
-      if (wrong.no_person) complain('person_id', 'one of persons.csv');
+      if (wrong.noMember) complain('member_number', 'one of members.csv');
+      if (wrong.noPerson) complain('person_id', 'one of persons.csv');
       const roles = wrong.retail === true ? retailRoles : businessRoles;
-      if (wrong.wrong_role) complain('role', roles.join(' or '));
-      if (wrong.second_primary) complain('role', 'one PRIMARY a membership');
+      if (wrong.wrongRole) complain('role', roles.join(' or '));
+      if (wrong.secondPrimary) complain('role', 'one PRIMARY a membership');
     }
-    for (const { line } of await selectMembersWithoutPrimary(tx, institutionId, range)) {
+    for (const { line } of await selectMembersWithoutPrimary(tx, range)) {
       fail('members.csv', line, 'member_number', 'a PRIMARY in member-persons.csv');
     }
-    for (const { line } of await selectAccountsOfNoMember(tx, institutionId, range)) {
+    for (const { line } of await selectAccountsOfNoMember(tx, range)) {
       fail('accounts.csv', line, 'member_number', 'one of members.csv');
     }
-    const accounts = await selectUnheldAccounts(tx, institutionId, range);
+    const accounts = await selectUnheldAccounts(tx, range);
     unheld += accounts.length;
     accountIds.push(...accounts.slice(0, unheldNamed - accountIds.length));
     await onRows(rowsAtOnce);
   });
-  await forEachRange(session, institutionId, 'holders', rowsAtOnce, async (tx, range) => {
-    for (const { line, noAccount } of await selectWrongHolders(tx, institutionId, range)) {
+  await forEachRange(session, institutionId, { key: 'holders', rows: rowsAtOnce }, async (tx, range) => {
+    for (const { line, noAccount } of await selectWrongHolders(tx, range)) {
       if (noAccount) fail('holders.csv', line, 'account_id', 'one of accounts.csv');
       else
         fail('holders.csv', line, 'person_id', "a person of the account's membership in member-persons.csv");
@@ -124,16 +103,16 @@ export async function checkAgainstBefore(
   if (institution.currency !== settings.currency) fail('institution.csv', 2, 'currency');
   if (institution.demo !== settings.demo) fail('institution.csv', 2, 'demo');
 
-  await forEachRange(session, institutionId, 'members', rowsAtOnce, async (tx, range) => {
-    for (const changed of await selectChangedMembers(tx, institutionId, range)) {
-      for (const column of ['member_number', 'customer_id', 'member_type'] as const) {
-        if (changed[column]) fail('members.csv', changed.line, column);
-      }
+  await forEachRange(session, institutionId, { key: 'members', rows: rowsAtOnce }, async (tx, range) => {
+    for (const changed of await selectChangedMembers(tx, range)) {
+      if (changed.memberNumber) fail('members.csv', changed.line, 'member_number');
+      if (changed.customerId) fail('members.csv', changed.line, 'customer_id');
+      if (changed.memberType) fail('members.csv', changed.line, 'member_type');
     }
-    for (const changed of await selectChangedAccounts(tx, institutionId, range)) {
-      for (const column of ['member_number', 'type', 'currency'] as const) {
-        if (changed[column]) fail('accounts.csv', changed.line, column);
-      }
+    for (const changed of await selectChangedAccounts(tx, range)) {
+      if (changed.memberNumber) fail('accounts.csv', changed.line, 'member_number');
+      if (changed.type) fail('accounts.csv', changed.line, 'type');
+      if (changed.currency) fail('accounts.csv', changed.line, 'currency');
     }
   });
 }

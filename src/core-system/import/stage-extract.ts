@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { InstitutionSettings } from '../institutions/index.ts';
-import { blockBytes } from '../shared/csv.ts';
-import type { InstitutionId, Session } from '../storage/index.ts';
-import { ErrorsByKind } from './errors-by-kind.ts';
+import type { InstitutionSettings } from '../../institutions/index.ts';
+import { blockBytes } from '../../shared/csv.ts';
+import type { InstitutionId, Session } from '../../storage/index.ts';
+import { ErrorsByKind } from '../extract/errors-by-kind.ts';
 import {
   accountShape,
   ExtractRejected,
@@ -19,8 +19,8 @@ import {
   readMember,
   readMemberPerson,
   readPerson,
-} from './extract.ts';
-import { misfit, type Row, readRows, type TableShape } from './extract-table.ts';
+} from '../extract/extract.ts';
+import { misfit, type Row, readRows, type TableShape } from '../extract/extract-table.ts';
 import {
   accountStage,
   addToStage,
@@ -132,9 +132,7 @@ export async function stageExtract(
     file: string,
   ) => {
     if (staged.length === 0) return;
-    const repeated = await session.transaction(institutionId, (tx) =>
-      addToStage(tx, institutionId, stage, staged),
-    );
+    const repeated = await session.transaction(institutionId, (tx) => addToStage(tx, stage, staged));
     for (const { line, columns } of repeated) {
       complaints.repeated = true;
       complaints.values.push(misfit(file, line, columns, 'what no line above has'));

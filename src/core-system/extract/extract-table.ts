@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { currencyDecimals, formatMinor } from '../ledger/index.ts';
-import { CsvError, readCsv } from '../shared/csv.ts';
-import { isReadable } from '../shared/readable-text.ts';
+import { currencyDecimals, formatMinor } from '../../ledger/index.ts';
+import { CsvError, readCsv } from '../../shared/csv.ts';
+import { isReadable } from '../../shared/readable-text.ts';
 
 /** What is wrong with one value of an extract. Never the value itself: it may be what must not be written down. */
 export function misfit(file: string, line: number, column: string, expected: string): string {

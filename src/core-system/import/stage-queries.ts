@@ -6,14 +6,14 @@ import {
   rowsOf,
   type Statement,
   sql,
-} from '../storage/index.ts';
+} from '../../storage/index.ts';
 import type {
   AccountRecord,
   HolderRecord,
   MemberPersonRecord,
   MemberRecord,
   PersonRecord,
-} from './extract.ts';
+} from '../extract/extract.ts';
 
 /** One kind of rows that an import has read: how they are added, and the keys of which no two rows may be alike. */
 export interface Stage<Item> {
@@ -105,11 +105,10 @@ export const holderStage = stageOf<HolderRecord>(
 /** Adds the rows whose keys no row before has. Returns the others: the line, and the key that it repeats. */
 export async function addToStage<Item>(
   tx: Queryable,
-  institutionId: InstitutionId,
   stage: Stage<Item>,
   rows: readonly StagedRow<Item>[],
 ): Promise<{ readonly line: number; readonly columns: string }[]> {
-  const values = [rowsOf(rows, ({ line, item }) => [institutionId, line, ...stage.cellsOf(item)])];
+  const values = [rowsOf(rows, ({ line, item }) => [tx.institutionId, line, ...stage.cellsOf(item)])];
   const { rowCount } = await tx.query(stage.add, values);
   if (rowCount === rows.length) return [];
   const repeated: { line: number; columns: string }[] = [];
@@ -150,16 +149,6 @@ export async function analyzeImported(db: Directory): Promise<void> {
   await db.query(analyze);
 }
 
-/** Keys of a stage, in the order of their bytes: the first one left out, the last one within. */
-export interface KeyRange {
-  readonly after: string;
-  readonly upTo: string;
-}
-
-const lowestKey = '';
-/** Above every key: no character has higher bytes. */
-const highestKey = '\u{10FFFF}';
-
 function nextKey(table: string, key: string) {
   return sql(
     `core_next_${table}`,
@@ -174,25 +163,24 @@ const nextKeys = {
   holders: nextKey('staged_holders', 'account_id'),
 } as const;
 
-/** The range of so many rows behind the last one; undefined behind all. The last range takes in what comes behind it, too. */
-export async function selectNextRange(
+export type StageKey = keyof typeof nextKeys;
+
+/** The key of the last of so many rows after `after`; undefined if there are fewer. */
+export async function selectNextKey(
   tx: Queryable,
-  institutionId: InstitutionId,
-  stage: keyof typeof nextKeys,
-  last: KeyRange | undefined,
+  key: StageKey,
+  after: string,
   rows: number,
-): Promise<KeyRange | undefined> {
-  if (last?.upTo === highestKey) return undefined;
-  const after = last?.upTo ?? lowestKey;
-  const found = await tx.query<{ key: string }>(nextKeys[stage], [institutionId, after, rows - 1]);
-  return { after, upTo: found.rows[0]?.key ?? highestKey };
+): Promise<string | undefined> {
+  const found = await tx.query<{ key: string }>(nextKeys[key], [tx.institutionId, after, rows - 1]);
+  return found.rows[0]?.key;
 }
 
 const registerRun = sql(
   'core_register_run',
   `insert into import_runs (code, institution_id)
    values ($1, coalesce($2, nextval('institutions_institution_id_seq')::integer))
-   returning institution_id as "institutionId"`,
+   returning institution_id`,
 );
 
 /** The number under which an extract's rows are staged: its institution's or, before there is one, one that is reserved for it. */
@@ -206,7 +194,7 @@ export async function insertRun(
   return (rows[0] as { institutionId: InstitutionId }).institutionId;
 }
 
-const runs = sql('core_runs', 'select code, institution_id as "institutionId" from import_runs');
+const runs = sql('core_runs', 'select code, institution_id from import_runs');
 
 export async function selectRuns(
   db: Directory,
@@ -244,14 +232,10 @@ const removals = stagedTables.map((table) =>
 );
 
 /** Deletes so many rows of each kind at most. True: there are none left. */
-export async function clearStage(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  most: number,
-): Promise<boolean> {
+export async function clearStage(tx: Queryable, most: number): Promise<boolean> {
   let isEmpty = true;
   for (const removal of removals) {
-    const { rowCount } = await tx.query(removal, [institutionId, most]);
+    const { rowCount } = await tx.query(removal, [tx.institutionId, most]);
     if (rowCount === most) isEmpty = false;
   }
   return isEmpty;

@@ -1,15 +1,15 @@
-import { type InstitutionId, type Queryable, sql } from '../storage/index.ts';
-import { businessRoles, retailRoles } from './extract.ts';
-import type { KeyRange } from './stage-queries.ts';
+import type { KeyRange } from '../../memberships/index.ts';
+import { type Queryable, sql } from '../../storage/index.ts';
+import { businessRoles, retailRoles } from '../extract/extract.ts';
 
 /* What is wrong with a stage by itself, and beside what was imported before. */
 
 export interface WrongMemberPerson {
   readonly line: number;
-  readonly no_member: boolean;
-  readonly no_person: boolean;
-  readonly wrong_role: boolean;
-  readonly second_primary: boolean;
+  readonly noMember: boolean;
+  readonly noPerson: boolean;
+  readonly wrongRole: boolean;
+  readonly secondPrimary: boolean;
   readonly retail: boolean | null;
 }
 
@@ -34,10 +34,9 @@ const wrongMemberPersons = sql(
 
 export async function selectWrongMemberPersons(
   tx: Queryable,
-  institutionId: InstitutionId,
   { after, upTo }: KeyRange,
 ): Promise<WrongMemberPerson[]> {
-  const values = [institutionId, after, upTo, retailRoles, businessRoles];
+  const values = [tx.institutionId, after, upTo, retailRoles, businessRoles];
   return (await tx.query<WrongMemberPerson>(wrongMemberPersons, values)).rows;
 }
 
@@ -51,10 +50,9 @@ const membersWithoutPrimary = sql(
 
 export async function selectMembersWithoutPrimary(
   tx: Queryable,
-  institutionId: InstitutionId,
   { after, upTo }: KeyRange,
 ): Promise<{ line: number }[]> {
-  return (await tx.query<{ line: number }>(membersWithoutPrimary, [institutionId, after, upTo])).rows;
+  return (await tx.query<{ line: number }>(membersWithoutPrimary, [tx.institutionId, after, upTo])).rows;
 }
 
 const accountsOfNoMember = sql(
@@ -67,16 +65,15 @@ const accountsOfNoMember = sql(
 
 export async function selectAccountsOfNoMember(
   tx: Queryable,
-  institutionId: InstitutionId,
   { after, upTo }: KeyRange,
 ): Promise<{ line: number }[]> {
-  return (await tx.query<{ line: number }>(accountsOfNoMember, [institutionId, after, upTo])).rows;
+  return (await tx.query<{ line: number }>(accountsOfNoMember, [tx.institutionId, after, upTo])).rows;
 }
 
 // An account whose membership is not there has been named by itself.
 const wrongHolders = sql(
   'core_wrong_holders',
-  `select s.line, a.account_id is null as "noAccount"
+  `select s.line, a.account_id is null as no_account
    from staged_holders s
    left join staged_accounts a on a.institution_id = $1 and a.account_id = s.account_id
    where s.institution_id = $1 and s.account_id > $2 and s.account_id <= $3
@@ -91,18 +88,17 @@ const wrongHolders = sql(
 /** Of no account of the extract, or no person of the account's membership. */
 export async function selectWrongHolders(
   tx: Queryable,
-  institutionId: InstitutionId,
   { after, upTo }: KeyRange,
 ): Promise<{ line: number; noAccount: boolean }[]> {
-  const values = [institutionId, after, upTo];
+  const values = [tx.institutionId, after, upTo];
   return (await tx.query<{ line: number; noAccount: boolean }>(wrongHolders, values)).rows;
 }
 
 export interface ChangedMember {
   readonly line: number;
-  readonly member_number: boolean;
-  readonly customer_id: boolean;
-  readonly member_type: boolean;
+  readonly memberNumber: boolean;
+  readonly customerId: boolean;
+  readonly memberType: boolean;
 }
 
 // Two look-ups, each by its own key.
@@ -125,15 +121,14 @@ const changedMembers = sql(
 /** What never changes of a membership: under its number another customer or type is another thing, and so the other way round. */
 export async function selectChangedMembers(
   tx: Queryable,
-  institutionId: InstitutionId,
   { after, upTo }: KeyRange,
 ): Promise<ChangedMember[]> {
-  return (await tx.query<ChangedMember>(changedMembers, [institutionId, after, upTo])).rows;
+  return (await tx.query<ChangedMember>(changedMembers, [tx.institutionId, after, upTo])).rows;
 }
 
 export interface ChangedAccount {
   readonly line: number;
-  readonly member_number: boolean;
+  readonly memberNumber: boolean;
   readonly type: boolean;
   readonly currency: boolean;
 }
@@ -154,25 +149,20 @@ const changedAccounts = sql(
 /** Likewise of an account. */
 export async function selectChangedAccounts(
   tx: Queryable,
-  institutionId: InstitutionId,
   { after, upTo }: KeyRange,
 ): Promise<ChangedAccount[]> {
-  return (await tx.query<ChangedAccount>(changedAccounts, [institutionId, after, upTo])).rows;
+  return (await tx.query<ChangedAccount>(changedAccounts, [tx.institutionId, after, upTo])).rows;
 }
 
 const unheldAccounts = sql(
   'core_unheld_accounts',
-  `select a.account_id as "accountId" from staged_accounts a
+  `select a.account_id from staged_accounts a
    where a.institution_id = $1 and a.member_number > $2 and a.member_number <= $3
      and not exists (select from staged_holders s where s.institution_id = $1 and s.account_id = a.account_id)`,
 );
 
 /** Accounts that nobody may see. */
-export async function selectUnheldAccounts(
-  tx: Queryable,
-  institutionId: InstitutionId,
-  { after, upTo }: KeyRange,
-): Promise<string[]> {
-  const { rows } = await tx.query<{ accountId: string }>(unheldAccounts, [institutionId, after, upTo]);
+export async function selectUnheldAccounts(tx: Queryable, { after, upTo }: KeyRange): Promise<string[]> {
+  const { rows } = await tx.query<{ accountId: string }>(unheldAccounts, [tx.institutionId, after, upTo]);
   return rows.map((row) => row.accountId);
 }

@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Figures } from '../../accounts/index.ts';
+import { appendAudit, type Origin, ownOrigin } from '../../events/index.ts';
+import {
+  findInstitutionByCode,
+  type Institution,
+  type InstitutionSettings,
+  saveInstitution,
+} from '../../institutions/index.ts';
+import type { Clock, Database, InstitutionId, Session } from '../../storage/index.ts';
+import { ExtractRejected } from '../extract/extract.ts';
+import { openInternalAccounts } from '../internal-accounts.ts';
+import { checkAgainstBefore, readIntoStage } from './check-stage.ts';
+import {
+  changesNothing,
+  countsOf,
+  type ImportPlan,
+  ImportRefused,
+  suspiciousRemovals,
+} from './import-plan.ts';
+import { addAll, compareStage, settingsThatDiffer } from './plan-import.ts';
+import { Complaints, type Heading, readHeading, type StageContents } from './stage-extract.ts';
+import {
+  clearStage,
+  deleteRun,
+  emptyStageOf,
+  insertRun,
+  releaseImportLock,
+  selectRuns,
+  tryImportLock,
+} from './stage-queries.ts';
+import { type Moved, writeRange, writeStage } from './write-stage.ts';
+
+export interface ImportDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** The reason why the database keeps demo institutions only; undefined if it keeps any. */
+  readonly demoOnly?: string | undefined;
+}
+
+interface Progress {
+  readonly step: 'reading' | 'checking' | 'comparing' | 'writing';
+  readonly done: number;
+  readonly of: number;
+}
+
+export interface ImportOptions {
+  /** Adjusts the balances of existing accounts to the extract's figures. ImportRefused without `asOf`. */
+  readonly adjustBalances?: boolean;
+  /** The figures include this service's postings up to this moment. Default: the moment in institution.csv. */
+  readonly asOf?: Date;
+  /** Carries out removals that look like a truncated file. */
+  readonly allowRemovals?: boolean;
+  /** Stops after the plan. */
+  readonly dryRun?: boolean;
+  readonly origin?: Origin;
+  /** Called with the plan before anything is written, also in a dry run. */
+  readonly onPlan?: (plan: ImportPlan) => void;
+  readonly onProgress?: (progress: Progress) => Promise<void> | void;
+  /** Called once if another import of the same institution is running; this one waits for it. */
+  readonly onWait?: () => void;
+}
+
+export interface ImportReport {
+  readonly code: string;
+  /** Undefined for a new institution in a dry run. */
+  readonly institution: Institution | undefined;
+  readonly persons: number;
+  readonly members: number;
+  readonly accounts: number;
+  readonly openedAccounts: number;
+  readonly adjustedAccounts: number;
+  readonly plan: ImportPlan;
+}
+
+const waitMillis = 200;
+const clearedAtOnce = 20_000;
+
+/**
+ * Imports an extract: an institution, its persons, memberships, accounts and holders.
+ *
+ * The files are read into a stage, checked there (ExtractRejected lists every error) and compared with the tables. The differences
+ * are written in transactions of some thousand rows, each complete in itself; equal rows are not touched. Memory does not grow
+ * with the files. Running a killed import again completes it. A row that the extract omits stays, except persons of a membership
+ * and holders of an account: the extract names all of them. ImportRefused: the import would remove suspiciously many.
+ *
+ * A new account opens with a posting against the core's settlement account. The ledger keeps the balance of an existing
+ * account; `adjustBalances` brings it to the extract's figure.
+ */
+export async function importExtract(
+  deps: ImportDeps,
+  folder: string,
+  options: ImportOptions = {},
+): Promise<ImportReport> {
+  return deps.database.session(async (session) => {
+    const complaints = new Complaints();
+    const heading = await readHeading(folder, complaints);
+    const { code } = heading;
+    for (let tries = 1; !(await session.directory((db) => tryImportLock(db, code))); tries += 1) {
+      if (tries === 1) options.onWait?.();
+      await sleep(waitMillis);
+    }
+    try {
+      await clearRuns(session, code);
+      return await importStaged({ deps, session, options }, { folder, heading, complaints });
+    } finally {
+      // A lost connection has released its lock, and the next import clears the stage.
+      await clearRuns(session, code).catch(() => {});
+      await session.directory((db) => releaseImportLock(db, code)).catch(() => {});
+    }
+  });
+}
+
+/** Deletes the staged rows of imports that no longer run. The caller holds the lock of `ours`. */
+async function clearRuns(session: Session, ours: string): Promise<void> {
+  for (const { code, institutionId } of await session.directory(selectRuns)) {
+    if (code !== ours && !(await session.directory((db) => tryImportLock(db, code)))) continue;
+    if (!(await session.directory((db) => emptyStageOf(db, code)))) {
+      const clear = () => session.transaction(institutionId, (tx) => clearStage(tx, clearedAtOnce));
+      while (!(await clear()));
+    }
+    await session.directory((db) => deleteRun(db, code));
+    if (code !== ours) await session.directory((db) => releaseImportLock(db, code));
+  }
+}
+
+interface Run {
+  readonly deps: ImportDeps;
+  readonly session: Session;
+  readonly options: ImportOptions;
+}
+
+async function importStaged(
+  run: Run,
+  extract: { readonly folder: string; readonly heading: Heading; readonly complaints: Complaints },
+): Promise<ImportReport> {
+  const { deps, session, options } = run;
+  const { folder, heading, complaints } = extract;
+  const { code, settings } = heading;
+  const report = (step: Progress['step'], done: number, of: number) =>
+    options.onProgress?.({ step, done: Math.min(done, of), of });
+  const known = await session.directory((db) => findInstitutionByCode(db, code));
+  const stageId = await session.directory((db) => insertRun(db, code, known?.institutionId));
+  const { contents, unheld } = await readIntoStage(session, stageId, { folder, complaints }, report);
+  if (settings === undefined)
+    throw new Error('core-system: an extract without an institution was not rejected');
+  if (deps.demoOnly !== undefined && !settings.demo) throw new ExtractRejected([deps.demoOnly]);
+  if (known !== undefined) await checkAgainstBefore(session, known, settings, complaints);
+  complaints.refuse();
+
+  const figures = figuresOf(deps, heading, options);
+  const rows =
+    known === undefined
+      ? addAll(contents)
+      : await compareStage(session, stageId, { contents, figures }, (done, of) =>
+          report('comparing', done, of),
+        );
+  const plan: ImportPlan = { settings: settingsThatDiffer(known, settings), unheld, ...rows };
+  options.onPlan?.(plan);
+  const removals = suspiciousRemovals(plan);
+  if (removals.length > 0 && options.allowRemovals !== true) {
+    throw new ImportRefused(
+      `The import would remove ${removals.join(', and ')}. Nothing was changed. A truncated file looks like this. If the removals are right, run the import again with --allow-removals.`,
+    );
+  }
+  const outcome = { code, institution: known, plan, ...contents, openedAccounts: 0, adjustedAccounts: 0 };
+  if (options.dryRun === true || changesNothing(plan)) return outcome;
+  const institution = await begin(run, stageId, { known, settings, contents, plan });
+  const moved = await writeStage(session, stageId, plan, {
+    contents,
+    figures,
+    now: deps.clock,
+    onRows: (done, of) => report('writing', done, of),
+  });
+  await finish(run, stageId, moved);
+  return { ...outcome, institution, openedAccounts: moved.opened, adjustedAccounts: moved.adjusted };
+}
+
+/** ImportRefused without the moment of the figures: adjusted to them, balances would lose the transfers made since. */
+function figuresOf(deps: ImportDeps, heading: Heading, options: ImportOptions): Figures {
+  const asOf = options.asOf ?? heading.asOf;
+  const adjust = options.adjustBalances === true;
+  if (adjust && asOf === undefined) {
+    throw new ImportRefused(
+      'Balances can be adjusted only to figures of a known moment. Give it with --as-of, or in the column balances_as_of of institution.csv. Transfers posted after the moment are added to the figures. Nothing was changed.',
+    );
+  }
+  if (asOf !== undefined && asOf > deps.clock()) {
+    throw new ImportRefused('The moment of the balances is in the future. Nothing was changed.');
+  }
+  // The figures include postings at the moment itself; times are kept in milliseconds.
+  return { adjust, from: asOf === undefined ? null : new Date(asOf.getTime() + 1) };
+}
+
+/** Saves the institution with its settings and its internal accounts, and records the start in the audit. */
+async function begin(
+  { deps, session, options }: Run,
+  institutionId: InstitutionId,
+  extract: {
+    readonly known: Institution | undefined;
+    readonly settings: InstitutionSettings;
+    readonly contents: StageContents;
+    readonly plan: ImportPlan;
+  },
+): Promise<Institution> {
+  const { known, settings, contents, plan } = extract;
+  return writeRange(session, institutionId, async (tx) => {
+    const at = deps.clock();
+    const { before, after } = plan.settings;
+    const settingsDiffer = Object.keys(after).length > 0;
+    const institution =
+      known !== undefined && !settingsDiffer ? known : await saveInstitution(tx, settings, at, institutionId);
+    await openInternalAccounts(tx, [...new Set([settings.currency, ...contents.currencies])], at);
+    const entry = { outcome: 'succeeded', origin: originOf(options) } as const;
+    if (settingsDiffer) await appendAudit(tx, { ...entry, action: 'institution.changed', before, after }, at);
+    const planned = { ...countsOf(plan), adjustBalances: options.adjustBalances === true };
+    await appendAudit(tx, { ...entry, action: 'import.started', after: planned }, at);
+    return institution;
+  });
+}
+
+async function finish(
+  { deps, session, options }: Run,
+  institutionId: InstitutionId,
+  moved: Moved,
+): Promise<void> {
+  const { opened, adjusted, adjustedIds } = moved;
+  const after = { opened, adjusted, ...(adjusted > 0 && { adjustedAccounts: adjustedIds }) };
+  const entry = {
+    action: 'import.finished',
+    outcome: 'succeeded',
+    origin: originOf(options),
+    after,
+  } as const;
+  await session.transaction(institutionId, (tx) => appendAudit(tx, entry, deps.clock()));
+}
+
+function originOf(options: ImportOptions): Origin {
+  return options.origin ?? ownOrigin();
+}

@@ -1,0 +1,110 @@
+import { type AccountChanges, countAccountChanges, type Figures } from '../../accounts/index.ts';
+import type { Institution, InstitutionSettings } from '../../institutions/index.ts';
+import {
+  type Change,
+  countMembershipChanges,
+  countPersonChanges,
+  type KeyRange,
+  noChange,
+} from '../../memberships/index.ts';
+import type { InstitutionId, Session } from '../../storage/index.ts';
+import type { ImportPlan } from './import-plan.ts';
+import { forEachRange, membersAtOnce, type OnRows, personsAtOnce } from './ranges.ts';
+import type { StageContents } from './stage-extract.ts';
+
+/** A policy that the extract omits stays unchanged. */
+export function settingsThatDiffer(
+  known: Institution | undefined,
+  settings: InstitutionSettings,
+): ImportPlan['settings'] {
+  if (known === undefined) return { after: flat(settings) };
+  const before = flat(known);
+  const names = Object.entries(flat(settings)).filter(([name, value]) => before[name] !== value);
+  return {
+    before: Object.fromEntries(names.map(([name]) => [name, before[name]])),
+    after: Object.fromEntries(names),
+  };
+}
+
+function flat({ policies, ...settings }: InstitutionSettings): Readonly<Record<string, unknown>> {
+  return { ...settings, ...policies };
+}
+
+type Rows = Omit<ImportPlan, 'settings' | 'unheld'>;
+
+/** Every row of a new institution is added. */
+export function addAll(contents: StageContents): Rows {
+  const added = (rows: number): Change => ({ ...noChange, added: rows });
+  return {
+    persons: added(contents.persons),
+    members: added(contents.members),
+    memberPersons: added(contents.memberPersons),
+    accounts: added(contents.accounts),
+    holders: added(contents.holders),
+    loans: noChange,
+    opened: contents.figures,
+    adjusted: 0,
+  };
+}
+
+/** Counts the differences between the stage and the tables, and finds the ranges that have some. */
+export async function compareStage(
+  session: Session,
+  institutionId: InstitutionId,
+  { contents, figures }: { readonly contents: StageContents; readonly figures: Figures },
+  onRows: OnRows,
+): Promise<Rows> {
+  const ranges = { persons: [] as KeyRange[], members: [] as KeyRange[] };
+  const of = contents.persons + contents.members;
+  let done = 0;
+  let persons = noChange;
+  await forEachRange(session, institutionId, { key: 'persons', rows: personsAtOnce }, async (tx, range) => {
+    const change = await countPersonChanges(tx, range);
+    persons = sumOf(persons, change);
+    if (change.added + change.changed > 0) ranges.persons.push(range);
+    done += personsAtOnce;
+    await onRows(done, of);
+  });
+  let all: MemberChanges = {
+    members: noChange,
+    memberPersons: noChange,
+    accounts: noChange,
+    holders: noChange,
+    loans: noChange,
+    opened: 0,
+    adjusted: 0,
+  };
+  await forEachRange(session, institutionId, { key: 'members', rows: membersAtOnce }, async (tx, range) => {
+    const memberships = await countMembershipChanges(tx, range);
+    const change = { ...memberships, ...(await countAccountChanges(tx, range, figures)) };
+    all = {
+      members: sumOf(all.members, change.members),
+      memberPersons: sumOf(all.memberPersons, change.memberPersons),
+      accounts: sumOf(all.accounts, change.accounts),
+      holders: sumOf(all.holders, change.holders),
+      loans: sumOf(all.loans, change.loans),
+      opened: all.opened + change.opened,
+      adjusted: all.adjusted + change.adjusted,
+    };
+    const { opened, adjusted, ...tables } = change;
+    const rows = Object.values(tables).reduce(
+      (sum, table) => sum + table.added + table.changed + table.removed,
+      0,
+    );
+    if (rows + opened + adjusted > 0) ranges.members.push(range);
+    done += membersAtOnce;
+    await onRows(done, of);
+  });
+  return { persons, ...all, ranges };
+}
+
+type MemberChanges = AccountChanges & { readonly members: Change; readonly memberPersons: Change };
+
+function sumOf(one: Change, other: Change): Change {
+  return {
+    added: one.added + other.added,
+    changed: one.changed + other.changed,
+    removed: one.removed + other.removed,
+    standing: one.standing + other.standing,
+  };
+}
