@@ -1,4 +1,5 @@
-// The whole gate: a line a step. `--no-tests` leaves the tests out, for who has just run them.
+// The gate: prints a line for each step, and the output of a step that fails. `--no-tests` leaves the tests out, for a
+// tree whose tests have just run.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -9,6 +10,7 @@ const steps = [
   ['types', 'tsc', []],
   ['dead code', 'knip', []],
   ['words', process.execPath, ['scripts/words.mjs', '--check']],
+  ['workflows', process.execPath, ['scripts/lint-workflows.mjs']],
   ['generated files', process.execPath, ['scripts/generate.ts', '--check']],
   ['tests', process.execPath, ['scripts/test.mjs']],
 ].filter(([name]) => name !== 'tests' || !process.argv.includes('--no-tests'));
@@ -16,9 +18,14 @@ const steps = [
 let failed = false;
 for (const [name, command, parameters] of steps) {
   const started = performance.now();
-  const { status, stdout, stderr } = spawnSync(command, parameters, { encoding: 'utf8', maxBuffer: 2 ** 28 });
+  const { status, stdout, stderr } = spawnSync(command, parameters, {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  process.stdout.write(`${status === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)\n`);
+  const [, skipped] = /^skip: (.*)/.exec(stdout ?? '') ?? [];
+  const verdict = status !== 0 ? 'FAIL' : skipped === undefined ? 'ok  ' : 'skip';
+  process.stdout.write(`${verdict} ${name} (${skipped ?? `${seconds} s`})\n`);
   if (status === 0) continue;
   failed = true;
   process.stdout.write(`${stdout}${stderr}\n`);

@@ -37,10 +37,7 @@ export async function startCluster(): Promise<TestCluster> {
   // Under root the server runs as another user, which must reach its folder.
   await chmod(dataDir, 0o755);
   const postgres = await ownEmbeddedPostgres({ dataDir, log: () => {} });
-  await asSuperuser(postgres.connection, (client) => client.query(`create database ${templateName}`));
-  const template = { ...postgres.connection, database: templateName };
-  await migrate(template, { login: embeddedLogin });
-  await asSuperuser(template, (client) => client.query(onlyForTests));
+  await makeTemplate(postgres.connection);
   return {
     connection: postgres.connection,
     stop: async () => {
@@ -48,6 +45,14 @@ export async function startCluster(): Promise<TestCluster> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Makes the migrated database that those of the tests are cloned from. */
+export async function makeTemplate(connection: SocketConnection): Promise<void> {
+  await asSuperuser(connection, (client) => client.query(`create database ${templateName}`));
+  const template = { ...connection, database: templateName };
+  await migrate(template, { login: embeddedLogin });
+  await asSuperuser(template, (client) => client.query(onlyForTests));
 }
 
 let own: Promise<TestCluster> | undefined;
