@@ -166,7 +166,11 @@ async function launch(launcher) {
 }
 
 async function serveOnce(folder, env) {
-  const service = spawn('bin/sharedraft', ['serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const service = spawn(path.join(folder, 'bin', 'sharedraft'), ['serve'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   let address;
   for (const stream of [service.stdout, service.stderr]) {
