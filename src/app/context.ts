@@ -9,7 +9,7 @@ import {
   ResourceTokens,
   SigningKeys,
   SprayBrake,
-  Turns,
+  tooManyLogins,
   Vault,
 } from '../auth/index.ts';
 import {
@@ -28,6 +28,7 @@ import {
 } from '../events/index.ts';
 import { type BusinessTime, listInstitutions, SandboxClocks } from '../institutions/index.ts';
 import { PostingKeys } from '../ledger/index.ts';
+import { FairQueue } from '../shared/fair-queue.ts';
 import {
   type Clock,
   CommitWatch,
@@ -159,7 +160,7 @@ export async function openAppContext(
         passwords: new PasswordHasher(config.hashingThreads),
         audit,
         // One more than are hashed: it is looked up meanwhile. One client alone has room for a storm of 500.
-        logins: new Turns(config.hashingThreads + 1, 1_024),
+        logins: new FairQueue(config.hashingThreads + 1, 1_024, tooManyLogins),
         loginBackoff: new LoginBackoff({ clock, firstMillis: config.failedLoginPauseMillis }),
         sprays: new SprayBrake({ clock, pauseMillis: 8 * config.failedLoginPauseMillis }),
         clientBackoff: new LoginBackoff({ clock, firstMillis: config.failedLoginPauseMillis }),

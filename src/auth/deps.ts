@@ -1,5 +1,6 @@
 import type { AuditTrail } from '../events/index.ts';
 import type { BusinessTime } from '../institutions/index.ts';
+import type { FairQueue } from '../shared/fair-queue.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import type { ClientDirectory } from './clients/client-directory.ts';
 import type { PasswordHasher } from './credentials/passwords.ts';
@@ -9,7 +10,6 @@ import type { Providers } from './providers/providers.ts';
 import type { ResourceTokens } from './providers/resource-tokens.ts';
 import type { LoginBackoff } from './sign-in/login-backoff.ts';
 import type { SprayBrake } from './sign-in/spray-brake.ts';
-import type { Turns } from './sign-in/turns.ts';
 import type { AccessTokens } from './tokens/access-tokens.ts';
 
 export interface AuthDeps {
@@ -28,7 +28,7 @@ export interface AuthDeps {
   readonly passwords: PasswordHasher;
   readonly audit: AuditTrail;
   /** Sign-ins with their reads and writes, clients in turns, so that a storm of sign-ins spares the database too. */
-  readonly logins: Turns;
+  readonly logins: FairQueue;
   /** By username, known or not; waits before the user is read. */
   readonly loginBackoff: LoginBackoff;
   /** By client and by a member's own address; waits before the user is read. */

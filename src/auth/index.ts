@@ -66,7 +66,7 @@ export { deleteExpiredAssertions } from './providers/replay-cache.ts';
 export { ResourceTokens } from './providers/resource-tokens.ts';
 export { LoginBackoff } from './sign-in/login-backoff.ts';
 export { SprayBrake } from './sign-in/spray-brake.ts';
-export { Turns } from './sign-in/turns.ts';
+export { tooManyLogins } from './sign-in/too-many-logins.ts';
 export { AccessTokens } from './tokens/access-tokens.ts';
 export { inactiveTokens } from './tokens/active-token.ts';
 export { type Caller, type Identified, identify } from './tokens/identify.ts';

@@ -9,10 +9,11 @@ import {
   PasswordHasher,
   reissueActivation,
   setStanding,
-  Turns,
+  tooManyLogins,
 } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
+import { FairQueue } from '../../src/shared/fair-queue.ts';
 import { Problem } from '../../src/shared/problem.ts';
 import type {
   BatchRead,
@@ -103,12 +104,12 @@ class HeldHasher extends PasswordHasher {
   }
 }
 
-class CountedTurns extends Turns {
+class CountedQueue extends FairQueue {
   asked = 0;
 
-  override take<T>(line: string, work: () => Promise<T>): Promise<T> {
+  override run<T>(caller: string, work: () => Promise<T>): Promise<T> {
     this.asked += 1;
-    return super.take(line, work);
+    return super.run(caller, work);
   }
 }
 
@@ -120,7 +121,7 @@ describe('the user’s status is read again after hashing', () => {
   const username = 'pebble.primary';
   test('rejects the right password if five wrong ones lock the user meanwhile', async () => {
     const passwords = new HeldHasher();
-    const deps = { ...auth(), passwords, logins: new Turns(8, 8) };
+    const deps = { ...auth(), passwords, logins: new FairQueue(8, 8, tooManyLogins) };
     const good = login(username, right[username], deps);
     const bad = [1, 2, 3, 4, 5].map(() => login(username, 'wrong', deps));
     await passwords.held(6);
@@ -161,7 +162,7 @@ test('accepts all of ten right passwords sent together with four wrong ones', as
 
 test('a storm of one client’s logins delays no other client', async () => {
   const passwords = new HeldHasher();
-  const logins = new CountedTurns(1, 64);
+  const logins = new CountedQueue(1, 64, tooManyLogins);
   const deps = { ...auth(), passwords, logins };
   const ended: string[] = [];
   const note = (result: string) => ended.push(result);

@@ -28,7 +28,7 @@ export async function changePassword(
   const { username, userId } = user;
   const backoffKey = backoffKeyOf(deps, institutionId, username);
   await deps.loginBackoff.wait(backoffKey, clientId);
-  const passwordHash = await deps.logins.take(clientId, async () => {
+  const passwordHash = await deps.logins.run(clientId, async () => {
     if (await isCurrent(deps, actor, user, request.currentPassword)) {
       deps.loginBackoff.succeeded(backoffKey);
     } else {

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
+import { FairQueue } from '../../shared/fair-queue.ts';
 import { Problem } from '../../shared/problem.ts';
-import { Turns } from '../sign-in/turns.ts';
+import { tooManyLogins } from '../sign-in/too-many-logins.ts';
 import { wellKnownPhrases } from './well-known-phrases.ts';
 
 /** Below 10^8 guesses a password is "somewhat guessable" to zxcvbn: a slow hash alone does not protect it. */
@@ -15,7 +16,7 @@ const patienceMillis = 5_000;
 const idleMillis = 60_000;
 
 /** One estimate at a time: the process has one thread for it. */
-const turns = new Turns(1, mostWaiting);
+const queue = new FairQueue(1, mostWaiting, tooManyLogins);
 let worker: Worker | undefined;
 let idle: NodeJS.Timeout | undefined;
 
@@ -27,7 +28,7 @@ export async function isGuessable(password: string, ownWords: readonly string[])
   const folded = withoutInvisible(password).toLowerCase().slice(0, longestEstimated);
   const letters = withoutFiller(withoutWords(folded, [...ownWords, productName]));
   const texts = [folded, withoutRepeats(withoutPhrases(letters))];
-  return (await turns.take('strength', () => estimate(texts))) < fewestGuessesLog10;
+  return (await queue.run('strength', () => estimate(texts))) < fewestGuessesLog10;
 }
 
 /** Removes the longest words first: "lakeside" would leave ".example" of "lakeside.example". */

@@ -1,7 +1,8 @@
 import { hash, verify } from '@node-rs/argon2';
+import { FairQueue } from '../../shared/fair-queue.ts';
 import { giveWay } from '../../shared/helper-threads.ts';
 import { Problem } from '../../shared/problem.ts';
-import { Turns } from '../sign-in/turns.ts';
+import { tooManyLogins } from '../sign-in/too-many-logins.ts';
 import { isGuessable } from './password-strength.ts';
 
 /** argon2id with OWASP's parameters for one lane: 19 MiB, two passes. The encoded hash carries them. */
@@ -17,22 +18,22 @@ const maxUnits = 8 * maxLength;
  * a number of waiting ones: Problem `overloaded`. New passwords have a queue of their own and do not delay sign-ins.
  */
 export class PasswordHasher {
-  readonly #turns: Turns;
+  readonly #queue: FairQueue;
   #dummyHash: Promise<string> | undefined;
 
   constructor(concurrency: number) {
-    this.#turns = new Turns(concurrency, maxWaiting);
+    this.#queue = new FairQueue(concurrency, maxWaiting, tooManyLogins);
   }
 
   hash(password: string): Promise<string> {
-    return this.#turns.take('new', () => hash(normalize(password), parameters));
+    return this.#queue.run('new', () => hash(normalize(password), parameters));
   }
 
   /** False for `encoded` null (an unknown user, or one without a password), after the same time. */
   async verify(encoded: string | null, password: string): Promise<boolean> {
     this.#dummyHash ??= startDummyHash();
     const against = encoded ?? (await this.#dummyHash);
-    const matches = await this.#turns.take('check', () => verify(against, normalize(password)));
+    const matches = await this.#queue.run('check', () => verify(against, normalize(password)));
     return matches && encoded !== null;
   }
 

@@ -25,7 +25,7 @@ export const password: Grant = {
     const sources = sourcesOf(client, request);
     await deps.sprays.wait(sources);
     await deps.loginBackoff.wait(backoffKey, client.clientId);
-    return deps.logins.take(client.clientId, () =>
+    return deps.logins.run(client.clientId, () =>
       logIn(deps, client, request, { username, given, backoffKey, sources }),
     );
   },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FairShare } from '../../shared/fair-share.ts';
+import { FairShare } from '../../shared/fair-queue.ts';
 import type { Clock } from '../../storage/index.ts';
-import { tooManyLogins } from './turns.ts';
+import { tooManyLogins } from './too-many-logins.ts';
 
 export interface LoginBackoffOptions {
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { FairShare } from '../../shared/fair-share.ts';
+import { FairShare } from '../../shared/fair-queue.ts';
 import { Problem } from '../../shared/problem.ts';
 
 export interface Admission {

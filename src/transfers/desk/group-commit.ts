@@ -1,5 +1,5 @@
 import { AccountsBusyError } from '../../ledger/index.ts';
-import { FairShare, inTurns } from '../../shared/fair-share.ts';
+import { FairShare, inTurns } from '../../shared/fair-queue.ts';
 import { Problem } from '../../shared/problem.ts';
 import {
   type Database,
