@@ -76,7 +76,7 @@ comment on column clients.networks is 'Networks from which the client may authen
 comment on column clients.token_epoch is 'Stands in every token of the client. Raising it revokes them.';
 comment on column clients.introspects_all is 'May introspect tokens issued to other clients (RFC 7662 section 2.1).';
 comment on column clients.registration_refusals is
-  'UNIFORM: every refused registration gets the same response, so that the client does not learn who is a member.';
+  'UNIFORM: every refused registration gets the same response, so that the client does not learn whether a person is a member.';
 comment on column clients.allows_token_endpoint_audience is
   'An assertion may name the token endpoint as its audience, for libraries that cannot name the issuer (draft-ietf-oauth-rfc7523bis).';
 
@@ -107,7 +107,7 @@ create table client_keys (
 );
 
 comment on table client_keys is 'Public keys of clients that authenticate by private_key_jwt.';
-comment on column client_keys.algorithm is 'The only algorithm that this key verifies, whatever an assertion''s header says.';
+comment on column client_keys.algorithm is 'The only algorithm that this key verifies; the header of an assertion does not choose another.';
 
 create table client_assertion_replays (
   institution_id  integer not null references institutions,

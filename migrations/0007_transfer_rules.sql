@@ -39,7 +39,7 @@ create table limit_keys (
 );
 
 comment on table limit_keys is
-  'What each limit number counts, forever: a number never counts something else, also after its limit was removed.';
+  'The meaning of each limit number: a number never counts something else, also after its limit was removed.';
 comment on column limit_keys.counts is 'Subject, period, transfer type, source type and currency.';
 
 create table transfer_limits (

@@ -163,6 +163,7 @@ async function bringUpToDate(client: pg.Client, roles: DatabaseRoles): Promise<s
   await applyFunctions(client, created, roles);
   for (const migration of missing) await applyMigration(client, migration, roles);
   await applyFunctions(client, changed, roles);
+  await forgetFunctions(client, [...history.keys()], functions);
   return [...missing, ...created, ...changed].map((file) => file.name);
 }
 
@@ -295,6 +296,17 @@ async function applyFunctions(
   });
 }
 
+/** A migration drops a function whose file is gone; if the file comes back, the function must be created again. */
+async function forgetFunctions(
+  client: pg.Client,
+  recorded: readonly string[],
+  files: readonly SqlFile[],
+): Promise<void> {
+  const present = new Set(files.map((file) => file.name));
+  const gone = recorded.filter((name) => !present.has(name));
+  if (gone.length > 0) await client.query('delete from schema_functions where name = any ($1)', [gone]);
+}
+
 async function inTransaction(client: pg.Client, title: string, work: () => Promise<void>): Promise<void> {
   await client.query('begin');
   try {
@@ -356,18 +368,18 @@ async function readMigrations(): Promise<Migration[]> {
   });
 }
 
-/** Named by folder and file: `ledger/check_entries.sql`. */
+/** Functions have unique names, so a file that moves to another folder stays the same function. */
 function readFunctions(): Promise<SqlFile[]> {
   return readSqlFiles('sql/functions');
 }
 
 async function readSqlFiles(folder: string): Promise<SqlFile[]> {
   const root = path.join(repositoryRoot, folder);
-  const names = (await readdir(root, { recursive: true })).filter((name) => name.endsWith('.sql')).sort();
+  const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.sql')).sort();
   return Promise.all(
-    names.map(async (name) => {
-      const text = await readFile(path.join(root, name), 'utf8');
-      return { name, text, checksum: createHash('sha256').update(text).digest('hex') };
+    files.map(async (file) => {
+      const text = await readFile(path.join(root, file), 'utf8');
+      return { name: path.basename(file), text, checksum: createHash('sha256').update(text).digest('hex') };
     }),
   );
 }

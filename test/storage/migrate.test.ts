@@ -66,7 +66,7 @@ test('refuses a database of version 0.1, whose migrations were replaced, and say
 
 test('replaces a function whose file has changed since it was applied, once, and keeps its rights', async () => {
   await using other = await testDatabase();
-  const name = 'ledger/check_control_total.sql';
+  const name = 'check_control_total.sql';
   const definition = `select prosrc, proacl::text, prosecdef, proconfig from pg_proc where proname = 'check_control_total'`;
   const before = await other.superuser(definition);
   await other.superuser(
@@ -75,16 +75,20 @@ test('replaces a function whose file has changed since it was applied, once, and
   );
   assert.notDeepEqual(await other.superuser(definition), before);
   await other.superuser(`update schema_functions set checksum = 'other' where name = $1`, [name]);
+  await other.superuser(
+    `insert into schema_functions select 'gone.sql', checksum, program, applied_at from schema_functions limit 1`,
+  );
   await assert.rejects(migrate(other.connection), /may not migrate.*MIGRATION_DATABASE_URL/);
   const applied = await Promise.all([1, 2, 3].map(() => migrate(other.owner)));
   assert.deepEqual(applied.flat(), [name]);
+  assert.deepEqual(await other.superuser(`select from schema_functions where name = 'gone.sql'`), []);
   assert.deepEqual(await other.superuser(definition), before);
 });
 
 test('refuses a database whose functions a newer program has applied', async () => {
-  const newer = `update schema_functions set program = '10.2.0' where name = 'ledger/check_entries.sql' returning program`;
+  const newer = `update schema_functions set program = '10.2.0' where name = 'check_entries.sql' returning program`;
   const [row] = await db.superuser<{ program: string }>(
-    `select program from schema_functions where name = 'ledger/check_entries.sql'`,
+    `select program from schema_functions where name = 'check_entries.sql'`,
   );
   await db.superuser(newer);
   await assert.rejects(migrate(db.connection), {
@@ -99,7 +103,7 @@ test('each function of the database has a file of its name, and each table has a
     `select proname::text as name from pg_proc where pronamespace = 'public'::regnamespace order by 1`,
   );
   const files = await db.superuser<{ name: string }>(
-    `select regexp_replace(name, '^.*/(.*)\\.sql$', '\\1') as name from schema_functions order by 1`,
+    `select replace(name, '.sql', '') as name from schema_functions order by 1`,
   );
   assert.deepEqual(functions, files);
   const bare = await db.superuser(

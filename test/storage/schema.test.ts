@@ -34,7 +34,10 @@ test('schema.sql loads statement by statement into an empty database and makes t
   const migrated = await asSuperuser({ ...cluster.connection, database: templateName }, (client) =>
     dumpSchema(client, templateRoles),
   );
-  assert.equal(loaded, migrated);
+  const expected = migrated.split('\n');
+  const different = loaded.split('\n').filter((line, index) => line !== expected[index]);
+  assert.deepEqual(different.slice(0, 3), []);
+  assert.ok(loaded === migrated);
 });
 
 /** Splits at semicolons that end a line outside of dollar quotes. */

@@ -1,5 +1,5 @@
 -- The rules of double entry, once for all rows of a statement. Look-ups stand in "lateral (… offset 0)" and sequential scans are
--- off: one index probe a row, whatever the table's statistics were when the plan was cached.
+-- off: one index probe a row, even if the plan was cached while the table had no statistics.
 create or replace function check_entries() returns trigger
 language plpgsql security definer
 set enable_seqscan = off

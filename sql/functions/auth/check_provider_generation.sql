@@ -1,4 +1,4 @@
--- A change of a provider raises its generation, which revokes what the old generation issued.
+-- A change of a provider raises its generation, which voids all tokens of the old generation.
 create or replace function check_provider_generation() returns trigger
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
