@@ -330,7 +330,7 @@ comment on table clients is 'OAuth clients: apps of the institution and its part
 comment on column clients.networks is 'Networks from which the client may authenticate. Null: any.';
 comment on column clients.token_epoch is 'Stands in every token of the client. Raising it revokes them.';
 comment on column clients.introspects_all is 'May introspect tokens issued to other clients (RFC 7662 section 2.1).';
-comment on column clients.registration_refusals is 'UNIFORM: every refused registration gets the same response, so that the client does not learn who is a member.';
+comment on column clients.registration_refusals is 'UNIFORM: every refused registration gets the same response, so that the client does not learn whether a person is a member.';
 comment on column clients.allows_token_endpoint_audience is 'An assertion may name the token endpoint as its audience, for libraries that cannot name the issuer (draft-ietf-oauth-rfc7523bis).';
 
 create table client_secrets (
@@ -362,7 +362,7 @@ create table client_keys (
   constraint client_keys_public_jwk_check CHECK (NOT public_jwk ?| ARRAY['d'::text, 'p'::text, 'q'::text, 'dp'::text, 'dq'::text, 'qi'::text, 'k'::text])
 );
 comment on table client_keys is 'Public keys of clients that authenticate by private_key_jwt.';
-comment on column client_keys.algorithm is 'The only algorithm that this key verifies, whatever an assertion''s header says.';
+comment on column client_keys.algorithm is 'The only algorithm that this key verifies; the header of an assertion does not choose another.';
 
 create table client_assertion_replays (
   institution_id  integer not null,
@@ -853,7 +853,7 @@ create table limit_keys (
   constraint limit_keys_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint limit_keys_limit_key_check CHECK (limit_key > 0)
 );
-comment on table limit_keys is 'What each limit number counts, forever: a number never counts something else, also after its limit was removed.';
+comment on table limit_keys is 'The meaning of each limit number: a number never counts something else, also after its limit was removed.';
 comment on column limit_keys.counts is 'Subject, period, transfer type, source type and currency.';
 
 create table transfer_limits (
