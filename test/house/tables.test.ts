@@ -22,7 +22,7 @@ const uses: readonly Use[] = [
   ...globSync('src/**/*.ts', { cwd: root })
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap((file) => usesOf(file, file.split(path.sep)[1] ?? '')),
-  // A trigger that needs a table of a higher module belongs to that module, whatever table it guards.
+  // A trigger that needs a table of a higher module belongs to that module, for any table.
   ...globSync('sql/functions/*/*.sql', { cwd: root }).flatMap((file) => {
     const [, , folder = ''] = file.split(path.sep);
     return usesOf(file, moduleOfFunctions[folder] ?? folder);

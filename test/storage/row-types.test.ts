@@ -13,7 +13,7 @@ import { type Member, type QueryCall, readQueryCalls } from '../support/row-type
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What a value of the database's type becomes in a row; a type that is not listed is not compared. */
+/** The kind of a value in a row, by its database type; a type that is not listed is not compared. */
 const kindOfType: Readonly<Record<string, string>> = {
   bool: 'boolean',
   int2: 'number',

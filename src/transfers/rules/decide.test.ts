@@ -21,7 +21,7 @@ interface World {
   /** The member's holder record on the source; null without one. */
   readonly holding: { readonly mayPay: boolean } | null;
   readonly posted: { readonly source: bigint; readonly destination: bigint };
-  /** The one limit there is, and what its counter has seen today. */
+  /** The only limit, and its counter of today. */
   readonly limit: Limit;
   readonly counted: { readonly amount: bigint; readonly transfers: number };
   /** The IRA owner's contributions for the year. */
