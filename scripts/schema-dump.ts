@@ -50,6 +50,7 @@ export async function dumpSchema(client: pg.Client, roles: RoleNames): Promise<s
     section('Rights'),
     backupRights,
     ...rights.map((part) => part.text),
+    '',
   ]
     .join('\n')
     .replaceAll(roles.service, 'sharedraft_service')
