@@ -11,7 +11,7 @@ import {
 } from './queries.ts';
 import { type AccountState, type Bounds, type Change, move, unbounded } from './rules.ts';
 
-/** Thrown by a batch that did not want to wait: somebody else has these keys locked. */
+/** Thrown instead of waiting: another transaction has locked these accounts. */
 export class AccountsBusyError extends Error {
   readonly keys: readonly string[];
   constructor(keys: readonly string[]) {
@@ -20,7 +20,7 @@ export class AccountsBusyError extends Error {
   }
 }
 
-/** One side of a posting: an account, what happens to it, and where it must stop. */
+/** One side of a posting: an account, its change, and its bounds. */
 export interface Side {
   readonly accountId: string;
   readonly change: Change;
@@ -30,10 +30,10 @@ export interface Side {
 export type Refusal = 'below_floor' | 'above_ceiling';
 
 /**
- * The accounts of one transaction, locked, and what it does to them. Orders are decided against what the orders
- * before them left; everything is written at once.
+ * The locked accounts of one transaction, with its changes. Each order is decided against the accounts as the orders before
+ * it left them; all changes are written at once.
  *
- * Lock → decide (`apply`, `record`) → `write`, inside one transaction; only then is any of it true.
+ * Lock → decide (`apply`, `record`) → `write`, inside one transaction.
  */
 export class Book {
   readonly #tx: Transaction;
@@ -47,7 +47,7 @@ export class Book {
     this.#states = new Map(states.map((state) => [state.accountId, state]));
   }
 
-  /** Without locks, to judge what an order would become; such a book must not be written. */
+  /** Without locks, for a dry run; such a book must not be written. */
   static async look(tx: Transaction, accountIds: readonly string[]): Promise<Book> {
     return new Book(tx, await selectBalances(tx, accountIds));
   }
@@ -57,7 +57,7 @@ export class Book {
     return new Book(tx, await selectBalancesForUpdate(tx, accountIds));
   }
 
-  /** Locks without waiting. Throws AccountsBusyError naming the accounts that somebody else has locked. */
+  /** Locks without waiting. Throws AccountsBusyError with the accounts that another transaction has locked. */
   static async lockWithoutWaiting(tx: Transaction, accountIds: readonly string[]): Promise<Book> {
     const [free, existing] = await Promise.all([
       selectFreeBalancesForUpdate(tx, accountIds),
@@ -77,7 +77,7 @@ export class Book {
     }
   }
 
-  /** As left by what was applied so far. The account must be here. */
+  /** The account with the changes so far. Throws if it is not in the book. */
   require(accountId: string): AccountState {
     const state = this.#states.get(accountId);
     if (state === undefined) throw new Error('ledger: an account was not locked before it was moved');
@@ -85,7 +85,7 @@ export class Book {
   }
 
   /**
-   * Both sides, or neither. Answers the refusal that comes first in precedence (ceiling before floor), or null when
+   * Applies both sides or neither. Returns the refusal that comes first in precedence (ceiling before floor), or null if
    * applied. The amounts of the two sides must cancel out; accounts that are not in the book are an error.
    */
   apply(postingKey: bigint, kind: EntryKind, from: Side, to: Side): Refusal | null {
@@ -101,13 +101,13 @@ export class Book {
     return null;
   }
 
-  /** The same for who has judged it before: a refusal is then a defect, and nothing may be written. */
+  /** The same for a posting that was judged before: a refusal is then a defect, and throws. */
   move(postingKey: bigint, kind: EntryKind, from: Side, to: Side): void {
     const refusal = this.apply(postingKey, kind, from, to);
     if (refusal !== null) throw new Error(`ledger: a posting that was judged sound is refused: ${refusal}`);
   }
 
-  /** A fact, bound by nothing: an opening balance or the core's correction. Moves from debit to credit. */
+  /** Records a fact, which has no bounds: an opening balance or a correction by the core. Moves from debit to credit. */
   record(fact: {
     readonly kind: 'OPENING' | 'ADJUSTMENT';
     readonly postingKey: bigint;
@@ -124,16 +124,16 @@ export class Book {
     );
   }
 
-  /** Writes at once what was applied; answers the newest time that it was recorded at. */
+  /** Writes all changes at once. Returns the newest time at which one was recorded. */
   async write(at: Date): Promise<Date> {
     for (const { statement, values } of this.writes(at)) await this.#tx.query(statement, values);
     return [...this.recordedLater(at).values()].reduce((a, b) => (a > b ? a : b), at);
   }
 
   /**
-   * One statement, which fails where fewer rows were written than sent; none where nothing was applied. Each posting is
-   * recorded at `at`, or at the newest time that one of its two accounts has seen: an account's entries are found by time in
-   * the order of their numbers.
+   * One statement, which fails if it writes fewer rows than were sent; none if there is no change. A posting is recorded at
+   * `at` or, if later, at the newest time of its two accounts: the entries of an account must have one order by number and by
+   * time.
    */
   writes(at: Date): readonly Write[] {
     if (this.#entries.length + this.#opened.size === 0) return [];
@@ -153,7 +153,7 @@ export class Book {
     return [insertEntriesAndMoveBalances(this.#tx.institutionId, { opened, moved, entries }, at)];
   }
 
-  /** By posting key, those that are recorded later than `at`; of several under one key the last. */
+  /** By posting key, the postings that are recorded later than `at`; the last one of a key counts. */
   recordedLater(at: Date): ReadonlyMap<bigint, Date> {
     const later = new Map<bigint, Date>();
     for (const [posting, own] of this.#recordedAt(at)?.entries() ?? []) {
@@ -164,12 +164,12 @@ export class Book {
     return later;
   }
 
-  /** The accounts that have seen a time after this one. */
+  /** The accounts whose newest entry is later than this. */
   seenAfter(at: Date): AccountState[] {
     return [...this.#states.values()].filter(({ lastAt }) => lastAt > at);
   }
 
-  /** Of each posting, in their order: when it is recorded; null is `at`. Undefined: all of them are recorded then. */
+  /** The recording time of each posting, in order; null is `at`. Undefined: all are recorded at `at`. */
   #recordedAt(at: Date): (Date | null)[] | undefined {
     const ahead = this.seenAfter(at);
     if (ahead.length === 0) return undefined;

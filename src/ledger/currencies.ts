@@ -21,12 +21,12 @@ const codesByDecimals: readonly (readonly [decimals: number, codes: string])[] =
   [4, 'CLF UYW'],
 ];
 
-/** ISO 4217 code → decimals: how many digits of an amount stand behind the point. */
+/** ISO 4217 code → number of decimals. */
 export const currencies: ReadonlyMap<string, number> = new Map(
   codesByDecimals.flatMap(([decimals, codes]) => codes.split(/\s+/).map((code) => [code, decimals] as const)),
 );
 
-/** Undefined for what is not the code of an active currency, written in capitals. */
+/** Undefined unless the code is that of an active currency, in capitals. */
 export function currencyDecimals(code: string): number | undefined {
   return currencies.get(code);
 }

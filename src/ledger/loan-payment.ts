@@ -12,7 +12,7 @@ export interface LoanOwed {
   /** Accrued until now. */
   readonly interestMinor: bigint;
   readonly feesMinor: bigint;
-  /** What is asked for by the next due date. */
+  /** The amount that the member must pay by the next due date. */
   readonly amountDueMinor: bigint;
 }
 
@@ -20,17 +20,17 @@ export interface LoanPaymentParts {
   readonly toFeesMinor: bigint;
   readonly toInterestMinor: bigint;
   readonly toPrincipalMinor: bigint;
-  /** What of the payment counts as the amount due: when that is met, the loan is not delinquent. */
+  /** The part of the payment that counts toward the amount due; a loan without an amount due is not delinquent. */
   readonly toAmountDueMinor: bigint;
 }
 
 export type LoanPaymentRefusal = 'exceeds_payoff' | 'exceeds_principal' | 'exceeds_interest';
 
 /**
- * How a payment is split. The parts add up to it, none is negative or more than is owed.
+ * Splits a payment. The parts add up to it; none is negative or more than the debt.
  *
  * - DEFAULT: fees, then interest, then principal.
- * - PRINCIPAL_ONLY: an extra payment, which neither pays fees and interest nor counts as the amount due.
+ * - PRINCIPAL_ONLY: an extra payment, which neither pays fees and interest nor counts toward the amount due.
  * - INTEREST_ONLY: interest alone.
  * - EXCESS_TO_PRINCIPAL: the amount due as by default, the rest to principal before interest that is not due yet.
  *
@@ -56,7 +56,7 @@ export function allotLoanPayment(
       const due = inOrder(least(amountMinor, amountDueMinor), owed);
       const excessMinor = amountMinor - due.toFeesMinor - due.toInterestMinor - due.toPrincipalMinor;
       const toPrincipalMinor = least(excessMinor, principalMinor - due.toPrincipalMinor);
-      // Only who pays off the loan has anything left here.
+      // Only a payment of the whole loan has a rest here.
       const rest = inOrder(excessMinor - toPrincipalMinor, {
         principalMinor: 0n,
         interestMinor: interestMinor - due.toInterestMinor,

@@ -6,7 +6,7 @@ export interface DecimalAmount {
   readonly decimals: number;
 }
 
-/** Why an amount cannot be taken: a sentence for the caller. */
+/** Why an amount is invalid: a sentence for the caller. */
 export interface InvalidAmount {
   readonly invalid: string;
 }
@@ -19,7 +19,7 @@ const maxDecimals = 4;
  * Reads an amount from the source text of a JSON number, so that no float ever stands between the wire and the
  * ledger. `1.05e2` is 105, and `1.500` is 1.5: the value counts, not its spelling.
  *
- * Refused, in this order: what is not a number, zero and less, more than 13 digits before the point, more than 4
+ * Refused, in this order: text that is not a number; zero and less; more than 13 digits before the point; more than 4
  * decimals, which no currency has.
  */
 export function parseDecimalAmount(sourceText: string): DecimalAmount | InvalidAmount {
@@ -66,7 +66,7 @@ export function toMinor(amount: DecimalAmount, currency: string): bigint | Inval
 
 /**
  * Minor units in major ones, with exactly the currency's decimals: 10525n USD is `105.25`, -5n is `-0.05`. The
- * text is a JSON number. Of any size and sign: what a core reports is printed as it is.
+ * text is a JSON number. Of any size and sign, as a core may report it.
  *
  * Throws RangeError for a code that is not an active currency's: stored money has been checked.
  */

@@ -35,7 +35,7 @@ export class PostingKeys {
   }
 }
 
-/** So many keys, reserved on the caller's own connection. Those of a block that are left over are never used. */
+/** Reserves keys on the caller's own connection. The rest of the last block stays unused. */
 export async function takePostingKeys(db: Directory, count: number): Promise<bigint[]> {
   const blocks = await reservePostingKeyBlocks(db, Math.ceil(count / Number(postingKeyBlock)));
   return blocks

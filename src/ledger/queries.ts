@@ -24,7 +24,7 @@ export interface Entry {
   readonly ceiling: bigint | null;
 }
 
-// Nothing is joined: a row that waited for its lock is read again, the rows joined to it are not.
+// No joins: after a wait for its lock PostgreSQL reads a row again, but not the rows joined to it.
 const states = `
   select account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at
   from balances
@@ -40,7 +40,7 @@ export async function selectBalances(db: Queryable, accountIds: readonly string[
   return (await db.query<AccountState>(readBalances, [db.institutionId, accountIds])).rows;
 }
 
-/** In key order, always, by every writer. Waits up to the connection's lock_timeout (SQLSTATE 55P03). */
+/** Every writer locks in key order. Waits up to the connection's lock_timeout (SQLSTATE 55P03). */
 export async function selectBalancesForUpdate(
   tx: Queryable,
   accountIds: readonly string[],
@@ -48,7 +48,7 @@ export async function selectBalancesForUpdate(
   return (await tx.query<AccountState>(lockBalances, [tx.institutionId, accountIds])).rows;
 }
 
-/** The same without waiting: accounts that somebody else has locked are left out. */
+/** The same without waiting: accounts that another transaction has locked are left out. */
 export async function selectFreeBalancesForUpdate(
   tx: Queryable,
   accountIds: readonly string[],

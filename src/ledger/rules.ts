@@ -1,4 +1,4 @@
-/** What the ledger knows of one account: minor units, credit positive. */
+/** The ledger's state of one account, in minor units, credit positive. */
 export interface AccountState {
   readonly accountKey: bigint;
   readonly accountId: string;
@@ -13,7 +13,7 @@ export interface AccountState {
   readonly lastAt: Date;
 }
 
-/** Where new orders must stop; null is unbounded. A deposit's floor is minus its overdraft, a debt's ceiling is 0. */
+/** Bounds on new orders; null is unbounded. A deposit's floor is minus its overdraft, a debt's ceiling is 0. */
 export interface Bounds {
   readonly floor: bigint | null;
   readonly ceiling: bigint | null;
@@ -21,7 +21,7 @@ export interface Bounds {
 
 export const unbounded: Bounds = { floor: null, ceiling: null };
 
-/** A change of one account; what is left out stays. */
+/** A change of one account; an omitted member stays. */
 export interface Change {
   readonly posted?: bigint;
   readonly debitsPending?: bigint;
@@ -33,15 +33,15 @@ export type Moved =
   | {
       readonly refused: null;
       readonly state: AccountState;
-      /** The bounds that this change was held against; null where it moved away from the bound or not at all. */
+      /** The bounds that applied to this change; null if it moved away from the bound or not at all. */
       readonly decidedBy: Bounds;
     };
 
 /**
- * The one rule of the ledger, pure. Bounds bind new orders, not facts: what lowers `posted - debitsPending` must leave it
- * at or above the floor, what raises `posted + creditsPending` must leave it at or below the ceiling. Movement back toward a
- * bound, and settling an accepted hold (which moves neither figure), always pass, also where a core has reported
- * an account beyond its bound.
+ * The only rule of the ledger, pure. Bounds apply to new orders, not to facts: a change that lowers `posted - debitsPending`
+ * must leave it at or above the floor, a change that raises `posted + creditsPending` must leave it at or below the ceiling.
+ * A movement away from a bound, and settling an accepted hold (which moves neither figure), always pass, even if a core has
+ * reported an account beyond its bound.
  */
 export function move(state: AccountState, change: Change, bounds: Bounds): Moved {
   const posted = state.posted + (change.posted ?? 0n);
@@ -62,7 +62,7 @@ export function move(state: AccountState, change: Change, bounds: Bounds): Moved
   };
 }
 
-/** The most that may still leave an account, never negative; null: no bound. As `move` would have it. */
+/** The most that may still leave an account by the rule of `move`, never negative; null: no bound. */
 export function headroomOut(state: AccountState, bounds: Bounds): bigint | null {
   return bounds.floor === null ? null : fromZero(state.posted - state.debitsPending - bounds.floor);
 }

@@ -16,7 +16,7 @@ interface Reason {
   readonly limit?: Failure['limit'];
 }
 
-/** What an order would become now: the transfer as it would stand, and why it would not post at once. */
+/** The decision on an order now: the transfer that it would become, and the reasons why it would not post at once. */
 export interface Decision {
   readonly kind: 'decision';
   readonly transfer: Transfer;

@@ -4,8 +4,8 @@
  * limit_uses, contribution_limits and loan_payments.
  *
  * Invariants: an id means one order, for ever; money moves in the same transaction that uses up the id, counts the
- * limits and appends the event; authority and limits are read after the locks; COMPLETED and FAILED are final; what is
- * PENDING is held on both accounts, and posts only when it is due or approved.
+ * limits and appends the event; authority and limits are read after the locks; COMPLETED and FAILED are final; a PENDING
+ * transfer is held on both accounts, and posts only when it is due or approved.
  */
 export {
   type DecimalAmount,

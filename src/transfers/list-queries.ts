@@ -9,7 +9,7 @@ export interface ListWanted {
   readonly classes: readonly number[];
   /** Created at or after this. */
   readonly start: Date | null;
-  /** Older than this: created before it or, at that instant, with a smaller key. Null: from the newest. */
+  /** Created before this or, at the same instant, with a smaller key. Null: from the newest. */
   readonly before: { readonly at: Date; readonly key: bigint } | null;
   readonly limit: number;
 }
@@ -26,8 +26,8 @@ const columns = `t.transfer_key, t.transfer_id as id, t.transfer_type, t.from_ac
 const newestFirst = 'order by created_at desc, transfer_key desc';
 
 /**
- * A branch for each status and type: there the index gives the rows in order, and the branches are merged until there
- * are enough. A branch that is not wanted is not run at all; none reads more rows than `most`, however it is planned.
+ * A branch for each status and type, in which the index returns the rows in order; the branches are merged. A branch that is
+ * not wanted does not run, and no branch reads more rows than `most`, in any plan.
  */
 function merged(
   scope: string,
@@ -44,7 +44,7 @@ function merged(
     .join(' union all');
 }
 
-/** A page with the other end of each reversal: looked up for the rows of the page alone, which keep their order. */
+/** A page with the other end of each reversal, which is looked up only for the rows of the page. */
 function linked(page: string, originalIsSeen: string): string {
   return `select t.*, ${reversalLinks(originalIsSeen)} from (${page}) t`;
 }

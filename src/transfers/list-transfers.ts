@@ -13,13 +13,13 @@ import {
 } from './list-queries.ts';
 import type { Transfer, TransferStatus, TransferType } from './rules/transfer.ts';
 
-/** What is left out (null) filters nothing. */
+/** A null member filters nothing. */
 export interface TransferFilter {
-  /** Leaves it or reaches it. */
+  /** Transfers from this account or to it. */
   readonly accountId: string | null;
   readonly transferType: TransferType | null;
   readonly status: TransferStatus | null;
-  /** When it was ordered. */
+  /** The period of the orders. */
   readonly created: Period;
 }
 
@@ -29,12 +29,12 @@ export interface ListDeps {
 }
 
 /**
- * The transfers that the caller may see, newest first: to a client its institution's, to a member what they ordered
- * and, unless it failed, what leaves the accounts they hold. Of an account that is not there, or not the caller's to
- * see, there are none. A page may be short where much of an account's is not the member's to see.
+ * Lists the transfers that the caller may see, newest first: for a client those of its institution, for a member their own
+ * orders and, unless they failed, the transfers from accounts that they hold. The list of a missing or hidden account is
+ * empty. A page may be short if the member may not see many of an account's transfers.
  *
- * The position is when a transfer was ordered, in milliseconds, and its key. Problem `invalid_request`: a period that
- * ends before it starts.
+ * A position is the time of an order in milliseconds and its transfer key. Problem `invalid_request`: a period that ends
+ * before it starts.
  */
 export async function listTransfers(
   deps: ListDeps,

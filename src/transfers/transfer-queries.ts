@@ -3,29 +3,29 @@ import type { LoanPaymentOption } from '../ledger/index.ts';
 import { counted, type InstitutionId, type Queryable, rowsOf, sql, type Write } from '../storage/index.ts';
 import type { ExceededLimit, Transfer } from './rules/transfer.ts';
 
-/** A transfer as it is kept: with the keys behind its public ids, and who ordered it. */
+/** A stored transfer: with the keys behind its public ids, and its caller. */
 export interface TransferRow extends Transfer {
   readonly transferKey: bigint;
   readonly fromKey: bigint | null;
   readonly toKey: bigint | null;
-  /** Null where an operator ordered it. */
+  /** Null if an operator ordered it. */
   readonly clientId: string | null;
   readonly userKey: bigint | null;
   readonly paymentOption: LoanPaymentOption | null;
   readonly previousYearContribution: boolean | null;
   /** The transfer that this one takes back. */
   readonly reversesKey: bigint | null;
-  /** Who at the institution gave the last order about it. */
+  /** The operator who acted on it last. */
   readonly operator: string | null;
 }
 
-/** One that is new, and the request or command that ordered it. */
+/** A new transfer, with the request or command that ordered it. */
 export interface OrderedTransferRow extends TransferRow {
   readonly origin: Origin;
 }
 
 export interface SeenTransferRow extends TransferRow {
-  /** The asking person holds the source account or, of a reversal, the source account of its original. */
+  /** The caller holds the source account or, for a reversal, the source account of its original. */
   readonly sourceHeld: boolean;
 }
 
@@ -34,7 +34,7 @@ const idempotencyKeys = sql(
   'select transfer_id from idempotency_keys where institution_id = $1 and transfer_id = any ($2::text[])',
 );
 
-/** Which of these ids have a transfer. */
+/** The ids among these that are used. */
 export async function selectIdempotencyKeys(
   db: Queryable,
   transferIds: readonly string[],
@@ -43,12 +43,12 @@ export async function selectIdempotencyKeys(
   return new Set(rows.map((row) => row.transferId));
 }
 
-/** The person holds the account that a reversal pays back to, which was the source of the original. */
+/** SQL: the person holds the account that a reversal pays back to, which was the source of the original. */
 export function gotItBack(person: string): string {
   return `exists (select from holders h where h.institution_id = $1 and h.account_key = t.to_key and h.person_key = ${person})`;
 }
 
-/** Of a transfer `t` the other end of a reversal. `originalIsSeen`, in SQL: whether the caller may see the original of `t`. */
+/** SQL: the other end of a reversal, for a transfer `t`. `originalIsSeen`: whether the caller may see the original of `t`. */
 export function reversalLinks(originalIsSeen: string): string {
   return `case when t.reverses_key is not null and (${originalIsSeen}) then (
             select o.transfer_id from transfers o
@@ -75,7 +75,7 @@ const transfersById = sql(
    join transfers t on t.institution_id = $1 and t.transfer_key = u.transfer_key`,
 );
 
-/** Minor units as text: a JSON number would be read through a float. */
+/** Minor units as text: a JSON number would pass through a float. */
 interface LimitJson {
   readonly subject: ExceededLimit['subject'];
   readonly period: ExceededLimit['period'];
@@ -135,7 +135,7 @@ const reversedKeys = sql(
    where i.institution_id = $1 and i.transfer_id = any ($2::text[])`,
 );
 
-/** Which of these transfers have been reversed. */
+/** The transfers among these that were reversed. */
 export async function selectReversedKeys(
   db: Queryable,
   transferIds: readonly string[],
@@ -167,8 +167,8 @@ const writeTransfers = sql(
 );
 
 /**
- * The id and its transfer, together, created at `at` and settled when its money was recorded. A unique violation: another
- * process used the id meanwhile.
+ * Inserts each id with its transfer, created at `at` and settled when its entries were recorded. A unique violation means
+ * that another process used the id meanwhile.
  */
 export function insertTransfers(
   institutionId: InstitutionId,
@@ -177,7 +177,7 @@ export function insertTransfers(
   recordedLater: ReadonlyMap<bigint, Date>,
 ): readonly Write[] {
   if (transfers.length === 0) return [];
-  // Sorted, so that two processes that use the same ids wait for each other in one direction.
+  // Sorted, so that two processes with the same ids wait for each other in one direction only.
   const rows = transfers.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   return [
     {
@@ -236,7 +236,7 @@ const endPending = counted(
   `delete from pending_transfers where institution_id = $1 and transfer_key = any ($2::bigint[])`,
 );
 
-/** Ends what was pending. Each must still be: the accounts are locked, so nobody else can have ended it. */
+/** Ends pending transfers. Each is still pending: the accounts are locked, so no other process can have ended it. */
 export function finishTransfers(
   institutionId: InstitutionId,
   rows: readonly TransferRow[],

@@ -1,7 +1,7 @@
 import { type Queryable, sql } from '../../storage/index.ts';
 import type { AccountFacts, LoanDues } from '../rules/account.ts';
 
-// Holders are looked up account by account: asked for by person as well, the plan read all accounts that each person holds.
+// Holders are looked up account by account: joined by person as well, the plan read all accounts of each person.
 const accountFacts = sql(
   'transfers_account_facts',
   `select a.account_key, a.account_id, a.customer_key, a.di_account_type, a.category, a.currency, a.closed,

@@ -3,7 +3,7 @@ import type { ActOutcome, DeskOrder, Outcome, Transfer } from '../rules/transfer
 
 type Change = Extract<DeskOrder, { kind: 'transition' | 'reverse' }>;
 
-/** Who has approved a transfer, before the act and after it. */
+/** The approvals of a transfer before the act and after it. */
 export interface Approvals {
   readonly before: readonly (readonly string[])[];
   readonly after: readonly (readonly string[])[];
@@ -16,9 +16,8 @@ const actionOf = {
 } as const satisfies Record<string, AuditAction>;
 
 /**
- * The audit entry that an act on an earlier transfer leaves; undefined where it leaves none. An operator's act leaves one
- * also when it is refused. The clock's acts leave none, nor does an order: its own row keeps who ordered it, from where and
- * by which request.
+ * The audit entry of an act on an earlier transfer; undefined if the act has none. An operator's act has one even if it is
+ * refused. An act of the clock has none, nor has an order: its own row has the caller, the address and the request.
  */
 export function auditOf(
   order: Change,

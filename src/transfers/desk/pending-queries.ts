@@ -9,12 +9,12 @@ import {
 } from '../../storage/index.ts';
 import type { PendingTerms } from '../rules/policies.ts';
 
-/** A pending transfer's terms, and who has approved it. */
+/** A pending transfer's terms and approvals. */
 export interface PendingRow extends PendingTerms {
   readonly transferKey: bigint;
-  /** The names of each. */
+  /** The names of each person who approved it. */
   readonly approvedBy: readonly (readonly string[])[];
-  /** An operator has locked or switched off the user who ordered it: the clock does not post it. */
+  /** An operator has locked or deactivated the user who ordered it: it does not post by the clock. */
   readonly isOrdererShutOut: boolean;
 }
 
@@ -39,7 +39,7 @@ export async function selectPending(db: Queryable, transferIds: readonly string[
   return (await db.query<PendingRow>(pendingById, [db.institutionId, transferIds])).rows;
 }
 
-/** What the act on a pending transfer needs to know before its accounts are locked. */
+/** The members of a transfer that an act needs before the accounts are locked. */
 export interface PendingName {
   readonly transferId: string;
   readonly fromAccountId: string;
@@ -65,7 +65,7 @@ const due = sql(
    order by p.due_at, p.transfer_key limit $5`,
 );
 
-/** The next ones after a place whose time has come, the first due first; without those that the clock does not post. */
+/** The next due transfers after a position, without those that do not post by the clock. */
 export async function selectDue(
   db: Queryable,
   now: Date,
@@ -178,7 +178,7 @@ const pendingPage = sql(
    order by p.due_at, p.transfer_key limit $4`,
 );
 
-/** The next ones after a place in the list, the first due first. */
+/** The next pending transfers after a position, the first due first. */
 export async function selectPendingPage(
   db: Queryable,
   after: PendingPosition,

@@ -4,7 +4,7 @@ import type { ActOutcome, DeskOrder, Outcome } from '../rules/transfer.ts';
 import { GroupCommit } from './group-commit.ts';
 import { type SettleDeps, settle } from './settle.ts';
 
-/** Where everything that moves money is brought: collected into batches, each one transaction. */
+/** Takes every order that moves money. The queue collects orders into batches; a batch is one transaction. */
 export interface TransferDesk {
   readonly deps: SettleDeps;
   readonly queue: GroupCommit<DeskOrder, Outcome | ActOutcome>;
@@ -19,7 +19,7 @@ export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDe
     maxWaiting: 2_048,
     deadlineMillis: 8_000,
     callerOf: clientOf,
-    // An id of a transfer that is also one of an account makes two orders wait for each other, and no more.
+    // If a transfer and an account share an id, two orders wait for each other without need.
     keysOf: (order) => [
       order.fromAccountId,
       order.toAccountId,
@@ -33,7 +33,7 @@ export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDe
   return { deps, queue };
 }
 
-/** A token that was active when the order was decided does not end what may be done already. */
+/** The order may have been committed while its token was active, so the token is not read again. */
 function withoutToken(order: DeskOrder): DeskOrder {
   const without = (actor: Actor) => ({ ...actor, token: undefined });
   if (order.kind === 'initiate') return { ...order, actor: without(order.actor) };
@@ -41,13 +41,13 @@ function withoutToken(order: DeskOrder): DeskOrder {
   return { ...order, act: { ...order.act, actor: without(order.act.actor) } };
 }
 
-/** Whose share of the queue an order takes. Transfers that come due, and operators' acts, share one of their own. */
+/** The caller whose share of the queue an order takes. Due transfers and operators' acts have one share together. */
 export function clientOf(order: DeskOrder): string {
   if (order.kind === 'initiate') return order.actor.clientId;
   return order.kind === 'transition' && order.act.kind === 'cancel' ? order.act.actor.clientId : '';
 }
 
-/** Logs accounts ahead of the clock, once a minute for an institution at most. */
+/** Logs accounts ahead of the clock, at most once a minute for an institution. */
 export function logAhead(log: (event: string, details: object) => void): NonNullable<SettleDeps['onAhead']> {
   const loggedAt = new Map<InstitutionId, number>();
   return (institutionId, accounts, now) => {
@@ -70,5 +70,5 @@ const mostNamed = 10;
 /** Batches under way at once, each on a connection of its own (ADR 12). */
 export const transferLanes = 3;
 
-/** For the desk's connections: plans must not go back to scans on tables that were analysed while empty. */
+/** For the desk's connections: no plan may scan a table that was empty when it was analyzed. */
 export const deskSettings = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' } as const;

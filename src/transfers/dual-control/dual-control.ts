@@ -17,9 +17,9 @@ import {
   selectProposalsForUpdate,
 } from './proposal-queries.ts';
 
-/** Whether an act may go on. */
+/** Whether an act may proceed. */
 export type Consent =
-  /** `proposedBy`: the first of two persons; undefined where one is enough. */
+  /** `proposedBy`: the first of two persons; undefined if one is enough. */
   | { readonly kind: 'agreed'; readonly proposedBy: readonly string[] | undefined }
   /** Nothing is done yet: another system user must run the same command before it expires. */
   | { readonly kind: 'proposed'; readonly proposedBy: string; readonly expiresAt: Date };
@@ -32,8 +32,8 @@ const actions = {
 } as const satisfies Record<ProposalKind, Record<'proposed' | 'confirmed', AuditAction>>;
 
 /**
- * Dual control, in the caller's transaction: is on where a policy of the institution names a second approval. The first
- * person's act becomes a proposal, and the same act by another system user confirms it. The caller commits either way.
+ * Dual control, in the caller's transaction. It is on if a policy of the institution names a second approval. The first
+ * person's act becomes a proposal, and the same act by another system user confirms it. The caller commits in both cases.
  *
  * A reversal that two persons agreed on may be tried again by either of them until the proposal expires. Rules are changed
  * in the very transaction that confirms them; the database refuses both otherwise.
@@ -53,7 +53,7 @@ export async function consentOfTwo(
     return appendAudit(tx, { ...entry, subject: about.subject }, at);
   };
 
-  // One of the two by the very name that stands in the proposal, as the database has it.
+  // One of the two persons, by the name in the proposal; the database compares the same name.
   const agreed = proposals.find(
     ({ proposedBy: [first = ''], confirmedBy }) =>
       confirmedBy !== null && shareAPerson([first, ...confirmedBy.slice(0, 1)], [nameOf(origin.operator)]),
@@ -80,7 +80,7 @@ export async function consentOfTwo(
   return { kind: 'proposed', proposedBy: nameOf(origin.operator), expiresAt };
 }
 
-/** What waits for a second person, the oldest first. */
+/** The proposals that wait for a second person, the oldest first. */
 export function listProposals(
   database: Database,
   institutionId: InstitutionId,

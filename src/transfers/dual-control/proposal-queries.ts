@@ -34,7 +34,7 @@ const current = sql(
    order by proposal_key for update`,
 );
 
-/** Those on one subject that have not expired, locked: of two who confirm at once, one finds it confirmed. */
+/** Locks the unexpired proposals on one subject: of two simultaneous confirmations, the second finds it confirmed. */
 export async function selectProposalsForUpdate(
   tx: Queryable,
   about: { readonly kind: ProposalKind; readonly subject: string },

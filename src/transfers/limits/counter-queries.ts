@@ -10,7 +10,7 @@ import {
 } from '../../storage/index.ts';
 import type { Counter, CounterName } from '../rules/limits.ts';
 
-// A look-up by the whole key for each name: no plan can make a scan of it, whatever it believes of the table's size.
+// A look-up by the whole key for each name: no plan can scan the table, whatever its statistics are.
 const countersByName = `
   select c.*
   from unnest($2::integer[], $3::bigint[], $4::date[]) as n (limit_key, subject_key, period_start)
@@ -26,8 +26,8 @@ const readCounters = sql('transfers_read_counters', `${countersByName}) c`);
 const lockCounters = sql('transfers_lock_counters', `${countersByName} for no key update of c) c`);
 
 /**
- * In key order, after accounts. A row that does not exist cannot be locked: it is left out, and whoever counts there
- * first inserts it, where the key lets only one of two in.
+ * Locks in key order, after the accounts. A counter without a row cannot be locked and is left out. The first transaction
+ * that counts there inserts it; the unique key refuses a second one.
  */
 export async function selectCountersForUpdate(
   tx: Queryable,
@@ -37,7 +37,7 @@ export async function selectCountersForUpdate(
   return (await tx.query<Counter>(lockCounters, valuesOf(tx, names.toSorted(inKeyOrder)))).rows;
 }
 
-/** The same without locks; a counter that nothing has counted yet is not among them. */
+/** The same without locks. */
 export async function selectCounters(db: Queryable, names: readonly CounterName[]): Promise<Counter[]> {
   if (names.length === 0) return [];
   return (await db.query<Counter>(readCounters, valuesOf(db, names))).rows;
@@ -59,7 +59,7 @@ const insertGiven = `
   select $1, v.* from unnest($2::counter_state[]) as v`;
 const counters = ['limit_counters', 'cardinality($2::counter_state[])'] as const;
 const addCounters = counted('transfers_add_counters', ...counters, insertGiven);
-// An upsert, though each row stands and is locked: it finds it by its key, where the plan of a join compared each with all.
+// An upsert, although each row exists and is locked: it finds the row by its key. The plan of a join compared each with all.
 const writeCounters = counted(
   'transfers_write_counters',
   ...counters,
@@ -69,7 +69,7 @@ const writeCounters = counted(
        max_transfers = excluded.max_transfers, reviewed = excluded.reviewed, review_above = excluded.review_above`,
 );
 
-/** A unique violation: somebody else has begun to count there meanwhile, unseen by this transaction, which must start anew. */
+/** A unique violation means that another transaction inserted the counter meanwhile; this one must start again. */
 export function insertCounters(institutionId: InstitutionId, rows: readonly Counter[]): readonly Write[] {
   return write(addCounters, institutionId, rows.toSorted(inKeyOrder));
 }
@@ -106,7 +106,7 @@ const dropCounters = sql(
   'select expire_limit_counters($1::date, $2::integer) as gone',
 );
 
-/** Some counters of periods that began before a day. Answers how many. */
+/** Deletes up to `most` counters of periods that began before a day. Returns their number. */
 export async function deleteOldCounters(db: Queryable, before: string, most: number): Promise<number> {
   const { rows } = await db.query<{ gone: bigint }>(dropCounters, [before, most]);
   return Number(rows[0]?.gone ?? 0n);

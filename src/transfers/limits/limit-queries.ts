@@ -55,7 +55,7 @@ export async function replaceLimits(tx: Queryable, rows: readonly Limit[]): Prom
   return [];
 }
 
-/** As the column `counts` of the database has it. */
+/** The same text as the column `counts` of `limit_keys`. */
 function whatCounts({ subject, period, transferType, sourceType, currency }: Limit): string {
   return [subject, period, transferType ?? '', sourceType ?? '', currency].join(' ');
 }

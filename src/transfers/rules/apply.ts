@@ -4,7 +4,7 @@ import type { Judgement } from './decide.ts';
 import type { Counters } from './limits.ts';
 import { boundsOf, type LoanPayment, splitPayment } from './loans.ts';
 
-/** Does to the book and the counters what a judgement without a failure says; answers how a loan was paid by it. */
+/** Applies a judgement without a failure to the book and the counters. Returns the parts of a payment on a loan. */
 export function apply(
   { amountMinor, from, to, usages, pending, paymentOption }: Judgement,
   postingKey: bigint,
@@ -12,7 +12,7 @@ export function apply(
   counters: Counters,
 ): LoanPayment | null {
   if (from === undefined || to === undefined)
-    throw new Error('transfers: what has no accounts cannot be applied');
+    throw new Error('transfers: a judgement without accounts cannot be applied');
   for (const usage of usages) counters.count(usage, amountMinor, pending?.heldFor === 'REVIEW');
   const option = paymentOption ?? 'DEFAULT';
   const [out, into] =
@@ -29,7 +29,7 @@ export function apply(
   return parts && takeOff(to, parts, book);
 }
 
-/** Posts what was held. It was decided when it was held: no bound binds it now. */
+/** Posts a hold. The order was decided when it was held, so no bound applies now. */
 export function postHeld(
   transfer: { readonly amountMinor: bigint; readonly paymentOption: LoanPaymentOption | null },
   from: AccountFacts,
@@ -75,7 +75,7 @@ function loanParts(to: AccountFacts, amountMinor: bigint, option: LoanPaymentOpt
   return to.loan && splitPayment(amountMinor, option, to.loan, book.require(to.accountId));
 }
 
-/** Takes a payment's parts off what is due, so that the next order of the batch sees the rest. */
+/** Subtracts a payment's parts from the dues, so that the next order of the batch sees the rest. */
 function takeOff(
   to: AccountFacts,
   parts: NonNullable<ReturnType<typeof loanParts>>,
@@ -89,7 +89,7 @@ function takeOff(
   });
 }
 
-/** Changes what is due on a loan by a payment's parts, negative where a reversal gives them back. */
+/** Subtracts a payment's parts from the dues of a loan; the parts are negative if a reversal gives them back. */
 export function changeDues(
   account: AccountFacts,
   book: Book,

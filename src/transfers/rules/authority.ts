@@ -4,8 +4,8 @@ import type { Facts, IdPrefix } from './facts.ts';
 import type { SubmittedOrder } from './transfer.ts';
 
 /**
- * Who may order what, read from holder records after the locks. A client token may order on any account of its
- * institution; a member's sees an account only by a holder record, and pays from it only when the record says so.
+ * A client token may order on any account of its institution. A member's token sees an account only by a holder record, and
+ * pays from it only if the record allows it. Holder records are read after the locks.
  */
 export function visibleSource(actor: Actor, accountId: string, facts: Facts): AccountFacts | undefined {
   const account = facts.account(accountId);
@@ -18,8 +18,8 @@ export function mayPayFrom(actor: Actor, account: AccountFacts, facts: Facts): b
 }
 
 /**
- * Beyond their own accounts members may name any open deposit account of the institution, but not loans and
- * retirement accounts: only their holders pay into those, and to others they do not exist.
+ * A member may also name any other open deposit account of the institution as destination, except retirement accounts. Only
+ * holders pay into loans and retirement accounts; for other members these do not exist.
  */
 export function visibleDestination(actor: Actor, accountId: string, facts: Facts): AccountFacts | undefined {
   const account = visibleSource(actor, accountId, facts);
@@ -31,7 +31,7 @@ export function visibleDestination(actor: Actor, accountId: string, facts: Facts
 
 const payingTypes: ReadonlySet<string> = new Set(['SAVINGS', 'CHECKING', 'MONEY_MARKET']);
 
-/** Only these pay out at all, whoever orders it, and only where the core has not restricted them. */
+/** Only these account types pay out, for clients too, and only if the core has not restricted the account. */
 export function paysOut({ diAccountType, transferRestriction }: AccountFacts): boolean {
   const excluded = transferRestriction === 'EXCLUDE_ALL' || transferRestriction === 'EXCLUDE_AS_FROM';
   return payingTypes.has(diAccountType) && !excluded;
@@ -41,10 +41,10 @@ export function mayReceive({ transferRestriction }: AccountFacts): boolean {
   return transferRestriction !== 'EXCLUDE_ALL' && transferRestriction !== 'EXCLUDE_AS_TO';
 }
 
-/** How an id begins that was derived from an `Idempotency-Key`. Such an id can be computed by others, who may not take it. */
+/** Prefix of ids that were derived from an `Idempotency-Key`. Others can compute such an id, but may not use it. */
 export const derivedIdPrefix = 'key:';
 
-/** Whether the order may use its id up: prefixes of one client are refused to all others and their members. */
+/** Whether the order may use its id. A prefix of one client is refused to other clients and their members. */
 export function mayUseId(
   { transferId, isIdDerived, actor }: SubmittedOrder,
   prefixes: readonly IdPrefix[],
@@ -55,7 +55,10 @@ export function mayUseId(
   );
 }
 
-/** A client sees every transfer of its institution; a member sees its own orders and, unless they failed, transfers from accounts that it holds. */
+/**
+ * A client sees every transfer of its institution. A member sees their own orders and, unless they failed, transfers from
+ * accounts that they hold.
+ */
 export function maySee(
   actor: Actor,
   transfer: { readonly userKey: bigint | null; readonly status: string; readonly sourceHeld: boolean },

@@ -1,12 +1,12 @@
 import { addDays, isWeekend, type LocalDate, localDate } from '../../institutions/index.ts';
 
-/** What a person may put into all of their IRAs together for a year, in cents of US dollars. */
+/** The most that a person may contribute to all of their IRAs together for a year, in cents of US dollars. */
 export interface ContributionLimit {
   readonly year: number;
   readonly limitCents: bigint;
-  /** More for who is 50 or older at the end of the year. */
+  /** In addition, for a person who is 50 or older at the end of the year. */
   readonly catchUpCents: bigint;
-  /** The last day on which contributions for the year are taken; left out: the usual filing date. */
+  /** The last day for contributions of the year; left out: the usual filing date. */
   readonly filingDate?: LocalDate | null;
 }
 
@@ -24,7 +24,7 @@ const publishedLimits: readonly ContributionLimit[] = [
 
 /**
  * The person's limit for a year, in cents. `own` are the institution's own rows: they win over the published ones
- * of the same year. A year that nobody knows yet has the limit of the latest known year before it: the IRS has
+ * of the same year. A year without a published limit has the limit of the latest known year before it: the IRS has
  * never lowered one. Without a birth date there is no catch-up.
  */
 export function contributionLimitCents(
@@ -41,8 +41,8 @@ export function contributionLimitCents(
 }
 
 /**
- * The year that a contribution counts for: the current one where the institution is, or, asked for, the previous one
- * until the end of its filing date. Null: asked for too late. `own` are the institution's own rows.
+ * The tax year of a contribution: the institution's current year or, on request, the previous year until the end of its
+ * filing date. Null: requested after that date. `own` are the institution's own rows.
  */
 export function contributionYear(
   at: Date,
@@ -57,7 +57,7 @@ export function contributionYear(
   return today <= (ownDate ?? filingDate(year)) ? year - 1 : null;
 }
 
-/** Postponed for everybody, IRAs included: IRS Notices 2020-23 and 2021-21. */
+/** Postponed for all taxpayers, IRAs included: IRS Notices 2020-23 and 2021-21. */
 const postponed: ReadonlyMap<number, LocalDate> = new Map([
   [2020, '2020-07-15'],
   [2021, '2021-05-17'],

@@ -21,15 +21,15 @@ export interface Judgement {
   readonly amountMinor: bigint;
   readonly currency: string;
   readonly transferType: TransferType | undefined;
-  /** The accounts, where the caller may see them. */
+  /** The accounts; undefined if the caller may not see them. */
   readonly from: AccountFacts | undefined;
   readonly to: AccountFacts | undefined;
   readonly paymentOption: LoanPaymentOption | null;
   readonly previousYearContribution: boolean | null;
   readonly failure: Failure | null;
-  /** What it counts against; nothing when it failed. */
+  /** The limits that it counts against; none if it failed. */
   readonly usages: readonly LimitUsage[];
-  /** Null: it posts at once. */
+  /** Null: the transfer posts at once. */
   readonly pending: PendingTerms | null;
 }
 
@@ -42,7 +42,7 @@ export interface Failure {
 
 export type Malformed = { readonly malformed: true; readonly pointer: string; readonly detail: string };
 
-/** A way that money can take, whatever the amount: two accounts, a type, and what binds an amount on it. */
+/** A path of any amount: two accounts, a transfer type, and the limits that bind an amount on it. */
 export interface TransferPath {
   readonly from: AccountFacts;
   readonly to: AccountFacts;
@@ -53,10 +53,10 @@ export interface TransferPath {
 }
 
 /**
- * One order against the accounts as the orders before it left them. The checks stand in their documented order of
- * precedence. Changes nothing, so that a dry run can ask the same; `apply` does it.
+ * Judges one order against the accounts as the earlier orders of the batch left them. The checks stand in their documented
+ * order of precedence. It changes nothing, so a dry run can use it too; `apply` makes the changes.
  *
- * Needs the accounts in the book and the facts read after the locks. No I/O, no clock.
+ * Needs the accounts in the book, and facts that were read after the locks. No I/O, no clock.
  */
 export function judge(
   order: SubmittedOrder,
@@ -122,7 +122,7 @@ function isTotalAbove(usages: readonly LimitUsage[], counters: Counters, amountM
   });
 }
 
-/** The way between two accounts, or the first reason why there is none. */
+/** The path between two accounts, or the first reason why there is none. */
 export function findPath(
   asked: Pick<SubmittedOrder, 'actor' | 'transferType' | 'paymentOption' | 'previousYearContribution'> & {
     readonly currency: string;
@@ -177,7 +177,7 @@ export function findPath(
   return { from, to, transferType, paymentOption, previousYearContribution, usages };
 }
 
-/** Everything that binds an amount on a way, in order of precedence. `room` is the most that it may be; null: no bound. */
+/** The caps on an amount on a path, in order of precedence. `headroom` is the most that it may be; null: no cap. */
 export function capsOn(
   path: TransferPath,
   book: Book,
@@ -212,7 +212,7 @@ export function capsOn(
   ];
 }
 
-/** What a bound refuses by; with the limit where it is one. */
+/** The failure of an amount above a cap; with the limit if the cap is one. */
 export function failureOf(
   { code, detail }: Failure,
   { usages }: Pick<TransferPath, 'usages'>,
@@ -237,12 +237,12 @@ function isContribution({ limitKey }: LimitUsage): boolean {
   return limitKey === contributionKey;
 }
 
-/** The yearly limit across all of the owner's IRAs; nothing may be contributed where nobody is the owner. */
+/** The yearly limit across all IRAs of the owner; an IRA without an owner takes no contribution. */
 function contributionUse({ owner }: AccountFacts, previousYear: boolean, facts: Facts): LimitUsage {
   const { contributionLimits, calendar } = facts.settings;
   const year = contributionYear(facts.at, calendar.timeZone, previousYear, contributionLimits);
   const name = { limitKey: contributionKey, periodStart: taxYearStart(facts.day, previousYear), limit: null };
-  // Nobody's contributions are counted nowhere.
+  // Without an owner there is no counter, and the cap is zero.
   if (owner === null) {
     return {
       ...name,
@@ -264,7 +264,7 @@ function contributionUse({ owner }: AccountFacts, previousYear: boolean, facts: 
   };
 }
 
-/** The first day of the year that a contribution on a day counts for. */
+/** The first day of the tax year of a contribution. */
 export function taxYearStart(day: string, previousYear: boolean): string {
   return `${Number(day.slice(0, 4)) - (previousYear ? 1 : 0)}-01-01`;
 }

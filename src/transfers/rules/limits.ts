@@ -4,10 +4,10 @@ import type { ExceededLimit, TransferType } from './transfer.ts';
 
 export interface Limit {
   readonly limitKey: number;
-  /** Whose transfers count together: a user's, those out of a membership's accounts, those out of one account. */
+  /** Transfers that count together: those of a user, from the accounts of a membership, or from one account. */
   readonly subject: 'USER' | 'CUSTOMER' | 'ACCOUNT';
   readonly period: 'DAY' | 'MONTH';
-  /** Null: of any type. */
+  /** Null: any type. */
   readonly transferType: TransferType | null;
   /** The DIAccountType of the source; null: any. */
   readonly sourceType: string | null;
@@ -15,30 +15,30 @@ export interface Limit {
   readonly maxPerTransfer: bigint | null;
   readonly maxAmount: bigint | null;
   readonly maxCount: number | null;
-  /** More than this in the period, counted together, is held for review; null: not by this limit. */
+  /** A total above this in the period is held for review; null: this limit holds nothing. */
   readonly reviewAbove: bigint | null;
 }
 
-/** What was counted under one limit for one subject in one period. */
+/** The transfers counted under one limit for one subject in one period. */
 export interface Counter {
   readonly limitKey: number;
   readonly subjectKey: bigint;
-  /** The period's first day. */
+  /** First day of the period. */
   readonly periodStart: string;
   readonly amount: bigint;
   readonly transfers: number;
   readonly maxAmount: bigint | null;
   readonly maxTransfers: number | null;
-  /** How much of the amount was held for review. */
+  /** The part of the amount that was held for review. */
   readonly reviewed: bigint;
-  /** What the rest of the amount may come to. */
+  /** The most that the rest of the amount may be. */
   readonly reviewAbove: bigint | null;
 }
 
-/** Which counter: of a limit, for a subject, in the period that begins on a day. */
+/** The key of a counter. */
 export type CounterName = Pick<Counter, 'limitKey' | 'subjectKey' | 'periodStart'>;
 
-/** What a transfer counted, kept where it may have to be given back. */
+/** The amount that a transfer counted, stored while it may have to be given back. */
 export interface RecordedUsage {
   readonly transferKey: bigint;
   readonly limitKey: number;
@@ -47,23 +47,23 @@ export interface RecordedUsage {
   readonly amount: bigint;
 }
 
-/** One limit as it binds one order: what counts for whom, from when, and up to where; null is no bound. */
+/** A limit as it binds one order: the counter, and the bounds; null is no bound. */
 export interface LimitUsage extends CounterName {
   readonly maxPerTransfer: bigint | null;
   readonly maxAmount: bigint | null;
   readonly maxCount: number | null;
-  /** More than this in the period is held for review. */
+  /** A total above this in the period is held for review. */
   readonly reviewAbove: bigint | null;
   /** Null for the yearly limit on contributions. */
   readonly limit: Pick<Limit, 'subject' | 'period'> | null;
 }
 
-/** The key under which the yearly limit on IRA contributions is counted; its subject is the owner. */
+/** The limit key of the yearly limit on IRA contributions; its subject is the owner. */
 export const contributionKey = 0;
 
 /**
- * The limits that bind an order: those of its user, those of the membership and of the account it pays from. A client
- * token has no user: it counts against the source's membership.
+ * The limits that bind an order: those of its user, and those of the membership and the account that it pays from. A client
+ * token has no user, so only the latter bind it.
  */
 export function usagesOf(
   limits: readonly Limit[],
@@ -89,8 +89,8 @@ export function usagesOf(
 }
 
 /**
- * The limit that leaves the least, for a caller whose order passes it. The rest of a membership's limit is told to
- * clients alone: transfers out of accounts that a member may not see count there. Null without limits.
+ * The limit with the least headroom, for a caller whose order exceeds it. Only a client sees the headroom of a membership's
+ * limit: transfers from accounts that a member may not see count there. Null if no limit applies.
  */
 export function exceededLimit(
   usages: readonly LimitUsage[],
@@ -125,7 +125,7 @@ function periodEndOf(period: Limit['period'], periodStart: string): string {
   return `${addDays(periodStart, 31).slice(0, 7)}-01`;
 }
 
-/** The counters that an order paying from this account may need, whatever its type turns out to be. */
+/** The counters that an order from this account may need, of any transfer type. */
 export function countersOf(
   limits: readonly Limit[],
   actor: Actor,
@@ -145,7 +145,7 @@ function subjectOf({ subject }: Limit, actor: Actor, from: AccountFacts): bigint
   return actor.kind === 'member' ? actor.userKey : null;
 }
 
-/** Each once. */
+/** Without duplicates. */
 export function distinct(names: readonly CounterName[]): CounterName[] {
   return [...new Map(names.map((name) => [nameOf(name), name])).values()];
 }
@@ -155,8 +155,8 @@ function periodStartOf(period: Limit['period'], day: string): string {
 }
 
 /**
- * Thrown where an order counts under a limit whose counter is not among the locked ones: the limit was laid down, or an
- * IRA given to another owner, between the locks and the reading. To be locked and read again.
+ * Thrown if an order counts under a counter that is not locked: a limit was added, or an IRA got another owner, between the
+ * locks and the reads. The batch then locks and reads again.
  */
 export class CounterNotLockedError extends Error {
   override readonly name = 'CounterNotLockedError';
@@ -165,14 +165,14 @@ export class CounterNotLockedError extends Error {
   }
 }
 
-/** The counters of a batch, locked, and what its orders add to them and give back. */
+/** The locked counters of a batch, with the amounts that its orders add and give back. */
 export class Counters {
   readonly #counters: Map<string, Counter>;
   readonly #changed = new Set<string>();
-  /** Asked for and not found: they begin with nothing. */
+  /** Names without a row: these counters start at zero. */
   readonly #missing: ReadonlySet<string>;
 
-  /** `asked` are the names that were looked for, and locked by who means to write; `rows` those that were found. */
+  /** `asked` are all names that were looked up, and locked unless this is a dry run; `rows` are the counters that exist. */
   constructor(rows: readonly Counter[], asked: readonly CounterName[]) {
     this.#counters = new Map(rows.map((row) => [nameOf(row), row]));
     this.#missing = new Set(asked.map(nameOf).filter((name) => !this.#counters.has(name)));
@@ -187,7 +187,7 @@ export class Counters {
     return least(usage.maxPerTransfer, left);
   }
 
-  /** Whether it has to be remembered what an order counted here. */
+  /** Whether the limit needs a counter. */
   static counts(usage: Pick<LimitUsage, 'maxAmount' | 'maxCount' | 'reviewAbove'>): boolean {
     return usage.maxAmount !== null || usage.maxCount !== null || usage.reviewAbove !== null;
   }
@@ -209,14 +209,14 @@ export class Counters {
       maxAmount: usage.maxAmount,
       maxTransfers: usage.maxCount,
       reviewed: isReviewed ? counter.reviewed + amountMinor : counter.reviewed,
-      // Held amounts come after a bound that was lowered, too: the one that the others were counted under stays.
+      // A review counts even above a bound that was lowered since, so the stored bound stays that of the other amounts.
       reviewAbove: isReviewed ? counter.reviewAbove : usage.reviewAbove,
     });
   }
 
   giveBack(usage: RecordedUsage, wasReviewed: boolean): void {
     const counter = this.#locked(usage);
-    // Held before reviews were counted, it is not among them.
+    // A transfer that was held before reviews were counted is not in `reviewed`.
     const left = wasReviewed ? counter.reviewed - usage.amount : counter.reviewed;
     this.#change({
       ...counter,
@@ -226,7 +226,7 @@ export class Counters {
     });
   }
 
-  /** Those that nothing had counted before. */
+  /** Changed counters without a row. */
   added(): Counter[] {
     return this.#written((name) => this.#missing.has(name));
   }
@@ -267,7 +267,7 @@ function nameOf({ limitKey, subjectKey, periodStart: start }: CounterName): stri
   return `${limitKey}/${subjectKey}/${start}`;
 }
 
-/** The smaller bound, where null is none. */
+/** The smaller bound; null is no bound. */
 export function least(a: bigint | null, b: bigint | null): bigint | null {
   if (a === null || b === null) return a ?? b;
   return a < b ? a : b;

@@ -8,37 +8,37 @@ import {
 } from '../../ledger/index.ts';
 import type { AccountFacts, LoanDues } from './account.ts';
 
-/** How a payment on a loan was split, beside its entry; negative where a reversal gave it back. Minor units. */
+/** The parts of a payment on a loan, beside its entry; negative if a reversal gave it back. Minor units. */
 export interface LoanPayment {
   readonly accountKey: bigint;
   readonly seq: bigint;
   readonly toFees: bigint;
   readonly toInterest: bigint;
   readonly toPrincipal: bigint;
-  /** What of it counted as the amount due. */
+  /** The part that counted toward the amount due. */
   readonly toDue: bigint;
-  /** It left nothing due: the loan is in good standing from then on. */
+  /** The payment left nothing due: the loan is in good standing from then on. */
   readonly meetsDue: boolean;
 }
 
-/** A deposit stops at its overdraft line, a debt at zero: its balance is minus the payoff. */
+/** A deposit stops at its overdraft line, a debt at zero, because its balance is minus the payoff. */
 export function boundsOf(account: AccountFacts, option: LoanPaymentOption = 'DEFAULT'): Bounds {
   if (account.category !== 'LOAN' && account.category !== 'CREDIT') {
     return { ...unbounded, floor: -account.overdraftLimit };
   }
-  // Principal alone can be paid only until what is left is interest and fees.
+  // A payment of principal alone stops when only interest and fees are left.
   const kept = option === 'PRINCIPAL_ONLY' && account.loan ? account.loan.interest + account.loan.fees : 0n;
   return { ...unbounded, ceiling: -kept };
 }
 
-/** The most that the option itself lets a payment be; null: no more than the account's bounds do. */
+/** The most that the payment option allows; null: only the account's bounds apply. */
 export function optionHeadroom(account: AccountFacts, option: LoanPaymentOption): bigint | null {
   return option === 'INTEREST_ONLY' ? (account.loan?.interest ?? 0n) : null;
 }
 
 /**
- * How a payment that was accepted is split at the moment it posts. While it was pending others may have paid the part it
- * was meant for, or the core may have lowered the debt: then it goes the usual way, and what is too much to principal.
+ * Splits an accepted payment when it posts. While it was pending, another payment may have paid the intended part, or the
+ * core may have lowered the debt: then it is split as DEFAULT, and the excess goes to principal.
  */
 export function splitPayment(
   amountMinor: bigint,

@@ -19,12 +19,12 @@ export interface Policy {
   readonly paymentOptions: readonly LoanPaymentOption[];
 }
 
-/** What a pending transfer waits for, and what becomes of it by itself. */
+/** The terms of a hold: the event that a pending transfer waits for, and its end without one. */
 export interface PendingTerms {
   readonly heldFor: 'REVIEW' | 'CUT_OFF';
   readonly dueAt: Date;
   readonly whenDue: 'POST' | 'EXPIRE';
-  /** By different persons; with them it posts before it is due, but not before `notBefore`. */
+  /** Approvals by different persons. With all of them the transfer posts before `dueAt`, but not before `notBefore`. */
   readonly approvalsNeeded: number;
   readonly notBefore: Date | null;
 }
@@ -37,7 +37,7 @@ export function policyFor(
   return policies.find((policy) => policy.transferType === transferType && policy.currency === currency);
 }
 
-/** How an order is reviewed that a limit's total holds where its type has no review of its own: within a day, or it expires. */
+/** The review of an order that the total of a limit holds, if its type has no review: within a day, or it expires. */
 const reviewOfTotals = {
   aboveMinor: 0n,
   secondApprovalAboveMinor: null,
@@ -46,8 +46,8 @@ const reviewOfTotals = {
 } as const satisfies Policy['review'];
 
 /**
- * Null: the transfer posts at once. An amount exactly at a threshold is not above it. `isTotalAbove`: with what was ordered
- * before it is above a limit's total for review.
+ * Null: the transfer posts at once. An amount exactly at a threshold is not above it. `isTotalAbove`: together with earlier
+ * orders the amount is above the review total of a limit.
  */
 export function holdTerms(
   policy: Policy | undefined,
@@ -63,7 +63,7 @@ export function holdTerms(
     const reviewed = new Date(at.getTime() + review.seconds * 1000);
     return {
       heldFor: 'REVIEW',
-      // What would post unreviewed still waits for its business day.
+      // A transfer that posts after the review's end still waits for its business day.
       dueAt:
         review.onReviewTimeout === 'POST' && notBefore !== null && notBefore > reviewed
           ? notBefore
@@ -77,7 +77,7 @@ export function holdTerms(
   return untilBusinessDay(notBefore);
 }
 
-/** The terms as far as a member is told of them: reviews are the institution's own matter. */
+/** The terms that a member may see: without reviews (ADR 23). */
 export function termsForMember(terms: PendingTerms | null): PendingTerms | null {
   return terms === null || terms.notBefore === null ? null : untilBusinessDay(terms.notBefore);
 }
@@ -86,7 +86,7 @@ function untilBusinessDay(notBefore: Date): PendingTerms {
   return { heldFor: 'CUT_OFF', dueAt: notBefore, whenDue: 'POST', approvalsNeeded: 0, notBefore };
 }
 
-/** The ways of paying a loan that the institution takes; without a policy only the usual one. */
+/** The payment options that the institution accepts for loans; without a policy only DEFAULT. */
 export function paymentOptionsOf(policy: Policy | undefined): readonly LoanPaymentOption[] {
   return policy?.paymentOptions ?? ['DEFAULT'];
 }

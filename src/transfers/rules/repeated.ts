@@ -24,7 +24,7 @@ export const reservedId = {
   detail: 'Ids that begin so are reserved.',
 } as const satisfies Outcome;
 
-/** The fields in which an order differs from the transfer that has its id; a field left out never differs. */
+/** The fields in which an order differs from the transfer that has its id. An omitted field never differs. */
 function differences(order: SubmittedOrder, first: FirstTransfer): string[] {
   const differs: Readonly<Record<string, boolean>> = {
     fromAccountId: order.fromAccountId !== first.fromAccountId,

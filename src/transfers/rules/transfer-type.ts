@@ -3,7 +3,7 @@ import type { AccountFacts } from './account.ts';
 import type { Facts } from './facts.ts';
 import type { TransferType } from './transfer.ts';
 
-/** What kind of transfer these two accounts make: the destination speaks first. */
+/** The type of a transfer between two accounts. The destination decides first. */
 export function deriveTransferType(
   actor: Actor,
   from: AccountFacts,
@@ -17,8 +17,8 @@ export function deriveTransferType(
 }
 
 /**
- * One user belongs to both memberships. To a member that user is the member: that somebody else belongs to both is
- * none of their business.
+ * Whether one user belongs to both memberships. For a member that must be the member: the memberships of other people stay
+ * hidden.
  */
 function isCrossMember(actor: Actor, fromCustomer: bigint, toCustomer: bigint, facts: Facts): boolean {
   const fromUsers = facts.usersOf(fromCustomer);

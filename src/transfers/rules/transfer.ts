@@ -6,15 +6,15 @@ import type { FailureCode } from '../../shared/failure-codes.ts';
 export { type TransferStatus, type TransferType, transferTypes } from '../../ledger/index.ts';
 export { type FailureCode, failureCodes } from '../../shared/failure-codes.ts';
 
-/** What a caller asks for; the id is the idempotency key, chosen by the caller or made at the edge. */
+/** A caller's order. The id is the idempotency key, chosen by the caller or made at the edge. */
 export interface TransferOrder {
   readonly transferId: string;
-  /** The id was derived from an `Idempotency-Key` of this caller's. */
+  /** The id was derived from an `Idempotency-Key` of this caller. */
   readonly isIdDerived?: true;
   readonly fromAccountId: string;
   readonly toAccountId: string;
   readonly amount: DecimalAmount;
-  /** Null: the source account's. */
+  /** Null: the currency of the source account. */
   readonly currencyCode: string | null;
   /** Null: derived from the accounts. */
   readonly transferType: TransferType | null;
@@ -22,24 +22,24 @@ export interface TransferOrder {
   readonly paymentOption: LoanPaymentOption | null;
   /** For an IRA_CONTRIBUTION; null: it counts for the current year. */
   readonly previousYearContribution: boolean | null;
-  /** A line for people on both sides; null: none. */
+  /** A line of text that both sides see; null: none. */
   readonly memo: string | null;
 }
 
-/** An order and who gave it. */
+/** An order with its caller. */
 export interface SubmittedOrder extends TransferOrder {
   readonly actor: Actor;
 }
 
-/** What may happen to a transfer that is pending. */
+/** An act on a pending transfer. */
 export type Act =
   | { readonly kind: 'cancel'; readonly actor: Actor; readonly origin: Origin }
   | { readonly kind: 'approve'; readonly origin: CommandOrigin }
   | { readonly kind: 'decline'; readonly origin: CommandOrigin }
-  /** Its time has come: it is posted or expires, as was laid down when it was held. */
+  /** The transfer is due: it posts or expires by the terms of its hold. */
   | { readonly kind: 'due' };
 
-/** What waits for a batch. The accounts, which never change, say what must be locked. */
+/** An order in the queue of batches. Its accounts never change, so they can be locked before it is read. */
 export type DeskOrder =
   | ({ readonly kind: 'initiate'; readonly origin: Origin } & SubmittedOrder)
   | {
@@ -51,7 +51,7 @@ export type DeskOrder =
     }
   | {
       readonly kind: 'reverse';
-      /** The new transfer's. */
+      /** The id of the new transfer. */
       readonly transferId: string;
       readonly originalId: string;
       readonly fromAccountId: string;
@@ -73,61 +73,61 @@ export interface Transfer {
   /** A public sentence beside the failure code. */
   readonly failureDetail: string | null;
   readonly memo: string | null;
-  /** With `limit_exceeded`, where it was read with the transfer. */
+  /** With `limit_exceeded`, if it was read with the transfer. */
   readonly exceededLimit?: ExceededLimit | null;
-  /** The transfer that this one takes back, where the caller may see that; and the one that takes this one back. */
+  /** The transfer that this one takes back, if the caller may see it; and the one that takes this one back. */
   readonly reverses?: string | null;
   readonly reversedBy?: string | null;
 }
 
-/** The limit that an order would exceed, as far as its caller may know. */
+/** The limit that an order would exceed, as far as the caller may know it. */
 export interface ExceededLimit {
-  /** Whose transfers count together. */
+  /** Transfers of one subject count together. */
   readonly subject: 'USER' | 'CUSTOMER' | 'ACCOUNT';
   /** TRANSFER bounds each transfer alone. */
   readonly period: 'TRANSFER' | 'DAY' | 'MONTH';
-  /** The most that a transfer may move until `resetsAt`. Null: others whom the caller may not see count as well. */
+  /** The most that a transfer may move until `resetsAt`. Null: transfers that the caller may not see count as well. */
   readonly remainingMinor: bigint | null;
-  /** When the period ends; null: never. */
+  /** The end of the period; null: never. */
   readonly resetsAt: Date | null;
 }
 
-/** What became of an order. All of these are ordinary answers; only a broken service throws. */
+/** The result of an order. All of these are ordinary results; a failure of the service throws instead. */
 export type Outcome =
-  /** Kept under its id, unless its source is not the caller's to see: then it is FAILED and nothing is kept. */
+  /** Stored under its id. If the caller may not see the source, it is FAILED and nothing is stored. */
   | { readonly kind: 'new'; readonly transfer: Transfer }
-  /** The same order under the same id: the transfer as it stands. */
+  /** The id repeats with the same order: the transfer in its present state. */
   | { readonly kind: 'replayed'; readonly transfer: Transfer }
-  /** The id belongs to another order. The fields that differ are told only to who may see that one. */
+  /** The id belongs to another order. `differs` is null if the caller may not see that order. */
   | { readonly kind: 'id_reused'; readonly differs: readonly string[] | null }
-  /** The amount, the currency or the id cannot be; the id is not used up. */
+  /** The amount, the currency or the id is invalid. The id stays free. */
   | { readonly kind: 'malformed'; readonly pointer: string; readonly detail: string };
 
-/** The result of a dry run never is a new transfer. */
+/** The result of a dry run is never a new transfer. */
 export type RepeatedOutcome = Exclude<Outcome, { readonly kind: 'new' }>;
 
-/** What became of an act on a pending transfer, or of a reversal. */
+/** The result of an act on a pending transfer, or of a reversal. */
 export type ActOutcome =
   | { readonly kind: 'changed'; readonly transfer: Transfer }
-  /** Nothing happened: why, and the transfer as it stands. */
+  /** Nothing changed: the reason, and the transfer in its present state. */
   | { readonly kind: 'unchanged'; readonly why: Unchanged; readonly transfer: Transfer }
-  /** There is none, or it is not this caller's to see. */
+  /** No such transfer, or the caller may not see it. */
   | { readonly kind: 'unknown' };
 
 export type Unchanged =
   /** COMPLETED or FAILED already. */
   | 'final'
-  /** Its time has not come. */
+  /** The transfer is not due yet. */
   | 'not_due'
-  /** This person has approved it already; another one must. */
+  /** This person has approved it already; another person must. */
   | 'approved_before'
-  /** Approved by one of two, or until its processing time: it waits on. */
+  /** Still pending: for a second approval, or until its processing time. */
   | 'waits'
-  /** An operator has locked or switched off the user who ordered it: the clock does not post it. */
+  /** An operator has locked or deactivated the user who ordered it: it does not post by the clock. */
   | 'orderer_shut_out'
-  /** Who may see it, but may not pay from its source. */
+  /** The caller sees the transfer, but may not pay from its source. */
   | 'not_allowed'
-  /** Only a completed transfer that is no reversal, and has none, can be reversed. */
+  /** Only a completed transfer that is not a reversal, and was not reversed, can be reversed. */
   | 'not_reversible';
 
 /** The person behind a member's token; null for a client. */

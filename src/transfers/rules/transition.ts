@@ -3,18 +3,18 @@ import type { Failure } from './decide.ts';
 import type { PendingTerms } from './policies.ts';
 import type { Act, Unchanged } from './transfer.ts';
 
-/** What an act does to a pending transfer. */
+/** The effect of an act on a pending transfer. */
 export type Transition =
   | { readonly to: 'posted' }
   | { readonly to: 'failed'; readonly failure: Failure }
-  /** Approved, and it waits on: for a second person, or until its processing time. */
+  /** Approved and still pending: for a second person, or until its processing time. */
   | { readonly to: 'pending'; readonly terms: PendingTerms }
   | { readonly to: 'nothing'; readonly why: Unchanged };
 
 /**
- * The act as it counts at a moment. An approval after the review's end comes too late, also where nobody has come yet to
- * post or expire the transfer: it finds what the clock has done. A refusal or a cancellation is in time until then: it
- * moves no money, and whoever sees a transfer PENDING may rely on it.
+ * The act as it counts at a moment. An approval after the review's end is too late, even if no process has posted or expired
+ * the transfer yet: it counts as `due`. A refusal or a cancellation is in time until the transfer has ended: it moves no
+ * money, and a caller that sees a transfer PENDING can rely on it.
  */
 export function actInTime(act: Act, terms: PendingTerms, at: Date): Act {
   const tooLate = act.kind === 'approve' && terms.heldFor === 'REVIEW' && at >= terms.dueAt;
@@ -22,8 +22,8 @@ export function actInTime(act: Act, terms: PendingTerms, at: Date): Act {
 }
 
 /**
- * What becomes of a pending transfer by an act at a moment. `approvedBy`: the names of each who has approved it before. Whether the
- * caller may do it is asked before.
+ * The whole table of the acts on a pending transfer. `approvedBy` has the names of each person who approved it before. The
+ * caller's right to the act was checked before.
  */
 export function transitionOf(
   act: Act,

@@ -14,7 +14,7 @@ import {
   selectPolicies,
 } from './setting-queries.ts';
 
-/** All that an institution lays down about transfers. Amounts are minor units. */
+/** An institution's rules about transfers. Amounts are minor units. */
 export interface TransferRules {
   readonly policies: readonly Policy[];
   readonly limits: readonly Limit[];
@@ -22,13 +22,13 @@ export interface TransferRules {
   readonly contributionLimits: readonly ContributionLimit[];
 }
 
-/** Saved; or under dual control proposed, until another person does the same with the same rules. */
+/** Saved; or under dual control proposed, until another person saves the same rules. */
 type SavedRules = { readonly kind: 'saved' } | Extract<Consent, { kind: 'proposed' }>;
 
 /**
- * Puts these rules in the place of those before. They hold for orders from then on, within a second in every process;
- * what is pending keeps the terms that it was held under. A limit keeps what it has counted while it keeps its key; so
- * under a key that was ever used nothing else may be counted: LimitKeyTakenError, and nothing is saved.
+ * Replaces the rules. The new ones bind orders within a second in every process; a pending transfer keeps the terms of its
+ * hold. A limit keeps its counters while it keeps its key. So a key that was used for another kind of limit throws
+ * LimitKeyTakenError, and nothing is saved.
  */
 export async function saveTransferRules(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
@@ -46,7 +46,7 @@ export async function saveTransferRules(
     if (taken !== undefined) throw new LimitKeyTakenError(taken);
     await replaceBusinessDays(tx, rules.businessDays);
     await replaceContributionLimits(tx, rules.contributionLimits);
-    // Last: they say whether the database asks for a second person.
+    // Last, because the policies decide whether the database demands a second person.
     await replacePolicies(tx, rules.policies);
     const change = changeOf(before, await selectRules(tx));
     const entry = { action: 'transfer.rules_changed', outcome: 'succeeded', subject, origin } as const;
@@ -55,7 +55,7 @@ export async function saveTransferRules(
   });
 }
 
-/** The service itself lays down its demo's rules, in a database without any; the database refuses it any others. */
+/** The service itself saves the rules of its demo, in a database without rules; the database refuses any others. */
 function isCommand(origin: CommandOrigin | Origin): origin is CommandOrigin {
   return origin.operator !== undefined;
 }
@@ -70,7 +70,7 @@ async function selectRules(tx: Transaction): Promise<TransferRules> {
   return { policies, limits, businessDays, contributionLimits };
 }
 
-/** Of each kind the rows that went and the rows that came. */
+/** The removed and the added rows of each kind. */
 function changeOf(before: TransferRules, after: TransferRules) {
   const only = (rules: TransferRules, others: TransferRules) =>
     Object.fromEntries(
@@ -83,7 +83,7 @@ function changeOf(before: TransferRules, after: TransferRules) {
   return { before: only(before, after), after: only(after, before) };
 }
 
-/** The same rules have the same one, in whatever order their files name them. */
+/** Does not depend on the order of the rows. */
 function fingerprintOf(rules: TransferRules): string {
   const kinds = ['policies', 'limits', 'businessDays', 'contributionLimits'] as const;
   const rows = kinds.map((kind) => rules[kind].map(asText).sort());
@@ -94,7 +94,7 @@ function asText(row: object): string {
   return JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 }
 
-/** What was counted for a user must not stand for a membership that happens to have the same key, nor a day's for a month. */
+/** A counter of a user must not count for a membership that has the same key, nor a daily counter for a month. */
 export class LimitKeyTakenError extends Error {
   override readonly name = 'LimitKeyTakenError';
   constructor(limitKey: number) {

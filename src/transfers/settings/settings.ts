@@ -8,7 +8,7 @@ export type ReadSettings = (institutionId: InstitutionId) => Promise<TransferSet
 
 const ageMillis = 1_000;
 
-/** Reads them once a second at most: a change holds in every process within that time. */
+/** Reads the settings at most once a second, so a change binds in every process within that time. */
 export function rememberSettings(database: Database): ReadSettings {
   const remembered = new Map<
     InstitutionId,
@@ -19,7 +19,7 @@ export function rememberSettings(database: Database): ReadSettings {
     if (known !== undefined && performance.now() - known.at < ageMillis) return known.settings;
     const settings = readSettings(database, institutionId);
     remembered.set(institutionId, { settings, at: performance.now() });
-    // What could not be read is not remembered.
+    // A failed read is not cached.
     settings.catch(() => remembered.delete(institutionId));
     return settings;
   };
