@@ -40,8 +40,8 @@ export type Moved =
 /**
  * The only rule of the ledger, pure. Bounds apply to new orders, not to facts: a change that lowers `posted - debitsPending`
  * must leave it at or above the floor, a change that raises `posted + creditsPending` must leave it at or below the ceiling.
- * A movement away from a bound, and settling an accepted hold (which moves neither figure), always pass, even if a core has
- * reported an account beyond its bound.
+ * A movement in the other direction, and settling an accepted hold (which moves neither figure), always pass, even if a core
+ * has reported an account beyond its bound.
  */
 export function move(state: AccountState, change: Change, bounds: Bounds): Moved {
   const posted = state.posted + (change.posted ?? 0n);

@@ -49,14 +49,14 @@ import {
   updatePending,
 } from './pending-queries.ts';
 
-/** What a batch stands on, locked and read by settle.ts. */
+/** The locked and read state that a batch decides on (settle.ts). */
 export interface Ground {
   readonly book: Book;
   readonly counters: Counters;
   readonly facts: Facts;
-  /** By the clock, whatever the business time of the institution. */
+  /** By the clock, even if the institution has a business time of its own. */
   readonly auditedAt: Date;
-  /** The transfers that have the ids asked for, each as whoever asks may see it. */
+  /** The transfers of the used ids, each as its caller may see it. */
   readonly existing: readonly AskedTransferRow[];
   readonly pending: readonly PendingRow[];
   readonly usages: readonly RecordedUsage[];
@@ -68,10 +68,10 @@ type Initiation = Extract<DeskOrder, { kind: 'initiate' }>;
 type TransitionOrder = Extract<DeskOrder, { kind: 'transition' }>;
 type Reversal = Extract<DeskOrder, { kind: 'reverse' }>;
 
-/** What the orders of one transaction do, one after the other, until it is all written at once. */
+/** Takes the orders of one transaction in turn, and collects their changes until all are written at once. */
 export class Batch {
   readonly #ground: Ground;
-  /** As this batch leaves them, by id. */
+  /** By id, with the changes of this batch. */
   readonly #transfers: Map<string, TransferRow>;
   readonly #pending: Map<bigint, PendingRow>;
   readonly #added: OrderedTransferRow[] = [];
@@ -80,7 +80,7 @@ export class Batch {
   readonly #postponed = new Map<bigint, PendingRow>();
   readonly #approvals: Approval[] = [];
   readonly #loanPayments: LoanPayment[] = [];
-  /** By the id of the transfer that paid; those of this batch too, since it may reverse them. */
+  /** By the id of the paying transfer, including this batch's, which it may reverse. */
   readonly #paymentsOf: Map<string, LoanPayment>;
   readonly #usesAdded: RecordedUsage[] = [];
   readonly #usesGivenBack: RecordedUsage[] = [];
@@ -132,7 +132,7 @@ export class Batch {
     const transfer = toTransfer(order, postingKey, judgement, facts.at);
     // Uses up no id: else a member could take ids without an account.
     if (judgement.from === undefined) return { kind: 'new', transfer };
-    // Told only where a free id would have been used up: who leaves nothing asks about ids for nothing.
+    // Revealed only if a free id would have been used up: otherwise a caller could test ids without a trace.
     if (first !== undefined) return repeated(order, first);
     if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);
     this.#add({ ...transfer, origin: order.origin });
@@ -177,7 +177,7 @@ export class Batch {
     const terms = this.#pending.get(transfer.transferKey);
     if (transfer.status !== 'PENDING' || terms === undefined) return unchanged('final');
 
-    // What the clock does not post waits for a person, who is never too late.
+    // A transfer that does not post by the clock waits for a person, who is never too late.
     const isForPersons = terms.isOrdererShutOut && terms.whenDue === 'POST';
     const act = isForPersons ? asked : actInTime(asked, terms, facts.at);
     const operator = act.kind === 'approve' || act.kind === 'decline' ? nameOf(act.origin.operator) : null;
@@ -202,14 +202,14 @@ export class Batch {
     return { kind: 'changed', transfer: finished };
   }
 
-  /** Who ordered it, and who may pay from its source; a client acts for its institution. */
+  /** The user who ordered it, a person who may pay from its source, or a client of the institution. */
   #mayCancel(actor: Actor, transfer: TransferRow): boolean {
     if (actor.kind === 'client' || transfer.userKey === actor.userKey) return true;
     const { fromKey } = transfer;
     return fromKey !== null && this.#ground.facts.holding(fromKey, actor.personKey)?.mayPay === true;
   }
 
-  /** An account that the core closed, or restricted, while money waited for it takes and gives none. */
+  /** An account that the core closed or restricted meanwhile neither pays nor receives. */
   #stoppedMeanwhile({ fromAccountId, toAccountId }: TransferRow) {
     const { facts } = this.#ground;
     const [from, to] = [facts.account(fromAccountId), facts.account(toAccountId)];
@@ -246,7 +246,7 @@ export class Batch {
         throw new Error('transfers: a pending one without accounts');
       const payment = postHeld(transfer, from, to, transferKey, book);
       if (payment !== null) this.#pay(transfer, payment);
-      // It has counted for good; a contribution can still be reversed.
+      // Its amounts count permanently, except that a contribution can still be reversed.
       this.#usesGivenBack.push(...mine.filter((usage) => usage.limitKey !== contributionKey));
     } else {
       releaseHeld(amountMinor, fromAccountId, toAccountId, transferKey, book);
@@ -261,8 +261,8 @@ export class Batch {
   }
 
   /**
-   * Takes a completed transfer back, by a new one in the other direction. It is an order of the institution: no limits
-   * and no review, but whoever was paid must still have the money. Once at most.
+   * Takes a completed transfer back by a new one in the other direction, at most once. It is an order of the institution:
+   * no limits and no review, but the payee must still have the money.
    */
   #reverse(order: Reversal, postingKey: bigint): Outcome | ActOutcome {
     const { facts, book, counters, usages } = this.#ground;
@@ -293,7 +293,7 @@ export class Batch {
               { accountId: to.accountId, change: { posted: amountMinor }, bounds: unbounded },
             ) === null
           ? null
-          : ({ code: 'insufficient_funds', detail: 'Whoever was paid has less available now.' } as const);
+          : ({ code: 'insufficient_funds', detail: 'The payee has less available now.' } as const);
     const transfer: OrderedTransferRow = {
       ...original,
       transferKey: postingKey,
@@ -346,13 +346,13 @@ export class Batch {
     this.#events.push(data === undefined ? event : { ...event, data });
   }
 
-  /** The transfer that has the id, from before or from earlier in this batch, as the caller may see it. */
+  /** The transfer that has the id, from an earlier batch or from this one, as the caller may see it. */
   #seen(transferId: string, actor: Actor | null): SeenTransferRow | undefined {
     const transfer = this.#transfers.get(transferId);
     if (transfer === undefined) return undefined;
     const personKey = actor === null ? null : personOf(actor);
     const { fromKey, toKey, reversesKey } = transfer;
-    // Read for its own source account, which an order under a used id need not name.
+    // Read with its own source account, which an order under a used id may not name.
     const before = this.#ground.existing.find((row) => row.id === transferId && row.personKey === personKey);
     const sources = reversesKey === null ? [fromKey] : [fromKey, toKey];
     const holds = sources.some(
@@ -361,7 +361,7 @@ export class Batch {
     return { ...transfer, sourceHeld: before?.sourceHeld ?? holds };
   }
 
-  /** What the orders taken so far write, in this order: what a trigger looks for stands before the row that it is looked for from. */
+  /** The writes of the orders so far. The order matters: a trigger finds only rows that were written before. */
   writes(institutionId: InstitutionId): readonly Write[] {
     const { book, counters, facts } = this.#ground;
     const { at } = facts;
@@ -422,7 +422,7 @@ export function toTransfer(
   };
 }
 
-/** Numbered by the entries it made, so that a reader of one account's events sees no gap. */
+/** Carries the numbers of its entries, so that a reader of one account's events sees no gap. */
 function toEvent(transfer: TransferRow, book: Book, wasPending: boolean): NewEvent {
   const { transferKey: subjectKey, status } = transfer;
   if (status === 'FAILED' && !wasPending) return { kind: 'transfer.failed', subjectKey };

@@ -12,26 +12,26 @@ import {
 
 export interface GroupCommitOptions<Order, Outcome> {
   readonly database: Database;
-  /** How many batches may be under way at once: connections in use. */
+  /** Batches that may run at once, each on a connection of its own. */
   readonly lanes: number;
   readonly maxBatch: number;
-  /** Orders unanswered beyond this, or beyond their caller's share of it, are refused at once: Problem `overloaded`. */
+  /** Orders in the queue beyond this, or beyond their caller's share of it, are refused: Problem `overloaded`. */
   readonly maxWaiting: number;
-  /** How long an order may wait for its answer before it is given up. */
+  /** The queue gives up an order that has no outcome by then. */
   readonly deadlineMillis: number;
-  /** What an order locks or must be alone with: two batches under way never share a key. */
+  /** The accounts and ids of an order: two running batches never share a key. */
   readonly keysOf: (order: Order) => readonly string[];
-  /** Whose order it is: batches take the callers' orders in turns, so that a flood of one's holds up nobody else's. */
+  /** A batch takes the callers' orders in turns, so that a flood of one caller does not hold up the others. */
   readonly callerOf: (order: Order) => string;
   /**
-   * The work of a batch, in one transaction: an outcome per order, in order. With `patient` false it must throw
+   * Runs a batch in one transaction and returns an outcome per order. With `patient` false it must throw
    * AccountsBusyError instead of waiting for locks. It may be run again, so it must be idempotent by key. It throws
    * OrdersRefusedError before it writes if some of the orders must not be done.
    */
   readonly run: (tx: Transaction, orders: readonly Order[], patient: boolean) => Promise<readonly Outcome[]>;
   /** An order as it is run again after a commit that carried it was sent and the response lost. */
   readonly onceSent: (order: Order) => Order;
-  /** Members of the problem when an order's outcome cannot be known. */
+  /** Members of the problem `outcome_unknown`. */
   readonly membersWhenUnknown: (order: Order) => Record<string, unknown>;
 }
 
@@ -42,9 +42,9 @@ interface Waiter<Order, Outcome> {
   readonly deadline: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
-  /** A commit that carried this order was sent and its answer lost. */
+  /** A commit with this order was sent, and the response was lost. */
   unknown: boolean;
-  /** Found locked by a stranger: tried again apart from the others, without waiting for locks. */
+  /** Another transaction held a lock on its accounts: it runs apart from the others, without waiting for locks. */
   cautious: boolean;
   notBefore: number;
 }
@@ -55,7 +55,7 @@ interface Batch<Order, Outcome> {
   readonly begunAt: number;
 }
 
-/** No Set of what comes and goes: it leaves old tables behind, and in them what went (ADR 11). */
+/** Arrays, not Sets: a long-lived Set keeps removed entries in its old tables (ADR 11). */
 interface Queue<Order, Outcome> {
   waiting: Waiter<Order, Outcome>[];
   underWay: Batch<Order, Outcome>[];
@@ -79,12 +79,15 @@ export class OrdersRefusedError extends Error {
 }
 
 /**
- * Orders that arrive while a commit is under way share the next one: one caller alone pays one commit, a hundred
- * share one. Each institution has its queue, and the lanes go round them.
+ * The queue of batches. Orders that arrive while a commit is under way share the next one: a single caller pays one commit, a
+ * hundred callers share one. Each institution has its queue, and the lanes serve the queues in turn.
  *
- * What goes wrong stays with whom it concerns: a batch that lost a race is run again; a poison order is found by
- * halving and fails alone; a refused order leaves its batch, which runs again; orders on an account that a stranger has locked wait apart from the others; a lost
- * answer to a commit is resolved by running the same orders again, whose ids tell what had happened.
+ * A failure stays with its orders:
+ * - A batch that lost a race runs again.
+ * - The queue halves a failing batch until the poison order fails alone.
+ * - A refused order leaves its batch, and the others run again.
+ * - Orders on an account that another transaction has locked wait apart from the others.
+ * - After a lost response to a commit the same orders run again; their ids show which were committed.
  *
  * Rejections: Problem `overloaded` and `database_unavailable` (nothing was or will be written), `outcome_unknown`,
  * `internal_error` (nothing was written).
@@ -92,7 +95,7 @@ export class OrdersRefusedError extends Error {
 export class GroupCommit<Order, Outcome> {
   readonly #options: GroupCommitOptions<Order, Outcome>;
   readonly #queues = new Map<InstitutionId, Queue<Order, Outcome>>();
-  readonly #places: FairShare;
+  readonly #shares: FairShare;
   #waitingCount = 0;
   #freeLanes: number;
   #pumpScheduled = false;
@@ -100,14 +103,14 @@ export class GroupCommit<Order, Outcome> {
 
   constructor(options: GroupCommitOptions<Order, Outcome>) {
     this.#options = options;
-    this.#places = new FairShare(options.maxWaiting);
+    this.#shares = new FairShare(options.maxWaiting);
     this.#freeLanes = options.lanes;
   }
 
   submit(institutionId: InstitutionId, order: Order): Promise<Outcome> {
     const caller = `${institutionId} ${this.#options.callerOf(order)}`;
-    if (!this.#places.take(caller)) return Promise.reject(overloaded());
-    const answered = new Promise<Outcome>((resolve, reject) => {
+    if (!this.#shares.take(caller)) return Promise.reject(overloaded());
+    const outcome = new Promise<Outcome>((resolve, reject) => {
       const waiter: Waiter<Order, Outcome> = {
         order,
         keys: this.#options.keysOf(order),
@@ -121,7 +124,7 @@ export class GroupCommit<Order, Outcome> {
       };
       this.#enqueue(institutionId, waiter);
     });
-    return answered.finally(() => this.#places.free(caller));
+    return outcome.finally(() => this.#shares.free(caller));
   }
 
   #enqueue(institutionId: InstitutionId, waiter: Waiter<Order, Outcome>): void {
@@ -135,7 +138,7 @@ export class GroupCommit<Order, Outcome> {
     this.#schedulePump();
   }
 
-  /** After the events of this turn, so that orders that arrived together go together. */
+  /** After the events of this turn, so that orders that arrive together share a batch. */
   #schedulePump(): void {
     if (this.#pumpScheduled) return;
     this.#pumpScheduled = true;
@@ -156,7 +159,7 @@ export class GroupCommit<Order, Outcome> {
         this.#schedulePump();
       });
     }
-    // Orders that pause, and deadlines of those that wait, need somebody to look at them.
+    // For orders that pause, and for the deadlines of waiting orders.
     if (this.#waitingCount > 0) this.#ticker ??= setInterval(() => this.#schedulePump(), tickMillis);
     else if (this.#ticker !== undefined) {
       clearInterval(this.#ticker);
@@ -180,7 +183,7 @@ export class GroupCommit<Order, Outcome> {
   #takeBatch(queue: Queue<Order, Outcome>): Batch<Order, Outcome> | undefined {
     const now = performance.now();
     const taken: Waiter<Order, Outcome>[] = [];
-    // Keys of those passed over: who came later must not overtake them on the same account.
+    // Keys of skipped orders: a later order must not overtake them on the same account.
     const reserved = new Set<string>();
     for (const waiter of inTurns(queue.waiting, ({ caller }) => caller)) {
       if (taken.length === this.#options.maxBatch) break;
@@ -227,7 +230,7 @@ export class GroupCommit<Order, Outcome> {
     try {
       await this.#attempt(institutionId, batch.waiters, postponed);
     } catch (error) {
-      // A defect of this queue itself; nobody may be left waiting for ever.
+      // A defect of this queue; no caller may wait forever.
       for (const waiter of batch.waiters) waiter.reject(this.#failed(waiter, error));
     }
     queue.underWay.splice(queue.underWay.indexOf(batch), 1);
@@ -266,7 +269,7 @@ export class GroupCommit<Order, Outcome> {
           left = free;
           patient = free[0]?.cautious !== true;
         } else if (state === sqlState.lockNotAvailable && patient && reruns < maxReruns) {
-          // A stranger holds a lock. Find out which account without waiting for it again.
+          // Another transaction holds a lock. Run again without waiting, to learn on which account.
           patient = false;
           reruns += 1;
         } else if (state !== undefined && rerunAtOnce.has(state) && reruns < maxReruns) {
@@ -279,7 +282,7 @@ export class GroupCommit<Order, Outcome> {
           left = this.#dropExpired(left, error);
           await pause(tickMillis);
         } else if (error instanceof Problem && error.code === 'database_unavailable') {
-          // Nothing of this attempt was written, but the one before it may have been.
+          // This attempt wrote nothing, but an earlier one may have been committed.
           reruns += 1;
           const [unknown, fresh] = partition(left, (waiter) => waiter.unknown);
           if (reruns > maxReruns) for (const waiter of fresh) waiter.reject(error);
@@ -322,8 +325,8 @@ export class GroupCommit<Order, Outcome> {
 }
 
 /**
- * A batch costs as much as five to eight orders whatever is in it (ADR 12): beside another go only as many as are worth
- * that, and not few beside many. The others wait for a commit that will come soon, unless it is held up.
+ * A batch costs as much as five to eight orders (ADR 12). So another one starts beside it only with enough orders. Fewer
+ * orders wait for the commit that will come soon, unless it is held up.
  */
 function worthALane<Order, Outcome>({ waiting, underWay }: Queue<Order, Outcome>): boolean {
   const newest = underWay.at(-1);
@@ -334,7 +337,7 @@ function worthALane<Order, Outcome>({ waiting, underWay }: Queue<Order, Outcome>
 
 const fewestBeside = 16;
 
-/** The database tells its callers of a lock that was not to be had as a Problem; here its code matters. */
+/** The database reports a lock timeout as a Problem; here its SQLSTATE matters. */
 function causeOf(error: unknown): unknown {
   return error instanceof Problem && error.code === 'overloaded' ? error.cause : error;
 }

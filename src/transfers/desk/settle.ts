@@ -38,10 +38,10 @@ export const maxAheadMillis = 60_000;
 
 export interface SettleDeps {
   readonly clock: Clock;
-  /** By which the institution does business; left out, that is the clock. The audit goes by the clock. */
+  /** The institution's business time; without it the clock. The audit uses the clock. */
   readonly businessTime?: BusinessTime;
   readonly postingKeys: PostingKeys;
-  /** May be a moment old. */
+  /** At most a second old. */
   readonly settings: ReadSettings;
   /** Those of the tokens that are no longer active. */
   readonly inactiveTokens: (
@@ -53,12 +53,25 @@ export interface SettleDeps {
 }
 
 /**
- * A batch of one institution's orders, in the caller's transaction. In this order, always: lock the accounts; only
- * then read about them and their people (in new statements, which see what others committed while we waited), and
- * which orders are `confirmed`; so learn which counters to lock; decide those that are confirmed, order by order; write
- * with a few set-based statements, COMMIT right behind them.
+ * Settles a batch of one institution's orders in the caller's transaction. Each step is one packet with one Sync; the
+ * statements of a packet run in this order, and each has a snapshot of its own.
  *
- * Idempotent by transfer id, so it may be run again. With `patient` false it throws AccountsBusyError rather than wait.
+ * | step    | statement                          | lock               | why                                             |
+ * |---------|------------------------------------|--------------------|-------------------------------------------------|
+ * | 1 lock  | Book.lock                          | balances, by key   | no other batch moves these accounts             |
+ * | 1 read  | selectAccountFacts                 |                    | accounts and holders, as of the lock            |
+ * |         | selectIdempotencyKeys              |                    | which ids are used                              |
+ * |         | readChanging                       |                    | only for acts on earlier transfers              |
+ * |         | inactiveTokens                     |                    | a token that ended while the order waited       |
+ * | 1b read | selectDetails                      |                    | only if an account is an IRA: its owner         |
+ * | 2 lock  | selectCountersForUpdate            | counters, by key   | the limits that may bind these accounts         |
+ * | 2 read  | memberships, limits, details       |                    | behind the counters' locks                      |
+ * |         | selectTransfersById                |                    | only the transfers of used ids                  |
+ * | 3       | Batch.take, an order at a time     |                    | pure rules (rules/decide.ts, rules/apply.ts)    |
+ * | 4 write | Batch.writes, then COMMIT          |                    | each statement checks its own row count         |
+ *
+ * Idempotent by transfer id, so it may run again. With `patient` false it throws AccountsBusyError instead of waiting in
+ * step 1. OrdersRefusedError leaves step 1 if a caller's token has ended.
  */
 export async function settle(
   deps: SettleDeps,
@@ -76,7 +89,7 @@ export async function settle(
     try {
       outcomes = orders.map((order, index) => batch.take(order, postingKeys[index] as bigint));
     } catch (error) {
-      // What the counters are locked by was changed before it was read. Nothing is written yet: once more.
+      // A limit or an IRA's owner changed between the locks and the reads. Nothing is written yet, so lock and read again.
       if (!(error instanceof CounterNotLockedError) || tries === triesOfABatch) throw error;
       limits = ground.facts.limits;
       continue;
@@ -86,7 +99,7 @@ export async function settle(
   }
 }
 
-/** The present of an institution. */
+/** The institution's present time. */
 export function businessNow({ clock, businessTime }: SettleDeps, institutionId: InstitutionId): Date {
   const now = clock();
   return businessTime?.(institutionId, now) ?? now;
@@ -94,10 +107,7 @@ export function businessNow({ clock, businessTime }: SettleDeps, institutionId: 
 
 const triesOfABatch = 4;
 
-/**
- * Everything that a judgement needs, as it stands now: for who only wants to know what would be. Nothing is locked and
- * nothing is written.
- */
+/** Reads everything that a judgement needs, for a dry run: without locks, and without a write. */
 export async function look(
   deps: SettleDeps,
   tx: Transaction,
@@ -136,7 +146,7 @@ export async function look(
   return { book, counters: new Counters(counters, names), facts, existing: existing[0] };
 }
 
-/** What an order may count against: the limits of who pays and, paid into an IRA, the yearly one of its owner. */
+/** The counters of an order: those of the payer's limits and, for an IRA, that of the owner's yearly limit. */
 function countersNeeded(
   order: {
     readonly actor: Actor;
@@ -178,7 +188,6 @@ async function lockAndRead(
     const ids = order.kind === 'reverse' ? [order.transferId, order.originalId] : [order.transferId];
     return ids.map((transferId) => ({ transferId, personKey }));
   });
-  // Sent together, run in this order: each statement has a snapshot of its own, taken when the one before is done.
   const tokens = [...new Set(orders.flatMap((order) => actorOf(order)?.token ?? []))];
   const [book, read, used, changing, inactive] = await Promise.all([
     patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),
@@ -192,7 +201,7 @@ async function lockAndRead(
   ]);
 
   requireActiveTokens(orders, inactive);
-  // After the locks. What an account has seen later moves no order to another day: only its entries are dated by it.
+  // Read after the locks. An account's later entries date its new entries, but never move an order to another day.
   const at = businessNow(deps, tx.institutionId);
   if (deps.onAhead !== undefined) {
     const ahead = book.seenAfter(new Date(at.getTime() + maxAheadMillis));
@@ -206,13 +215,13 @@ async function lockAndRead(
     return countersNeeded({ ...order, previousYear }, owned, recentLimits, day);
   });
   const names = distinct([...needed, ...changing.usages]);
-  // Who belongs to which memberships matters between two of them; most pay within their own.
+  // Memberships matter only for orders between two of them; most orders stay within one.
   const between = orders.filter(
     ({ fromAccountId, toAccountId }) => owned(fromAccountId)?.customerKey !== owned(toAccountId)?.customerKey,
   );
   const actors = between.flatMap((order) => actorOf(order) ?? []);
-  // Behind the counters' locks what they were found by: an operator, or the core, may have changed it before or while we
-  // waited. What counts elsewhere now is not locked, and the batch reads anew.
+  // An operator or the core may have changed the limits or the owners while this batch waited for the counters. If an order
+  // then needs another counter, the batch starts again (CounterNotLockedError).
   const [counters, people, limits, details, existing] = await Promise.all([
     selectCountersForUpdate(tx, names),
     readPeople(tx, actors, read.accounts),
@@ -242,7 +251,7 @@ function requireActiveTokens(orders: readonly DeskOrder[], inactive: ReadonlySet
 
 const noTokens: ReadonlySet<PresentedToken> = new Set();
 
-/** What only acts on earlier transfers need. */
+/** Read only for acts on earlier transfers. */
 async function readChanging(tx: Transaction, changingIds: readonly string[]) {
   const [pending, usages, paymentsOf, reversedKeys] = await Promise.all([
     selectPending(tx, changingIds),
@@ -268,7 +277,7 @@ async function readAccounts(tx: Transaction, accountIds: readonly string[]) {
   return { accounts, holding };
 }
 
-/** What only loans and IRAs have. Most batches are of neither, and ask nothing. */
+/** The details of loans and IRAs. Most batches have neither, and read nothing. */
 function detailsOf(tx: Transaction, accounts: readonly AccountFacts[]): Promise<AccountFacts[]> {
   const detailed = accounts.filter((account) => account.category !== 'DEPOSIT' || isIra(account));
   return selectDetails(tx, detailed);
@@ -279,7 +288,7 @@ function byId(accounts: readonly AccountFacts[]): Facts['account'] {
   return (accountId) => known.get(accountId);
 }
 
-/** Who of those who order belongs to which memberships. To a client the users of the accounts' memberships matter. */
+/** The memberships of the callers; for a client the users of the accounts' memberships. */
 async function readPeople(
   tx: Transaction,
   actors: readonly Actor[],
@@ -298,10 +307,10 @@ async function readPeople(
     if (known === undefined) usersByCustomer.set(customerKey, new Set([personKey]));
     else known.add(personKey);
   }
-  return { usersOf: (customerKey) => usersByCustomer.get(customerKey) ?? nobody };
+  return { usersOf: (customerKey) => usersByCustomer.get(customerKey) ?? noPersons };
 }
 
-const nobody: ReadonlySet<bigint> = new Set();
+const noPersons: ReadonlySet<bigint> = new Set();
 
 function actorOf(order: DeskOrder): Actor | undefined {
   if (order.kind === 'initiate') return order.actor;

@@ -10,7 +10,7 @@ import {
 } from '../../storage/index.ts';
 import type { Counter, CounterName } from '../rules/limits.ts';
 
-// A look-up by the whole key for each name: no plan can scan the table, whatever its statistics are.
+// A look-up by the whole key for each name: no plan can scan the table, even with wrong statistics.
 const countersByName = `
   select c.*
   from unnest($2::integer[], $3::bigint[], $4::date[]) as n (limit_key, subject_key, period_start)

@@ -10,7 +10,7 @@ export interface AccountFacts {
   readonly overdraftLimit: bigint;
   readonly transferRestriction: 'EXCLUDE_ALL' | 'EXCLUDE_AS_FROM' | 'EXCLUDE_AS_TO' | null;
   readonly loan: LoanDues | null;
-  /** An IRA's holder of record, against whose yearly limit a contribution counts. */
+  /** An IRA's holder of record, whom the yearly limit on contributions binds. */
   readonly owner: { readonly personKey: bigint; readonly birthDate: string | null } | null;
 }
 

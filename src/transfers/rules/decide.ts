@@ -196,7 +196,7 @@ export function capsOn(
     },
     {
       code: 'exceeds_payoff',
-      detail: 'The amount is more than what is owed on the destination account.',
+      detail: 'The amount is more than the debt on the destination account.',
       headroom: least(headroomIn(destination, boundsOf(to, option)), optionHeadroom(to, option)),
     },
     {
