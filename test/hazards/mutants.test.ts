@@ -8,7 +8,7 @@ import type { Actor } from '../../src/institutions/index.ts';
 import type * as Ledger from '../../src/ledger/index.ts';
 import type * as Storage from '../../src/storage/index.ts';
 import { Database } from '../../src/storage/index.ts';
-import type * as GroupCommits from '../../src/transfers/desk/group-commit.ts';
+import type * as BatchQueues from '../../src/transfers/desk/batch-queue.ts';
 import type * as CounterQueries from '../../src/transfers/limits/counter-queries.ts';
 
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -503,9 +503,9 @@ const checks = {
   },
 
   'a poison order fails alone': async (program) => {
-    const { GroupCommit } = await program.load<typeof GroupCommits>('transfers/desk/group-commit.ts');
+    const { BatchQueue } = await program.load<typeof BatchQueues>('transfers/desk/batch-queue.ts');
     const database = { transaction: (_: unknown, work: (tx: unknown) => unknown) => work({}) };
-    const queue = new GroupCommit<string, string>({
+    const queue = new BatchQueue<string, string>({
       database: database as unknown as Storage.Database,
       lanes: 1,
       maxBatch: 64,
@@ -530,7 +530,7 @@ const checks = {
   },
 
   'a lost commit response is never reported as a failure': async (program) => {
-    const { GroupCommit } = await program.load<typeof GroupCommits>('transfers/desk/group-commit.ts');
+    const { BatchQueue } = await program.load<typeof BatchQueues>('transfers/desk/batch-queue.ts');
     // Another copy's Problem class is recognized by its code alone; this one must be the program's own.
     const { Problem } = await program.load<typeof import('../../src/shared/problem.ts')>('shared/problem.ts');
     let times = 0;
@@ -541,7 +541,7 @@ const checks = {
         throw new Problem('database_unavailable', 'It cannot be reached.');
       },
     };
-    const queue = new GroupCommit<string, string>({
+    const queue = new BatchQueue<string, string>({
       database: database as unknown as Storage.Database,
       lanes: 1,
       maxBatch: 64,
@@ -1049,19 +1049,19 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a batch with a poison order fails as a whole',
-    file: 'transfers/desk/group-commit.ts',
+    file: 'transfers/desk/batch-queue.ts',
     instead: ['} else if (left.length > 1) {', '} else if (left.length > 1_000) {'],
     caughtBy: 'a poison order fails alone',
   },
   {
     name: 'the queue has no bound',
-    file: 'transfers/desk/group-commit.ts',
+    file: 'transfers/desk/batch-queue.ts',
     instead: ['new FairShare(options.maxWaiting)', 'new FairShare(Number.MAX_SAFE_INTEGER)'],
     caughtBy: 'a poison order fails alone',
   },
   {
     name: 'a commit whose response was lost is reported as not written',
-    file: 'transfers/desk/group-commit.ts',
+    file: 'transfers/desk/batch-queue.ts',
     instead: ['waiter.unknown = true;', ''],
     caughtBy: 'a lost commit response is never reported as a failure',
   },

@@ -27,7 +27,7 @@ import {
   selectUsersOfCustomers,
 } from './account-queries.ts';
 import { Batch, type Ground } from './batch.ts';
-import { OrdersRefusedError } from './group-commit.ts';
+import { OrdersRefusedError } from './batch-queue.ts';
 import { selectLoanPayments } from './loan-payment-queries.ts';
 import { selectPending } from './pending-queries.ts';
 

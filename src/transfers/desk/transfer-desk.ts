@@ -1,18 +1,18 @@
 import type { Actor } from '../../institutions/index.ts';
 import type { Database, InstitutionId } from '../../storage/index.ts';
 import type { ActOutcome, DeskOrder, Outcome } from '../rules/transfer.ts';
-import { GroupCommit } from './group-commit.ts';
+import { BatchQueue } from './batch-queue.ts';
 import { type SettleDeps, settle } from './settle.ts';
 
 /** Takes every order that moves money. The queue collects orders into batches; a batch is one transaction. */
 export interface TransferDesk {
   readonly deps: SettleDeps;
-  readonly queue: GroupCommit<DeskOrder, Outcome | ActOutcome>;
+  readonly queue: BatchQueue<DeskOrder, Outcome | ActOutcome>;
 }
 
 /** `ledger` has connections for the lanes alone. */
 export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDesk {
-  const queue = new GroupCommit<DeskOrder, Outcome | ActOutcome>({
+  const queue = new BatchQueue<DeskOrder, Outcome | ActOutcome>({
     database: ledger,
     lanes: transferLanes,
     maxBatch: 256,

@@ -10,7 +10,7 @@ import {
   type Transaction,
 } from '../../storage/index.ts';
 
-export interface GroupCommitOptions<Order, Outcome> {
+export interface BatchQueueOptions<Order, Outcome> {
   readonly database: Database;
   /** Batches that may run at once, each on a connection of its own. */
   readonly lanes: number;
@@ -92,8 +92,8 @@ export class OrdersRefusedError extends Error {
  * Rejections: Problem `overloaded` and `database_unavailable` (nothing was or will be written), `outcome_unknown`,
  * `internal_error` (nothing was written).
  */
-export class GroupCommit<Order, Outcome> {
-  readonly #options: GroupCommitOptions<Order, Outcome>;
+export class BatchQueue<Order, Outcome> {
+  readonly #options: BatchQueueOptions<Order, Outcome>;
   readonly #queues = new Map<InstitutionId, Queue<Order, Outcome>>();
   readonly #shares: FairShare;
   #waitingCount = 0;
@@ -101,7 +101,7 @@ export class GroupCommit<Order, Outcome> {
   #pumpScheduled = false;
   #ticker: NodeJS.Timeout | undefined;
 
-  constructor(options: GroupCommitOptions<Order, Outcome>) {
+  constructor(options: BatchQueueOptions<Order, Outcome>) {
     this.#options = options;
     this.#shares = new FairShare(options.maxWaiting);
     this.#freeLanes = options.lanes;

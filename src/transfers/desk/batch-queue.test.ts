@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { AccountsBusyError } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Database, InstitutionId, Transaction } from '../../storage/index.ts';
-import { GroupCommit, OrdersRefusedError } from './group-commit.ts';
+import { BatchQueue, OrdersRefusedError } from './batch-queue.ts';
 
 interface Order {
   readonly id: string;
@@ -22,7 +22,7 @@ function aQueue(maxBatch: number, maxWaiting: number, lanes = 1) {
   const gate = Promise.withResolvers<void>();
   const transaction: Database['transaction'] = (institution, work) =>
     work({ institutionId: institution } as Transaction);
-  const queue = new GroupCommit<Order, string>({
+  const queue = new BatchQueue<Order, string>({
     database: { transaction } as unknown as Database,
     lanes,
     maxBatch,
@@ -106,7 +106,7 @@ function aCheckingQueue({ commit = async () => {} } = {}) {
       throw error;
     }
   };
-  const queue = new GroupCommit<Order, string>({
+  const queue = new BatchQueue<Order, string>({
     database: { transaction } as unknown as Database,
     lanes: 1,
     maxBatch: 100,
@@ -252,7 +252,7 @@ test('a check that fails after its run was given up does not refuse the order, w
   const nextRun = Promise.withResolvers<void>();
   const transaction: Database['transaction'] = async (institution, work) =>
     work({ institutionId: institution } as Transaction);
-  const queue = new GroupCommit<Order, string>({
+  const queue = new BatchQueue<Order, string>({
     database: { transaction } as unknown as Database,
     lanes: 1,
     maxBatch: 4,
