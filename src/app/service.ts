@@ -7,6 +7,7 @@ import {
   authorizationServerMetadata,
   changePassword,
   confirmEmail,
+  type DepositOpening,
   getActivationCode,
   getEmailCode,
   identify,
@@ -178,14 +179,14 @@ function servicesOf(context: AppContext, desk: TransferDesk, isStopping: () => b
     },
     activateMember: async (actor, activation, origin) => {
       const postingKey = await postingKeys.next();
-      const activating = activateMember(auth, actor, activation, origin, (tx, personKey, at) =>
-        payDueOpening(tx, personKey, postingKey, at),
-      );
+      const depositOpening: DepositOpening = (tx, personKey, at) =>
+        payDueOpening(tx, personKey, postingKey, at);
+      const activating = activateMember({ ...auth, depositOpening }, actor, { ...activation, origin });
       const { userId } = await noteRefusal(auth.audit, 'user.activated', actor, origin, activating);
       return getProfile(database, actor, userId, 'USER_ID', nowAt(actor));
     },
     changePassword: async (actor, change, origin) => {
-      const changing = changePassword(auth, actor, change, origin);
+      const changing = changePassword(auth, actor, { ...change, origin });
       await noteRefusal(auth.audit, 'user.password_changed', actor, origin, changing);
       return getProfile(database, actor, actor.userId, 'USER_ID', nowAt(actor));
     },
@@ -193,7 +194,7 @@ function servicesOf(context: AppContext, desk: TransferDesk, isStopping: () => b
     updateContact: (actor, customerId, change, origin) =>
       updateContact(registration, actor, customerId, change, origin),
     confirmEmail: async (actor, emailCode, origin) => {
-      const confirming = confirmEmail(auth, actor, emailCode, origin);
+      const confirming = confirmEmail(auth, actor, { emailCode, origin });
       const { userId } = await noteRefusal(auth.audit, 'user.email_confirmed', actor, origin, confirming);
       return getProfile(database, actor, userId, 'USER_ID', nowAt(actor));
     },
@@ -211,11 +212,11 @@ function servicesOf(context: AppContext, desk: TransferDesk, isStopping: () => b
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
     listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, filter, page),
     readEvents: ({ institutionId }, page) => readEvents(database, institutionId, page),
-    getActivationCode: (actor, eventId, origin) => getActivationCode(auth, actor, eventId, origin),
+    getActivationCode: (actor, eventId, origin) => getActivationCode(auth, actor, { eventId, origin }),
     acknowledgeActivationCode: (actor, eventId, origin) =>
-      acknowledgeActivationCode(auth, actor, eventId, origin),
-    getEmailCode: (actor, eventId, origin) => getEmailCode(auth, actor, eventId, origin),
-    acknowledgeEmailCode: (actor, eventId, origin) => acknowledgeEmailCode(auth, actor, eventId, origin),
+      acknowledgeActivationCode(auth, actor, { eventId, origin }),
+    getEmailCode: (actor, eventId, origin) => getEmailCode(auth, actor, { eventId, origin }),
+    acknowledgeEmailCode: (actor, eventId, origin) => acknowledgeEmailCode(auth, actor, { eventId, origin }),
     noteRate: (actor, reason, origin) => noteCaller(auth.audit, 'rate_limit', actor, reason, origin),
     noteIdConflict: (actor, origin) =>
       noteCaller(auth.audit, 'transfer.id_conflict', actor, 'transfer_id_reused', origin),

@@ -31,7 +31,12 @@ export {
   retireSecrets,
   rotateSecret,
 } from './clients/clients.ts';
-export { activateMember, issueActivation, reissueActivation } from './credentials/activation.ts';
+export {
+  activateMember,
+  type DepositOpening,
+  issueActivation,
+  reissueActivation,
+} from './credentials/activation.ts';
 export {
   acknowledgeActivationCode,
   getActivationCode,

@@ -189,7 +189,7 @@ function set(): Command {
       if (Object.keys(change).length === 0) command.error('error: it does not say what to change');
       await withStores(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
-        const changed = await changeClient(context.auth, institutionId, clientId, change, origin).catch(
+        const changed = await changeClient(context.auth, institutionId, { clientId, change, origin }).catch(
           refuseTaken,
         );
         if (!changed) throw noSuchClient();
@@ -209,7 +209,7 @@ function rotate(): Command {
       await withStores(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         const overlapMillis = options.overlapHours * 60 * 60_000;
-        const rotated = await rotateSecret(context.auth, institutionId, clientId, overlapMillis, origin);
+        const rotated = await rotateSecret(context.auth, institutionId, { clientId, overlapMillis, origin });
         if (rotated === 'no_such_client') throw noSuchClient();
         if (rotated === 'two_already') {
           throw new CommandFailed('Two secrets are valid already: retire the older one first.');
@@ -229,7 +229,7 @@ function retire(): Command {
       await withStores(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         const which = options.all ? 'all' : 'older';
-        const retired = await retireSecrets(context.auth, institutionId, clientId, which, origin);
+        const retired = await retireSecrets(context.auth, institutionId, { clientId, which, origin });
         if (retired === undefined) throw noSuchClient();
         say(retired === 0 ? 'There was none to retire.' : 'Retired.');
       });
@@ -252,7 +252,7 @@ function addKey(): Command {
         const key = await readKeyFile(file, options.algorithm);
         await withStores(async (context, origin) => {
           const { institutionId } = await chooseInstitution(context, options.institution);
-          const added = await addClientKey(context.auth, institutionId, clientId, key, origin);
+          const added = await addClientKey(context.auth, institutionId, { clientId, key, origin });
           if (added === 'no_such_client') throw noSuchClient();
           if (added === 'kid_taken') throw new CommandFailed('The client has a key of this id.');
           say(`kid: ${key.kid}\nalg: ${key.algorithm}`);
@@ -270,7 +270,7 @@ function removeKey(): Command {
     .action(async (clientId: string, kid: string, options: Institution) => {
       await withStores(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
-        if (!(await removeClientKey(context.auth, institutionId, clientId, kid, origin))) {
+        if (!(await removeClientKey(context.auth, institutionId, { clientId, kid, origin }))) {
           throw new CommandFailed('The client has no such key.');
         }
         say('Removed.');

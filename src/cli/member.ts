@@ -42,7 +42,7 @@ function activationCodeCommand(): Command {
     .action(async (user: string, options: Options) => {
       await withStores(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
-        const issued = await reissueActivation(context.auth, institutionId, user, origin);
+        const issued = await reissueActivation(context.auth, institutionId, { name: user, origin });
         if (issued === undefined) throw noSuchUser();
         say(`${issued.code}\nvalid until ${issued.expiresAt.toISOString()}`);
       });
@@ -57,7 +57,7 @@ function emailCodeCommand(): Command {
     .action(async (user: string, options: Options) => {
       await withStores(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
-        const issued = await reissueEmailCode(context.auth, institutionId, user, origin);
+        const issued = await reissueEmailCode(context.auth, institutionId, { name: user, origin });
         if (issued === 'no_such_user') throw noSuchUser();
         if (issued === 'verified_already') {
           throw new CommandFailed('The e-mail address of this member is verified already.');

@@ -87,7 +87,7 @@ export function providerCommands(): Command[] {
       .action(async (providerId: string, options: Settings) => {
         await withStores(async (context, origin) => {
           const { institutionId } = await chooseInstitution(context, options.institution);
-          await removeProvider(context.auth, institutionId, providerId, origin);
+          await removeProvider(context.auth, institutionId, { providerId, origin });
           say('Removed.');
         });
       }),
@@ -144,7 +144,7 @@ async function add(providerId: string, options: AddOptions): Promise<void> {
       tokenType: options.tokenType ?? 'at+jwt',
       active: true,
     };
-    await addProvider(context.auth, institutionId, provider, origin);
+    await addProvider(context.auth, institutionId, { provider, origin });
     say(`Registered ${providerId}, for assertions of ${issuer} that are meant for ${audience}.`);
   });
 }
@@ -167,7 +167,7 @@ async function set(providerId: string, options: Settings): Promise<void> {
       ...(tokenType !== undefined && { tokenType }),
     };
     if (Object.keys(change).length === 0) throw new CommandFailed('Say what to change: --help lists it.');
-    await changeProvider(context.auth, institutionId, providerId, change, origin);
+    await changeProvider(context.auth, institutionId, { providerId, settings: change, origin });
     say('Changed.');
   });
 }
@@ -180,7 +180,7 @@ function switching(name: 'on' | 'off', description: string, active: boolean): Co
     .action(async (providerId: string, options: Settings) => {
       await withStores(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
-        await changeProvider(context.auth, institutionId, providerId, { active }, origin);
+        await changeProvider(context.auth, institutionId, { providerId, settings: { active }, origin });
         say(`Switched ${name}.`);
       });
     });

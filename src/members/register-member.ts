@@ -25,8 +25,7 @@ export interface RegisterDeps {
   readonly postingKeys: PostingKeys;
   readonly issueActivation: (
     tx: Transaction,
-    userKey: bigint,
-    at: Date,
+    request: { readonly userKey: bigint; readonly at: Date },
   ) => Promise<{ readonly sealedCode: Uint8Array; readonly expiresAt: Date }>;
   readonly issueEmailCode: IssueEmailCode;
 }
@@ -61,7 +60,7 @@ export async function registerMember(
       if (person.phoneNumber !== null && person.phoneType !== null) {
         await upsertPhone(tx, userKey, person.phoneType as PhoneType, person.phoneNumber);
       }
-      const { sealedCode, expiresAt } = await deps.issueActivation(tx, userKey, at);
+      const { sealedCode, expiresAt } = await deps.issueActivation(tx, { userKey, at });
       const { user } = await findAddressedUser(tx, actor, userId, 'USER_ID');
       const addressed = user.memberships.find(
         (membership) => membership.memberNumber === registration.memberNumber,

@@ -5,9 +5,7 @@ import { verifyEmailByCore } from './queries.ts';
 /** Makes the one-time code that confirms an address. The sealed one goes with the event. */
 export type IssueEmailCode = (
   tx: Transaction,
-  userKey: bigint,
-  email: string,
-  at: Date,
+  request: { readonly userKey: bigint; readonly emailAddress: string; readonly at: Date },
 ) => Promise<{ readonly sealedCode: Uint8Array; readonly expiresAt: Date }>;
 
 /**
@@ -22,7 +20,7 @@ export async function verifyEmail(
 ): Promise<void> {
   const { userKey, email } = user;
   if (await verifyEmailByCore(tx, userKey)) return;
-  const { sealedCode, expiresAt } = await issueEmailCode(tx, userKey, email, at);
+  const { sealedCode, expiresAt } = await issueEmailCode(tx, { userKey, emailAddress: email, at });
   const event = {
     kind: 'member.email_confirmation_requested',
     subjectKey: userKey,

@@ -72,28 +72,45 @@ async function aClient(options: Partial<Parameters<typeof createClient>[1]> = {}
 describe('client secrets', () => {
   test('accepts both secrets of a client during a replacement, until the old one expires or is retired', async () => {
     const { clientId, secret: first } = await aClient();
-    const rotated = await rotateSecret(deps(), institutionId, clientId, 2 * hour, ownOrigin());
+    const rotated = await rotateSecret(deps(), institutionId, {
+      clientId,
+      overlapMillis: 2 * hour,
+      origin: ownOrigin(),
+    });
     assert.ok(typeof rotated === 'object');
     assert.equal(await statusWith(clientId, first), 200);
     assert.equal(await statusWith(clientId, rotated.secret), 200);
-    assert.equal(await rotateSecret(deps(), institutionId, clientId, hour, ownOrigin()), 'two_already');
+    assert.equal(
+      await rotateSecret(deps(), institutionId, { clientId, overlapMillis: hour, origin: ownOrigin() }),
+      'two_already',
+    );
     now = new Date(now.getTime() + 2 * hour);
     assert.equal(await statusWith(clientId, first), 401);
     assert.equal(await statusWith(clientId, rotated.secret), 200);
 
-    const again = await rotateSecret(deps(), institutionId, clientId, hour, ownOrigin());
+    const again = await rotateSecret(deps(), institutionId, {
+      clientId,
+      overlapMillis: hour,
+      origin: ownOrigin(),
+    });
     assert.ok(typeof again === 'object');
     now = new Date(now.getTime() + 1);
-    assert.equal(await retireSecrets(deps(), institutionId, clientId, 'older', ownOrigin()), 1);
+    assert.equal(
+      await retireSecrets(deps(), institutionId, { clientId, which: 'older', origin: ownOrigin() }),
+      1,
+    );
     assert.equal(await statusWith(clientId, rotated.secret), 401);
     assert.equal(await statusWith(clientId, again.secret), 200);
-    assert.equal(await retireSecrets(deps(), institutionId, clientId, 'all', ownOrigin()), 1);
+    assert.equal(
+      await retireSecrets(deps(), institutionId, { clientId, which: 'all', origin: ownOrigin() }),
+      1,
+    );
     assert.equal(await statusWith(clientId, again.secret), 401);
   });
 
   test('the database stores at most two secrets per client', async () => {
     const { clientId } = await aClient();
-    await rotateSecret(deps(), institutionId, clientId, hour, ownOrigin());
+    await rotateSecret(deps(), institutionId, { clientId, overlapMillis: hour, origin: ownOrigin() });
     await assert.rejects(
       service.db.superuser(`insert into client_secrets values ($1, $2, sha256('x'), now(), null, 2)`, [
         institutionId,
@@ -145,28 +162,31 @@ describe('permissions of a client', () => {
   test('changes of a client’s grants, scopes and token lifetime take effect at once in all processes', async () => {
     const { clientId, secret } = await aClient();
     const credentials = { client_id: clientId, client_secret: secret };
-    await changeClient(
-      deps(),
-      institutionId,
+    await changeClient(deps(), institutionId, {
       clientId,
-      {
+      change: {
         scopes: ['account:read', 'transfer:read'],
         tokenLifetimeSeconds: 60,
       },
-      ownOrigin(),
-    );
+      origin: ownOrigin(),
+    });
     const reply = await ask(credentials, {}, other);
     assert.equal(reply.body.scope, 'account:read transfer:read');
     assert.equal(reply.body.expires_in, 60);
-    await changeClient(
-      deps(),
-      institutionId,
+    await changeClient(deps(), institutionId, {
       clientId,
-      { grants: ['password'], tokenLifetimeSeconds: null },
-      ownOrigin(),
-    );
+      change: { grants: ['password'], tokenLifetimeSeconds: null },
+      origin: ownOrigin(),
+    });
     assert.equal((await ask(credentials, {}, other)).body.error, 'unauthorized_client');
-    assert.equal(await changeClient(deps(), institutionId, 'nobody', { active: false }, ownOrigin()), false);
+    assert.equal(
+      await changeClient(deps(), institutionId, {
+        clientId: 'nobody',
+        change: { active: false },
+        origin: ownOrigin(),
+      }),
+      false,
+    );
   });
 
   test('refuses the password grant to a client without it', async () => {
@@ -178,7 +198,7 @@ describe('permissions of a client', () => {
 
   test('gives an inactive client the same response as an unknown one', async () => {
     const { clientId, secret } = await aClient();
-    await changeClient(deps(), institutionId, clientId, { active: false }, ownOrigin());
+    await changeClient(deps(), institutionId, { clientId, change: { active: false }, origin: ownOrigin() });
     const off = await ask({ client_id: clientId, client_secret: secret });
     const unknown = await ask({ client_id: 'nobody', client_secret: secret });
     assert.equal(off.status, 401);
@@ -214,13 +234,11 @@ async function keyedClient(pair: Pair, algorithm: ClientKeyAlgorithm, kid?: stri
   const { clientId } = await aClient({ key: await readPublicKey(pem(pair), algorithm) });
   if (kid !== undefined) {
     const jwk = { ...pair.publicKey.export({ format: 'jwk' }), kid };
-    await addClientKey(
-      deps(),
-      institutionId,
+    await addClientKey(deps(), institutionId, {
       clientId,
-      await readPublicKey(JSON.stringify(jwk), algorithm),
-      ownOrigin(),
-    );
+      key: await readPublicKey(JSON.stringify(jwk), algorithm),
+      origin: ownOrigin(),
+    });
   }
   return clientId;
 }
@@ -328,7 +346,11 @@ describe('private_key_jwt', () => {
         .status;
     const endpoint = `${issuer}/auth/v2/token`;
     const allow = (allowsTokenEndpointAudience: boolean) =>
-      changeClient(deps(), institutionId, clientId, { allowsTokenEndpointAudience }, ownOrigin());
+      changeClient(deps(), institutionId, {
+        clientId,
+        change: { allowsTokenEndpointAudience },
+        origin: ownOrigin(),
+      });
     await allow(true);
     assert.equal(await exchangeAssertion(endpoint), 200);
     assert.equal(await exchangeAssertion(endpoint, other), 200);
@@ -391,10 +413,10 @@ describe('private_key_jwt', () => {
     assert.equal((await ask(sign({ kid: 'second' }))).status, 200);
     assert.equal((await ask(sign({ kid }))).status, 200);
     assert.equal((await ask(sign({ kid: 'third' }))).status, 401);
-    assert.ok(await removeClientKey(deps(), institutionId, clientId, 'second', ownOrigin()));
+    assert.ok(await removeClientKey(deps(), institutionId, { clientId, kid: 'second', origin: ownOrigin() }));
     assert.equal((await ask(sign({ kid: 'second' }))).status, 401);
     assert.equal((await ask(sign({}))).status, 200);
-    assert.ok(await removeClientKey(deps(), institutionId, clientId, kid, ownOrigin()));
+    assert.ok(await removeClientKey(deps(), institutionId, { clientId, kid, origin: ownOrigin() }));
     assert.equal((await ask(sign({}))).status, 401);
   });
 

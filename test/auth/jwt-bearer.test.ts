@@ -617,13 +617,21 @@ describe('a token depends on its provider', () => {
       const token = await login();
       assert.equal((await accounts(token)).status, 200);
       assert.equal((await accounts(token, second)).status, 200);
-      await changeProvider(auth(), institutionId, 'short', { active: false }, ownOrigin());
+      await changeProvider(auth(), institutionId, {
+        providerId: 'short',
+        settings: { active: false },
+        origin: ownOrigin(),
+      });
       await eventually(401, () => accounts(token));
       await eventually(401, () => accounts(token, second));
       const refused = await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss }));
       assert.match(refused.body.error_description, /not registered/);
 
-      await changeProvider(auth(), institutionId, 'short', { active: true }, ownOrigin());
+      await changeProvider(auth(), institutionId, {
+        providerId: 'short',
+        settings: { active: true },
+        origin: ownOrigin(),
+      });
       await eventually(200, () => exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss })));
       assert.equal((await accounts(token)).status, 401, 'an ended token stays ended');
     } finally {
@@ -634,27 +642,29 @@ describe('a token depends on its provider', () => {
   test('ends a provider’s tokens when it is changed, so that a removed key ends its logins', async () => {
     const { institutionId } = await lakeside();
     const token = await login();
-    await changeProvider(
-      auth(),
-      institutionId,
-      'short',
-      { keys: keySet(['n', other.publicKey]) },
-      ownOrigin(),
-    );
+    await changeProvider(auth(), institutionId, {
+      providerId: 'short',
+      settings: { keys: keySet(['n', other.publicKey]) },
+      origin: ownOrigin(),
+    });
     await eventually(401, () => accounts(token));
     assert.match(
       (await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss }))).body
         .error_description,
       /signature/,
     );
-    await changeProvider(auth(), institutionId, 'short', { keys }, ownOrigin());
+    await changeProvider(auth(), institutionId, {
+      providerId: 'short',
+      settings: { keys },
+      origin: ownOrigin(),
+    });
   });
 
   test('ends a provider’s tokens when it is removed, even if one of the same name is registered again', async () => {
     const { institutionId } = await lakeside();
     await eventually(200, () => exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss })));
     const token = await login();
-    await removeProvider(auth(), institutionId, 'short', ownOrigin());
+    await removeProvider(auth(), institutionId, { providerId: 'short', origin: ownOrigin() });
     await eventually(401, () => accounts(token));
     await register();
     await eventually(200, () => exchangeAssertion(service, assertionClient, jwtBearer, assertion({ iss })));

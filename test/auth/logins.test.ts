@@ -243,14 +243,17 @@ describe('wrong passwords in a row', () => {
       /has expired/,
     );
 
-    const issued = await reissueActivation(auth(), institutionId, username, ownOrigin());
+    const issued = await reissueActivation(auth(), institutionId, { name: username, origin: ownOrigin() });
     const actor = { kind: 'client', institutionId, clientId: 'demo-app' } as const;
     const activation = {
       activationCode: issued?.code ?? '',
       username,
       password: 'seven lanterns by the lake',
     };
-    await activateMember(auth(), actor, activation, ownOrigin(), async () => {});
+    await activateMember({ ...auth(), depositOpening: async () => {} }, actor, {
+      ...activation,
+      origin: ownOrigin(),
+    });
     assert.equal(await login(username, activation.password), 'ok');
     await assert.rejects(
       service.db.superuser('update users set token_epoch = 0 where username = $1', [username]),

@@ -38,7 +38,11 @@ before(async () => {
     `select institution_id from institutions where code = 'lakeside'`,
   );
   const key = await readPublicKey(registered.publicKey.export({ format: 'pem', type: 'spki' }).toString());
-  await addClientKey(auth, row?.institution_id as InstitutionId, 'demo-app', key, ownOrigin());
+  await addClientKey(auth, row?.institution_id as InstitutionId, {
+    clientId: 'demo-app',
+    key,
+    origin: ownOrigin(),
+  });
   ours = { ...(await auth.keys.signer()), publicJwk: (await auth.keys.published())[0] ?? {} };
   good = (await ask({ grant_type: 'password', ...app, ...member, scope: 'account:read offline_access' }))
     .body;

@@ -180,7 +180,7 @@ describe('provider registry', () => {
     ...settings,
   });
   const add = (institution: Institution, settings: Parameters<typeof a>[0]) =>
-    addProvider(deps(), institution.institutionId, a(settings), ownOrigin());
+    addProvider(deps(), institution.institutionId, { provider: a(settings), origin: ownOrigin() });
   const known = async (institution: Institution) => listProviders(deps(), institution.institutionId);
 
   test('one issuer serves two institutions under different audiences, and not under the same', async () => {
@@ -215,7 +215,11 @@ describe('provider registry', () => {
     await add(ours, { providerId: 'kept', audience: 'urn:kept' });
     const find = async () => (await known(ours)).find((one) => one.providerId === 'kept');
     const before = await find();
-    await changeProvider(deps(), ours.institutionId, 'kept', { scopes: ['transfer:read'] }, ownOrigin());
+    await changeProvider(deps(), ours.institutionId, {
+      providerId: 'kept',
+      settings: { scopes: ['transfer:read'] },
+      origin: ownOrigin(),
+    });
     const after = await find();
     assert.ok(before && after && after.generation > before.generation);
     assert.deepEqual(after, { ...before, scopes: ['transfer:read'], generation: after.generation });
@@ -223,7 +227,7 @@ describe('provider registry', () => {
 
   test('a provider that is removed and registered again gets a generation that it never had', async () => {
     const before = (await known(ours)).find((one) => one.providerId === 'kept');
-    await removeProvider(deps(), ours.institutionId, 'kept', ownOrigin());
+    await removeProvider(deps(), ours.institutionId, { providerId: 'kept', origin: ownOrigin() });
     await add(ours, { providerId: 'kept', audience: 'urn:kept' });
     const after = (await known(ours)).find((one) => one.providerId === 'kept');
     assert.ok(before && after && after.generation > before.generation);
@@ -235,15 +239,23 @@ describe('provider registry', () => {
       add(ours, { providerId: 'long', audience: 'urn:long', scopes }),
       ProviderRejectedError,
     );
-    const change = changeProvider(deps(), ours.institutionId, 'kept', { scopes }, ownOrigin());
+    const change = changeProvider(deps(), ours.institutionId, {
+      providerId: 'kept',
+      settings: { scopes },
+      origin: ownOrigin(),
+    });
     await assert.rejects(change, ProviderRejectedError);
   });
 
   test('an institution changes only its own providers', async () => {
-    const theirsOnly = changeProvider(deps(), theirs.institutionId, 'kept', { active: false }, ownOrigin());
+    const theirsOnly = changeProvider(deps(), theirs.institutionId, {
+      providerId: 'kept',
+      settings: { active: false },
+      origin: ownOrigin(),
+    });
     await assert.rejects(theirsOnly, ProviderRejectedError);
     await assert.rejects(
-      removeProvider(deps(), theirs.institutionId, 'kept', ownOrigin()),
+      removeProvider(deps(), theirs.institutionId, { providerId: 'kept', origin: ownOrigin() }),
       ProviderRejectedError,
     );
     assert.equal((await known(ours)).find((one) => one.providerId === 'kept')?.active, true);

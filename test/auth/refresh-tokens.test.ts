@@ -269,8 +269,18 @@ describe('end of a login', () => {
     ],
     [
       'when the client is switched off, for good',
-      () => changeClient(deps(), institutionId, 'demo-app', { active: false }, ownOrigin()),
-      () => changeClient(deps(), institutionId, 'demo-app', { active: true }, ownOrigin()),
+      () =>
+        changeClient(deps(), institutionId, {
+          clientId: 'demo-app',
+          change: { active: false },
+          origin: ownOrigin(),
+        }),
+      () =>
+        changeClient(deps(), institutionId, {
+          clientId: 'demo-app',
+          change: { active: true },
+          origin: ownOrigin(),
+        }),
     ],
   ];
   for (const [name, shut, open] of shutOut) {
@@ -303,26 +313,30 @@ describe('end of a login', () => {
   test('a login is over when the client loses the grant', async () => {
     const { refresh_token: token } = (await login()).body;
     const grants = ['client_credentials', 'password', 'refresh_token'];
-    await changeClient(deps(), institutionId, 'demo-app', { grants: ['password'] }, ownOrigin());
+    await changeClient(deps(), institutionId, {
+      clientId: 'demo-app',
+      change: { grants: ['password'] },
+      origin: ownOrigin(),
+    });
     assert.equal((await refresh(token)).body.error, 'unauthorized_client');
     const scopes = ['account:read', 'institution-users:read', 'transfer:read'];
-    await changeClient(deps(), institutionId, 'demo-app', { grants, scopes }, ownOrigin());
+    await changeClient(deps(), institutionId, {
+      clientId: 'demo-app',
+      change: { grants, scopes },
+      origin: ownOrigin(),
+    });
     assert.equal((await refresh(token)).body.error, 'invalid_grant');
-    await changeClient(
-      deps(),
-      institutionId,
-      'demo-app',
-      { scopes: ['account:read', 'offline_access'] },
-      ownOrigin(),
-    );
+    await changeClient(deps(), institutionId, {
+      clientId: 'demo-app',
+      change: { scopes: ['account:read', 'offline_access'] },
+      origin: ownOrigin(),
+    });
     assert.equal((await refresh(token)).body.scope, 'account:read offline_access');
-    await changeClient(
-      deps(),
-      institutionId,
-      'demo-app',
-      { scopes: [...scopes, 'offline_access'] },
-      ownOrigin(),
-    );
+    await changeClient(deps(), institutionId, {
+      clientId: 'demo-app',
+      change: { scopes: [...scopes, 'offline_access'] },
+      origin: ownOrigin(),
+    });
   });
 });
 

@@ -319,15 +319,27 @@ describe('a provider’s access token after a change', () => {
       const jwt = token();
       assert.equal((await call(jwt)).status, 200);
       assert.equal((await call(jwt, paths.accounts, second)).status, 200);
-      await changeProvider(auth, institutionId, 'as', { active: false }, ownOrigin());
+      await changeProvider(auth, institutionId, {
+        providerId: 'as',
+        settings: { active: false },
+        origin: ownOrigin(),
+      });
       await eventually(401, () => call(jwt));
       await eventually(401, () => call(jwt, paths.accounts, second));
       later();
-      await changeProvider(auth, institutionId, 'as', { active: true, keys: keys.slice(1) }, ownOrigin());
+      await changeProvider(auth, institutionId, {
+        providerId: 'as',
+        settings: { active: true, keys: keys.slice(1) },
+        origin: ownOrigin(),
+      });
       later();
       await eventually(200, () => call(token({}, { alg: 'RS256', kid: 'r' }, rsa.privateKey)));
       assert.equal((await call(jwt)).status, 401, 'its key was taken away meanwhile');
-      await changeProvider(auth, institutionId, 'as', { keys }, ownOrigin());
+      await changeProvider(auth, institutionId, {
+        providerId: 'as',
+        settings: { keys },
+        origin: ownOrigin(),
+      });
       const next = token();
       await eventually(200, () => call(next));
       assert.equal((await call(jwt)).status, 401, 'it was issued before the provider was switched off');
@@ -342,19 +354,27 @@ describe('a provider’s access token after a change', () => {
     const { auth } = service.service.context;
     const jwt = token({ iss: 'https://shared.example' });
     assert.equal((await call(jwt)).status, 200);
-    await changeProvider(auth, institutionId, 'shared', { resourceTokens: false }, ownOrigin());
+    await changeProvider(auth, institutionId, {
+      providerId: 'shared',
+      settings: { resourceTokens: false },
+      origin: ownOrigin(),
+    });
     await eventually(401, () => call(jwt));
     later();
-    await changeProvider(auth, institutionId, 'shared', { resourceTokens: true }, ownOrigin());
+    await changeProvider(auth, institutionId, {
+      providerId: 'shared',
+      settings: { resourceTokens: true },
+      origin: ownOrigin(),
+    });
     later();
     const next = token({ iss: 'https://shared.example' });
     await eventually(200, () => call(next));
     assert.equal((await call(jwt)).status, 401, 'it was issued before');
     const shared = (await listProviders(auth, institutionId)).find((one) => one.providerId === 'shared');
-    await removeProvider(auth, institutionId, 'shared', ownOrigin());
+    await removeProvider(auth, institutionId, { providerId: 'shared', origin: ownOrigin() });
     await eventually(401, () => call(next));
     later();
-    await addProvider(auth, institutionId, shared ?? assert.fail(), ownOrigin());
+    await addProvider(auth, institutionId, { provider: shared ?? assert.fail(), origin: ownOrigin() });
     await eventually(200, () => call(token({ iss: 'https://shared.example' })));
     assert.equal((await call(next)).status, 401, 'it was issued before the provider was registered again');
   });
@@ -364,7 +384,11 @@ describe('a provider’s access token after a change', () => {
     const { auth } = service.service.context;
     const jwt = token({ iss: 'https://mail.example', email: 'willow.testerman@example.test' });
     assert.equal((await call(jwt)).status, 200);
-    await changeProvider(auth, institutionId, 'mail', { scopes: ['transfer:read'] }, ownOrigin());
+    await changeProvider(auth, institutionId, {
+      providerId: 'mail',
+      settings: { scopes: ['transfer:read'] },
+      origin: ownOrigin(),
+    });
     await eventually(403, () => call(jwt));
   });
 

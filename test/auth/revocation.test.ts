@@ -211,9 +211,17 @@ describe('introspection (RFC 7662)', () => {
     const others = [tokens.access_token, tokens.refresh_token, await clientToken(backend)];
     for (const token of others) assert.deepEqual(await introspect(token, reader), { active: false });
     assert.equal((await introspect(await clientToken(reader), reader)).active, true);
-    await changeClient(deps(), institutionId, 'demo-reader', { introspectsAll: true }, ownOrigin());
+    await changeClient(deps(), institutionId, {
+      clientId: 'demo-reader',
+      change: { introspectsAll: true },
+      origin: ownOrigin(),
+    });
     for (const token of others) assert.equal((await introspect(token, reader)).active, true);
-    await changeClient(deps(), institutionId, 'demo-reader', { introspectsAll: false }, ownOrigin());
+    await changeClient(deps(), institutionId, {
+      clientId: 'demo-reader',
+      change: { introspectsAll: false },
+      origin: ownOrigin(),
+    });
   });
 
   test('introspection describes a member’s and a client’s token to a client with the right', async () => {

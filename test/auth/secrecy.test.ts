@@ -93,10 +93,10 @@ test('no log line and no row contains a secret of any kind after any operation',
     origin,
   );
   const first = kept('the first client secret', created?.secret ?? '');
-  const rotated = await rotateSecret(auth, institutionId, clientId, 3_600_000, origin);
+  const rotated = await rotateSecret(auth, institutionId, { clientId, overlapMillis: 3_600_000, origin });
   const second = kept('the second client secret', typeof rotated === 'object' ? rotated.secret : '');
   const pem = clientKey.publicKey.export({ format: 'pem', type: 'spki' }).toString();
-  await addClientKey(auth, institutionId, clientId, await readPublicKey(pem), origin);
+  await addClientKey(auth, institutionId, { clientId, key: await readPublicKey(pem), origin });
   const password = invented('the password');
   assert.ok(await setPassword(auth, institution.institutionId, { name: 'wren.many', password, origin }));
   const app = { client_id: clientId, client_secret: second };
@@ -172,10 +172,8 @@ test('no log line and no row contains a secret of any kind after any operation',
   const base = { audience: issuer, userIdType: 'USER_ID', scopes: ['account:read'], active: true } as const;
   const jwk = { ...providerKey.publicKey.export({ format: 'jwk' }), kid: 'p' };
   const jwtProvider = { ...base, providerId: 'web', kind: 'jwt', issuer: 'https://idp.example' } as const;
-  await addProvider(
-    auth,
-    institutionId,
-    {
+  await addProvider(auth, institutionId, {
+    provider: {
       ...jwtProvider,
       subjectFrom: 'sub',
       resourceTokens: true,
@@ -183,13 +181,11 @@ test('no log line and no row contains a secret of any kind after any operation',
       keys: readJwks(JSON.stringify(jwk)),
     },
     origin,
-  );
+  });
   const samlJwk = samlKey.publicKey.export({ format: 'jwk' }) as { kty: string; n: string; e: string };
   const format = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
-  await addProvider(
-    auth,
-    institutionId,
-    {
+  await addProvider(auth, institutionId, {
+    provider: {
       ...base,
       providerId: 'saml',
       kind: 'saml',
@@ -200,7 +196,7 @@ test('no log line and no row contains a secret of any kind after any operation',
       keys: [{ ...samlJwk, kid: 's' }],
     },
     origin,
-  );
+  });
   const jwt = kept('the provider’s assertion', providerJwt('JWT'));
   await granted('an asserted member', {
     ...app,
@@ -238,7 +234,7 @@ test('no log line and no row contains a secret of any kind after any operation',
   const handedCode = kept('the activation code handed over', handed.body.activationCode);
   kept('it, without its selector', handedCode.split('-')[1] ?? '');
   assert.equal((await client.post(`${handover}/delivered`, { token })).status, 200);
-  const issued = await reissueActivation(auth, institutionId, registered.body.userId, origin);
+  const issued = await reissueActivation(auth, institutionId, { name: registered.body.userId, origin });
   const activationCode = kept('the activation code', issued?.code ?? '');
   kept('the code without its selector', activationCode.split('-')[1] ?? '');
   const wrongCode = kept('a wrong activation code', `${activationCode.slice(0, -3)}000`);
@@ -259,7 +255,7 @@ test('no log line and no row contains a secret of any kind after any operation',
   for (let tries = 0; tries < 5; tries += 1) {
     await ask(paths.token, { ...member, username: 'sage.card', password: invented('a guess') }, 400);
   }
-  await retireSecrets(auth, institutionId, clientId, 'older', origin);
+  await retireSecrets(auth, institutionId, { clientId, which: 'older', origin });
   await auth.keys.rotate('now', origin);
   kept('the key that seals', secretKey);
   const { d = '' } = (await auth.keys.signer()).privateKey.export({ format: 'jwk' });

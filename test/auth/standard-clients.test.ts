@@ -33,7 +33,11 @@ before(async () => {
   );
   const institutionId = row?.institution_id as InstitutionId;
   const publicKey = await readPublicKey(JSON.stringify(jwk));
-  await addClientKey(service.service.context.auth, institutionId, 'demo-app', publicKey, ownOrigin());
+  await addClientKey(service.service.context.auth, institutionId, {
+    clientId: 'demo-app',
+    key: publicKey,
+    origin: ownOrigin(),
+  });
 });
 after(() => service.close());
 

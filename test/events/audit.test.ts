@@ -200,7 +200,7 @@ test('audits registering and activating with user and client, refused ones too',
 
   const { auth } = service.service.context;
   const operator = commandOf('olga');
-  const issued = await reissueActivation(auth, lakeside.institutionId, userId, operator);
+  const issued = await reissueActivation(auth, lakeside.institutionId, { name: userId, origin: operator });
   const activation = { username: 'poppy.new', password: 'seven lanterns by the lake' };
   const wrong = await call(paths.activate, { ...activation, activationCode: 'wrong' }, 'activate-1');
   assert.deepEqual(wrong.entries, [
@@ -228,7 +228,7 @@ test('audits an operator’s commands with the operator and the user concerned',
     password: 'nine lanterns by the lake',
     origin: by('op-5'),
   });
-  await reissueActivation(auth, institutionId, name, by('op-6'));
+  await reissueActivation(auth, institutionId, { name, origin: by('op-6') });
   await createClient(
     auth,
     { institutionId, clientId: 'audited-app', name: 'x', scopes: [], grants: ['client_credentials'] },

@@ -22,13 +22,11 @@ const backend = ['demo-backend', 'demo-backend-secret'] as const;
 async function setRefusals(registrationRefusals: 'UNIFORM' | 'DISTINCT'): Promise<void> {
   const { institutionId } = await institutionOf(service, 'lakeside');
   const change = { registrationRefusals };
-  const changed = await changeClient(
-    service.service.context.auth,
-    institutionId,
-    backend[0],
+  const changed = await changeClient(service.service.context.auth, institutionId, {
+    clientId: backend[0],
     change,
-    ownOrigin(),
-  );
+    origin: ownOrigin(),
+  });
   assert.ok(changed);
 }
 
@@ -208,7 +206,7 @@ describe('opening deposit', () => {
       assert.deepEqual((await held()).toSorted(), [0, 0]);
       const { institutionId } = await institutionOf(service, 'lakeside');
       const { auth } = service.service.context;
-      const issued = await reissueActivation(auth, institutionId, userId, ownOrigin());
+      const issued = await reissueActivation(auth, institutionId, { name: userId, origin: ownOrigin() });
       const login = {
         activationCode: issued?.code,
         username: 'real.one',

@@ -43,10 +43,8 @@ export async function aProvider(
   provider: Pick<Provider, 'providerId' | 'kind' | 'issuer' | 'keys'> & Partial<Provider>,
 ): Promise<void> {
   const { institutionId } = await institutionOf(service, code);
-  await addProvider(
-    service.service.context.auth,
-    institutionId,
-    {
+  await addProvider(service.service.context.auth, institutionId, {
+    provider: {
       audience: 'http://sharedraft.test',
       subjectFrom: 'sub',
       userIdType: 'USER_ID',
@@ -56,8 +54,8 @@ export async function aProvider(
       active: true,
       ...provider,
     },
-    ownOrigin(),
-  );
+    origin: ownOrigin(),
+  });
 }
 
 /** Asks for a token with an assertion. */

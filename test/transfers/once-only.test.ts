@@ -122,7 +122,11 @@ test('a client’s prefix of ids is refused to other clients, to members and by 
   assert.equal(again.headers.get('idempotent-replayed'), 'true');
   for (const prefix of ['payroll-', 'pay', 'payroll-2026-']) {
     await assert.rejects(
-      changeClient(auth, institutionId, 'demo-backend', { idPrefixes: [prefix] }, ownOrigin()),
+      changeClient(auth, institutionId, {
+        clientId: 'demo-backend',
+        change: { idPrefixes: [prefix] },
+        origin: ownOrigin(),
+      }),
       { name: 'IdPrefixTakenError' },
       prefix,
     );
@@ -141,7 +145,11 @@ test('a client’s prefix of ids is refused to other clients, to members and by 
   );
   for (const bad of ['key:', 'ke', '0f-', 'x', 'a b']) {
     await assert.rejects(
-      changeClient(auth, institutionId, 'demo-backend', { idPrefixes: [bad] }, ownOrigin()),
+      changeClient(auth, institutionId, {
+        clientId: 'demo-backend',
+        change: { idPrefixes: [bad] },
+        origin: ownOrigin(),
+      }),
       { code: '23514' },
       bad,
     );

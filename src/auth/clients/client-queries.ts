@@ -207,18 +207,10 @@ const newKey = sql(
 export async function insertClientKey(
   db: Queryable,
   clientId: string,
-  key: ClientKey,
-  at: Date,
+  { kid, algorithm, publicJwk, createdAt }: ClientKey & { readonly createdAt: Date },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(newKey, [
-    db.institutionId,
-    clientId,
-    key.kid,
-    key.algorithm,
-    key.publicJwk,
-    at,
-  ]);
-  return rowCount === 1;
+  const values = [db.institutionId, clientId, kid, algorithm, publicJwk, createdAt];
+  return (await db.query(newKey, values)).rowCount === 1;
 }
 
 const deleteKey = sql(

@@ -1,11 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type AuditAction,
-  type AuditEntry,
-  appendAudit,
-  type Origin,
-  whatChanged,
-} from '../../events/index.ts';
+import { type AuditEntry, appendAudit, type Origin, whatChanged } from '../../events/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { InstitutionId, Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
@@ -35,6 +29,11 @@ import {
 export const clientIdRule = '1 to 128 letters, digits or . _ ~ -';
 
 type ClientDeps = Pick<AuthDeps, 'database' | 'clock' | 'vault'>;
+
+interface OperatorRequest {
+  readonly clientId: string;
+  readonly origin: Origin;
+}
 
 /** The grants that a client may be registered for. */
 export const grantTypes: readonly string[] = [...grants.keys()];
@@ -98,11 +97,10 @@ export async function createClient(
       allowsTokenEndpointAudience: client.allowsTokenEndpointAudience ?? false,
     });
     if (client.idPrefixes) await replaceIdPrefixes(tx, clientId, client.idPrefixes);
-    if (secret !== undefined) await saveSecret(deps, tx, clientId, 1, secret);
-    if (key !== undefined) await insertClientKey(tx, clientId, key, createdAt);
-    await record(deps, tx, 'client.created', clientId, origin, {
-      ...whatChanged(undefined, await selectClient(deps, tx, clientId)),
-    });
+    if (secret !== undefined) await saveSecret(deps, tx, { clientId, slot: 1, secret });
+    if (key !== undefined) await insertClientKey(tx, clientId, { ...key, createdAt });
+    const changes = whatChanged(undefined, await selectClient(deps, tx, clientId));
+    await record(deps, tx, { action: 'client.created', clientId, origin, ...changes });
     return { secret };
   });
 }
@@ -115,9 +113,7 @@ export function listClients(deps: ClientDeps, institutionId: InstitutionId): Pro
 export function changeClient(
   deps: ClientDeps,
   institutionId: InstitutionId,
-  clientId: string,
-  change: ClientChange,
-  origin: Origin,
+  { clientId, change, origin }: OperatorRequest & { readonly change: ClientChange },
 ): Promise<boolean> {
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, clientId))) return false;
@@ -125,7 +121,7 @@ export function changeClient(
     await updateClient(tx, clientId, change);
     if (change.idPrefixes) await replaceIdPrefixes(tx, clientId, change.idPrefixes);
     const after = await selectClient(deps, tx, clientId);
-    await record(deps, tx, 'client.changed', clientId, origin, whatChanged(before, after));
+    await record(deps, tx, { action: 'client.changed', clientId, origin, ...whatChanged(before, after) });
     return true;
   });
 }
@@ -134,9 +130,7 @@ export function changeClient(
 export function rotateSecret(
   deps: ClientDeps,
   institutionId: InstitutionId,
-  clientId: string,
-  overlapMillis: number,
-  origin: Origin,
+  { clientId, overlapMillis, origin }: OperatorRequest & { readonly overlapMillis: number },
 ): Promise<{ readonly secret: string } | 'no_such_client' | 'two_already'> {
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, clientId))) return 'no_such_client';
@@ -152,8 +146,8 @@ export function rotateSecret(
     );
     await expireClientSecrets(tx, clientId, new Date(now.getTime() + overlapMillis));
     const secret = newSecret();
-    await saveSecret(deps, tx, clientId, valid[0]?.slot === 1 ? 2 : 1, secret);
-    await record(deps, tx, 'client.secret_added', clientId, origin);
+    await saveSecret(deps, tx, { clientId, slot: valid[0]?.slot === 1 ? 2 : 1, secret });
+    await record(deps, tx, { action: 'client.secret_added', clientId, origin });
     return { secret };
   });
 }
@@ -162,16 +156,14 @@ export function rotateSecret(
 export function retireSecrets(
   deps: ClientDeps,
   institutionId: InstitutionId,
-  clientId: string,
-  which: 'older' | 'all',
-  origin: Origin,
+  { clientId, which, origin }: OperatorRequest & { readonly which: 'older' | 'all' },
 ): Promise<number | undefined> {
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, clientId))) return undefined;
     const slots = (await selectClientSecrets(tx, clientId)).map(({ slot }) => slot);
     if (which === 'older') slots.pop();
     await deleteClientSecrets(tx, clientId, slots);
-    if (slots.length > 0) await record(deps, tx, 'client.secret_removed', clientId, origin);
+    if (slots.length > 0) await record(deps, tx, { action: 'client.secret_removed', clientId, origin });
     return slots.length;
   });
 }
@@ -180,14 +172,12 @@ export function retireSecrets(
 export function addClientKey(
   deps: ClientDeps,
   institutionId: InstitutionId,
-  clientId: string,
-  key: ClientKey,
-  origin: Origin,
+  { clientId, key, origin }: OperatorRequest & { readonly key: ClientKey },
 ): Promise<'added' | 'no_such_client' | 'kid_taken'> {
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, clientId))) return 'no_such_client';
-    if (!(await insertClientKey(tx, clientId, key, deps.clock()))) return 'kid_taken';
-    await record(deps, tx, 'client.key_added', clientId, origin, { subject: key.kid });
+    if (!(await insertClientKey(tx, clientId, { ...key, createdAt: deps.clock() }))) return 'kid_taken';
+    await record(deps, tx, { action: 'client.key_added', clientId, origin, subject: key.kid });
     return 'added';
   });
 }
@@ -196,13 +186,11 @@ export function addClientKey(
 export function removeClientKey(
   deps: ClientDeps,
   institutionId: InstitutionId,
-  clientId: string,
-  kid: string,
-  origin: Origin,
+  { clientId, kid, origin }: OperatorRequest & { readonly kid: string },
 ): Promise<boolean> {
   return deps.database.transaction(institutionId, async (tx) => {
     const removed = await deleteClientKey(tx, clientId, kid);
-    if (removed) await record(deps, tx, 'client.key_removed', clientId, origin, { subject: kid });
+    if (removed) await record(deps, tx, { action: 'client.key_removed', clientId, origin, subject: kid });
     return removed;
   });
 }
@@ -210,13 +198,9 @@ export function removeClientKey(
 function record(
   { clock }: ClientDeps,
   tx: Transaction,
-  action: AuditAction,
-  clientId: string,
-  origin: Origin,
-  more: Pick<AuditEntry, 'subject' | 'before' | 'after'> = {},
+  entry: Omit<AuditEntry, 'outcome'> & OperatorRequest,
 ): Promise<void> {
-  const entry = { action, outcome: 'succeeded', clientId, origin, ...more } as const;
-  return appendAudit(tx, entry, clock());
+  return appendAudit(tx, { ...entry, outcome: 'succeeded' }, clock());
 }
 
 async function selectClient({ clock }: ClientDeps, tx: Transaction, clientId: string) {
@@ -231,9 +215,7 @@ function newSecret(): string {
 async function saveSecret(
   { vault, clock }: ClientDeps,
   tx: Transaction,
-  clientId: string,
-  slot: number,
-  secret: string,
+  { clientId, slot, secret }: { readonly clientId: string; readonly slot: number; readonly secret: string },
 ): Promise<void> {
   const secretHash = vault.hash(clientSecretPurpose, secret);
   await insertClientSecret(tx, clientId, { slot, secretHash, createdAt: clock() });

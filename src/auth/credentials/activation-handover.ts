@@ -1,8 +1,7 @@
-import type { Origin } from '../../events/index.ts';
 import type { ClientActor } from '../../institutions/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import { activationPurpose, findActivation } from './activation.ts';
-import { acknowledgeCode, type CodeKind, handOverCode } from './code-handover.ts';
+import { acknowledgeCode, type CodeKind, type HandoverRequest, handOverCode } from './code-handover.ts';
 
 export interface HandedOverCode {
   readonly activationCode: string;
@@ -25,10 +24,9 @@ const activationCode: CodeKind = {
 export async function getActivationCode(
   deps: AuthDeps,
   actor: ClientActor,
-  eventId: string,
-  origin: Origin,
+  request: HandoverRequest,
 ): Promise<HandedOverCode> {
-  const { code, ...rest } = await handOverCode(deps, activationCode, { actor, eventId, origin });
+  const { code, ...rest } = await handOverCode(deps, activationCode, { actor, ...request });
   return { activationCode: code, ...rest };
 }
 
@@ -36,8 +34,7 @@ export async function getActivationCode(
 export function acknowledgeActivationCode(
   deps: AuthDeps,
   actor: ClientActor,
-  eventId: string,
-  origin: Origin,
+  request: HandoverRequest,
 ): Promise<void> {
-  return acknowledgeCode(deps, activationCode, { actor, eventId, origin });
+  return acknowledgeCode(deps, activationCode, { actor, ...request });
 }

@@ -25,6 +25,13 @@ export const activationPurpose = 'activation code';
 /** Pays the opening deposit that waits for the activation. Problem `too_many_requests` if a daily cap is reached. */
 export type DepositOpening = (tx: Transaction, personKey: bigint, at: Date) => Promise<void>;
 
+export interface ActivationRequest {
+  readonly activationCode: string;
+  readonly username: string;
+  readonly password: string;
+  readonly origin: Origin;
+}
+
 export interface IssuedActivation {
   readonly code: string;
   /** For the event by which the institution fetches it. */
@@ -36,8 +43,7 @@ export interface IssuedActivation {
 export async function issueActivation(
   vault: Vault,
   tx: Transaction,
-  userKey: bigint,
-  at: Date,
+  { userKey, at }: { readonly userKey: bigint; readonly at: Date },
 ): Promise<IssuedActivation> {
   const { selector, secret, code } = newCode();
   const expiresAt = new Date(at.getTime() + validMillis);
@@ -50,8 +56,7 @@ export async function issueActivation(
 export async function reissueActivation(
   deps: AuthDeps,
   institutionId: InstitutionId,
-  name: string,
-  origin: Origin,
+  { name, origin }: { readonly name: string; readonly origin: Origin },
 ): Promise<IssuedActivation | undefined> {
   const at = deps.clock();
   return deps.database.transaction(institutionId, async (tx) => {
@@ -60,7 +65,8 @@ export async function reissueActivation(
     const { userId } = user;
     const entry = { action: 'user.activation_code_issued', outcome: 'succeeded', userId, origin } as const;
     await appendAudit(tx, entry, at);
-    return issueActivation(deps.vault, tx, user.userKey, deps.businessTime(institutionId, at));
+    const { userKey } = user;
+    return issueActivation(deps.vault, tx, { userKey, at: deps.businessTime(institutionId, at) });
   });
 }
 
@@ -69,14 +75,11 @@ export async function reissueActivation(
  * `username_taken`; `activation_code_invalid`, alike for a wrong, used or expired code, too many tries, and a user without a membership.
  */
 export async function activateMember(
-  deps: AuthDeps,
-  actor: ClientActor,
-  request: { readonly activationCode: string; readonly username: string; readonly password: string },
-  origin: Origin,
-  depositOpening: DepositOpening,
+  { depositOpening, ...deps }: AuthDeps & { readonly depositOpening: DepositOpening },
+  { institutionId, clientId }: ClientActor,
+  { activationCode, username, password, origin }: ActivationRequest,
 ): Promise<{ readonly userId: string }> {
-  const { institutionId } = actor;
-  const found = await findActivation(deps, institutionId, request.activationCode);
+  const found = await findActivation(deps, institutionId, activationCode);
   if (found === undefined) throw invalidCode();
   const { activation, selector } = found;
   if (!found.matches) {
@@ -85,21 +88,20 @@ export async function activateMember(
   }
 
   const rules = await deps.database.read(institutionId, (db) => selectPasswordRules(db, activation.userKey));
-  checkNewUsername(request.username, activation.memberNumbers);
-  await checkNewPassword(request.password, { username: request.username, ...rules });
+  checkNewUsername(username, activation.memberNumbers);
+  await checkNewPassword(password, { username, ...rules });
   // Before the transaction, since no lock should wait for the slow hash.
-  const passwordHash = await deps.passwords.hash(request.password);
+  const passwordHash = await deps.passwords.hash(password);
   const at = deps.clock();
   const businessAt = deps.businessTime(institutionId, at);
   try {
     await deps.database.transaction(institutionId, async (tx) => {
       if (!(await deleteActivation(tx, selector, { maxTries, now: businessAt }))) throw invalidCode();
       const { userKey } = activation;
-      const credentials = { username: request.username, passwordHash };
+      const credentials = { username, passwordHash };
       if (!(await updateCredentials(tx, userKey, credentials))) throw usernameTaken();
       const event = { kind: 'member.activated', subjectKey: userKey } as const;
       await appendEvents(tx, [event], at);
-      const { clientId } = actor;
       const { userId } = activation;
       const entry = { action: 'user.activated', outcome: 'succeeded', clientId, userId, origin } as const;
       await appendAudit(tx, entry, at);

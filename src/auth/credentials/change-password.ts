@@ -19,8 +19,7 @@ interface Replacement {
 export async function changePassword(
   deps: AuthDeps,
   actor: MemberActor,
-  request: Replacement,
-  origin: Origin,
+  { origin, ...request }: Replacement & { readonly origin: Origin },
 ): Promise<void> {
   const { institutionId, clientId, userKey } = actor;
   const user = await deps.database.read(institutionId, (db) => selectLoginOf(db, userKey));
@@ -29,14 +28,14 @@ export async function changePassword(
   const backoffKey = backoffKeyOf(deps, institutionId, username);
   await deps.loginBackoff.wait(backoffKey, clientId);
   const passwordHash = await deps.logins.run(clientId, async () => {
-    if (await isCurrent(deps, actor, user, request.currentPassword)) {
+    if (await isCurrent(deps, actor, { user, currentPassword: request.currentPassword })) {
       deps.loginBackoff.succeeded(backoffKey);
     } else {
       deps.loginBackoff.failed(backoffKey);
       await countWrongPassword(deps, { institutionId, clientId, origin }, user);
       throw wrongPassword();
     }
-    await checkReplacement(deps, actor, username, request);
+    await checkReplacement(deps, actor, { username, ...request });
     return deps.passwords.hash(request.newPassword);
   });
   const at = deps.clock();
@@ -53,18 +52,16 @@ export async function changePassword(
 async function isCurrent(
   { passwords, businessTime, clock }: AuthDeps,
   { institutionId }: MemberActor,
-  user: LoginRow,
-  password: string,
+  { user, currentPassword }: { readonly user: LoginRow; readonly currentPassword: string },
 ): Promise<boolean> {
-  const isRight = await passwords.verify(user.passwordHash, password);
+  const isRight = await passwords.verify(user.passwordHash, currentPassword);
   return signInRefusal(user, isRight, businessTime(institutionId, clock())) === undefined;
 }
 
 async function checkReplacement(
   { database }: AuthDeps,
   { institutionId, userKey }: MemberActor,
-  username: string,
-  { currentPassword, newPassword }: Replacement,
+  { username, currentPassword, newPassword }: Replacement & { readonly username: string },
 ): Promise<void> {
   const rules = await database.read(institutionId, (db) => selectPasswordRules(db, userKey));
   await checkNewPassword(newPassword, { username, ...rules }, '/newPassword');

@@ -28,8 +28,7 @@ export interface CodeKind {
   ) => Promise<{ readonly userKey: bigint; readonly userId: string; readonly expiresAt: Date } | undefined>;
 }
 
-interface HandoverRequest {
-  readonly actor: ClientActor;
+export interface HandoverRequest {
   readonly eventId: string;
   readonly origin: Origin;
 }
@@ -43,7 +42,7 @@ interface HandoverRequest {
 export async function handOverCode(
   deps: AuthDeps,
   kind: CodeKind,
-  { actor: { institutionId, clientId }, eventId, origin }: HandoverRequest,
+  { actor: { institutionId, clientId }, eventId, origin }: HandoverRequest & { readonly actor: ClientActor },
 ): Promise<{ readonly code: string; readonly userId: string; readonly expiresAt: Date }> {
   const event = await deps.database.read(institutionId, (db) => findCodeEvent(db, eventId, kind.event));
   const code = event?.secret && unsealed(deps.vault, kind.purpose, event.secret);
@@ -60,7 +59,7 @@ export async function handOverCode(
 export async function acknowledgeCode(
   deps: AuthDeps,
   kind: CodeKind,
-  { actor: { institutionId, clientId }, eventId, origin }: HandoverRequest,
+  { actor: { institutionId, clientId }, eventId, origin }: HandoverRequest & { readonly actor: ClientActor },
 ): Promise<void> {
   await deps.database.transaction(institutionId, async (tx) => {
     const event = await findCodeEvent(tx, eventId, kind.event);

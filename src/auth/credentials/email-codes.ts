@@ -5,7 +5,7 @@ import { Problem } from '../../shared/problem.ts';
 import { type InstitutionId, isUniqueViolation, sqlStateOf, type Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { Vault } from '../keys/vault.ts';
-import { acknowledgeCode, type CodeKind, handOverCode } from './code-handover.ts';
+import { acknowledgeCode, type CodeKind, type HandoverRequest, handOverCode } from './code-handover.ts';
 import { selectUserByName } from './credential-queries.ts';
 import {
   countFailedEmailCode,
@@ -26,6 +26,12 @@ const purpose = 'e-mail code';
 /** The trigger that keeps an address with the user who has it verified. */
 const takenState = 'SD041';
 
+interface NewEmailCode {
+  readonly userKey: bigint;
+  readonly emailAddress: string;
+  readonly at: Date;
+}
+
 export interface IssuedEmailCode {
   readonly code: string;
   readonly emailAddress: string;
@@ -38,9 +44,7 @@ export interface IssuedEmailCode {
 export async function issueEmailCode(
   vault: Vault,
   tx: Transaction,
-  userKey: bigint,
-  emailAddress: string,
-  at: Date,
+  { userKey, emailAddress, at }: NewEmailCode,
 ): Promise<IssuedEmailCode> {
   const { selector, secret, code } = newCode();
   const expiresAt = new Date(at.getTime() + validMillis);
@@ -53,8 +57,7 @@ export async function issueEmailCode(
 export async function reissueEmailCode(
   deps: AuthDeps,
   institutionId: InstitutionId,
-  name: string,
-  origin: Origin,
+  { name, origin }: { readonly name: string; readonly origin: Origin },
 ): Promise<IssuedEmailCode | 'no_such_user' | 'verified_already'> {
   const at = deps.clock();
   return deps.database.transaction(institutionId, async (tx) => {
@@ -65,7 +68,8 @@ export async function reissueEmailCode(
     if (emailAddress === undefined) return 'verified_already';
     const entry = { action: 'user.email_code_issued', outcome: 'succeeded', userId, origin } as const;
     await appendAudit(tx, entry, at);
-    return issueEmailCode(deps.vault, tx, userKey, emailAddress, deps.businessTime(institutionId, at));
+    const businessAt = deps.businessTime(institutionId, at);
+    return issueEmailCode(deps.vault, tx, { userKey, emailAddress, at: businessAt });
   });
 }
 
@@ -77,8 +81,7 @@ export async function reissueEmailCode(
 export async function confirmEmail(
   deps: AuthDeps,
   actor: Actor,
-  emailCode: string,
-  origin: Origin,
+  { emailCode, origin }: { readonly emailCode: string; readonly origin: Origin },
 ): Promise<{ readonly userId: string }> {
   const { institutionId, clientId } = actor;
   const found = await findEmailCode(deps, institutionId, emailCode);
@@ -137,10 +140,9 @@ const emailCode: CodeKind = {
 export async function getEmailCode(
   deps: AuthDeps,
   actor: ClientActor,
-  eventId: string,
-  origin: Origin,
+  request: HandoverRequest,
 ): Promise<{ readonly emailCode: string; readonly userId: string; readonly expiresAt: Date }> {
-  const { code, ...rest } = await handOverCode(deps, emailCode, { actor, eventId, origin });
+  const { code, ...rest } = await handOverCode(deps, emailCode, { actor, ...request });
   return { emailCode: code, ...rest };
 }
 
@@ -148,10 +150,9 @@ export async function getEmailCode(
 export function acknowledgeEmailCode(
   deps: AuthDeps,
   actor: ClientActor,
-  eventId: string,
-  origin: Origin,
+  request: HandoverRequest,
 ): Promise<void> {
-  return acknowledgeCode(deps, emailCode, { actor, eventId, origin });
+  return acknowledgeCode(deps, emailCode, { actor, ...request });
 }
 
 function invalidCode(): Problem {

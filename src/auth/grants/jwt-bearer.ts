@@ -37,5 +37,5 @@ const jwtAssertion: AssertionFormat = {
 export const jwtBearer: Grant = {
   grantType: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
   authorize: (deps, client, request) =>
-    acceptAssertion(deps, client, jwtAssertion, request.require('assertion')),
+    acceptAssertion(deps, client, { format: jwtAssertion, text: request.require('assertion') }),
 };

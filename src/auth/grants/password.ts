@@ -26,7 +26,7 @@ export const password: Grant = {
     await deps.sprays.wait(sources);
     await deps.loginBackoff.wait(backoffKey, client.clientId);
     return deps.logins.run(client.clientId, () =>
-      logIn(deps, client, request, { username, given, backoffKey, sources }),
+      logIn(deps, client, { username, given, backoffKey, sources, origin: request.origin }),
     );
   },
 };
@@ -44,14 +44,11 @@ interface Attempt {
   readonly given: string;
   readonly backoffKey: string;
   readonly sources: readonly string[];
+  readonly origin: TokenRequest['origin'];
 }
 
-async function logIn(
-  deps: AuthDeps,
-  client: AuthenticatedClient,
-  { origin }: TokenRequest,
-  attempt: Attempt,
-): Promise<TokenHolder> {
+async function logIn(deps: AuthDeps, client: AuthenticatedClient, attempt: Attempt): Promise<TokenHolder> {
+  const { origin } = attempt;
   const { institutionId, clientId } = client;
   const user = await deps.database.read(institutionId, (db) => selectLogin(db, attempt.username));
   const isRight = await deps.passwords.verify(user?.passwordHash ?? null, attempt.given);

@@ -31,7 +31,7 @@ export const refreshToken: Grant = {
       const decision = refreshDecision(deps, found);
       if (decision === 'reuse') {
         const reason = 'refresh_token_reused';
-        await endRefreshFamily(deps, institutionId, family, { reason, origin: request.origin });
+        await endRefreshFamily(deps, institutionId, { family, reason, origin: request.origin });
         throw wrongToken({ reason, userId });
       }
       if (decision === 'refuse') throw wrongToken({ userId });

@@ -14,5 +14,5 @@ const samlAssertion: AssertionFormat = {
 export const saml2Bearer: Grant = {
   grantType: 'urn:ietf:params:oauth:grant-type:saml2-bearer',
   authorize: (deps, client, request) =>
-    acceptAssertion(deps, client, samlAssertion, request.require('assertion')),
+    acceptAssertion(deps, client, { format: samlAssertion, text: request.require('assertion') }),
 };

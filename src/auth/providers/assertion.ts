@@ -45,8 +45,7 @@ export interface AssertionFormat {
 export async function acceptAssertion(
   deps: AuthDeps,
   { institutionId }: AuthenticatedClient,
-  format: AssertionFormat,
-  text: string,
+  { format, text }: { readonly format: AssertionFormat; readonly text: string },
 ): Promise<TokenHolder & GrantLimits> {
   try {
     const now = deps.clock();
@@ -56,7 +55,7 @@ export async function acceptAssertion(
       throw new InvalidAssertionError('Its issuer is not registered here for its audience.');
     }
     const assertion = await format.verify(deps, provider, text, now);
-    return await holderOf(deps, provider, assertion, now);
+    return await holderOf(deps, provider, { assertion, now });
   } catch (error) {
     if (!(error instanceof InvalidAssertionError)) throw error;
     throw new OAuthError('invalid_grant', `The assertion is not accepted. ${error.message}`, error.facts);
@@ -66,8 +65,7 @@ export async function acceptAssertion(
 async function holderOf(
   deps: AuthDeps,
   provider: ActiveProvider,
-  assertion: Assertion,
-  now: Date,
+  { assertion, now }: { readonly assertion: Assertion; readonly now: Date },
 ): Promise<TokenHolder & GrantLimits> {
   const { institutionId, providerId, userIdType, scopes, generation } = provider;
   const sessionMillis = (assertion.sessionEndsAtMillis ?? Number.POSITIVE_INFINITY) - now.getTime();

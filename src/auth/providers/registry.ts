@@ -19,18 +19,22 @@ import {
 
 type RegistryDeps = Pick<AuthDeps, 'database' | 'clock' | 'issuer'>;
 
+interface OperatorRequest {
+  readonly providerId: string;
+  readonly origin: Origin;
+}
+
 /** Throws ProviderRejectedError if the id, or the issuer with this audience, is registered already. */
 export async function addProvider(
   deps: RegistryDeps,
   institutionId: InstitutionId,
-  provider: NewProvider,
-  origin: Origin,
+  { provider, origin }: { readonly provider: NewProvider; readonly origin: Origin },
 ): Promise<void> {
   if (provider.issuer === deps.issuer) throw new ProviderRejectedError('That issuer is this service itself.');
   checkScopes(provider);
   try {
     const { providerId } = provider;
-    await recordChange(deps, institutionId, { action: 'provider.added', origin, providerId }, async (tx) => {
+    await recordChange(deps, { institutionId, action: 'provider.added', origin, providerId }, async (tx) => {
       if (!(await insertIssuer(tx, provider))) {
         throw new ProviderRejectedError('This issuer is registered already for this audience.');
       }
@@ -51,12 +55,10 @@ export async function addProvider(
 export async function changeProvider(
   deps: RegistryDeps,
   institutionId: InstitutionId,
-  providerId: string,
-  settings: Partial<ProviderSettings>,
-  origin: Origin,
+  { providerId, settings, origin }: OperatorRequest & { readonly settings: Partial<ProviderSettings> },
 ): Promise<void> {
   checkScopes(settings);
-  await recordChange(deps, institutionId, { action: 'provider.changed', origin, providerId }, (tx) =>
+  await recordChange(deps, { institutionId, action: 'provider.changed', origin, providerId }, (tx) =>
     updateProvider(tx, providerId, { ...settings, at: deps.clock() }),
   );
 }
@@ -65,10 +67,9 @@ export async function changeProvider(
 export async function removeProvider(
   deps: RegistryDeps,
   institutionId: InstitutionId,
-  providerId: string,
-  origin: Origin,
+  { providerId, origin }: OperatorRequest,
 ): Promise<void> {
-  await recordChange(deps, institutionId, { action: 'provider.removed', origin, providerId }, (tx) =>
+  await recordChange(deps, { institutionId, action: 'provider.removed', origin, providerId }, (tx) =>
     deleteProvider(tx, providerId),
   );
 }
@@ -77,14 +78,17 @@ export async function listProviders(deps: RegistryDeps, institutionId: Instituti
   return deps.database.read(institutionId, selectProviders);
 }
 
+interface RecordedChange extends OperatorRequest {
+  readonly institutionId: InstitutionId;
+  readonly action: AuditAction;
+}
+
 /** Makes the change, which returns false if there is no such provider, and its audit entry. */
 async function recordChange(
   { database, clock }: RegistryDeps,
-  institutionId: InstitutionId,
-  facts: { readonly action: AuditAction; readonly providerId: string; readonly origin: Origin },
+  { institutionId, action, providerId: subject, origin }: RecordedChange,
   change: (tx: Transaction) => Promise<boolean>,
 ): Promise<void> {
-  const { action, providerId: subject, origin } = facts;
   await database.transaction(institutionId, async (tx) => {
     const before = audited(await selectProvider(tx, subject));
     if (!(await change(tx))) {

@@ -1,4 +1,4 @@
-import { createHash, type KeyObject, verify } from 'node:crypto';
+import { createHash, verify } from 'node:crypto';
 import type { Element } from '@xmldom/xmldom';
 import { SignedXml } from 'xml-crypto';
 import { InvalidAssertionError } from './invalid-assertion-error.ts';
@@ -138,18 +138,17 @@ function verifyWith(keys: readonly VerificationKey[], name: string) {
       const method = signatureMethods[name];
       const signature = Buffer.from(String(value), 'base64');
       const fits = ({ publicKey }: VerificationKey) => publicKey.asymmetricKeyType === method?.keyType;
-      return keys
-        .filter(fits)
-        .some(({ publicKey }) =>
-          isBy(publicKey, method?.hash ?? '', Buffer.from(String(material)), signature),
-        );
+      return keys.filter(fits).some(({ publicKey }) =>
+        // RFC 9231 section 2.3.6: an ECDSA signature is the concatenation of r and s.
+        verify(
+          method?.hash ?? '',
+          Buffer.from(String(material)),
+          { key: publicKey, dsaEncoding: 'ieee-p1363' },
+          signature,
+        ),
+      );
     };
   };
-}
-
-/** RFC 9231 section 2.3.6: an ECDSA signature is the concatenation of r and s. */
-function isBy(key: KeyObject, hash: string, material: Buffer, signature: Buffer): boolean {
-  return verify(hash, material, { key, dsaEncoding: 'ieee-p1363' }, signature);
 }
 
 function digestWith(name: string) {

@@ -93,12 +93,17 @@ export async function rotateRefreshToken(
   return isRotated ? next : undefined;
 }
 
+interface RefreshFamilyEnd {
+  readonly family: RefreshFamilyRow;
+  readonly reason: 'refresh_token' | 'refresh_token_reused';
+  readonly origin: Origin;
+}
+
 /** Ends the family and its access tokens, on the client's request or because an exchanged token came back. */
 export async function endRefreshFamily(
   { database, clock }: AuthDeps,
   institutionId: InstitutionId,
-  { familyId, clientId, userId }: RefreshFamilyRow,
-  { reason, origin }: { readonly reason: 'refresh_token' | 'refresh_token_reused'; readonly origin: Origin },
+  { family: { familyId, clientId, userId }, reason, origin }: RefreshFamilyEnd,
 ): Promise<void> {
   const at = clock();
   const expiresAt = after(at, longestTokenSeconds * 1000 + clockSkewMillis);

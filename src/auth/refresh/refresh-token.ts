@@ -15,12 +15,13 @@ const bodyBytes = 16 + 4 + secretBytes;
 
 /** The first token of a family. */
 export function firstRefreshToken(vault: Vault, familyId: string): RefreshToken {
-  return write(vault, familyId, 0, randomBytes(secretBytes));
+  return write(vault, { familyId, generation: 0, secret: randomBytes(secretBytes) });
 }
 
 /** The next token. It is derived from this one and the vault, so a repetition gives the same. */
 export function nextRefreshToken(vault: Vault, token: RefreshToken): RefreshToken {
-  return write(vault, token.familyId, token.generation + 1, vault.hash('refresh token after', token.text));
+  const secret = vault.hash('refresh token after', token.text);
+  return write(vault, { familyId: token.familyId, generation: token.generation + 1, secret });
 }
 
 /** The hash that the database stores. */
@@ -39,7 +40,10 @@ export function readRefreshToken(vault: Vault, text: string): RefreshToken | und
   return { text, familyId, generation: body.readUInt32BE(16) };
 }
 
-function write(vault: Vault, familyId: string, generation: number, secret: Buffer): RefreshToken {
+function write(
+  vault: Vault,
+  { familyId, generation, secret }: Omit<RefreshToken, 'text'> & { readonly secret: Buffer },
+): RefreshToken {
   const number = Buffer.alloc(4);
   number.writeUInt32BE(generation);
   const body = Buffer.concat([Buffer.from(familyId.replaceAll('-', ''), 'hex'), number, secret]);

@@ -26,7 +26,7 @@ export async function issueToken(deps: AuthDeps, raw: RawTokenRequest): Promise<
   const client = await authenticateClient(deps, request);
   raw.countFor?.(client.clientId);
   try {
-    return await issueTo(deps, client, grantType, request);
+    return await issueTo(deps, client, request);
   } catch (error) {
     if (error instanceof OAuthError) {
       deps.audit.note(client.institutionId, {
@@ -45,9 +45,9 @@ export async function issueToken(deps: AuthDeps, raw: RawTokenRequest): Promise<
 async function issueTo(
   deps: AuthDeps,
   client: AuthenticatedClient,
-  grantType: string,
   request: TokenRequest,
 ): Promise<TokenResponse> {
+  const grantType = request.require('grant_type');
   const grant = grants.get(grantType);
   if (grant === undefined) throw new OAuthError('unsupported_grant_type', 'There is no such grant.');
   if (!client.grants.includes(grantType)) {
@@ -75,7 +75,8 @@ async function issueTo(
       userId: holder.use === 'member' ? holder.userId : undefined,
     });
   }
-  return toResponse(deps, client, await withRefreshToken(deps, client, { holder, scopes }), lifetimeSeconds);
+  const withRefresh = await withRefreshToken(deps, client, { holder, scopes });
+  return toResponse(deps, client, { ...withRefresh, lifetimeSeconds });
 }
 
 interface Granted {
@@ -106,8 +107,7 @@ async function withRefreshToken(
 async function toResponse(
   deps: AuthDeps,
   { institutionId, clientId, tokenEpoch: clientEpoch }: AuthenticatedClient,
-  { holder, scopes }: Granted,
-  lifetimeSeconds: number,
+  { holder, scopes, lifetimeSeconds }: Granted & { readonly lifetimeSeconds: number },
 ): Promise<TokenResponse> {
   const subject = { institutionId, clientId, clientEpoch, scopes, ...holder };
   const refreshToken = holder.use === 'member' ? holder.refreshToken : undefined;

@@ -27,8 +27,8 @@ export async function revokeToken(deps: AuthDeps, raw: RawTokenRequest): Promise
   const found = await findRefreshFamily(deps, institutionId, text);
   if (found !== undefined) {
     if (found.family.clientId !== clientId) throw notYours(found.family.familyId);
-    const { origin } = raw;
-    return endRefreshFamily(deps, institutionId, found.family, { reason: 'refresh_token', origin });
+    const { family } = found;
+    return endRefreshFamily(deps, institutionId, { family, reason: 'refresh_token', origin: raw.origin });
   }
   const token = await verifyOwnToken(deps, text);
   if (token === undefined) return;

@@ -27,7 +27,10 @@ async function aRegisteredMember(memberNumber: string, email: string) {
   const { auth, database } = service.service.context;
   const institution = await database.directory((db) => findInstitutionByCode(db, 'lakeside'));
   assert.ok(institution);
-  const issued = await reissueActivation(auth, institution.institutionId, userId, ownOrigin());
+  const issued = await reissueActivation(auth, institution.institutionId, {
+    name: userId,
+    origin: ownOrigin(),
+  });
   assert.ok(issued);
   return { userId, profile: registered.text, activationCode: issued.code };
 }

@@ -154,7 +154,7 @@ describe('activation code: one 404', () => {
     const replaced = await aRegistration('100023', 'dune.exampleton@example.test');
     const { auth } = service.service.context;
     const { institutionId } = await institutionOf(service, 'lakeside');
-    assert.ok(await reissueActivation(auth, institutionId, replaced.userId, ownOrigin()));
+    assert.ok(await reissueActivation(auth, institutionId, { name: replaced.userId, origin: ownOrigin() }));
     assert.deepEqual(withoutInstance(await codeOf(replaced.eventId)), nothing);
   });
 

@@ -108,7 +108,7 @@ describe('verification of an e-mail address', () => {
   async function codeFor(username: string): Promise<string> {
     const { institutionId } = await institutionOf(service, 'lakeside');
     const { auth } = service.service.context;
-    const issued = await reissueEmailCode(auth, institutionId, username, ownOrigin());
+    const issued = await reissueEmailCode(auth, institutionId, { name: username, origin: ownOrigin() });
     assert.ok(typeof issued === 'object', String(issued));
     return issued.code;
   }
