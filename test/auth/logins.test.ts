@@ -257,7 +257,7 @@ describe('wrong passwords in a row', () => {
     assert.equal(await login(username, activation.password), 'ok');
     await assert.rejects(
       service.db.superuser('update users set token_epoch = 0 where username = $1', [username]),
-      /tokens of user \d+ have ended/,
+      /tokens of user \d+ are revoked/,
       'no tokens from before come back',
     );
   });

@@ -43,7 +43,7 @@ after(() => db.close());
 function register(
   actor: ClientActor,
   registration: Registration,
-  issueActivation: Parameters<typeof registerMember>[0]['issueActivation'] = async (_tx, userKey) => ({
+  issueActivation: Parameters<typeof registerMember>[0]['issueActivation'] = async (_tx, { userKey }) => ({
     sealedCode: Buffer.from(`sealed for ${userKey}`),
     expiresAt,
   }),
