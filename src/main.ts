@@ -4,7 +4,7 @@ import { ServiceStartError } from './app/start-checks.ts';
 import { InvalidPublicKeyError, ProviderRejectedError } from './auth/index.ts';
 import { CommandFailed } from './cli/command.ts';
 import { sharedraft } from './cli/program.ts';
-import { ExtractRejected } from './core-system/index.ts';
+import { ExtractRejectedError } from './core-system/index.ts';
 import { Problem } from './shared/problem.ts';
 import { DatabaseStartError } from './storage/index.ts';
 
@@ -38,7 +38,7 @@ function explain(error: unknown): string {
   const expected = [
     DatabaseStartError,
     ServiceStartError,
-    ExtractRejected,
+    ExtractRejectedError,
     InvalidPublicKeyError,
     ProviderRejectedError,
     CommandFailed,

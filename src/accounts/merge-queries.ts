@@ -9,7 +9,7 @@ import { type Queryable, type Statement, sql } from '../storage/index.ts';
 const counted = `count(*) filter (where is_new)::integer as added, count(*) filter (where not is_new)::integer as changed`;
 const members = `s.institution_id = $1 and s.member_number > $2 and s.member_number <= $3`;
 
-// Accounts without their money.
+// Accounts, without balances.
 
 const accountDifference = `
   select s.*, a.ctid as place, a.account_key is null as is_new
@@ -105,8 +105,8 @@ const mergeHolders = sql(
    set role = excluded.role, may_pay = excluded.may_pay`,
 );
 
-// Money. What members moved after the moment that the extract's figures are of comes on top of them; null: nothing does.
-// Entries that no transfer made are the core's own figures of other imports, and are in this one's.
+// Balances. Transfers posted after the moment of the figures are added to them; with null, none are. Other entries come from earlier
+// imports, and the figures include them.
 
 const sinceThen = (moment: string, table: string, sum: string, kinds = '') => `
   case when ${moment}::timestamptz is not null and b.last_at >= ${moment} then (
@@ -142,7 +142,7 @@ const figuresOf = sql(
      ${figures('$3')} where s.institution_id = $1 and s.account_id = any ($2::text[])) d`,
 );
 
-// A loan's standing is the core's to say, whatever becomes of the balance: what is due. Interest and fees come with the figure ($5).
+// The amount due of a loan always follows the extract. Interest and fees follow it only if balances are adjusted ($5).
 
 const dueNow = (figure: string, paid: string) =>
   `greatest(0, ${figure} - ${sinceThen('$4', 'loan_payments', paid)})`;
@@ -173,11 +173,11 @@ const changeLoans = sql(
    where l.ctid = any (array(select place from differing))`,
 );
 
-/** How much of a balance the extract decides: nothing of accounts that exist, or their figures as of a moment. */
+/** Whether an import adjusts existing balances, and the moment of its figures. */
 export interface Figures {
-  /** Bring balances that exist to the extract's figures. */
+  /** Adjust existing balances to the extract's figures. */
   readonly adjust: boolean;
-  /** What was posted from here on comes on top; null: nothing does. */
+  /** Transfers posted from here on are added to the figures; null: none are. */
   readonly from: Date | null;
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { ExtractRejected, expectUnique, type Row, readTable } from '../core-system/index.ts';
+import { ExtractRejectedError, expectUnique, type Row, readTable } from '../core-system/index.ts';
 import { isLocalDate } from '../institutions/index.ts';
 import {
   type LoanPaymentOption,
@@ -46,7 +46,7 @@ export function hasTransferRules(folder: string): boolean {
   return Object.keys(files).some((file) => existsSync(path.join(folder, file)));
 }
 
-/** Reads the rules of a folder; a file that is not there says nothing. Throws ExtractRejected with every error. */
+/** Reads the rules of a folder; a file that is not there says nothing. Throws ExtractRejectedError with every error. */
 export async function readTransferRules(folder: string): Promise<TransferRules> {
   const errors: string[] = [];
   const table = async (file: keyof typeof files) =>
@@ -57,7 +57,7 @@ export async function readTransferRules(folder: string): Promise<TransferRules> 
   const limitRows = await table('transfer-limits.csv');
   const dayRows = await table('business-days.csv');
   const yearRows = await table('contribution-limits.csv');
-  if (errors.length > 0) throw new ExtractRejected(errors);
+  if (errors.length > 0) throw new ExtractRejectedError(errors);
 
   expectUnique(policyRows, 'transfer_type', 'currency');
   expectUnique(limitRows, 'limit_key');
@@ -72,7 +72,7 @@ export async function readTransferRules(folder: string): Promise<TransferRules> 
     })),
     contributionLimits: yearRows.map(readContributionLimit),
   };
-  if (errors.length > 0) throw new ExtractRejected(errors);
+  if (errors.length > 0) throw new ExtractRejectedError(errors);
   return rules;
 }
 

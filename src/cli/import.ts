@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { type ImportPlan, ImportRefused, importExtract, parseMoment } from '../core-system/index.ts';
+import { type ImportPlan, ImportRefusedError, importExtract, parseMoment } from '../core-system/index.ts';
 import { CommandFailed, say, withStores } from './command.ts';
 import { progressTo } from './progress.ts';
 
@@ -51,7 +51,7 @@ export function importCommand(): Command {
           );
         } catch (error) {
           progress.end();
-          if (error instanceof ImportRefused) throw new CommandFailed(error.message);
+          if (error instanceof ImportRefusedError) throw new CommandFailed(error.message);
           throw error;
         }
       });

@@ -4,9 +4,9 @@
  * Invariants: a whole extract is checked before any of it is written; importing it again changes nothing; an account opens with
  * one posting against an internal account of the institution, so that the ledger sums to zero from the first row.
  */
-export { ExtractRejected, parseMoment } from './extract/extract.ts';
+export { ExtractRejectedError, parseMoment } from './extract/extract.ts';
 export { expectUnique, type Row, readTable } from './extract/extract-table.ts';
 export { importExtract } from './import/import-extract.ts';
-export { type ImportPlan, ImportRefused } from './import/import-plan.ts';
-export { MembershipExists, openMembership } from './open-membership.ts';
+export { type ImportPlan, ImportRefusedError } from './import/import-plan.ts';
+export { MembershipExistsError, openMembership } from './open-membership.ts';
 export { openingsUsedUp, payDueOpening } from './openings.ts';

@@ -4,7 +4,7 @@ import type { Transaction } from '../storage/index.ts';
 const purposes = ['FUNDING', 'CORE_SETTLEMENT', 'SUSPENSE'] as const;
 type Purpose = (typeof purposes)[number];
 
-/** The institution's own accounts, one of each purpose a currency; public ids that no core account may have. */
+/** The internal accounts of the institution, one per purpose and currency. An extract may not use their ids. */
 export function internalAccountId(purpose: Purpose, currency: string): string {
   return `internal:${purpose.toLowerCase().replaceAll('_', '-')}:${currency}`;
 }

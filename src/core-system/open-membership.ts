@@ -15,11 +15,11 @@ export interface NewMember {
 }
 
 /**
- * Opens an unknown member number on the spot, where enrollment is open: a person, their membership, a share savings
- * and a share draft (checking) account, and the institution's opening deposit for the latter.
+ * Opens a membership for an unknown member number if enrollment is open: a person, their membership, a share savings and a share
+ * draft (checking) account, and the institution's opening deposit for the latter.
  *
- * Problem `too_many_requests`: the institution's caps of the day are reached. A unique violation: another call opened the
- * same number at the same time.
+ * Problem `too_many_requests`: the institution's daily caps are reached. MembershipExistsError: another call opened the same number
+ * at the same time.
  */
 export async function openMembership(
   tx: Transaction,
@@ -38,7 +38,7 @@ export async function openMembership(
   };
   const ids = { customerId: uuidv7(at), personId: uuidv7(at) };
   const keys = await insertMembership(tx, { ...ids, memberNumber, ...person });
-  if (keys === undefined) throw new MembershipExists();
+  if (keys === undefined) throw new MembershipExistsError();
   const { customerKey, personKey } = keys;
 
   const checking = {
@@ -76,7 +76,7 @@ export async function openMembership(
   return { personKey, role: 'PRIMARY', ...person, phoneNumber: null, phoneType: null, birthDate: null };
 }
 
-/** Problem `invalid_request`. These names become a record of the core's, which an extract would have to satisfy, too. */
+/** Problem `invalid_request`. The rule for names is that of an extract. */
 function refuseUnreadableNames(member: NewMember): void {
   const errors = (['firstName', 'lastName'] as const)
     .filter((field) => !isReadable(member[field] ?? ''))
@@ -87,7 +87,7 @@ function refuseUnreadableNames(member: NewMember): void {
   if (errors.length > 0) throw new Problem('invalid_request', 'A name is not valid.', { errors });
 }
 
-/** Thrown to the loser of two enrollments of one number. */
-export class MembershipExists extends Error {
-  override readonly name = 'MembershipExists';
+/** Another enrollment opened the member number first. */
+export class MembershipExistsError extends Error {
+  override readonly name = 'MembershipExistsError';
 }

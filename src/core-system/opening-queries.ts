@@ -3,9 +3,9 @@ import { type Queryable, sql } from '../storage/index.ts';
 export interface OpeningRow {
   readonly customerKey: bigint;
   readonly personKey: bigint;
-  /** The account that the deposit is for. */
+  /** The account that receives the deposit. */
   readonly accountId: string;
-  /** YYYY-MM-DD, where the institution is. */
+  /** YYYY-MM-DD in the institution's time zone. */
   readonly openedOn: string;
   readonly deposit: bigint;
 }
@@ -27,7 +27,7 @@ const dueOpening = sql(
    where institution_id = $1 and person_key = $2 and deposited_on is null and deposit > 0`,
 );
 
-/** Undefined: no deposit is due to the person. */
+/** Undefined if no deposit is due to the person. */
 export async function selectDueOpening(
   tx: Queryable,
   personKey: bigint,
@@ -42,7 +42,7 @@ const deposited = sql(
    where institution_id = $1 and person_key = $2 and deposited_on is null`,
 );
 
-/** False if another transaction paid it meanwhile. */
+/** False if another transaction has paid it. */
 export async function setOpeningDeposited(tx: Queryable, personKey: bigint, day: string): Promise<boolean> {
   return (await tx.query(deposited, [tx.institutionId, personKey, day])).rowCount === 1;
 }
@@ -52,7 +52,7 @@ const counter = sql(
   'select openings, deposited from opening_counters where institution_id = $1 and day = $2',
 );
 
-/** What was opened and paid on the day so far. */
+/** The openings and deposits of the day so far. */
 export async function selectOpeningCounter(
   tx: Queryable,
   day: string,

@@ -19,12 +19,12 @@ import {
   setOpeningDeposited,
 } from './opening-queries.ts';
 
-/** Of the trigger that counts openings and deposits (sql/functions/core-system/count_opening.sql). */
+/** SQLSTATE of the trigger that counts openings and deposits (sql/functions/core-system/count_opening.sql). */
 const capState = 'SD042';
 
 /**
- * Problem `too_many_requests` if the institution opens no more memberships today. Registering asks for known member numbers too:
- * else the time of a refusal would reveal whether the number is known (ADR 28).
+ * Problem `too_many_requests` if the institution opens no more memberships today. Registration checks this for known member numbers,
+ * too: otherwise the response time reveals whether the number is known (ADR 28).
  */
 export async function openingsUsedUp(
   tx: Transaction,
@@ -39,10 +39,10 @@ export async function openingsUsedUp(
 }
 
 /**
- * Records a membership that was opened on the spot. The demo pays its deposit at once, any other institution when the
- * member activates their login: registering alone then moves no money.
+ * Records a membership that was opened at registration. A demo pays its deposit at once; any other institution pays it when the
+ * member activates their login, so that registration moves no money.
  *
- * Problem `too_many_requests`: the institution's caps of the day are reached.
+ * Problem `too_many_requests`: the institution's daily caps are reached.
  */
 export async function recordOpening(
   tx: Transaction,
@@ -60,9 +60,9 @@ export async function recordOpening(
 }
 
 /**
- * Pays the opening deposit that is due to the person, if one is. Once: the row is locked by the update that marks it paid.
+ * Pays the opening deposit if one is due to the person. It is paid once: the update that marks it paid locks the row.
  *
- * Problem `too_many_requests`: the funding account has paid its share of the day. Nothing is written then.
+ * Problem `too_many_requests`: the funding account has reached its daily cap. Nothing was written.
  */
 export async function payDueOpening(
   tx: Transaction,
@@ -98,7 +98,7 @@ export async function payDueOpening(
   await appendEvents(tx, [event], when);
 }
 
-/** The database counts too: of several at once it refuses those beyond the cap. */
+/** The database counts, too: of several simultaneous openings it rejects those beyond the cap. */
 async function refusedOverCaps<T>(
   institution: Institution,
   today: LocalDate,

@@ -1,4 +1,4 @@
-import { MembershipExists, openingsUsedUp, openMembership } from '../core-system/index.ts';
+import { MembershipExistsError, openingsUsedUp, openMembership } from '../core-system/index.ts';
 import { appendAudit, appendEvents, type Origin } from '../events/index.ts';
 import { type BusinessTime, type ClientActor, findInstitution } from '../institutions/index.ts';
 import type { PostingKeys } from '../ledger/index.ts';
@@ -81,7 +81,7 @@ export async function registerMember(
       return toProfile(user, addressed, at);
     });
   } catch (error) {
-    if (isUniqueViolation(error) || error instanceof MembershipExists) throw alreadyRegistered(error);
+    if (isUniqueViolation(error) || error instanceof MembershipExistsError) throw alreadyRegistered(error);
     throw error;
   }
 

@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
 
-/** One record and the line that it begins on; the first line of a file is 1. */
+/** One record and its first line; lines count from 1. */
 export interface CsvRecord {
   readonly line: number;
   readonly values: readonly string[];
 }
 
-/** A file that is no CSV in UTF-8. */
+/** The file is not CSV in UTF-8. */
 export class CsvError extends Error {
   override readonly name = 'CsvError';
   readonly line: number;
@@ -18,15 +18,14 @@ export class CsvError extends Error {
   }
 }
 
-/** How much of a file is read at a time. */
+/** Bytes of a file read at a time. */
 export const blockBytes = 65_536;
-/** An unclosed quote would otherwise take in the rest of the file. */
+/** In characters. Limits the damage of an unclosed quote. */
 const longestRecord = 65_536;
 const lineFeed = 0x0a;
 
 /**
- * The records of a CSV file (RFC 4180) in UTF-8, some thousands at a time, without empty lines. Memory is bounded by a block,
- * whatever the size of the file. A byte order mark is dropped; lines may end in CR LF.
+ * The records of a CSV file (RFC 4180) in UTF-8, some thousands at a time, without empty lines. Memory is bounded by a block. A byte order mark is dropped; lines may end in CR LF.
  *
  * Errors: CsvError; a file that cannot be read is the file system's own error.
  */
@@ -65,7 +64,7 @@ function quotesIn(text: string): number {
   return quotes;
 }
 
-/** A record in which some value is quoted. */
+/** A record with quoted values. */
 function readQuoted(text: string, line: number): string[] {
   const value = /(?:"([^"]*(?:""[^"]*)*)"|([^",]*))(,|$)/y;
   const values: string[] = [];
@@ -85,7 +84,7 @@ async function* readLines(file: string): AsyncGenerator<string[]> {
     const bytes: Buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     const end = bytes.lastIndexOf(lineFeed) + 1;
     rest = bytes.subarray(end);
-    // In UTF-8 a character has four bytes at most.
+    // A character has at most four bytes in UTF-8.
     if (rest.length > 4 * longestRecord) {
       throw new CsvError(linesBefore + 1, 'no record longer than 65,536 characters');
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { ExtractRejected } from '../../src/core-system/extract/extract.ts';
+import { ExtractRejectedError } from '../../src/core-system/extract/extract.ts';
 import { readIntoStage } from '../../src/core-system/import/check-stage.ts';
 import { Complaints, readHeading } from '../../src/core-system/import/stage-extract.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
@@ -56,7 +56,7 @@ async function errorsOf(files: ExtractFiles): Promise<readonly string[]> {
     () => undefined,
     (error) => error,
   );
-  assert.ok(rejected instanceof ExtractRejected, `expected to be rejected, was ${rejected}`);
+  assert.ok(rejected instanceof ExtractRejectedError, `expected to be rejected, was ${rejected}`);
   return rejected.errors;
 }
 
@@ -93,7 +93,7 @@ test('accepts the later columns of accounts: the amount due and a restriction', 
   files['accounts.csv'] = files['accounts.csv'].map((line) => line.replace('EXCLUDE_AS_FROM', 'NEVER'));
   await extract.write(files);
   await assert.rejects(readFolder(extract.folder), {
-    name: 'ExtractRejected',
+    name: 'ExtractRejectedError',
     message: /transfer_restriction/,
   });
 });
@@ -357,7 +357,7 @@ const refusals: readonly Refusal[] = [
     },
   },
   {
-    error: 'persons.csv:2: phone_number: expected a number that can be dialled, like +12025550143',
+    error: 'persons.csv:2: phone_number: expected a valid phone number like +12025550143',
     for: {
       'a phone number as people write it': ['+12025550143', '(202) 555-0143'],
       'a phone number with spaces': ['+12025550143', '+1 202 555 0143'],
@@ -370,7 +370,7 @@ const refusals: readonly Refusal[] = [
     for: { 'another type of phone': ['MOBILE', 'FAX'] },
   },
   {
-    error: 'persons.csv:2: phone_type: expected one exactly where there is a number',
+    error: 'persons.csv:2: phone_type: expected a type exactly if there is a number',
     for: {
       'a number without a type': ['MOBILE', ''],
       'a type without a number': ['+12025550143', ''],
@@ -539,11 +539,11 @@ const refusals: readonly Refusal[] = [
     for: { 'no word on paying': [/no$/, ''] },
   },
   {
-    error: 'holders.csv:3: account_id, person_id: expected what no line above has',
+    error: 'holders.csv:3: account_id, person_id: expected a value that no line above has',
     for: { 'the same holder twice': ['p-2', 'p-1'] },
   },
   {
-    error: 'member-persons.csv:3: member_number, person_id: expected what no line above has',
+    error: 'member-persons.csv:3: member_number, person_id: expected a value that no line above has',
     for: { 'the same person twice in a membership': ['p-2', 'p-1'] },
   },
 ];
@@ -578,7 +578,7 @@ describe('errors of an extract by file and line', () => {
       lines[line - 1] = values.join(',');
       const errors = await errorsOf(files);
       assert.ok(
-        errors.includes(`${file}:${line}: ${columns}: expected what no line above has`),
+        errors.includes(`${file}:${line}: ${columns}: expected a value that no line above has`),
         errors.join('\n'),
       );
     });
@@ -602,7 +602,7 @@ describe('errors of an extract by file and line', () => {
     files['holders.csv'] = (files['holders.csv'] ?? []).map((l) => l.replace('a-2', '4111-1111-1111-1111'));
     const errors = await errorsOf(files);
     assert.deepEqual(errors, ["accounts.csv:3: account_id: expected anything but a card's number"]);
-    assert.doesNotMatch(new ExtractRejected(errors).message, /4111/);
+    assert.doesNotMatch(new ExtractRejectedError(errors).message, /4111/);
   });
 
   test('accepts sixteen digits that are not a card number in the description of a card account', async () => {
@@ -648,7 +648,7 @@ describe('files outside the extract’s format', () => {
       (files) => {
         files['members.csv'] = (files['members.csv'] ?? []).map((line) => `${line},x`);
       },
-      'members.csv:1: expected no columns but customer_id, member_number, member_type',
+      'members.csv:1: expected no columns except customer_id, member_number, member_type',
     ],
     'a line with a value too few': [
       (files) => {
@@ -686,7 +686,7 @@ describe('files outside the extract’s format', () => {
     await using folder = await extractFolder(validExtract());
     await rm(path.join(folder.folder, 'holders.csv'));
     await assert.rejects(readFolder(folder.folder), {
-      errors: ['holders.csv:1: expected a file that can be read (ENOENT)'],
+      errors: ['holders.csv:1: expected a readable file (ENOENT)'],
     });
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ExtractRejected, importExtract, openMembership } from '../../src/core-system/index.ts';
+import { ExtractRejectedError, importExtract, openMembership } from '../../src/core-system/index.ts';
 import { findInstitutionByCode, type Institution } from '../../src/institutions/index.ts';
 import { PostingKeys } from '../../src/ledger/index.ts';
 import { sql } from '../../src/storage/index.ts';
@@ -349,19 +349,19 @@ describe('importing again', () => {
   const contradictions: Record<string, readonly [files: ExtractFiles, errors: readonly string[]]> = {
     'another currency of the institution': [
       changed('institution.csv', 'USD', 'EUR'),
-      ['institution.csv:2: currency: expected what was imported before'],
+      ['institution.csv:2: currency: expected the value of the earlier import'],
     ],
     'an institution that is no demo any more': [
       changed('institution.csv', /no$/, 'yes'),
-      ['institution.csv:2: demo: expected what was imported before'],
+      ['institution.csv:2: demo: expected the value of the earlier import'],
     ],
     'another customer id of a member': [
       changed('members.csv', 'c-2', 'c-9'),
-      ['members.csv:3: customer_id: expected what was imported before'],
+      ['members.csv:3: customer_id: expected the value of the earlier import'],
     ],
     'another type of a member': [
       changed('members.csv', 'RETAIL', 'BUSINESS'),
-      ['members.csv:2: member_type: expected what was imported before'],
+      ['members.csv:2: member_type: expected the value of the earlier import'],
     ],
     'the customer id of another member': [
       (() => {
@@ -370,12 +370,12 @@ describe('importing again', () => {
         return files;
       })(),
       [
-        'members.csv:2: customer_id: expected what was imported before',
-        'members.csv:2: member_number: expected what was imported before',
-        'members.csv:2: member_type: expected what was imported before',
-        'members.csv:3: customer_id: expected what was imported before',
-        'members.csv:3: member_number: expected what was imported before',
-        'members.csv:3: member_type: expected what was imported before',
+        'members.csv:2: customer_id: expected the value of the earlier import',
+        'members.csv:2: member_number: expected the value of the earlier import',
+        'members.csv:2: member_type: expected the value of the earlier import',
+        'members.csv:3: customer_id: expected the value of the earlier import',
+        'members.csv:3: member_number: expected the value of the earlier import',
+        'members.csv:3: member_type: expected the value of the earlier import',
       ],
     ],
     'an account under another membership': [
@@ -384,15 +384,15 @@ describe('importing again', () => {
         files['holders.csv']?.splice(-1, 1, 'a-5,p-2,PRIMARY,yes');
         return files;
       })(),
-      ['accounts.csv:6: member_number: expected what was imported before'],
+      ['accounts.csv:6: member_number: expected the value of the earlier import'],
     ],
     'an account of another type': [
       changed('accounts.csv', 'a-5,1002,1002-00,SAVINGS', 'a-5,1002,1002-00,CHECKING'),
-      ['accounts.csv:6: type: expected what was imported before'],
+      ['accounts.csv:6: type: expected the value of the earlier import'],
     ],
     'an account in another currency': [
       changed('accounts.csv', 'JPY', 'KRW'),
-      ['accounts.csv:5: currency: expected what was imported before'],
+      ['accounts.csv:5: currency: expected the value of the earlier import'],
     ],
   };
   for (const [what, [files, errors]] of Object.entries(contradictions)) {
@@ -403,7 +403,7 @@ describe('importing again', () => {
       // Valid changes elsewhere in the same extract must not be imported either.
       files['persons.csv'] = (files['persons.csv'] ?? []).map((line) => line.replace('Bob', 'Robert'));
       const rejected = await importFiles(db, files, { adjustBalances: true }).catch((error) => error);
-      assert.ok(rejected instanceof ExtractRejected, String(rejected));
+      assert.ok(rejected instanceof ExtractRejectedError, String(rejected));
       assert.deepEqual([...new Set(rejected.errors)].sort(), [...errors].sort());
       assert.deepEqual(await dumpTables(db), before);
     });
@@ -423,7 +423,7 @@ describe('importing again', () => {
   test('refuses a whole extract that contains an error', async () => {
     await using db = await testDatabase();
     const before = await dumpTables(db);
-    await assert.rejects(importFiles(db, changed('holders.csv', 'a-5', 'a-6')), ExtractRejected);
+    await assert.rejects(importFiles(db, changed('holders.csv', 'a-5', 'a-6')), ExtractRejectedError);
     assert.deepEqual(await dumpTables(db), before);
   });
 });
@@ -557,7 +557,7 @@ describe('changes that an import is about to make', () => {
       const files = extractOf(300);
       files['holders.csv']?.splice(400);
       await assert.rejects(importFiles(db, files, { dryRun }), {
-        name: 'ImportRefused',
+        name: 'ImportRefusedError',
         message: /would remove 201 of 600 rows that holders\.csv no longer has\. Nothing was changed\./,
       });
       assert.deepEqual(await dumpTables(db), before);
@@ -753,7 +753,7 @@ describe('imports beside other work', () => {
     files['members.csv']?.push('c-3,1003,RETAIL');
     files['member-persons.csv']?.push('1003,p-2,PRIMARY');
     await assert.rejects(importFiles(db, files), {
-      errors: ['members.csv:4: customer_id: expected what was imported before'],
+      errors: ['members.csv:4: customer_id: expected the value of the earlier import'],
     });
     assert.deepEqual(await dumpTables(db), before);
   });

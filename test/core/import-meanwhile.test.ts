@@ -190,13 +190,17 @@ test('transfers posted after the time of the figures stay on top of them', async
 
   await using folder = await extractFolder(extractOfDay(2));
   await assert.rejects(importExtract(service.service.context, folder.folder, { adjustBalances: true }), {
-    name: 'ImportRefused',
+    name: 'ImportRefusedError',
     message: /only to figures of a known moment/,
   });
-  await assert.rejects(importDay(2, true, new Date(Date.now() + 60_000)), { name: 'ImportRefused' });
+  await assert.rejects(importDay(2, true, new Date(Date.now() + 60_000)), { name: 'ImportRefusedError' });
 
   // A figure of a later time includes the payment, but this one does not: it is reversed.
   assert.equal((await importDay(2, true)).adjustedAccounts, 2);
+  const [finished] = await service.db.superuser<{ after: { adjustedAccounts: readonly string[] } }>(
+    `select after_change as after from audit_entries where action = 'import.finished' order by audit_key desc limit 1`,
+  );
+  assert.deepEqual(finished?.after.adjustedAccounts.toSorted(), ['a-1001-carloan', 'a-1001-checking']);
 });
 
 test('a loan payment made before the core’s figure arrived can still be reversed, part by part', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
   importExtract,
-  MembershipExists,
+  MembershipExistsError,
   openMembership,
   payDueOpening,
 } from '../../src/core-system/index.ts';
@@ -166,7 +166,7 @@ test('gives a member number of 32 characters its own account numbers', async () 
 
 test('does not open a known member number again', async () => {
   const before = await dumpTables(db);
-  await assert.rejects(open('1001'), MembershipExists);
+  await assert.rejects(open('1001'), MembershipExistsError);
   assert.deepEqual(await dumpTables(db), before);
 });
 
@@ -174,7 +174,7 @@ test('opens a member number once of ten simultaneous enrollments', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => open('2004')));
   const lost = outcomes.filter((outcome) => outcome.status === 'rejected');
   assert.equal(lost.length, 9);
-  for (const { reason } of lost) assert.ok(reason instanceof MembershipExists, String(reason));
+  for (const { reason } of lost) assert.ok(reason instanceof MembershipExistsError, String(reason));
   assert.equal((await accountsOf('2004')).length, 2);
   assert.deepEqual(new Set(await ledgerSums(db)), new Set(['0']));
 });

@@ -3,8 +3,8 @@ import type { ErrorList } from './extract-table.ts';
 const linesOfAKind = 100;
 
 /**
- * Errors as `file:line: …`. Those that differ by their line alone are of one kind; beyond a hundred of a kind the others are
- * only counted, so that a million wrong lines need no memory.
+ * Errors as `file:line: …`. Errors that differ only by their line are of one kind. Beyond a hundred of a kind they are only
+ * counted, so that a million wrong lines need no memory.
  */
 export class ErrorsByKind implements ErrorList {
   readonly #kinds = new Map<string, { readonly errors: string[]; more: number }>();
@@ -21,7 +21,7 @@ export class ErrorsByKind implements ErrorList {
     return this.#kinds.size === 0;
   }
 
-  /** In the order of the files, and of the lines in each; then how many of a kind were left out. */
+  /** Ordered by file and line; then the number of omitted errors of each kind. */
   list(files: readonly string[]): string[] {
     const all = [...this.#kinds.values()]
       .flatMap(({ errors }) => errors)

@@ -3,17 +3,17 @@ import { currencyDecimals, formatMinor } from '../../ledger/index.ts';
 import { CsvError, readCsv } from '../../shared/csv.ts';
 import { isReadable } from '../../shared/readable-text.ts';
 
-/** What is wrong with one value of an extract. Never the value itself: it may be what must not be written down. */
+/** The error of one value of an extract, without the value itself: it may be secret. */
 export function misfit(file: string, line: number, column: string, expected: string): string {
   return `${file}:${line}: ${column}: expected ${expected}`;
 }
 
-/** Takes what is wrong with an extract, a sentence each. */
+/** Receives the errors of an extract. */
 export interface ErrorList {
   push(error: string): unknown;
 }
 
-/** One line of a file, which knows where it stands when something is wrong with it. */
+/** One line of a file; its errors name the file and the line. */
 export class Row {
   readonly line: number;
   readonly #file: string;
@@ -42,7 +42,7 @@ export class Row {
       if (/\p{Cc}/u.test(value)) this.fail(column, 'text without control characters');
       else if (!isReadable(value)) this.fail(column, 'text without bidirectional or invisible characters');
     }
-    // The database's text cannot hold it.
+    // The database rejects NUL in text.
     this.#values = this.#values.map((value) => value.replaceAll('\0', ''));
   }
 
@@ -50,7 +50,7 @@ export class Row {
     this.#errors.push(misfit(this.#file, this.line, column, expected));
   }
 
-  /** Whether the file has the column at all: where it may be missing, nothing is said by it. */
+  /** Whether the file has the optional column. */
   has(column: string): boolean {
     return this.#places.has(column);
   }
@@ -66,7 +66,7 @@ export class Row {
     return text;
   }
 
-  /** Null when empty. */
+  /** Null if empty. */
   optional(column: string, fits: (text: string) => boolean, expected: string): string | null {
     const text = this.text(column);
     if (text === '') return null;
@@ -94,7 +94,7 @@ export class Row {
   amount(column: string, currency: string): bigint {
     const text = this.text(column);
     const decimals = currencyDecimals(currency);
-    // A currency that does not exist has been complained of by itself.
+    // An unknown currency is an error of its own column.
     if (text === '' || decimals === undefined) return 0n;
     const [, sign, integer, fraction = ''] = /^(-?)([0-9]{1,13})(?:\.([0-9]+))?$/.exec(text) ?? [];
     if (integer === undefined || fraction.length > decimals) {
@@ -119,9 +119,9 @@ export interface TableShape {
 }
 
 /**
- * The rows of a CSV file (RFC 4180) in UTF-8 with exactly these columns, in any order, and the `optional` ones where it
- * has them; some thousands at a time. Errors of its values are added to `errors`. `broken` takes what makes it no such table:
- * errors in its values, and in what refers to it, would then only hide the one that matters.
+ * The rows of a CSV file (RFC 4180) in UTF-8, some thousands at a time. The file has exactly these columns in any order, and any
+ * of the `optional` ones. Errors of its values are added to `errors`; errors that make the file unreadable as a table are added to
+ * `broken`, because they cause errors in its values and in files that refer to it.
  */
 export async function* readRows(
   folder: string,
@@ -143,7 +143,7 @@ export async function* readRows(
       const fits = times === 1 || (times === 0 && optional.includes(column));
       if (!fits) fail(1, `one column ${column}, found ${times}`);
     }
-    if (header.some((name) => !all.includes(name))) fail(1, `no columns but ${all.join(', ')}`);
+    if (header.some((name) => !all.includes(name))) fail(1, `no columns except ${all.join(', ')}`);
   };
   try {
     for await (const records of readCsv(path.join(folder, file))) {
@@ -163,7 +163,7 @@ export async function* readRows(
     if (header === undefined) readHeader([]);
   } catch (error) {
     if (error instanceof CsvError) fail(error.line, error.expected);
-    else if (isFileError(error)) fail(1, `a file that can be read (${error.code})`);
+    else if (isFileError(error)) fail(1, `a readable file (${error.code})`);
     else throw error;
   }
 }
@@ -172,7 +172,7 @@ function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && (error as NodeJS.ErrnoException).syscall !== undefined;
 }
 
-/** All rows of a file that is small. */
+/** All rows of a small file. */
 export async function readTable(
   folder: string,
   file: string,
@@ -190,7 +190,7 @@ export function expectUnique(rows: readonly Row[], ...columns: readonly string[]
   const seen = new Set<string>();
   for (const row of rows) {
     const key = columns.map((column) => row.text(column)).join('\0');
-    if (seen.has(key)) row.fail(columns.join(', '), 'what no line above has');
+    if (seen.has(key)) row.fail(columns.join(', '), 'a value that no line above has');
     seen.add(key);
   }
 }

@@ -4,7 +4,7 @@ import { type InstitutionPolicies, type InstitutionSettings, isLocalDate } from 
 import { publicId } from '../../shared/public-id.ts';
 import type { Row, TableShape } from './extract-table.ts';
 
-/** One line of persons.csv. Amounts are minor units, here and below. */
+/** One line of persons.csv. All amounts in this file are minor units. */
 export interface PersonRecord {
   readonly personId: string;
   readonly firstName: string;
@@ -43,9 +43,9 @@ export interface AccountRecord {
   readonly creditLimit: bigint;
   readonly accruedInterest: bigint;
   readonly feesDue: bigint;
-  /** What must be paid for the loan to be in good standing; undefined: the extract does not say. */
+  /** The amount that brings the loan into good standing; undefined if the extract omits it. */
   readonly amountDue: bigint | undefined;
-  /** Null: none; undefined: the extract does not say. */
+  /** Null for none; undefined if the extract omits it. */
   readonly transferRestriction: string | null | undefined;
 }
 
@@ -56,12 +56,12 @@ export interface HolderRecord {
   readonly mayPay: boolean;
 }
 
-/** Every error of a folder of CSV files at once, each as `file:line: what was expected`. Nothing of it is brought in. */
-export class ExtractRejected extends Error {
-  override readonly name = 'ExtractRejected';
+/** All errors of an extract, each as `file:line: column: expected …`. Nothing of it is imported. */
+export class ExtractRejectedError extends Error {
+  override readonly name = 'ExtractRejectedError';
   readonly errors: readonly string[];
   constructor(errors: readonly string[]) {
-    super(`Nothing was brought in. Errors: ${errors.length}\n${errors.join('\n')}`);
+    super(`Nothing was imported. Errors: ${errors.length}\n${errors.join('\n')}`);
     this.errors = errors;
   }
 }
@@ -84,7 +84,7 @@ const institutionColumns = [
   'demo',
 ];
 
-/** Came later: an extract without them leaves them as they are. */
+/** An extract without them leaves the institution's settings unchanged. */
 const optionalInstitutionColumns = [
   'contact_change_max_age',
   'registration_birth_date',
@@ -133,14 +133,14 @@ export function readInstitution(row: Row): InstitutionSettings {
   };
 }
 
-/** Undefined: the extract does not say of which moment its balances are. */
+/** The moment of the balances; undefined if the extract omits it. */
 export function readAsOf(row: Row): Date | undefined {
   const expected = 'a moment with its offset, like 2026-03-02T06:00:00-05:00';
   const text = row.optional('balances_as_of', (given) => parseMoment(given) !== undefined, expected);
   return text === null ? undefined : parseMoment(text);
 }
 
-/** RFC 3339; undefined for anything else: a moment without an offset is another one in each time zone. */
+/** RFC 3339; undefined for anything else: without an offset, a moment differs by time zone. */
 export function parseMoment(text: string): Date | undefined {
   const [, day] =
     /^([0-9]{4}-[0-9]{2}-[0-9]{2})T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})$/.exec(
@@ -161,10 +161,10 @@ const personColumns = [
 ];
 
 export function readPerson(row: Row): PersonRecord {
-  const phoneNumber = row.optional('phone_number', isE164, 'a number that can be dialled, like +12025550143');
+  const phoneNumber = row.optional('phone_number', isE164, 'a valid phone number like +12025550143');
   const phoneType = row.optional('phone_type', (text) => phoneTypes.includes(text), phoneTypes.join(' or '));
   if ((phoneNumber === null) !== (phoneType === null))
-    row.fail('phone_type', 'one exactly where there is a number');
+    row.fail('phone_type', 'a type exactly if there is a number');
   return {
     personId: row.match('person_id', publicId, publicIdExpected),
     firstName: row.text('first_name'),
@@ -187,7 +187,7 @@ export function readMember(row: Row): MemberRecord {
   };
 }
 
-/** Its role fits or not by the type of the membership, which stands in another file. */
+/** The role is checked later: it depends on the type of the membership, which is in another file. */
 export function readMemberPerson(row: Row): MemberPersonRecord {
   return {
     memberNumber: row.text('member_number'),
@@ -212,7 +212,7 @@ const accountColumns = [
   'accrued_interest',
   'fees_due',
 ];
-/** Came later: extracts without them are as good as before, and change nothing of what they do not say. */
+/** An extract without them leaves the accounts' values unchanged. */
 const optionalAccountColumns = ['amount_due', 'transfer_restriction'];
 const restrictions = ['EXCLUDE_ALL', 'EXCLUDE_AS_FROM', 'EXCLUDE_AS_TO'];
 
@@ -268,7 +268,7 @@ export function readHolder(row: Row): HolderRecord {
   };
 }
 
-/** The files of an extract, in the order in which each refers to those above it. */
+/** The files of an extract; each refers to files above it only. */
 export const institutionShape: TableShape = {
   file: 'institution.csv',
   columns: institutionColumns,
@@ -284,7 +284,7 @@ export const accountShape: TableShape = {
 };
 export const holderShape: TableShape = { file: 'holders.csv', columns: holderColumns };
 
-/** PCI DSS 3.4: no more of a card's number than its last four digits may be shown, so no more is taken in. */
+/** PCI DSS 3.4: only the last four digits of a card number may be shown, so an extract holds no more. */
 function refuseCardNumbers(row: Row): void {
   row.match('account_number', /^[0-9]{4}$/, 'the last four digits of the card, never more');
   for (const column of ['account_id', 'description']) {
@@ -292,7 +292,7 @@ function refuseCardNumbers(row: Row): void {
   }
 }
 
-/** 13 to 19 digits, however grouped, whose check digit is right (ISO/IEC 7812-1 annex B). */
+/** 13 to 19 digits in any grouping, with a valid check digit (ISO/IEC 7812-1 annex B). */
 function holdsCardNumber(text: string): boolean {
   const groups = text.match(/[0-9](?:[ ._:-]?[0-9]){12,18}/g) ?? [];
   return groups.some((group) => {
@@ -305,7 +305,7 @@ function holdsCardNumber(text: string): boolean {
   });
 }
 
-/** Asked of the formatter, since Intl.supportedValuesOf leaves out names that are as good (Europe/Kyiv). */
+/** Tried in a formatter: Intl.supportedValuesOf omits valid names such as Europe/Kyiv. */
 function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

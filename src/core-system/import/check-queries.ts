@@ -2,7 +2,7 @@ import type { KeyRange } from '../../memberships/index.ts';
 import { type Queryable, sql } from '../../storage/index.ts';
 import { businessRoles, retailRoles } from '../extract/extract.ts';
 
-/* What is wrong with a stage by itself, and beside what was imported before. */
+/* Errors within the stage, and against earlier imports. */
 
 export interface WrongMemberPerson {
   readonly line: number;
@@ -70,7 +70,7 @@ export async function selectAccountsOfNoMember(
   return (await tx.query<{ line: number }>(accountsOfNoMember, [tx.institutionId, after, upTo])).rows;
 }
 
-// An account whose membership is not there has been named by itself.
+// An account of an unknown membership is an error of its own.
 const wrongHolders = sql(
   'core_wrong_holders',
   `select s.line, a.account_id is null as no_account
@@ -85,7 +85,7 @@ const wrongHolders = sql(
                      where m.institution_id = $1 and m.member_number = a.member_number))`,
 );
 
-/** Of no account of the extract, or no person of the account's membership. */
+/** Holders of an unknown account, and holders who are no person of the account's membership. */
 export async function selectWrongHolders(
   tx: Queryable,
   { after, upTo }: KeyRange,
@@ -118,7 +118,7 @@ const changedMembers = sql(
          (m.member_number, m.customer_id, m.member_type)`,
 );
 
-/** What never changes of a membership: under its number another customer or type is another thing, and so the other way round. */
+/** Memberships with another customer id, type or number than before: these never change. */
 export async function selectChangedMembers(
   tx: Queryable,
   { after, upTo }: KeyRange,
@@ -146,7 +146,7 @@ const changedAccounts = sql(
    where member_number or type or currency`,
 );
 
-/** Likewise of an account. */
+/** Accounts with another member, type or currency than before: these never change. */
 export async function selectChangedAccounts(
   tx: Queryable,
   { after, upTo }: KeyRange,
@@ -161,7 +161,7 @@ const unheldAccounts = sql(
      and not exists (select from staged_holders s where s.institution_id = $1 and s.account_id = a.account_id)`,
 );
 
-/** Accounts that nobody may see. */
+/** Accounts without a holder; no member sees them. */
 export async function selectUnheldAccounts(tx: Queryable, { after, upTo }: KeyRange): Promise<string[]> {
   const { rows } = await tx.query<{ accountId: string }>(unheldAccounts, [tx.institutionId, after, upTo]);
   return rows.map((row) => row.accountId);

@@ -20,11 +20,11 @@ const unheldNamed = 20;
 
 export interface SoundStage {
   readonly contents: StageContents;
-  /** Accounts that nobody holds. */
+  /** Accounts without a holder. */
   readonly unheld: { readonly count: number; readonly accountIds: readonly string[] };
 }
 
-/** Reads an extract into the stage, and checks it there by itself. ExtractRejected names what is wrong with it. */
+/** Reads an extract into the stage and checks it there. Throws ExtractRejectedError with its errors. */
 export async function readIntoStage(
   session: Session,
   institutionId: InstitutionId,
@@ -34,7 +34,7 @@ export async function readIntoStage(
   const contents = await stageExtract(session, institutionId, folder, complaints, (done, of) =>
     onProgress('reading', done, of),
   );
-  // References to a row that repeats a key would be complained of, too.
+  // References to a row with a repeated key would be errors, too.
   if (!complaints.broken.isEmpty || complaints.repeated) complaints.refuse();
   await session.directory(analyzeImported);
   let checked = 0;
@@ -46,7 +46,7 @@ export async function readIntoStage(
   return { contents, unheld };
 }
 
-/** Adds what is wrong between the files to `complaints`. Returns the accounts that nobody holds. */
+/** Adds the errors between files to `complaints`. Returns the accounts without a holder. */
 async function checkStage(
   session: Session,
   institutionId: InstitutionId,
@@ -90,7 +90,7 @@ async function checkStage(
   return { count: unheld, accountIds };
 }
 
-/** What never changes: under the same id another currency, member, type or institution is another thing. */
+/** Adds changes of values that never change: currency, member, type, institution. */
 export async function checkAgainstBefore(
   session: Session,
   institution: Institution,
@@ -99,7 +99,7 @@ export async function checkAgainstBefore(
 ): Promise<void> {
   const { institutionId } = institution;
   const fail = (file: string, line: number, column: string) =>
-    complaints.values.push(misfit(file, line, column, 'what was imported before'));
+    complaints.values.push(misfit(file, line, column, 'the value of the earlier import'));
   if (institution.currency !== settings.currency) fail('institution.csv', 2, 'currency');
   if (institution.demo !== settings.demo) fail('institution.csv', 2, 'demo');
 

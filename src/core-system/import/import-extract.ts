@@ -8,14 +8,14 @@ import {
   saveInstitution,
 } from '../../institutions/index.ts';
 import type { Clock, Database, InstitutionId, Session } from '../../storage/index.ts';
-import { ExtractRejected } from '../extract/extract.ts';
+import { ExtractRejectedError } from '../extract/extract.ts';
 import { openInternalAccounts } from '../internal-accounts.ts';
 import { checkAgainstBefore, readIntoStage } from './check-stage.ts';
 import {
   changesNothing,
   countsOf,
   type ImportPlan,
-  ImportRefused,
+  ImportRefusedError,
   suspiciousRemovals,
 } from './import-plan.ts';
 import { addAll, compareStage, settingsThatDiffer } from './plan-import.ts';
@@ -45,7 +45,7 @@ interface Progress {
 }
 
 export interface ImportOptions {
-  /** Adjusts the balances of existing accounts to the extract's figures. ImportRefused without `asOf`. */
+  /** Adjusts the balances of existing accounts to the extract's figures. ImportRefusedError without `asOf`. */
   readonly adjustBalances?: boolean;
   /** The figures include this service's postings up to this moment. Default: the moment in institution.csv. */
   readonly asOf?: Date;
@@ -79,10 +79,10 @@ const clearedAtOnce = 20_000;
 /**
  * Imports an extract: an institution, its persons, memberships, accounts and holders.
  *
- * The files are read into a stage, checked there (ExtractRejected lists every error) and compared with the tables. The differences
+ * The files are read into a stage, checked there (ExtractRejectedError lists every error) and compared with the tables. The differences
  * are written in transactions of some thousand rows, each complete in itself; equal rows are not touched. Memory does not grow
  * with the files. Running a killed import again completes it. A row that the extract omits stays, except persons of a membership
- * and holders of an account: the extract names all of them. ImportRefused: the import would remove suspiciously many.
+ * and holders of an account: the extract names all of them. ImportRefusedError: the import would remove suspiciously many.
  *
  * A new account opens with a posting against the core's settlement account. The ledger keeps the balance of an existing
  * account; `adjustBalances` brings it to the extract's figure.
@@ -144,7 +144,7 @@ async function importStaged(
   const { contents, unheld } = await readIntoStage(session, stageId, { folder, complaints }, report);
   if (settings === undefined)
     throw new Error('core-system: an extract without an institution was not rejected');
-  if (deps.demoOnly !== undefined && !settings.demo) throw new ExtractRejected([deps.demoOnly]);
+  if (deps.demoOnly !== undefined && !settings.demo) throw new ExtractRejectedError([deps.demoOnly]);
   if (known !== undefined) await checkAgainstBefore(session, known, settings, complaints);
   complaints.refuse();
 
@@ -159,7 +159,7 @@ async function importStaged(
   options.onPlan?.(plan);
   const removals = suspiciousRemovals(plan);
   if (removals.length > 0 && options.allowRemovals !== true) {
-    throw new ImportRefused(
+    throw new ImportRefusedError(
       `The import would remove ${removals.join(', and ')}. Nothing was changed. A truncated file looks like this. If the removals are right, run the import again with --allow-removals.`,
     );
   }
@@ -176,17 +176,17 @@ async function importStaged(
   return { ...outcome, institution, openedAccounts: moved.opened, adjustedAccounts: moved.adjusted };
 }
 
-/** ImportRefused without the moment of the figures: adjusted to them, balances would lose the transfers made since. */
+/** ImportRefusedError without the moment of the figures: adjusted to them, balances would lose the transfers made since. */
 function figuresOf(deps: ImportDeps, heading: Heading, options: ImportOptions): Figures {
   const asOf = options.asOf ?? heading.asOf;
   const adjust = options.adjustBalances === true;
   if (adjust && asOf === undefined) {
-    throw new ImportRefused(
+    throw new ImportRefusedError(
       'Balances can be adjusted only to figures of a known moment. Give it with --as-of, or in the column balances_as_of of institution.csv. Transfers posted after the moment are added to the figures. Nothing was changed.',
     );
   }
   if (asOf !== undefined && asOf > deps.clock()) {
-    throw new ImportRefused('The moment of the balances is in the future. Nothing was changed.');
+    throw new ImportRefusedError('The moment of the balances is in the future. Nothing was changed.');
   }
   // The figures include postings at the moment itself; times are kept in milliseconds.
   return { adjust, from: asOf === undefined ? null : new Date(asOf.getTime() + 1) };

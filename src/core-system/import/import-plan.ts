@@ -1,8 +1,8 @@
 import type { Change, KeyRange } from '../../memberships/index.ts';
 
-/** What an import is about to do. */
+/** The changes that an import will make. */
 export interface ImportPlan {
-  /** The institution's settings that differ; no `before`: the institution is new. */
+  /** The institution's settings that differ; without `before` if the institution is new. */
   readonly settings: {
     readonly before?: Readonly<Record<string, unknown>>;
     readonly after: Readonly<Record<string, unknown>>;
@@ -13,12 +13,12 @@ export interface ImportPlan {
   readonly accounts: Change;
   readonly holders: Change;
   readonly loans: Change;
-  /** Accounts whose balance is opened, and those whose balance is brought to the extract's figure. */
+  /** The number of accounts that open with a balance, and of balances adjusted to the extract's figure. */
   readonly opened: number;
   readonly adjusted: number;
-  /** Accounts of the extract that nobody holds: nobody sees them. Of many the first ones. */
+  /** Accounts without a holder, which no member sees; `accountIds` has the first ones. */
   readonly unheld: { readonly count: number; readonly accountIds: readonly string[] };
-  /** Where something changes. Undefined: everywhere. */
+  /** The ranges with changes; undefined for all. */
   readonly ranges?: { readonly persons: readonly KeyRange[]; readonly members: readonly KeyRange[] };
 }
 
@@ -35,7 +35,7 @@ export function changesNothing(plan: ImportPlan): boolean {
 const removedUnasked = 20;
 const removedPercent = 1;
 
-/** Rows that would be removed in a number that looks like a file that was cut off. */
+/** Removals in a number that suggests a truncated file. */
 export function suspiciousRemovals(plan: ImportPlan): string[] {
   const files = { memberPersons: 'member-persons.csv', holders: 'holders.csv' } as const;
   return (['memberPersons', 'holders'] as const)
@@ -48,12 +48,12 @@ export function suspiciousRemovals(plan: ImportPlan): string[] {
     );
 }
 
-/** An import that did nothing, because it would do what is rarely meant. */
-export class ImportRefused extends Error {
-  override readonly name = 'ImportRefused';
+/** The import changed nothing, because its effect is rarely intended. */
+export class ImportRefusedError extends Error {
+  override readonly name = 'ImportRefusedError';
 }
 
-/** For the audit: counts, and no member's data. */
+/** The plan in the audit: counts, without members' data. */
 export function countsOf(plan: ImportPlan): Record<string, object | number> {
   const { opened, adjusted } = plan;
   const changes = tables.flatMap((table) => {

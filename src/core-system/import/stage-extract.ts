@@ -6,7 +6,7 @@ import type { InstitutionId, Session } from '../../storage/index.ts';
 import { ErrorsByKind } from '../extract/errors-by-kind.ts';
 import {
   accountShape,
-  ExtractRejected,
+  ExtractRejectedError,
   holderShape,
   institutionShape,
   memberPersonShape,
@@ -31,16 +31,16 @@ import {
   type Stage,
 } from './stage-queries.ts';
 
-/** What institution.csv says, sound or not. */
+/** The content of institution.csv, with or without errors. */
 export interface Heading {
-  /** Empty when the file has none. */
+  /** Empty if the file has none. */
   readonly code: string;
   readonly settings: InstitutionSettings | undefined;
-  /** Undefined: the extract does not say of which moment its balances are. */
+  /** The moment of the balances; undefined if the extract omits it. */
   readonly asOf: Date | undefined;
 }
 
-/** What has been read into the stage. */
+/** Counts of the stage. */
 export interface StageContents {
   readonly persons: number;
   readonly members: number;
@@ -61,18 +61,18 @@ const extractFiles = [
   holderShape,
 ].map(({ file }) => file);
 
-/** What is wrong with an extract, gathered while it is read. */
+/** The errors of an extract, collected while it is read. */
 export class Complaints {
   /** Files that cannot be read as tables. */
   readonly broken = new ErrorsByKind();
   readonly values = new ErrorsByKind();
-  /** Some key stands twice; references to it would be complained of beside. */
+  /** A key is repeated; references to it would be errors, too. */
   repeated = false;
 
-  /** Throws ExtractRejected. What refers to a file that cannot be read would only hide the error that matters. */
+  /** Throws ExtractRejectedError if there are errors. Errors of an unreadable file hide those of files that refer to it. */
   refuse(): void {
     const errors = this.broken.isEmpty ? this.values : this.broken;
-    if (!errors.isEmpty) throw new ExtractRejected(errors.list(extractFiles));
+    if (!errors.isEmpty) throw new ExtractRejectedError(errors.list(extractFiles));
   }
 }
 
@@ -91,8 +91,8 @@ export async function readHeading(folder: string, complaints: Complaints): Promi
 export type OnBlock = (done: number, of: number) => Promise<void> | void;
 
 /**
- * Reads the files of an extract into the stage, some thousands of lines at a time, and adds each value that is wrong and each
- * key that repeats to `complaints`. Memory does not grow with the files.
+ * Reads the files of an extract into the stage, some thousands of lines at a time. Each invalid value and each repeated key is
+ * added to `complaints`. Memory does not grow with the files.
  */
 export async function stageExtract(
   session: Session,
@@ -116,7 +116,7 @@ export async function stageExtract(
     for await (const rows of readRows(folder, shape, complaints.values, complaints.broken)) {
       const staged = rows.map((row) => ({ line: row.line, item: read(row) }));
       count += staged.length;
-      // The next block is read while the database adds this one.
+      // The next block is read while the database inserts this one.
       await adding;
       adding = add(stage, staged, shape.file);
       adding.catch(() => {});
@@ -135,7 +135,7 @@ export async function stageExtract(
     const repeated = await session.transaction(institutionId, (tx) => addToStage(tx, stage, staged));
     for (const { line, columns } of repeated) {
       complaints.repeated = true;
-      complaints.values.push(misfit(file, line, columns, 'what no line above has'));
+      complaints.values.push(misfit(file, line, columns, 'a value that no line above has'));
     }
   };
 
@@ -155,7 +155,7 @@ export async function stageExtract(
   };
 }
 
-/** A file that is not there is complained of by its reader. */
+/** The reader reports a missing file. */
 async function countBlocks(folder: string): Promise<number> {
   const sizes = await Promise.all(
     extractFiles.slice(1).map((file) =>

@@ -15,7 +15,7 @@ import type {
   PersonRecord,
 } from '../extract/extract.ts';
 
-/** One kind of rows that an import has read: how they are added, and the keys of which no two rows may be alike. */
+/** One table of the stage: the statement that inserts rows, and the keys that must be unique. */
 export interface Stage<Item> {
   readonly add: Statement;
   readonly repeats: readonly { readonly columns: string; readonly find: Statement }[];
@@ -51,7 +51,7 @@ function stageOf<Item>(
   };
 }
 
-/** An index has no room for a key of any length; one that is cut has been refused for its length. */
+/** The length of an index key is limited. A longer value is an error already. */
 const cut = (key: string) => key.slice(0, 200);
 
 export const personStage = stageOf<PersonRecord>('staged_persons', [['person_id']], (person) => [
@@ -102,7 +102,7 @@ export const holderStage = stageOf<HolderRecord>(
   (holder) => [cut(holder.accountId), cut(holder.personId), holder.role, holder.mayPay],
 );
 
-/** Adds the rows whose keys no row before has. Returns the others: the line, and the key that it repeats. */
+/** Inserts the rows with new keys. Returns the others: the line, and the columns of the repeated key. */
 export async function addToStage<Item>(
   tx: Queryable,
   stage: Stage<Item>,
@@ -119,8 +119,8 @@ export async function addToStage<Item>(
   return repeated;
 }
 
-// Every look-up of an import is by a key. The choice of plans is left alone: planned anew each time, the checks of foreign keys, one
-// a row, would take longer than the rows.
+// Every look-up of an import is by key. plan_cache_mode stays as it is: the checks of foreign keys, one a row, would be planned anew
+// each time, which takes longer than the rows.
 const planByKeys = sql(
   'core_plan_by_keys',
   `select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
@@ -144,7 +144,7 @@ export async function allowHashJoins(tx: Queryable): Promise<void> {
 
 const analyze = sql('core_analyze_imported', 'select analyze_imported()');
 
-/** Statistics of the stage and of the tables that it goes into, as they are now. */
+/** Updates the statistics of the stage and of the tables that an import writes. */
 export async function analyzeImported(db: Directory): Promise<void> {
   await db.query(analyze);
 }
@@ -183,7 +183,7 @@ const registerRun = sql(
    returning institution_id`,
 );
 
-/** The number under which an extract's rows are staged: its institution's or, before there is one, one that is reserved for it. */
+/** The institution's number, under which rows are staged. A new institution's number is reserved here. */
 export async function insertRun(
   db: Directory,
   code: string,
@@ -210,7 +210,7 @@ export async function deleteRun(db: Directory, code: string): Promise<void> {
 
 const emptyStage = sql('core_empty_stage', 'select empty_import_stage($1) as emptied');
 
-/** False: rows of another import stand in the stage as well, and nothing was done. */
+/** False if the stage has rows of another import; then nothing was deleted. */
 export async function emptyStageOf(db: Directory, code: string): Promise<boolean> {
   const { rows } = await db.query<{ emptied: boolean }>(emptyStage, [code]);
   return rows[0]?.emptied === true;
@@ -231,7 +231,7 @@ const removals = stagedTables.map((table) =>
   ),
 );
 
-/** Deletes so many rows of each kind at most. True: there are none left. */
+/** Deletes at most so many rows of each table. True if none are left. */
 export async function clearStage(tx: Queryable, most: number): Promise<boolean> {
   let isEmpty = true;
   for (const removal of removals) {
@@ -241,7 +241,7 @@ export async function clearStage(tx: Queryable, most: number): Promise<boolean> 
   return isEmpty;
 }
 
-// The lock of the session that imports the institution with this code; the first number is this lock's among all others.
+// The lock of the session that imports the institution with this code. The first number tells this lock from others.
 const tryLock = sql(
   'core_try_import_lock',
   'select pg_try_advisory_lock(1935893348, hashtext($1)) as locked',
