@@ -12,7 +12,6 @@ export interface PendingStatement {
 /** The columns of a prepared statement; none if it returns no rows. */
 type Columns = readonly {
   readonly name: string;
-  readonly snakeName: string | undefined;
   readonly parse: (text: string) => unknown;
 }[];
 
@@ -102,10 +101,8 @@ export class PipelinedQuery extends Query {
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly pg.FieldDef[] }): void {
-    // Both names while row types with snake_case members remain.
     this.#columns = fields.map(({ name, dataTypeID }) => ({
       name: inCamelCase(name),
-      snakeName: name.includes('_') ? name : undefined,
       parse: this.#types.getTypeParser(dataTypeID, 'text') as (text: string) => unknown,
     }));
   }
@@ -114,11 +111,9 @@ export class PipelinedQuery extends Query {
     const row: Record<string, unknown> = {};
     const columns = this.#columns;
     for (let at = 0; at < columns.length; at++) {
-      const { name, snakeName, parse } = columns[at] as Columns[number];
+      const { name, parse } = columns[at] as Columns[number];
       const text = fields[at] as string | null;
-      const value = text === null ? null : parse(text);
-      row[name] = value;
-      if (snakeName !== undefined) row[snakeName] = value;
+      row[name] = text === null ? null : parse(text);
     }
     this.#rows.push(row);
   }

@@ -320,7 +320,7 @@ describe('missing accounts and customers', () => {
     const member = await aMember(db.database, institution);
     const fundingId = await aFundingAccount(db.database, institution);
     const { rows } = await db.database.read(institution.institutionId, (q) =>
-      q.query<{ account_key: bigint }>(
+      q.query<{ accountKey: bigint }>(
         sql(
           'test_account_key',
           'select account_key from accounts where institution_id = $1 and account_id = $2',
@@ -328,7 +328,7 @@ describe('missing accounts and customers', () => {
         [institution.institutionId, fundingId],
       ),
     );
-    const accountKey = rows[0]?.account_key;
+    const accountKey = rows[0]?.accountKey;
     assert.ok(accountKey !== undefined);
     await aHolder(db.database, { institution, accountKey, accountId: fundingId }, member.person);
     for (const actor of [member.user, aClient(institution)]) {
@@ -416,8 +416,8 @@ describe('accounts of another institution', () => {
       const count = sql(`test_count_${table}`, `select institution_id from ${table}`);
       const countFrom = async ({ institutionId }: Institution) =>
         new Set(
-          (await db.database.read(institutionId, (q) => q.query<{ institution_id: number }>(count))).rows.map(
-            (row) => row.institution_id,
+          (await db.database.read(institutionId, (q) => q.query<{ institutionId: number }>(count))).rows.map(
+            (row) => row.institutionId,
           ),
         );
       assert.deepEqual(await countFrom(other), new Set([other.institutionId]));
@@ -488,7 +488,7 @@ describe('opening accounts', () => {
     );
     const zero = { posted: 0n, debitsPending: 0n, creditsPending: 0n, seq: 0n, lastAt: longAgo };
     const noLoan = { accruedInterest: null, feesDue: null };
-    assert.partialDeepStrictEqual(rows, [
+    assert.deepEqual(rows, [
       {
         accountId: 'opened-1',
         accountKey: keys.get('opened-1'),

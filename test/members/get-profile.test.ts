@@ -340,9 +340,9 @@ describe('missing profiles', () => {
       const seenBy = async ({ institutionId }: Institution) => {
         const select = sql(`test_seen_${table}`, `select institution_id from ${table}`);
         const { rows } = await db.database.read(institutionId, (q) =>
-          q.query<{ institution_id: number }>(select),
+          q.query<{ institutionId: number }>(select),
         );
-        return rows.map((row) => row.institution_id);
+        return rows.map((row) => row.institutionId);
       };
       const text = plants[table];
       if (text !== undefined) {

@@ -173,7 +173,7 @@ function faultsOf(call: QueryCall): string[] {
     const columns = new Map<string, Column>();
     for (const column of described.get(statement) ?? []) columns.set(inCamelCase(column.name), column);
     return (call.members ?? []).flatMap((member) =>
-      faultsOfMember(member, columns.get(inCamelCase(member.name))).map(
+      faultsOfMember(member, columns.get(member.name)).map(
         (fault) => `${call.place}: ${statement}: ${member.name} ${fault}`,
       ),
     );

@@ -18,9 +18,9 @@ export class ClientDirectory {
     const known = this.#institutions.get(clientId);
     if (known !== undefined) return known;
     const { rows } = await this.#database.directory((db) =>
-      db.query<{ institution_id: InstitutionId }>(institutionOfClient, [clientId]),
+      db.query<{ institutionId: InstitutionId }>(institutionOfClient, [clientId]),
     );
-    const found = rows[0]?.institution_id;
+    const found = rows[0]?.institutionId;
     if (found !== undefined) this.#institutions.set(clientId, found);
     return found;
   }
