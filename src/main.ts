@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from './app/config.ts';
 import { ServiceStartError } from './app/start-checks.ts';
 import { InvalidPublicKeyError, ProviderRejectedError } from './auth/index.ts';
-import { CommandFailed } from './cli/command.ts';
+import { CommandError } from './cli/command.ts';
 import { sharedraft } from './cli/program.ts';
 import { ExtractRejectedError } from './core-system/index.ts';
 import { Problem } from './shared/problem.ts';
@@ -10,7 +10,7 @@ import { DatabaseStartError } from './storage/index.ts';
 
 const program = sharedraft();
 for (const command of withSubcommands(program)) {
-  command.exitOverride(exitWithUsage).showHelpAfterError('(--help says what there is)');
+  command.exitOverride(exitWithUsage).showHelpAfterError('(see --help)');
 }
 
 try {
@@ -28,11 +28,11 @@ function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap((child) => withSubcommands(child as Command))];
 }
 
-/** A sentence for what people meet; the stack only for what nobody should. */
+/** One sentence for an expected error; the stack for any other. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`;
   if (error instanceof Problem) {
-    // Here reads the operator, who may know what the callers of the service are not told.
+    // An operator may see the cause, which callers of the service do not.
     return error.cause instanceof Error ? `${error.detail} (${error.cause.message})` : error.detail;
   }
   const expected = [
@@ -41,7 +41,7 @@ function explain(error: unknown): string {
     ExtractRejectedError,
     InvalidPublicKeyError,
     ProviderRejectedError,
-    CommandFailed,
+    CommandError,
   ];
   if (expected.some((kind) => error instanceof kind)) return (error as Error).message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

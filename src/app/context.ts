@@ -60,19 +60,19 @@ import type { Log } from './service-log.ts';
 
 const dayMillis = 24 * 60 * 60_000;
 
-/** As whom the service connects, and what its connections send at their start beside what all send. */
+/** The login of the service, and additional settings of its connections. */
 interface ServiceConnection {
   readonly connection: string | SocketConnection;
   readonly sessionSettings: Readonly<Record<string, string>>;
 }
 
-/** What the service and the operator's commands both stand on: a migrated database and what reads and writes it. */
+/** Shared by the service and the operator's commands: a migrated database and the parts that read and write it. */
 export interface AppContext extends ServiceConnection {
-  /** Why this database may keep no institution but a demo; undefined when any may be kept. */
+  /** The reason why this database may hold demo institutions only; undefined if it may hold any. */
   readonly demoOnly: string | undefined;
   readonly database: Database;
   readonly commits: CommitWatch;
-  /** What each new connection begins with. */
+  /** Runs on each new connection. */
   readonly onConnect: (db: Directory) => Promise<void>;
   readonly clock: Clock;
   readonly sandboxClocks: SandboxClocks;
@@ -83,8 +83,8 @@ export interface AppContext extends ServiceConnection {
 }
 
 /**
- * `own`: the embedded database is started, kept running and stopped with us; `borrow`: it is used when it runs, and
- * started only for the time of a command. DatabaseStartError, ConfigError.
+ * `own` starts the embedded database and stops it with this process; `borrow` uses a running one, and starts it only for
+ * the time of a command. Throws DatabaseStartError, ConfigError.
  */
 export async function openAppContext(
   config: Config,
@@ -262,7 +262,7 @@ async function prepareDatabase(
   return { connection, sessionSettings, applied };
 }
 
-/** The first program to meet an older schema brings it up to date, whichever command it runs. */
+/** Any command migrates an older schema, so each audits the migrations that it applied. */
 async function recordMigrations(
   database: Database,
   applied: readonly string[],
@@ -273,7 +273,7 @@ async function recordMigrations(
   await database.transaction(wholeService, (tx) => appendAudit(tx, entry, at));
 }
 
-/** With the owner's login where there is one; its connection is closed afterwards. */
+/** Uses the owner's login if there is one, and closes its connection. */
 async function migrateAsOwner(
   config: Config,
   postgres: EmbeddedPostgres | undefined,

@@ -3,16 +3,16 @@ import { pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import { describeError } from '../shared/describe-error.ts';
 
-/** Reports an event of the service itself. With `error` among the details it is a failure. */
+/** Logs an event of the service itself. With `error` in the details it is a failure. */
 export type Log = (event: string, details?: object) => void;
 
 export interface ServiceLog {
-  /** Takes one JSON document a line. It never waits for its reader. */
+  /** Takes one JSON document per line. Never waits for its reader. */
   readonly stream: { write(line: string): void };
   readonly log: Log;
 }
 
-/** Lines beyond this that the reader has not taken are dropped. */
+/** Lines are dropped while more unread bytes than this wait. */
 const mostUnreadBytes = 2 ** 20;
 const failurePauseMillis = 60_000;
 
@@ -28,8 +28,8 @@ const warnings: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The service's log on standard output: text at a terminal, elsewhere a JSON document a line. A kind of failure is logged
- * once a minute at most, with the number of those that were not.
+ * The service's log on standard output: text at a terminal, otherwise a JSON document per line. Each kind of failure is
+ * logged at most once a minute, with the number of unlogged ones.
  */
 export function openServiceLog(
   level: string,
@@ -59,10 +59,10 @@ export function openServiceLog(
   return { stream, log };
 }
 
-/** Standard output to a pipe keeps in memory what the reader does not take: a reader that stalls must not fill it. */
+/** Standard output to a pipe buffers unread lines in memory, so a stalled reader must not fill it. */
 function boundedLines(output: Writable): { write(line: string): void } {
   let dropped = 0;
-  // Without a listener a full disk behind the log, or a reader that left, would end the process.
+  // Without a listener, a full disk or a reader that left would end the process.
   output.on('error', () => {});
   return {
     write(line) {

@@ -45,22 +45,22 @@ import { startSweeping } from './sweeper.ts';
 
 export interface Service {
   readonly context: AppContext;
-  /** Where it listens, e.g. http://127.0.0.1:8080 */
+  /** For example http://127.0.0.1:8080 */
   readonly address: string;
   /**
-   * Reports that it is not ready for the configured delay, stops accepting, finishes requests in flight and closes the
-   * database. Every step is bounded, also when the database is silent. Idempotent.
+   * Reports `not ready` for the configured delay, stops accepting, finishes requests in flight and closes the database.
+   * Every step is bounded, even if the database is silent. Idempotent.
    */
   close(): Promise<void>;
 }
 
 export interface ServiceOptions {
   readonly log: Log;
-  /** Where requests are logged; left out, as `openServiceLog` has it. */
+  /** Receives the log of requests; default: standard output. */
   readonly logStream?: ServiceLog['stream'];
   readonly clock?: Clock;
   readonly beforeListening?: (context: AppContext) => Promise<void>;
-  /** `borrow`: another process of this service owns the embedded database. */
+  /** `borrow` if another process of this service owns the embedded database. */
   readonly embedded?: 'own' | 'borrow';
 }
 
@@ -122,7 +122,7 @@ export async function startService(
     let closing: Promise<void> | undefined;
     const close = async () => {
       stopping = true;
-      // A proxy in front sees `/readyz` and sends its requests elsewhere before the port closes.
+      // A proxy in front reads `/readyz` and routes its requests elsewhere before the port closes.
       await sleep(config.shutdownDelaySeconds * 1000);
       stopMaintenance();
       const swept = sweeper.stop();
@@ -240,13 +240,13 @@ function noteCaller(
   audit.note(institutionId, { action, outcome: 'refused', reason, origin, clientId, userId });
 }
 
-/** Why commits wait; null if they do not. */
+/** The reason why commits wait; null if they do not. */
 async function commitDelay({ commits, database }: AppContext): Promise<CommitDelay | null> {
   if (!commits.isDelayed) return null;
   return (await database.directory(waitsForStandbys)) ? 'commits_wait_for_standby' : 'commits_wait';
 }
 
-/** For the audit: who tries member numbers or activation codes is seen. */
+/** Audits refusals, so that attempts at member numbers or codes are visible. */
 async function noteRefusal<T>(
   audit: AuditTrail,
   action: 'user.registered' | 'user.activated' | 'user.email_confirmed' | 'user.password_changed',
@@ -269,8 +269,8 @@ async function noteRefusal<T>(
 function cannotListen(config: Config, error: NodeJS.ErrnoException): Error {
   const where = `${config.host}:${config.port}`;
   if (error.code === 'EADDRINUSE') {
-    return new ServiceStartError(`Something else listens on ${where} already. Set PORT to another port.`);
+    return new ServiceStartError(`Another program listens on ${where} already. Set PORT to another port.`);
   }
-  if (error.code === 'EACCES') return new ServiceStartError(`${where} may not be listened on by this user.`);
+  if (error.code === 'EACCES') return new ServiceStartError(`This user may not listen on ${where}.`);
   return new ServiceStartError(`Cannot listen on ${where}: ${error.message}`);
 }

@@ -41,7 +41,7 @@ const optionalColumns: Partial<Record<keyof typeof files, readonly string[]>> = 
   'transfer-limits.csv': ['review_above'],
 };
 
-/** Whether a folder has anything to say about transfers. */
+/** Whether a folder has a file with transfer rules. */
 export function hasTransferRules(folder: string): boolean {
   return Object.keys(files).some((file) => existsSync(path.join(folder, file)));
 }

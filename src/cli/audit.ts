@@ -10,7 +10,7 @@ import {
   wholeService,
 } from '../events/index.ts';
 import { isLocalDate } from '../institutions/index.ts';
-import { chooseInstitution, say, withStores } from './command.ts';
+import { chooseInstitution, say, withContext } from './command.ts';
 
 interface Options {
   readonly institution?: string;
@@ -28,22 +28,22 @@ interface Options {
 
 export function auditCommand(): Command {
   return new Command('audit')
-    .description('who came in, was refused, or changed what: a JSON document a line, oldest first')
+    .description('list sign-ins, refusals and changes: a JSON document per line, oldest first')
     .addOption(new Option('--institution <code>', 'whose entries').conflicts('service'))
-    .option('--service', 'those of the service as a whole: unknown clients, signing keys')
+    .option('--service', 'the entries of the service as a whole: unknown clients, signing keys')
     .option('--since <time>', 'an ISO date or time, or how long ago: 90m, 12h, 7d', readTime)
     .option('--until <time>', 'likewise', readTime)
     .addOption(new Option('--action <action>', 'what was done').choices(auditActions))
     .addOption(new Option('--outcome <outcome>').choices(['succeeded', 'refused']))
     .option('--client <client-id>')
     .option('--user <user-id>')
-    .option('--name <name>', 'a username or client id that nobody has, as it was typed')
+    .option('--name <name>', 'a username or client id that does not exist, as it was typed')
     .option('--address <network>', 'an address, or a network like 192.0.2.0/24', readNetwork)
-    .option('--transaction <id>', 'what an answer or a log line named as transactionId')
+    .option('--transaction <id>', 'the transactionId of a response or a log line')
     .action(async (options: Options, command: Command) => {
       const { since, until } = options;
       if (since && until && since > until) command.error('error: --since is later than --until');
-      await withStores(async (context) => {
+      await withContext(async (context) => {
         const { database, auth } = context;
         const institutionId = options.service
           ? wholeService
@@ -64,7 +64,7 @@ export function auditCommand(): Command {
           found = true;
           say(toLine(entry));
         }
-        if (!found) process.stderr.write('There is no such entry.\n');
+        if (!found) process.stderr.write('No entry matches.\n');
       });
     });
 }
@@ -87,11 +87,12 @@ const unitMillis: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, 
 function readTime(text: string): Date {
   const [, count, unit = ''] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? [];
   const at = count === undefined ? readIso(text) : Date.now() - Number(count) * (unitMillis[unit] ?? 0);
-  if (Number.isNaN(at)) throw new InvalidArgumentError('An ISO date or time, or 90m, 12h, 7d.');
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError('Must be an ISO date or time, or an age like 90m, 12h or 7d.');
   return new Date(at);
 }
 
-/** `Date.parse` alone takes "5" for a month, and the 31st of February for the 3rd of March. */
+/** `Date.parse` alone reads "5" as a month, and February 31 as March 3. */
 function readIso(text: string): number {
   const [day = ''] = text.split('T', 1);
   return isLocalDate(day) ? Date.parse(text) : Number.NaN;
@@ -101,7 +102,7 @@ function readNetwork(text: string): string {
   const [, address = '', bits = '0'] = /^([^/]*)(?:\/([0-9]{1,3}))?$/.exec(text) ?? [];
   const most = isIP(address) === 6 ? 128 : 32;
   if (isIP(address) === 0 || Number(bits) > most) {
-    throw new InvalidArgumentError('An address, or a network like 192.0.2.0/24.');
+    throw new InvalidArgumentError('Must be an address, or a network like 192.0.2.0/24.');
   }
   return text;
 }

@@ -24,28 +24,28 @@ import {
   scopes,
 } from '../auth/index.ts';
 import {
-  CommandFailed,
+  CommandError,
   chooseInstitution,
   readNameForPeople,
   readScopes,
   say,
-  withStores,
+  withContext,
 } from './command.ts';
 
 interface Institution {
   readonly institution?: string;
 }
 
-const whose = ['--institution <code>', 'whose client it is'] as const;
+const whose = ['--institution <code>', 'code of the institution'] as const;
 const idPrefixMeaning =
-  'how ids of transfers begin that only this client and its members may use, e.g. payroll-; space separated';
+  'reserved beginnings of transfer ids, for this client and its members only, like payroll-; separated by spaces';
 const longestOverlapHours = 24 * 365;
 
 export function clientCommands(): Command[] {
   return [create(), list(), set(), rotate(), retire(), addKey(), removeKey()];
 }
 
-/** What a client may learn and how it proves itself, of `create` and `set` alike. */
+/** Options for the rights and the authentication of a client, shared by `create` and `set`. */
 interface LearningOptions {
   readonly assertionAudience?: 'issuer' | 'token-endpoint';
   readonly introspection?: 'own' | 'all';
@@ -68,17 +68,25 @@ function create(): Command {
     .description('register an OAuth client; prints its secret, once')
     .argument('<client-id>', clientIdRule, readClientId)
     .option(...whose)
-    .option('--name <name>', 'for people; the client id when left out', readNameForPeople)
-    .option('--scopes <scopes>', `needed: some of ${scopes.join(', ')}; space separated`, readScopes)
+    .option('--name <name>', 'a name for people; default: the client id', readNameForPeople)
+    .option('--scopes <scopes>', `required: some of ${scopes.join(', ')}, separated by spaces`, readScopes)
     .addOption(
       new Option('--grants <grants>', 'space separated')
         .argParser(readGrants)
         .default(['client_credentials'], 'client_credentials'),
     )
-    .option('--token-lifetime <seconds>', 'from 60 to 86400; the service decides when left out', readLifetime)
-    .option('--networks <networks>', 'from where it may call, CIDR, space separated', readNetworks)
+    .option(
+      '--token-lifetime <seconds>',
+      'from 60 to 86400; default: the setting of the service',
+      readLifetime,
+    )
+    .option(
+      '--networks <networks>',
+      'networks (CIDR) from which it may call, separated by spaces',
+      readNetworks,
+    )
     .option('--id-prefix <prefixes>', idPrefixMeaning, readIdPrefixes)
-    .option('--key <file>', 'a public key, PEM or JWK, to authenticate with instead of a secret')
+    .option('--key <file>', 'a public key, PEM or JWK, for authentication without a secret')
     .addOption(algorithmOption())
     .addOption(introspectionOption())
     .addOption(refusalsOption())
@@ -86,7 +94,7 @@ function create(): Command {
     .action(async (clientId: string, options: CreateOptions, command: Command) => {
       const chosen = options.scopes ?? command.error(scopesNeeded);
       const key = options.key === undefined ? undefined : await readKeyFile(options.key, options.algorithm);
-      await withStores(async (context, origin) => {
+      await withContext(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         const created = await createClient(
           context.auth,
@@ -104,7 +112,7 @@ function create(): Command {
           },
           origin,
         ).catch(refuseTaken);
-        if (created === undefined) throw new CommandFailed('The client id is taken.');
+        if (created === undefined) throw new CommandError('The client id is taken.');
         warnOfScopes(chosen);
         const proof = created.secret
           ? `client_secret: ${created.secret}`
@@ -116,10 +124,10 @@ function create(): Command {
 
 function list(): Command {
   return new Command('list')
-    .description('the clients of an institution, and what each may')
+    .description('list the clients of an institution with their rights')
     .option('--institution <code>', 'whose clients')
     .action(async (options: Institution) => {
-      await withStores(async (context) => {
+      await withContext(async (context) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         for (const client of await listClients(context.auth, institutionId)) say(describe(client));
       });
@@ -154,7 +162,7 @@ interface SetOptions extends Institution, LearningOptions {
 
 function set(): Command {
   return new Command('set')
-    .description('change what a client may; what is not named stays')
+    .description('change the rights of a client; options that are left out change nothing')
     .argument('<client-id>')
     .option(...whose)
     .option('--name <name>', 'for people', readNameForPeople)
@@ -163,8 +171,10 @@ function set(): Command {
     .option('--token-lifetime <seconds>', "from 60 to 86400, or default: the service's", (text) =>
       text === 'default' ? text : readLifetime(text),
     )
-    .option('--networks <networks>', 'from where it may call, CIDR, space separated, or any', (text) =>
-      text === 'any' ? text : readNetworks(text),
+    .option(
+      '--networks <networks>',
+      'networks (CIDR) from which it may call, separated by spaces, or any',
+      (text) => (text === 'any' ? text : readNetworks(text)),
     )
     .option('--id-prefix <prefixes>', `${idPrefixMeaning}; or none`, (text) =>
       text === 'none' ? text : readIdPrefixes(text),
@@ -172,8 +182,8 @@ function set(): Command {
     .addOption(introspectionOption())
     .addOption(refusalsOption())
     .addOption(audienceOption())
-    .addOption(new Option('--on', 'switch it on; tokens of before stay dead').conflicts('off'))
-    .option('--off', 'switch it off; live tokens end')
+    .addOption(new Option('--on', 'switch it on; earlier tokens stay inactive').conflicts('off'))
+    .option('--off', 'switch it off; its active tokens end')
     .action(async (clientId: string, options: SetOptions, command: Command) => {
       const { name, grants, tokenLifetime, networks, idPrefix, on, off } = options;
       const change: ClientChange = {
@@ -186,8 +196,8 @@ function set(): Command {
         ...((on || off) && { active: on === true }),
         ...learningOf(options),
       };
-      if (Object.keys(change).length === 0) command.error('error: it does not say what to change');
-      await withStores(async (context, origin) => {
+      if (Object.keys(change).length === 0) command.error('error: name at least one option to change');
+      await withContext(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         const changed = await changeClient(context.auth, institutionId, { clientId, change, origin }).catch(
           refuseTaken,
@@ -201,18 +211,18 @@ function set(): Command {
 
 function rotate(): Command {
   return new Command('rotate-secret')
-    .description('make a second secret and print it, once; the one in use goes on for a while')
+    .description('create a second secret and print it, once; the first stays valid for a while')
     .argument('<client-id>')
     .option(...whose)
-    .option('--overlap-hours <hours>', 'how long the old one goes on', readHours, 24 * 7)
+    .option('--overlap-hours <hours>', 'hours for which the old one stays valid', readHours, 24 * 7)
     .action(async (clientId: string, options: Institution & { readonly overlapHours: number }) => {
-      await withStores(async (context, origin) => {
+      await withContext(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         const overlapMillis = options.overlapHours * 60 * 60_000;
         const rotated = await rotateSecret(context.auth, institutionId, { clientId, overlapMillis, origin });
         if (rotated === 'no_such_client') throw noSuchClient();
         if (rotated === 'two_already') {
-          throw new CommandFailed('Two secrets are valid already: retire the older one first.');
+          throw new CommandError('Two secrets are valid already: retire the older one first.');
         }
         say(`client_secret: ${rotated.secret}`);
       });
@@ -226,12 +236,12 @@ function retire(): Command {
     .option(...whose)
     .option('--all', 'end every secret: the client then authenticates with its keys alone')
     .action(async (clientId: string, options: Institution & { readonly all?: true }) => {
-      await withStores(async (context, origin) => {
+      await withContext(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         const which = options.all ? 'all' : 'older';
         const retired = await retireSecrets(context.auth, institutionId, { clientId, which, origin });
         if (retired === undefined) throw noSuchClient();
-        say(retired === 0 ? 'There was none to retire.' : 'Retired.');
+        say(retired === 0 ? 'No secret was left to retire.' : 'Retired.');
       });
     });
 }
@@ -250,11 +260,11 @@ function addKey(): Command {
         options: Institution & { readonly algorithm?: ClientKeyAlgorithm },
       ) => {
         const key = await readKeyFile(file, options.algorithm);
-        await withStores(async (context, origin) => {
+        await withContext(async (context, origin) => {
           const { institutionId } = await chooseInstitution(context, options.institution);
           const added = await addClientKey(context.auth, institutionId, { clientId, key, origin });
           if (added === 'no_such_client') throw noSuchClient();
-          if (added === 'kid_taken') throw new CommandFailed('The client has a key of this id.');
+          if (added === 'kid_taken') throw new CommandError('The client has a key of this id.');
           say(`kid: ${key.kid}\nalg: ${key.algorithm}`);
         });
       },
@@ -263,15 +273,15 @@ function addKey(): Command {
 
 function removeKey(): Command {
   return new Command('remove-key')
-    .description('forget a public key of a client')
+    .description('remove a public key of a client')
     .argument('<client-id>')
     .argument('<kid>')
     .option(...whose)
     .action(async (clientId: string, kid: string, options: Institution) => {
-      await withStores(async (context, origin) => {
+      await withContext(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         if (!(await removeClientKey(context.auth, institutionId, { clientId, kid, origin }))) {
-          throw new CommandFailed('The client has no such key.');
+          throw new CommandError('The client has no key with this id.');
         }
         say('Removed.');
       });
@@ -279,7 +289,7 @@ function removeKey(): Command {
 }
 
 function algorithmOption(): Option {
-  return new Option('--algorithm <alg>', 'the one it may be used with; RS256 for RSA when left out').choices(
+  return new Option('--algorithm <alg>', 'the algorithm of the key; default for RSA: RS256').choices(
     clientKeyAlgorithms,
   );
 }
@@ -287,21 +297,21 @@ function algorithmOption(): Option {
 function introspectionOption(): Option {
   return new Option(
     '--introspection <tokens>',
-    'which tokens it may introspect: its own, or all of the institution',
+    'tokens that it may introspect: its own, or all of the institution',
   ).choices(['own', 'all']);
 }
 
 function audienceOption(): Option {
   return new Option(
     '--assertion-audience <kind>',
-    'what its assertions name as aud: the issuer, or also the token endpoint, for a library that cannot name the issuer',
+    'accepted aud of its assertions: the issuer, or also the token endpoint, for a library that cannot send the issuer',
   ).choices(['issuer', 'token-endpoint']);
 }
 
 function refusalsOption(): Option {
   return new Option(
     '--registration-refusals <kind>',
-    'uniform gives refused registrations one answer; distinct, for a client that may know members, tells why',
+    'uniform gives all refused registrations one response; distinct gives the reason, for a client that may know members',
   ).argParser(readRefusals);
 }
 
@@ -319,9 +329,9 @@ function learningOf({ introspection, registrationRefusals: refusals, assertionAu
   };
 }
 
-const scopesNeeded = `error: say which --scopes the client needs, space separated: ${scopes.join(', ')}`;
+const scopesNeeded = `error: name the --scopes of the client, separated by spaces: ${scopes.join(', ')}`;
 
-/** The two let one client register a member, take the activation code and choose the password. */
+/** With both scopes, one client can register a member, take the activation code and choose the password. */
 function warnOfScopes(chosen: readonly Scope[]): void {
   if (!chosen.includes('events:read') || !chosen.includes('institution-users:write')) return;
   process.stderr.write(
@@ -331,13 +341,13 @@ function warnOfScopes(chosen: readonly Scope[]): void {
 
 async function readKeyFile(file: string, algorithm: ClientKeyAlgorithm | undefined) {
   const text = await readFile(file, 'utf8').catch(() => {
-    throw new CommandFailed(`${file} cannot be read.`);
+    throw new CommandError(`${file} cannot be read.`);
   });
   return readPublicKey(text, algorithm);
 }
 
 function readClientId(text: string): string {
-  if (!isClientId(text)) throw new InvalidArgumentError(`It has ${clientIdRule}.`);
+  if (!isClientId(text)) throw new InvalidArgumentError(`Must have ${clientIdRule}.`);
   return text;
 }
 
@@ -355,7 +365,7 @@ function readLifetime(text: string): number {
   return seconds;
 }
 
-/** The form is the database's rule too. A prefix that a generated id may have would lock others out of those. */
+/** The database has the same rule. A prefix of generated ids would lock other clients out of those ids. */
 function readIdPrefixes(text: string): string[] {
   const prefixes = [...new Set(text.split(/\s+/))];
   const isPrefix = (one: string) =>
@@ -371,7 +381,8 @@ function readIdPrefixes(text: string): string[] {
 
 function readHours(text: string): number {
   const hours = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(hours <= longestOverlapHours)) throw new InvalidArgumentError(`From 0 to ${longestOverlapHours}.`);
+  if (!(hours <= longestOverlapHours))
+    throw new InvalidArgumentError(`Must be from 0 to ${longestOverlapHours}.`);
   return hours;
 }
 
@@ -387,9 +398,9 @@ function readNetworks(text: string): string[] {
 }
 
 function refuseTaken(error: unknown): never {
-  throw error instanceof IdPrefixTakenError ? new CommandFailed(error.message) : error;
+  throw error instanceof IdPrefixTakenError ? new CommandError(error.message) : error;
 }
 
-function noSuchClient(): CommandFailed {
-  return new CommandFailed('There is no such client in this institution.');
+function noSuchClient(): CommandError {
+  return new CommandError('The client does not exist in this institution.');
 }

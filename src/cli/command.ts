@@ -10,31 +10,31 @@ import { isReadable } from '../shared/readable-text.ts';
 import { systemClock } from '../storage/index.ts';
 import { systemOperator } from './operator.ts';
 
-/** A command that could not do what was asked; one sentence for the person at the terminal. */
-export class CommandFailed extends Error {
-  override readonly name = 'CommandFailed';
+/** A failed command. The message is one sentence for the person at the terminal. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
 }
 
-/** As shells tell it of programs that know nothing of it. */
+/** The status that shells report for a program that SIGPIPE ended. */
 const endedBySigpipe = 141;
 
-/** Whoever read what is said has left, as `head` does when it has enough: nothing more need be done. */
-class Unheard extends Error {
-  override readonly name = 'Unheard';
+/** The reader of standard output has left, as `head` does, so the command can stop. */
+class OutputClosedError extends Error {
+  override readonly name = 'OutputClosedError';
 }
 
-let unheard = false;
+let isOutputClosed = false;
 
 /**
- * Runs an operator's command on the configured database, beside a running service or without one. ServiceStartError under
- * another SECRET_KEY, unless the command is the one that helps then.
+ * Runs an operator's command on the configured database, with or without a running service. Throws ServiceStartError if
+ * SECRET_KEY is not that of the database, unless the command repairs that.
  */
-export async function withStores(
+export async function withContext(
   work: (context: AppContext, origin: CommandOrigin) => Promise<void>,
   { underAnySecretKey = false } = {},
 ): Promise<void> {
   process.stdout.on('error', () => {
-    unheard = true;
+    isOutputClosed = true;
   });
   process.stderr.on('error', () => {});
   const { config, secrets } = loadConfig(await readEnvironment());
@@ -44,40 +44,40 @@ export async function withStores(
     if (!underAnySecretKey) await refuseOtherSecretKey(context);
     await work(context, origin);
   } catch (error) {
-    if (!(error instanceof Unheard)) throw error;
+    if (!(error instanceof OutputClosedError)) throw error;
   } finally {
     await context.close();
-    if (unheard) process.exitCode = endedBySigpipe;
+    if (isOutputClosed) process.exitCode = endedBySigpipe;
   }
 }
 
-/** By its code or, where there is only one, that. */
+/** The institution with this code, or without a code the only one. */
 export async function chooseInstitution(context: AppContext, code: string | undefined): Promise<Institution> {
   if (code !== undefined) {
     const institution = await context.database.directory((db) => findInstitutionByCode(db, code));
-    if (institution === undefined) throw new CommandFailed(`There is no institution "${code}".`);
+    if (institution === undefined) throw new CommandError(`The institution "${code}" does not exist.`);
     return institution;
   }
   const all = await context.database.directory(listInstitutions);
   const [only, another] = all;
-  if (only === undefined) throw new CommandFailed('There is no institution yet: import an extract first.');
+  if (only === undefined) throw new CommandError('There is no institution yet: import an extract first.');
   if (another !== undefined) {
-    throw new CommandFailed(
-      `Say which --institution: ${all.map((institution) => institution.code).join(', ')}.`,
+    throw new CommandError(
+      `Choose one with --institution: ${all.map((institution) => institution.code).join(', ')}.`,
     );
   }
   return only;
 }
 
-/** For acts that may need two persons: a demo has one person at one machine. */
+/** For acts under dual control: a demo has one person at one machine. */
 export function asOption(): Option {
   return new Option(
     '--as <name>',
-    'in a demo institution alone: act under this name; the audit marks it as a demo',
+    'only in a demo institution: act under this name; the audit marks it as a demo',
   ).argParser(readNameForPeople);
 }
 
-/** Throws CommandFailed for a typed name in an institution that is no demo. */
+/** Throws CommandError for a typed name, unless the institution is a demo. */
 export function actingAs(
   origin: CommandOrigin,
   institution: Institution,
@@ -85,7 +85,7 @@ export function actingAs(
 ): CommandOrigin {
   if (as === undefined) return origin;
   if (!institution.demo) {
-    throw new CommandFailed(
+    throw new CommandError(
       `--as is for demo institutions. In ${institution.name} you act as the system user ${origin.operator.user}.`,
     );
   }
@@ -93,11 +93,11 @@ export function actingAs(
 }
 
 export function say(text: string): void {
-  if (unheard) throw new Unheard();
+  if (isOutputClosed) throw new OutputClosedError();
   process.stdout.write(`${text}\n`);
 }
 
-/** Space separated, for an option. */
+/** The scopes of an option, separated by spaces. */
 export function readScopes(text: string): Scope[] {
   return text.split(/\s+/).map((name) => {
     const scope = parseScope(name);
@@ -106,9 +106,9 @@ export function readScopes(text: string): Scope[] {
   });
 }
 
-/** A name for people, in one line of at most 128 characters: lists show it as it is. */
+/** A name for people, in one line of at most 128 characters, since lists show it unchanged. */
 export function readNameForPeople(text: string): string {
   const name = text.trim();
   if (/^.{1,128}$/u.test(name) && isReadable(name)) return name;
-  throw new InvalidArgumentError('A name of 1 to 128 characters, all of them visible and in one line.');
+  throw new InvalidArgumentError('Must have 1 to 128 characters, all of them visible and in one line.');
 }

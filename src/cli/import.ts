@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { type ImportPlan, ImportRefusedError, importExtract, parseMoment } from '../core-system/index.ts';
-import { CommandFailed, say, withStores } from './command.ts';
+import { CommandError, say, withContext } from './command.ts';
 import { progressTo } from './progress.ts';
 
 interface Options {
@@ -29,7 +29,7 @@ export function importCommand(): Command {
       'allow removals of more than 20 rows that are also more than one in a hundred',
     )
     .action(async (folder: string, options: Options) => {
-      await withStores(async (context, origin) => {
+      await withContext(async (context, origin) => {
         const progress = progressTo(process.stderr);
         try {
           const report = await importExtract(context, folder, {
@@ -51,7 +51,7 @@ export function importCommand(): Command {
           );
         } catch (error) {
           progress.end();
-          if (error instanceof ImportRefusedError) throw new CommandFailed(error.message);
+          if (error instanceof ImportRefusedError) throw new CommandError(error.message);
           throw error;
         }
       });
@@ -61,7 +61,7 @@ export function importCommand(): Command {
 function readMoment(text: string): Date {
   const moment = parseMoment(text);
   if (moment === undefined) {
-    throw new InvalidArgumentError('A moment with its offset, like 2026-03-02T06:00:00-05:00.');
+    throw new InvalidArgumentError('Must be a moment with its offset, like 2026-03-02T06:00:00-05:00.');
   }
   return moment;
 }

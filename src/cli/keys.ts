@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { Rotation } from '../auth/index.ts';
-import { say, withStores } from './command.ts';
+import { say, withContext } from './command.ts';
 
 export function keyCommands(): Command[] {
   return [list(), rotate()];
@@ -8,9 +8,9 @@ export function keyCommands(): Command[] {
 
 function list(): Command {
   return new Command('list')
-    .description('the keys that sign and verify tokens, and what each is doing')
+    .description('list the keys that sign and verify tokens, with their states')
     .action(async () => {
-      await withStores(async ({ auth }) => {
+      await withContext(async ({ auth }) => {
         for (const key of await auth.keys.list()) {
           const wiped = key.hasPrivatePart ? '' : '  private part wiped';
           say(`${key.kid}  ${key.state.padEnd(9)}  signs from ${key.signsFrom.toISOString()}${wiped}`);
@@ -22,22 +22,22 @@ function list(): Command {
 function rotate(): Command {
   return new Command('rotate')
     .description(
-      'make the next signing key; without an option it signs in ten minutes, when every copy of the published keys has been renewed',
+      'create the next signing key; without an option it signs in ten minutes, when every cached copy of the published keys has expired',
     )
     .addOption(
       new Option(
         '--now',
-        'sign with it in one minute: a verifier that keeps the published keys for their five minutes and does not look again for an unknown kid refuses new tokens until then',
+        'sign with it in one minute; a verifier that caches the published keys for five minutes, and does not reload them for an unknown kid, refuses new tokens until then',
       ).conflicts('compromised'),
     )
     .addOption(
-      new Option('--compromised', 'sign with it at once and throw all others away: every living token dies'),
+      new Option('--compromised', 'sign with it at once and delete all others; every active token ends'),
     )
     .action(async (options: { now?: true; compromised?: true }) => {
       const how: Rotation = options.compromised ? 'compromised' : options.now ? 'now' : 'soon';
-      await withStores(async ({ auth }, origin) => auth.keys.rotate(how, origin), {
+      await withContext(async ({ auth }, origin) => auth.keys.rotate(how, origin), {
         underAnySecretKey: how === 'compromised',
       });
-      say('The next key is made.');
+      say('The next key is created.');
     });
 }

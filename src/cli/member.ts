@@ -1,7 +1,7 @@
 import { text as readAll } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { reissueActivation, reissueEmailCode, setPassword, setStanding } from '../auth/index.ts';
-import { CommandFailed, chooseInstitution, say, withStores } from './command.ts';
+import { CommandError, chooseInstitution, say, withContext } from './command.ts';
 
 interface Options {
   readonly institution?: string;
@@ -15,13 +15,13 @@ export function memberCommands(): Command[] {
 
 function setPasswordCommand(): Command {
   return new Command('set-password')
-    .description("set a member's password, read from standard input; ends a lock by wrong passwords")
+    .description("set a member's password, read from standard input; ends a lock after wrong passwords")
     .argument(...who)
-    .option('--institution <code>', 'whose member it is')
+    .option('--institution <code>', 'code of the institution')
     .action(async (user: string, options: Options) => {
       if (process.stdin.isTTY) process.stderr.write('New password, then Ctrl-D: ');
       const password = (await readAll(process.stdin)).replace(/\r?\n$/, '');
-      await withStores(async (context, origin) => {
+      await withContext(async (context, origin) => {
         const institution = await chooseInstitution(context, options.institution);
         const set = await setPassword(context.auth, institution.institutionId, {
           name: user,
@@ -36,11 +36,11 @@ function setPasswordCommand(): Command {
 
 function activationCodeCommand(): Command {
   return new Command('activation-code')
-    .description('issue a new activation code for a registered member; ends the old one')
+    .description('issue a new activation code for a registered member; the old one ends')
     .argument(...who)
-    .option('--institution <code>', 'whose member it is')
+    .option('--institution <code>', 'code of the institution')
     .action(async (user: string, options: Options) => {
-      await withStores(async (context, origin) => {
+      await withContext(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         const issued = await reissueActivation(context.auth, institutionId, { name: user, origin });
         if (issued === undefined) throw noSuchUser();
@@ -51,16 +51,16 @@ function activationCodeCommand(): Command {
 
 function emailCodeCommand(): Command {
   return new Command('email-code')
-    .description("issue a new code that confirms a member's e-mail address; ends the old one")
+    .description("issue a new code that confirms a member's e-mail address; the old one ends")
     .argument(...who)
-    .option('--institution <code>', 'whose member it is')
+    .option('--institution <code>', 'code of the institution')
     .action(async (user: string, options: Options) => {
-      await withStores(async (context, origin) => {
+      await withContext(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         const issued = await reissueEmailCode(context.auth, institutionId, { name: user, origin });
         if (issued === 'no_such_user') throw noSuchUser();
         if (issued === 'verified_already') {
-          throw new CommandFailed('The e-mail address of this member is verified already.');
+          throw new CommandError('The e-mail address of this member is verified already.');
         }
         say(`${issued.code}\nfor ${issued.emailAddress}, valid until ${issued.expiresAt.toISOString()}`);
       });
@@ -68,9 +68,9 @@ function emailCodeCommand(): Command {
 }
 
 const standings = {
-  lock: { description: 'lock a member out; live tokens end', change: { lockedByOperator: true } },
+  lock: { description: 'lock a member out; active tokens end', change: { lockedByOperator: true } },
   unlock: { description: 'end any lock of a member', change: { lockedByOperator: false } },
-  deactivate: { description: 'switch a member off; live tokens end', change: { active: false } },
+  deactivate: { description: 'switch a member off; active tokens end', change: { active: false } },
   activate: { description: 'switch a member on again', change: { active: true } },
 } as const;
 
@@ -79,9 +79,9 @@ function standingCommands(): Command[] {
     new Command(name)
       .description(description)
       .argument(...who)
-      .option('--institution <code>', 'whose member it is')
+      .option('--institution <code>', 'code of the institution')
       .action(async (user: string, options: Options) => {
-        await withStores(async (context, origin) => {
+        await withContext(async (context, origin) => {
           const { institutionId } = await chooseInstitution(context, options.institution);
           if (!(await setStanding(context.auth, institutionId, { name: user, ...change, origin })))
             throw noSuchUser();
@@ -91,8 +91,8 @@ function standingCommands(): Command[] {
   );
 }
 
-function noSuchUser(): CommandFailed {
-  return new CommandFailed(
-    'There is no such user in this institution, one without a login, or two: one of the username, one of the user id.',
+function noSuchUser(): CommandError {
+  return new CommandError(
+    'No user of this institution has this username or user id and a login, or two users match: one by username, one by user id.',
   );
 }

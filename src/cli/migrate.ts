@@ -5,9 +5,9 @@ import { say } from './command.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')
-    .description('bring the database to the schema of this program; serving does so too')
+    .description('migrate the database to the schema of this program; serve does so too')
     .action(async () => {
       await migrateDatabase(loadConfig(await readEnvironment()).config);
-      say('The database is at the schema of this program.');
+      say('The database has the schema of this program.');
     });
 }

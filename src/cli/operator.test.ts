@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import os from 'node:os';
 import { test } from 'node:test';
 import { loadConfig } from '../app/config.ts';
-import { actingAs, CommandFailed } from './command.ts';
+import { actingAs, CommandError } from './command.ts';
 import { systemOperator } from './operator.ts';
 
 const system = { userInfo: () => ({ ...os.userInfo(), username: 'ann' }), hostname: () => 'teller-1' };
@@ -43,6 +43,6 @@ test('accepts a typed name only in a demo institution', () => {
   assert.equal(actingAs(origin, real, undefined), origin);
   assert.throws(
     () => actingAs(origin, real, 'Bob'),
-    (error: unknown) => error instanceof CommandFailed && /act as the system user ann/.test(error.message),
+    (error: unknown) => error instanceof CommandError && /act as the system user ann/.test(error.message),
   );
 });

@@ -9,8 +9,8 @@ interface System {
 }
 
 /**
- * Who runs the command. The one place that asks the operating system. The environment's USER and LOGNAME are not asked,
- * since they can be set to anything; nor can SUDO_USER be relied on, which is only kept beside the rest.
+ * The person who runs the command, as the operating system reports them; the only place that reads it. USER and LOGNAME of
+ * the environment can have any value, so they are ignored. SUDO_USER can too, and is only recorded in addition.
  */
 export function systemOperator(
   { sudoUser }: { readonly sudoUser: string | undefined },
@@ -23,7 +23,7 @@ export function systemOperator(
   };
 }
 
-/** A container may run as a number that has no name. */
+/** A container may run under a uid without a name. */
 function systemUser(system: System): string {
   try {
     return system.userInfo().username;
@@ -32,7 +32,7 @@ function systemUser(system: System): string {
   }
 }
 
-/** As the audit's columns take it. SUDO_USER is free text: a character that turns the line around would disguise the entry. */
+/** Text for a column of the audit. SUDO_USER is free text: a bidirectional control character would disguise the entry. */
 function oneLine(text: string): string {
   return (
     text

@@ -13,7 +13,7 @@ import { restoredCommand } from './restored.ts';
 import { serveCommand } from './serve.ts';
 import { transferCommands } from './transfer.ts';
 
-/** Every command that there is. test/cli/audited-acts.test.ts holds a line for each. */
+/** Every command. test/cli/audited-acts.test.ts has a line for each. */
 export function sharedraft(): Command {
   const program = new Command('sharedraft')
     .description('The member-facing banking service: tokens, registration, profiles, accounts, transfers.')
@@ -31,7 +31,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off
     ['member', "Members' logins", memberCommands()],
     ['transfer', 'Transfers: review, reversal, rules', transferCommands()],
     ['demo', 'The demo institutions', demoCommands()],
-    ['provider', 'Identity providers: who may assert members', providerCommands()],
+    ['provider', 'Identity providers, which may assert members', providerCommands()],
   ];
   program.addCommand(serveCommand(), { isDefault: true });
   program.addCommand(migrateCommand());

@@ -3,13 +3,13 @@ import type { WriteStream } from 'node:tty';
 export interface Progress {
   show(step: string, done: number, of: number): void;
   note(line: string): void;
-  /** What comes next begins on a line of its own. */
+  /** Ends the line, so that later output begins on a line of its own. */
   end(): void;
 }
 
 const width = 30;
 
-/** A bar on a terminal; elsewhere, as in a log, a line for each tenth of a step. */
+/** A bar on a terminal. Elsewhere, for example in a log, a line for each tenth of a step. */
 export function progressTo(stream: Pick<WriteStream, 'write'> & { readonly isTTY?: boolean }): Progress {
   let shown = '';
   const end = () => {

@@ -15,7 +15,7 @@ import {
 } from '../auth/index.ts';
 import { type UserIdType, userIdTypes } from '../members/index.ts';
 import { isPublicId } from '../shared/public-id.ts';
-import { CommandFailed, chooseInstitution, readScopes, say, withStores } from './command.ts';
+import { CommandError, chooseInstitution, readScopes, say, withContext } from './command.ts';
 
 interface Settings {
   readonly institution?: string;
@@ -36,7 +36,7 @@ interface AddOptions extends Settings {
   readonly userIdType: UserIdType;
 }
 
-/** As people call them; any other is written out as a URI. */
+/** Short names of formats; any other format is given as a URI. */
 const nameIdFormats: Readonly<Record<string, string>> = {
   persistent: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent',
   email: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
@@ -53,7 +53,9 @@ export function providerCommands(): Command[] {
   return [
     withSettings(
       new Command('add')
-        .description('register an identity provider: whose assertions and tokens of its members are believed')
+        .description(
+          'register an identity provider, whose assertions and tokens of members are then accepted',
+        )
         .argument('<provider-id>', 'a name for it, 1 to 64 letters, digits or . _ : -', readProviderId)
         .addOption(
           new Option('--kind <kind>', 'what it signs').choices([...providerKinds]).makeOptionMandatory(),
@@ -61,7 +63,7 @@ export function providerCommands(): Command[] {
         .requiredOption('--issuer <issuer>', 'iss of its JWTs, or its SAML entity ID', readName)
         .option(
           '--audience <audience>',
-          'whom its assertions and tokens are meant for; PUBLIC_URL when left out',
+          'the audience of its assertions and tokens; default: PUBLIC_URL',
           readName,
         ),
       { mandatory: true },
@@ -69,7 +71,7 @@ export function providerCommands(): Command[] {
       .addHelpText('after', example)
       .action(add),
     new Command('list')
-      .description('the identity providers of an institution')
+      .description('list the identity providers of an institution')
       .option('--institution <code>', 'whose they are')
       .action(list),
     withSettings(
@@ -78,14 +80,14 @@ export function providerCommands(): Command[] {
         .argument('<provider-id>', 'which one'),
       { mandatory: false },
     ).action(set),
-    switching('on', 'believe a provider again', true),
-    switching('off', 'believe a provider no longer; identities it asserted end within a second', false),
+    switching('on', 'accept a provider again', true),
+    switching('off', 'stop accepting a provider; identities that it asserted end within a second', false),
     new Command('remove')
-      .description('forget a provider; identities it asserted end within a second')
+      .description('remove a provider; identities that it asserted end within a second')
       .argument('<provider-id>', 'which one')
       .option('--institution <code>', 'whose it is')
       .action(async (providerId: string, options: Settings) => {
-        await withStores(async (context, origin) => {
+        await withContext(async (context, origin) => {
           const { institutionId } = await chooseInstitution(context, options.institution);
           await removeProvider(context.auth, institutionId, { providerId, origin });
           say('Removed.');
@@ -109,26 +111,26 @@ function withSettings(command: Command, { mandatory }: { readonly mandatory: boo
       readNameIdFormat,
     )
     .addOption(
-      new Option('--user-id-type <type>', 'what kind of id that is')
+      new Option('--user-id-type <type>', 'the kind of that id')
         .choices([...userIdTypes])
         .makeOptionMandatory(mandatory),
     )
     .addOption(
-      new Option('--scopes <scopes>', 'the most that its members may do, space separated')
+      new Option('--scopes <scopes>', 'the most scopes that its members may have, separated by spaces')
         .argParser(readScopes)
         .makeOptionMandatory(mandatory),
     )
-    .option('--resource-tokens', 'its own access tokens (RFC 9068) open resources')
-    .option('--no-resource-tokens', 'they do not (default)')
-    .option('--token-type <typ>', 'the typ that those must have (at+jwt)', readTokenType)
-    .option('--institution <code>', 'whose provider it is');
+    .option('--resource-tokens', 'accept its own access tokens (RFC 9068)')
+    .option('--no-resource-tokens', 'refuse its own access tokens (default)')
+    .option('--token-type <typ>', 'the required typ of its access tokens (at+jwt)', readTokenType)
+    .option('--institution <code>', 'code of the institution');
 }
 
 async function add(providerId: string, options: AddOptions): Promise<void> {
   const { kind, issuer } = options;
   const keys = await readKeys(kind, options.keys);
   const subjectFrom = subjectOf(kind, options) ?? (kind === 'jwt' ? 'sub' : nameIdFormats.persistent);
-  await withStores(async (context, origin) => {
+  await withContext(async (context, origin) => {
     const { institutionId } = await chooseInstitution(context, options.institution);
     const audience = options.audience ?? context.auth.issuer;
     const provider = {
@@ -145,16 +147,16 @@ async function add(providerId: string, options: AddOptions): Promise<void> {
       active: true,
     };
     await addProvider(context.auth, institutionId, { provider, origin });
-    say(`Registered ${providerId}, for assertions of ${issuer} that are meant for ${audience}.`);
+    say(`Registered ${providerId}, for assertions of ${issuer} with the audience ${audience}.`);
   });
 }
 
 async function set(providerId: string, options: Settings): Promise<void> {
-  await withStores(async (context, origin) => {
+  await withContext(async (context, origin) => {
     const { institutionId } = await chooseInstitution(context, options.institution);
     const known = await listProviders(context.auth, institutionId);
     const kind = known.find((provider) => provider.providerId === providerId)?.kind;
-    if (kind === undefined) throw new CommandFailed('There is no such provider in this institution.');
+    if (kind === undefined) throw new CommandError('The provider does not exist in this institution.');
     const keys = options.keys === undefined ? undefined : await readKeys(kind, options.keys);
     const subjectFrom = subjectOf(kind, options);
     const { userIdType, scopes, resourceTokens, tokenType } = options;
@@ -166,7 +168,7 @@ async function set(providerId: string, options: Settings): Promise<void> {
       ...(resourceTokens !== undefined && { resourceTokens }),
       ...(tokenType !== undefined && { tokenType }),
     };
-    if (Object.keys(change).length === 0) throw new CommandFailed('Say what to change: --help lists it.');
+    if (Object.keys(change).length === 0) throw new CommandError('Name at least one option to change: --help lists them.');
     await changeProvider(context.auth, institutionId, { providerId, settings: change, origin });
     say('Changed.');
   });
@@ -178,7 +180,7 @@ function switching(name: 'on' | 'off', description: string, active: boolean): Co
     .argument('<provider-id>', 'which one')
     .option('--institution <code>', 'whose it is')
     .action(async (providerId: string, options: Settings) => {
-      await withStores(async (context, origin) => {
+      await withContext(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         await changeProvider(context.auth, institutionId, { providerId, settings: { active }, origin });
         say(`Switched ${name}.`);
@@ -187,7 +189,7 @@ function switching(name: 'on' | 'off', description: string, active: boolean): Co
 }
 
 async function list(options: Settings): Promise<void> {
-  await withStores(async (context) => {
+  await withContext(async (context) => {
     const { institutionId, name } = await chooseInstitution(context, options.institution);
     const providers = await listProviders(context.auth, institutionId);
     say(providers.length === 0 ? `${name} has no identity providers.` : providers.map(describe).join('\n\n'));
@@ -215,18 +217,18 @@ async function readKeys(kind: ProviderKind, file: string): Promise<PublicJwk[]> 
 }
 
 function unreadable(error: NodeJS.ErrnoException): never {
-  throw new CommandFailed(`The keys cannot be read: ${error.code}.`);
+  throw new CommandError(`The keys cannot be read: ${error.code}.`);
 }
 
-/** Each kind has its own way to say it, and the other's is a mistake. */
+/** Refuses an option of the other kind of provider. */
 function subjectOf(kind: ProviderKind, options: Settings): string | undefined {
   if (kind === 'jwt' && options.nameIdFormat !== undefined) {
-    throw new CommandFailed('--name-id-format is for providers of the kind saml.');
+    throw new CommandError('--name-id-format is for providers of the kind saml.');
   }
-  if (kind === 'saml' && options.claim !== undefined) throw new CommandFailed(onlyJwt('--claim'));
-  if (kind === 'saml' && options.tokenType !== undefined) throw new CommandFailed(onlyJwt('--token-type'));
+  if (kind === 'saml' && options.claim !== undefined) throw new CommandError(onlyJwt('--claim'));
+  if (kind === 'saml' && options.tokenType !== undefined) throw new CommandError(onlyJwt('--token-type'));
   if (kind === 'saml' && options.resourceTokens === true)
-    throw new CommandFailed(onlyJwt('--resource-tokens'));
+    throw new CommandError(onlyJwt('--resource-tokens'));
   return options.claim ?? options.nameIdFormat;
 }
 

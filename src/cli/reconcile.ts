@@ -1,19 +1,19 @@
 import { Command } from 'commander';
 import { type Institution, listInstitutions } from '../institutions/index.ts';
 import { reconcile } from '../reconciliation/index.ts';
-import { chooseInstitution, say, withStores } from './command.ts';
+import { chooseInstitution, say, withContext } from './command.ts';
 
-/** What is told to whatever runs it, beside 0, 1 and 2: the work was done, and something is off. */
+/** Exit code beside 0, 1 and 2: the check has finished, and found breaches. */
 const somethingIsOff = 3;
 
 export function reconcileCommand(): Command {
   return new Command('reconcile')
     .description(
-      'recompute balances, holds, limits and what belongs together; names each row that is off (exit code 3)',
+      'recompute balances, holds, limits and references; prints each row that is off (exit code 3)',
     )
-    .option('--institution <code>', 'only this one; all, one after the other, when left out')
+    .option('--institution <code>', 'only this institution; default: all, one after the other')
     .action((options: { institution?: string }) =>
-      withStores(async (context) => {
+      withContext(async (context) => {
         const institutions =
           options.institution === undefined
             ? await context.database.directory(listInstitutions)
@@ -39,7 +39,7 @@ export function reconcileCommand(): Command {
     );
 }
 
-/** One line that is written over, for people at a terminal. */
+/** Rewrites one line, for people at a terminal. */
 function progress(institution: Institution, text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text && `${institution.code}: ${text} …`}`);
 }

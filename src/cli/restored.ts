@@ -1,20 +1,20 @@
 import { Command } from 'commander';
 import { beginEpoch } from '../events/index.ts';
 import { listInstitutions } from '../institutions/index.ts';
-import { say, withStores } from './command.ts';
+import { say, withContext } from './command.ts';
 
 export function restoredCommand(): Command {
   return new Command('restored')
     .description(
-      'say that the database was put back to an earlier state, so that whoever reads its events learns of it',
+      'declare that the database was restored to an earlier state, so that readers of its events are told',
     )
     .action(async () => {
-      await withStores(async ({ database, clock }, origin) => {
+      await withContext(async ({ database, clock }, origin) => {
         for (const { institutionId, code } of await database.directory(listInstitutions)) {
           await beginEpoch(database, institutionId, clock, origin);
-          say(`${code}: whoever had read events that were undone is told so, and reads again.`);
+          say(`${code}: readers of undone events get an error and read the feed again.`);
         }
-        say('What was locked, revoked or rotated since is as it was before: see docs/operations.md.');
+        say('Locks, revocations and rotations since then are undone: see docs/operations.md.');
       });
     });
 }

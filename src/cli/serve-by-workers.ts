@@ -5,22 +5,22 @@ import type { Config, Secrets } from '../app/config.ts';
 import { openAppContext } from '../app/context.ts';
 import { type Service, type ServiceOptions, startService } from '../app/service.ts';
 import { refusePublicDemo } from '../app/start-checks.ts';
-import { CommandFailed } from './command.ts';
+import { CommandError } from './command.ts';
 
-class WorkerEnded extends CommandFailed {}
+class WorkerEndedError extends CommandError {}
 
-/** A worker that lived shorter is replaced after a pause, which grows while that goes on. */
+/** A worker that ends sooner is replaced after a pause, which grows with each such worker. */
 const shortLifeMillis = 5_000;
 const shortestPauseMillis = 50;
 const longestPauseMillis = 5_000;
-/** Beyond the time that requests in flight are given. */
+/** Added to the time for requests in flight. */
 const stopPatienceMillis = 10_000;
 
 /**
- * Serves with `config.workers` processes on one port. This one answers no request: it owns the embedded database, hands
- * connections round, replaces a worker that ended, and stops them all. CommandFailed when one cannot start. Undefined
- * when it was asked to stop before all served: Ctrl-C reaches the workers too, and one that has not begun to listen for
- * it ends at once.
+ * Serves with `config.workers` processes on one port. This process serves no request: it owns the embedded database,
+ * distributes connections, replaces ended workers, and stops all. Throws CommandError if a worker cannot start. Returns
+ * undefined if it was asked to stop before all workers served: Ctrl-C reaches the workers too, and ends a starting one at
+ * once.
  */
 export async function serveByWorkers(
   config: Config,
@@ -42,12 +42,12 @@ export async function serveByWorkers(
     worker.once('exit', () => workers.delete(worker));
     worker.on('error', (error) => {
       log('worker_failed', { error });
-      // It was never born, and will not end.
+      // The process was never created, so no exit event follows.
       if (worker.process.pid === undefined) workers.delete(worker);
     });
     const serving = once(worker, 'message').then(([message]) => (message as Serving).address);
     const ended = exitOf(worker).then((how): never => {
-      throw new WorkerEnded(`A worker ended before it could serve (${how}).`);
+      throw new WorkerEndedError(`A worker ended before it could serve (${how}).`);
     });
     return { worker, address: await Promise.race([serving, ended]) };
   };
@@ -88,7 +88,7 @@ export async function serveByWorkers(
   try {
     await beforeListening?.(context);
     await refusePublicDemo(config, context);
-    // Alone, so that what keeps all from starting is said once.
+    // The first worker starts alone, so that a fault common to all is reported once.
     const first = await start();
     const others = await Promise.all(Array.from({ length: config.workers - 1 }, start));
     for (const { worker } of [first, ...others]) void keepAlive(worker);
@@ -103,26 +103,26 @@ export async function serveByWorkers(
     };
   } catch (error) {
     await stop();
-    // Ctrl-C reaches all at once, and this process may hear of a worker's end before it hears the signal.
+    // Ctrl-C reaches all processes at once, and this one may see a worker's end before the signal.
     await Promise.race([stopAsked, sleep(shortestPauseMillis)]);
-    if (asked && error instanceof WorkerEnded) return undefined;
+    if (asked && error instanceof WorkerEndedError) return undefined;
     throw error;
   }
 }
 
-/** Resolves with what ended it: a signal, or the status that it ended with. */
+/** Resolves with the signal or the exit status of the worker. */
 function exitOf(worker: Worker): Promise<string> {
   return new Promise((resolve) =>
     worker.once('exit', (status: number, signal: string | null) => resolve(signal ?? `status ${status}`)),
   );
 }
 
-/** What a worker says once it serves. */
+/** The message of a worker once it serves. */
 interface Serving {
   readonly address: string;
 }
 
-/** One of those processes: tells where it serves, and stops when it is asked to. It ends when the first process has gone. */
+/** Runs a worker: sends its address, stops when asked to, and ends when the first process has ended. */
 export async function serveAsWorker(
   config: Config,
   secrets: Secrets,
@@ -136,7 +136,7 @@ export async function serveAsWorker(
     await stopAsked;
     await service.close();
   } finally {
-    // The line to the first process would keep this one alive.
+    // The channel to the first process would keep this one alive.
     cluster.worker?.disconnect();
   }
 }

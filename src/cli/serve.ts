@@ -14,9 +14,9 @@ import { say } from './command.ts';
 import { serveAsWorker, serveByWorkers } from './serve-by-workers.ts';
 
 const parentWatchMillis = 250;
-/** Beyond what requests in flight are given: to let go of the database, and to stop an embedded one. */
+/** Added to the time for requests in flight: closes the database, and stops an embedded one. */
 const stopPatienceMillis = 30_000;
-/** For log lines that nobody has read yet. */
+/** For log lines that are not read yet. */
 const lastWordsMillis = 1_000;
 
 /**
@@ -29,8 +29,8 @@ const heapFlags = ['--heap-growing-percent=30', '--initial-old-space-size=40', '
 export function serveCommand(): Command {
   return (
     new Command('serve')
-      .description('serve; without any setting the demo institution, from an embedded PostgreSQL')
-      // As the default command it is also given what is no command at all.
+      .description('serve; without settings, the demo institutions from an embedded PostgreSQL')
+      // As the default command it also receives unknown words.
       .allowExcessArguments()
       .action(async (_options: object, command: Command) => {
         const [unknown] = command.args;
@@ -46,7 +46,7 @@ async function serve(): Promise<void> {
   keepServingUnheard();
   const { config, secrets } = loadConfig(await readEnvironment());
   const embedded = config.databaseUrl === undefined;
-  // Asked to stop while starting: starting is finished first, then undone, so that nothing is left behind.
+  // If asked to stop while it starts, it finishes the start and then stops, so that nothing is left behind.
   const stopAsked = whenAskedToStop(config);
 
   const { stream: logStream, log } = openServiceLog(config.logLevel);
@@ -79,7 +79,7 @@ async function serve(): Promise<void> {
   }
 }
 
-/** A database that has fallen silent does not keep the process: then it ends with status 1. */
+/** Ends with status 1 if a silent database does not let the service close in time. */
 async function stop(service: Service, config: Config, log: ServiceLog['log']): Promise<void> {
   const { shutdownDelaySeconds, shutdownGraceSeconds } = config;
   const closing = service.close();
@@ -90,29 +90,29 @@ async function stop(service: Service, config: Config, log: ServiceLog['log']): P
   process.exitCode = 1;
 }
 
-/** Log lines that nobody reads would keep the process, and so would a connection that does not end. */
+/** Unread log lines, or a connection that does not end, would keep the process alive. */
 function leaveSoon(): void {
   setTimeout(() => process.exit(), lastWordsMillis).unref();
 }
 
-/** A terminal that was closed or a full disk behind `> file` takes the words away, not the service. */
+/** A closed terminal, or a full disk behind `> file`, loses output and does not end the service. */
 function keepServingUnheard(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 }
 
-/** By a signal, once or more; or, under `npm start`, by the end of npm, which may have had no time to pass one on. */
+/** Resolves at a signal or, under `npm start`, when npm has ended, which may not have passed the signal on. */
 function whenAskedToStop(config: Config): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   if (config.startedByNpm) {
     const npm = process.ppid;
-    // It keeps nobody here: a service that could not start ends.
+    // Unreferenced: a service that cannot start ends.
     setInterval(() => process.ppid !== npm && resolve(), parentWatchMillis).unref();
   }
   return promise;
 }
 
-/** A page that fits a terminal: elsewhere it would stand among the lines of the log. */
+/** A page for a terminal. */
 export function welcome(
   address: string,
   config: Pick<Config, 'databaseUrl' | 'dataDir'>,

@@ -16,7 +16,7 @@ import {
   type Transfer,
   type TransferDesk,
 } from '../transfers/index.ts';
-import { actingAs, asOption, CommandFailed, chooseInstitution, say, withStores } from './command.ts';
+import { actingAs, asOption, CommandError, chooseInstitution, say, withContext } from './command.ts';
 
 interface Options {
   readonly institution?: string;
@@ -25,7 +25,7 @@ interface Signed extends Options {
   readonly as?: string;
 }
 
-const institutionOption = ['--institution <code>', 'whose transfer it is'] as const;
+const institutionOption = ['--institution <code>', 'code of the institution'] as const;
 
 export function transferCommands(): Command[] {
   return [pending(), approve(), decline(), reverse(), rules()];
@@ -33,10 +33,10 @@ export function transferCommands(): Command[] {
 
 function pending(): Command {
   return new Command('pending')
-    .description('list the transfers that wait, the first due first')
+    .description('list pending transfers, the first due first')
     .option(...institutionOption)
     .action((options: Options) =>
-      withStores(async (context) => {
+      withContext(async (context) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         let found = false;
         for await (const row of listPending(context.database, institutionId)) {
@@ -68,7 +68,7 @@ function pending(): Command {
 function approve(): Command {
   return signed(
     new Command('approve').description(
-      'approve a transfer that is held for review; where two persons are needed, each does this once',
+      'approve a transfer that is held for review; under dual control, two system users do this once each',
     ),
   ).action((id: string, options: Signed) => review(id, options, 'approve'));
 }
@@ -82,7 +82,7 @@ function decline(): Command {
 function reverse(): Command {
   return signed(
     new Command('reverse').description(
-      'take a completed transfer back by a new one in the other direction; once at most',
+      'reverse a completed transfer by a new one in the other direction; at most once',
     ),
   )
     .option('--id <id>', 'the new transfer’s id; with it the command can be repeated safely', readId)
@@ -95,17 +95,17 @@ function reverse(): Command {
           case 'new':
           case 'replayed':
             if (outcome.transfer.status === 'FAILED') {
-              throw new CommandFailed(`It could not be taken back: ${outcome.transfer.failureDetail}`);
+              throw new CommandError(`It cannot be reversed: ${outcome.transfer.failureDetail}`);
             }
-            return say(`${outcome.transfer.id} is COMPLETED and takes ${originalId} back.`);
+            return say(`${outcome.transfer.id} is COMPLETED and reverses ${originalId}.`);
           case 'proposed':
-            return say(proposed(`Taking ${originalId} back`, outcome));
+            return say(proposed(`The reversal of ${originalId}`, outcome));
           case 'unchanged':
-            throw new CommandFailed(
-              `Only a completed transfer that is no reversal, and has none, can be reversed: ${tell(outcome.transfer)}.`,
+            throw new CommandError(
+              `Only a completed transfer that is not a reversal, and has none, can be reversed: ${tell(outcome.transfer)}.`,
             );
           case 'id_reused':
-            throw new CommandFailed(`The id ${transferId} belongs to another transfer.`);
+            throw new CommandError(`The id ${transferId} belongs to another transfer.`);
           default:
             throw noSuchTransfer();
         }
@@ -118,7 +118,7 @@ function proposed(
   { proposedBy, expiresAt }: { readonly proposedBy: string; readonly expiresAt: Date },
 ): string {
   return (
-    `${act} is proposed by ${proposedBy}, and nothing is done yet. ` +
+    `${act} is proposed by ${proposedBy}. Nothing has changed yet. ` +
     `Another system user must run the same command before ${expiresAt.toISOString()}.`
   );
 }
@@ -133,25 +133,22 @@ function readId(text: string): string {
 function rules(): Command {
   return new Command('rules')
     .description(
-      'put the rules of a folder (policies, limits, business days, contribution limits) in the place of those before',
+      'replace the rules by those of a folder (policies, limits, business days, contribution limits)',
     )
-    .argument(
-      '<folder>',
-      'with transfer-policies.csv and the other files that docs/transfer-rules.md describes',
-    )
-    .option('--institution <code>', 'whose rules they are')
+    .argument('<folder>', 'folder with transfer-policies.csv and the other files of docs/transfer-rules.md')
+    .option('--institution <code>', 'code of the institution')
     .addOption(asOption())
     .action((folder: string, options: Signed) =>
-      withStores(async (context, command) => {
+      withContext(async (context, command) => {
         const institution = await chooseInstitution(context, options.institution);
         const { institutionId, name } = institution;
         const origin = actingAs(command, institution, options.as);
         if (!hasTransferRules(folder)) {
-          throw new CommandFailed('There is none of the files in this folder that hold transfer rules.');
+          throw new CommandError('The folder has no file with transfer rules.');
         }
         const read = await readTransferRules(folder);
         const saved = await saveTransferRules(context, institutionId, read, origin).catch((error) => {
-          throw error instanceof LimitKeyTakenError ? new CommandFailed(error.message) : error;
+          throw error instanceof LimitKeyTakenError ? new CommandError(error.message) : error;
         });
         if (saved.kind === 'proposed') {
           return say(proposed(`${name}: the change of its rules`, saved));
@@ -178,19 +175,19 @@ function review(transferId: string, options: Signed, kind: 'approve' | 'decline'
     if (outcome.kind === 'unknown') throw noSuchTransfer();
     if (outcome.kind === 'changed') {
       if (kind === 'approve' && outcome.transfer.status === 'FAILED') {
-        throw new CommandFailed(`It cannot be posted any more: ${tell(outcome.transfer)}.`);
+        throw new CommandError(`It can no longer be posted: ${tell(outcome.transfer)}.`);
       }
       return say(`${transferId} is ${tell(outcome.transfer)}.`);
     }
     switch (outcome.why) {
       case 'waits':
-        return say(`${transferId} waits on: for a second person, or for its processing time.`);
+        return say(`${transferId} still waits, for a second approval or for its processing time.`);
       case 'approved_before':
-        throw new CommandFailed(
-          `${nameOf(origin.operator)} has approved it already: another system user must.`,
+        throw new CommandError(
+          `${nameOf(origin.operator)} has approved it already. Another system user must approve it.`,
         );
       default:
-        throw new CommandFailed(`It is not pending: ${tell(outcome.transfer)}.`);
+        throw new CommandError(`It is not pending: ${tell(outcome.transfer)}.`);
     }
   });
 }
@@ -208,7 +205,7 @@ async function withDesk(
     origin: CommandOrigin,
   ) => Promise<void>,
 ): Promise<void> {
-  await withStores(async (context, command) => {
+  await withContext(async (context, command) => {
     const institution = await chooseInstitution(context, options.institution);
     const origin = actingAs(command, institution, options.as);
     const { desk, close } = openDesk(context);
@@ -220,6 +217,6 @@ async function withDesk(
   });
 }
 
-function noSuchTransfer(): CommandFailed {
-  return new CommandFailed('There is no such transfer in this institution.');
+function noSuchTransfer(): CommandError {
+  return new CommandError('The transfer does not exist in this institution.');
 }

@@ -20,7 +20,7 @@ export function logResponses(app: FastifyInstance): void {
           clientId: request.caller?.actor.clientId,
           address: request.callerAddress ?? undefined,
           // The caller left before the response.
-          unheard: reply.raw.writableFinished ? undefined : true,
+          isOutputClosed: reply.raw.writableFinished ? undefined : true,
         },
         'answered',
       );

@@ -49,7 +49,7 @@ describe('sharedraft provider', () => {
     const add = ['add', 'web', '--kind', 'jwt', '--issuer', issuer, ...settings];
     const added = await provider(add, jwks('k1'));
     assert.equal(added.code, 0, added.stderr);
-    assert.match(added.stdout, /meant for http:\/\/sharedraft\.test\./);
+    assert.match(added.stdout, /with the audience http:\/\/sharedraft\.test\./);
     const first = await listed();
     for (const line of [
       /^web \(jwt, on\)$/m,

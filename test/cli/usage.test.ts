@@ -22,7 +22,7 @@ function run(...words: string[]): Promise<{ code: number; stdout: string; stderr
 const wrong: readonly (readonly [words: string, message: RegExp])[] = [
   ['nonsense', /unknown command 'nonsense'/],
   ['client nonsense', /unknown command 'nonsense'/],
-  ['client create app', /say which --scopes the client needs.*account:read, .*events:read/],
+  ['client create app', /name the --scopes of the client.*account:read, .*events:read/],
   ['client create app --token-lifetime 5', /From 60 to 86400/],
   ['client create a+b --scopes account:read', /letters, digits/],
   ['client create app:1 --scopes account:read', /letters, digits/],
@@ -30,7 +30,7 @@ const wrong: readonly (readonly [words: string, message: RegExp])[] = [
   ['client set app --introspection any', /Allowed choices are own, all/],
   ['client set app --registration-refusals vague', /Allowed choices are uniform, distinct/],
   ['client set app --id-prefix=key:mine', /A prefix has 2 to 32/],
-  ['client set app', /does not say what to change/],
+  ['client set app', /name at least one option to change/],
   ['audit --action nope', /login, client_token, .*provider\.removed/],
   ['audit --since 5', /An ISO date or time/],
   ['audit --since 2026-02-31', /An ISO date or time/],
@@ -39,11 +39,11 @@ const wrong: readonly (readonly [words: string, message: RegExp])[] = [
   ['audit --address 192.0.2.0/', /An address, or a network/],
   ['audit --address 192.0.2.0/-1', /An address, or a network/],
   ['transfer approve some-id --operator Ann', /unknown option '--operator'/],
-  ['transfer decline some-id --as=', /A name of 1 to 128 characters/],
+  ['transfer decline some-id --as=', /Must have 1 to 128 characters/],
   ['transfer decline some-id --as=Ann\n2026-01-01', /in one line/],
   ['client create app --name=App\u2028x', /in one line/],
   ['client create app --name=App\u202Ex', /all of them visible/],
-  [`client set app --name=${'x'.repeat(129)}`, /A name of 1 to 128 characters/],
+  [`client set app --name=${'x'.repeat(129)}`, /Must have 1 to 128 characters/],
 ];
 
 for (const [words, message] of wrong) {
@@ -51,7 +51,7 @@ for (const [words, message] of wrong) {
     const { code, stdout, stderr } = await run(...words.split(' '));
     assert.equal(code, 2, stderr);
     assert.match(stderr, message);
-    assert.match(stderr, /--help says what there is/);
+    assert.match(stderr, /see --help/);
     assert.equal(stdout, '');
   });
 }

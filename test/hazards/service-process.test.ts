@@ -197,7 +197,7 @@ test('exits with one sentence and leaves nothing for a used port, a wrong settin
   const port = new URL(first.address).port;
   const other = { DATA_DIR: path.join(parent, 'other') };
   const cases: [Record<string, string>, RegExp][] = [
-    [{ ...other, PORT: port }, /Something else listens on 127\.0\.0\.1:\d+ already/],
+    [{ ...other, PORT: port }, /Another program listens on 127\.0\.0\.1:\d+ already/],
     [
       { ...other, PORT: 'x', LOG_LEVEL: 'loud' },
       /PORT: expected a whole number[\s\S]*LOG_LEVEL: expected one of/,

@@ -202,7 +202,7 @@ test('reports a used port once, and leaves nothing', async () => {
     ALLOW_DEMO_ANYWHERE: 'true',
   });
   assert.equal(await exitOf(child), 1, output());
-  assert.equal(output().match(/Something else listens on/g)?.length, 1, output());
+  assert.equal(output().match(/Another program listens on/g)?.length, 1, output());
   assert.doesNotMatch(output(), /\n\s+at /, 'no stack');
 });
 

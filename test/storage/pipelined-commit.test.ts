@@ -114,11 +114,11 @@ test('an unobserved failure before a pipelined commit rolls back everything and 
     await tx.commitWith([note('e')]);
   });
   assert.equal(await answer, 'SD998');
-  const unheard = outcomeOf(async (tx) => {
+  const isOutputClosed = outcomeOf(async (tx) => {
     await tx.query(raise('SD998')).catch(() => {});
     await tx.commitWith([]);
   });
-  assert.equal(await unheard, 'SD998');
+  assert.equal(await isOutputClosed, 'SD998');
   assert.equal(await noted('e'), false);
 });
 

@@ -41,7 +41,7 @@ test('a pending transfer is listed, approved by two, and then final', async () =
   assert.match(first.stdout, /waits on/);
   const same = await signed('approve', 'cli-two', 'Ops One');
   assert.equal(same.code, 1);
-  assert.match(same.stderr, /Ops One has approved it already: another system user must/);
+  assert.match(same.stderr, /Ops One has approved it already\. Another system user must/);
   assert.match((await run('pending', '--institution', 'harbor')).stdout, /approved by 1 of 2 \(Ops One\)/);
   const second = await signed('approve', 'cli-two', 'Ops Two');
   assert.equal(second.code, 0, second.stderr);
@@ -96,7 +96,7 @@ test('reverses a completed transfer once, and repeats the outcome for the same i
   };
   assert.equal((await harbor.post(paths.transfers, order)).status, 201);
   const proposed = await signed('reverse', 'cli-back', 'Ops Two', '--id', 'cli-back-again');
-  assert.match(proposed.stdout, /proposed by Ops Two, and nothing is done yet/);
+  assert.match(proposed.stdout, /proposed by Ops Two\. Nothing has changed yet/);
   assert.equal((await signed('reverse', 'cli-back', 'OPS two')).stdout, proposed.stdout);
   assert.match(
     (await run('pending', '--institution', 'harbor')).stdout,
@@ -169,7 +169,7 @@ test('a limit under a used number may change its maximums, and not its meaning',
     'transfer-limits.csv': [header, '1,USER,DAY,,,USD,,9000.00,'],
   });
   const first = await run('rules', folder.folder, '--institution', 'harbor', '--as', 'Ops One');
-  assert.match(first.stdout, /the change of its rules is proposed by Ops One, and nothing is done yet/);
+  assert.match(first.stdout, /the change of its rules is proposed by Ops One\. Nothing has changed yet/);
   const again = await run('rules', folder.folder, '--institution', 'harbor', '--as', 'OPS one');
   assert.equal(again.stdout, first.stdout, 'the same person, under the name of the proposal');
   const entries = await service.db.superuser<{ operator: string; after: object }>(

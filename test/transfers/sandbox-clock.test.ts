@@ -117,7 +117,7 @@ test('the clock only moves forward, and only in a demo institution', async () =>
   );
   const real = await move('+1d', 'realbank');
   assert.equal(real.code, 1);
-  assert.match(real.stderr, /realbank is no demo institution/);
+  assert.match(real.stderr, /realbank is not a demo institution/);
   await assert.rejects(
     service.db.superuser(`update institutions set clock_ahead_seconds = 1 where code = 'realbank'`),
     { code: '23514' },
