@@ -38,7 +38,7 @@ test('a pending transfer is listed, approved by two, and then final', async () =
   );
   const first = await signed('approve', 'cli-two', 'Ops One');
   assert.equal(first.code, 0);
-  assert.match(first.stdout, /waits on/);
+  assert.match(first.stdout, /still waits/);
   const same = await signed('approve', 'cli-two', 'Ops One');
   assert.equal(same.code, 1);
   assert.match(same.stderr, /Ops One has approved it already\. Another system user must/);

@@ -105,7 +105,7 @@ test('reconcile uses the moved time', async () => {
 
 test('the clock only moves forward, and only in a demo institution', async () => {
   for (const by of ['-1d', '1d', '+0d', '+1w', '+1000000000d']) assert.equal((await move(by)).code, 2, by);
-  assert.match((await move('+9999d')).stderr, /ten years ahead at most/);
+  assert.match((await move('+9999d')).stderr, /at most ten years ahead/);
   const update = (set: string) =>
     service.db.superuser(`update institutions set ${set} where code = 'harbor'`);
   await update('clock_ahead_seconds = 60');
