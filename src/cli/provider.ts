@@ -168,7 +168,8 @@ async function set(providerId: string, options: Settings): Promise<void> {
       ...(resourceTokens !== undefined && { resourceTokens }),
       ...(tokenType !== undefined && { tokenType }),
     };
-    if (Object.keys(change).length === 0) throw new CommandError('Name at least one option to change: --help lists them.');
+    if (Object.keys(change).length === 0)
+      throw new CommandError('Name at least one option to change: --help lists them.');
     await changeProvider(context.auth, institutionId, { providerId, settings: change, origin });
     say('Changed.');
   });
