@@ -76,7 +76,7 @@ export async function listTransferOptions(
       const nothing = bounds.find(({ headroom }) => headroom === 0n);
       return {
         maximumMinor: bounds.map(({ headroom }) => headroom).reduce(least, null),
-        refusal: nothing ? failureOf(nothing, path, counters, actor, facts) : null,
+        refusal: nothing ? failureOf(nothing, path, { counters, actor, facts }) : null,
       };
     };
 

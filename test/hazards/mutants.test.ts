@@ -994,8 +994,8 @@ const mutants: readonly Mutant[] = [
     name: 'a reversed contribution stays counted',
     file: 'transfers/desk/batch.ts',
     instead: [
-      '        counters.giveBack(usage, false);\n        this.#usesGivenBack.push(usage);',
-      '        this.#usesGivenBack.push(use);',
+      '        counters.giveBack(usage, false);\n        this.#usagesGivenBack.push(usage);',
+      '        this.#usagesGivenBack.push(use);',
     ],
     caughtBy: 'a reversed contribution may be made again',
   },

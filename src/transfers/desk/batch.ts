@@ -82,8 +82,8 @@ export class Batch {
   readonly #loanPayments: LoanPayment[] = [];
   /** By the id of the paying transfer, including this batch's, which it may reverse. */
   readonly #paymentsOf: Map<string, LoanPayment>;
-  readonly #usesAdded: RecordedUsage[] = [];
-  readonly #usesGivenBack: RecordedUsage[] = [];
+  readonly #usagesAdded: RecordedUsage[] = [];
+  readonly #usagesGivenBack: RecordedUsage[] = [];
   readonly #events: NewEvent[] = [];
   readonly #audit: AuditEntry[] = [];
 
@@ -149,7 +149,7 @@ export class Batch {
       const mayBeGivenBack = pending !== null || usage.limitKey === contributionKey;
       if (!mayBeGivenBack || !Counters.counts(usage)) continue;
       const { limitKey, subjectKey, periodStart } = usage;
-      this.#usesAdded.push({
+      this.#usagesAdded.push({
         transferKey: transfer.transferKey,
         limitKey,
         subjectKey,
@@ -237,22 +237,20 @@ export class Batch {
 
   #finish(transfer: TransferRow): void {
     const { book, facts, counters, usages } = this.#ground;
-    const { transferKey, amountMinor, fromAccountId, toAccountId } = transfer;
+    const { transferKey, toAccountId } = transfer;
     const mine = usages.filter((usage) => usage.transferKey === transferKey);
     if (transfer.status === 'COMPLETED') {
-      const from = facts.account(fromAccountId);
       const to = facts.account(toAccountId);
-      if (from === undefined || to === undefined)
-        throw new Error('transfers: a pending one without accounts');
-      const payment = postHeld(transfer, from, to, transferKey, book);
+      if (to === undefined) throw new Error('transfers: a pending transfer without its destination');
+      const payment = postHeld(transfer, to, book);
       if (payment !== null) this.#pay(transfer, payment);
       // Its amounts count permanently, except that a contribution can still be reversed.
-      this.#usesGivenBack.push(...mine.filter((usage) => usage.limitKey !== contributionKey));
+      this.#usagesGivenBack.push(...mine.filter((usage) => usage.limitKey !== contributionKey));
     } else {
-      releaseHeld(amountMinor, fromAccountId, toAccountId, transferKey, book);
+      releaseHeld(transfer, book);
       const wasReviewed = this.#pending.get(transferKey)?.heldFor === 'REVIEW';
       for (const usage of mine) counters.giveBack(usage, wasReviewed);
-      this.#usesGivenBack.push(...mine);
+      this.#usagesGivenBack.push(...mine);
     }
     this.#finished.push(transfer);
     this.#postponed.delete(transferKey);
@@ -280,7 +278,7 @@ export class Batch {
     const from = facts.account(original.toAccountId);
     const to = facts.account(original.fromAccountId);
     if (from === undefined || to === undefined)
-      throw new Error('transfers: a completed one without accounts');
+      throw new Error('transfers: a completed transfer without accounts');
 
     const { amountMinor } = original;
     const refusal =
@@ -324,7 +322,7 @@ export class Batch {
       for (const usage of usages) {
         if (usage.transferKey !== original.transferKey || usage.limitKey !== contributionKey) continue;
         counters.giveBack(usage, false);
-        this.#usesGivenBack.push(usage);
+        this.#usagesGivenBack.push(usage);
       }
     }
     const { id: reverses } = original;
@@ -377,8 +375,8 @@ export class Batch {
       ...reduceLoanDues(institutionId, this.#loanPayments),
       ...insertCounters(institutionId, counters.added()),
       ...updateCounters(institutionId, counters.changed()),
-      ...insertLimitUses(institutionId, this.#usesAdded),
-      ...deleteLimitUses(institutionId, this.#usesGivenBack),
+      ...insertLimitUses(institutionId, this.#usagesAdded),
+      ...deleteLimitUses(institutionId, this.#usagesGivenBack),
       ...eventsToAppend(institutionId, this.#events, at),
       ...auditToAppend(
         institutionId,

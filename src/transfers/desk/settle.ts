@@ -83,7 +83,7 @@ export async function settle(
   const postingKeys = await deps.postingKeys.take(orders.length);
   let limits = settings.recentLimits;
   for (let tries = 1; ; tries += 1) {
-    const ground = await lockAndRead(deps, tx, orders, settings, limits, patient);
+    const ground = await lockAndRead(deps, tx, { orders, settings, recentLimits: limits, patient });
     const batch = new Batch(ground);
     let outcomes: (Outcome | ActOutcome)[];
     try {
@@ -173,10 +173,17 @@ function isIra({ diAccountType }: AccountFacts): boolean {
 async function lockAndRead(
   deps: SettleDeps,
   tx: Transaction,
-  orders: readonly DeskOrder[],
-  settings: TransferSettings,
-  recentLimits: readonly Limit[],
-  patient: boolean,
+  {
+    orders,
+    settings,
+    recentLimits,
+    patient,
+  }: {
+    readonly orders: readonly DeskOrder[];
+    readonly settings: TransferSettings;
+    readonly recentLimits: readonly Limit[];
+    readonly patient: boolean;
+  },
 ): Promise<Ground> {
   const accountIds = [...new Set(orders.flatMap((order) => [order.fromAccountId, order.toAccountId]))];
   const changingIds = orders.flatMap((order) => {

@@ -29,21 +29,26 @@ export function apply(
   return parts && takeOff(to, parts, book);
 }
 
+interface HeldTransfer {
+  readonly transferKey: bigint;
+  readonly fromAccountId: string;
+  readonly toAccountId: string;
+  readonly amountMinor: bigint;
+}
+
 /** Posts a hold. The order was decided when it was held, so no bound applies now. */
 export function postHeld(
-  transfer: { readonly amountMinor: bigint; readonly paymentOption: LoanPaymentOption | null },
-  from: AccountFacts,
+  transfer: HeldTransfer & { readonly paymentOption: LoanPaymentOption | null },
   to: AccountFacts,
-  postingKey: bigint,
   book: Book,
 ): LoanPayment | null {
-  const { amountMinor, paymentOption } = transfer;
+  const { transferKey, fromAccountId, amountMinor, paymentOption } = transfer;
   const parts = loanParts(to, amountMinor, paymentOption ?? 'DEFAULT', book);
   book.move(
-    postingKey,
+    transferKey,
     'TRANSFER',
     {
-      accountId: from.accountId,
+      accountId: fromAccountId,
       change: { posted: -amountMinor, debitsPending: -amountMinor },
       bounds: unbounded,
     },
@@ -56,15 +61,10 @@ export function postHeld(
   return parts && takeOff(to, parts, book);
 }
 
-export function releaseHeld(
-  amountMinor: bigint,
-  fromAccountId: string,
-  toAccountId: string,
-  postingKey: bigint,
-  book: Book,
-): void {
+export function releaseHeld(transfer: HeldTransfer, book: Book): void {
+  const { transferKey, fromAccountId, toAccountId, amountMinor } = transfer;
   book.move(
-    postingKey,
+    transferKey,
     'RELEASE',
     { accountId: fromAccountId, change: { debitsPending: -amountMinor }, bounds: unbounded },
     { accountId: toAccountId, change: { creditsPending: -amountMinor }, bounds: unbounded },

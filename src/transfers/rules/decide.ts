@@ -101,17 +101,15 @@ export function judge(
     transferType,
     paymentOption,
     previousYearContribution,
-    failure: bound ? failureOf(bound, path, counters, actor, facts) : null,
+    failure: bound ? failureOf(bound, path, { counters, actor, facts }) : null,
     usages: bound ? [] : path.usages,
     pending: bound
       ? null
-      : holdTerms(
-          policy,
+      : holdTerms(policy, facts.settings.calendar, {
           amountMinor,
-          facts.at,
-          facts.settings.calendar,
-          isTotalAbove(path.usages, counters, amountMinor),
-        ),
+          at: facts.at,
+          isTotalAbove: isTotalAbove(path.usages, counters, amountMinor),
+        }),
   };
 }
 
@@ -216,9 +214,7 @@ export function capsOn(
 export function failureOf(
   { code, detail }: Failure,
   { usages }: Pick<TransferPath, 'usages'>,
-  counters: Counters,
-  actor: Actor,
-  { settings }: Facts,
+  { counters, actor, facts }: { readonly counters: Counters; readonly actor: Actor; readonly facts: Facts },
 ): Failure {
   if (code !== 'limit_exceeded') return { code, detail };
   return {
@@ -228,7 +224,7 @@ export function failureOf(
       usages.filter((usage) => !isContribution(usage)),
       counters,
       actor,
-      settings.institution.timeZone,
+      facts.settings.institution.timeZone,
     ),
   };
 }

@@ -51,10 +51,12 @@ const reviewOfTotals = {
  */
 export function holdTerms(
   policy: Policy | undefined,
-  amountMinor: bigint,
-  at: Date,
   calendar: BusinessCalendar,
-  isTotalAbove: boolean,
+  {
+    amountMinor,
+    at,
+    isTotalAbove,
+  }: { readonly amountMinor: bigint; readonly at: Date; readonly isTotalAbove: boolean },
 ): PendingTerms | null {
   const review = policy?.review ?? (isTotalAbove ? reviewOfTotals : null);
   const notBefore = policy?.cutOff == null ? null : cutOff(at, policy.cutOff, calendar);
