@@ -1,6 +1,6 @@
 // Generates clients from the served openapi.json, compiles them, and makes a transfer with each: node scripts/clients.mjs
-// [language …]. Not part of the gate: it downloads the generator and what each client depends on. Languages whose tools are
-// missing are skipped, by name. What the flags are for stands in docs/clients.md.
+// [language …]. The gate leaves it out, since it downloads the generator and the dependencies of each client. A language
+// without its tools is skipped by name. docs/clients.md explains the generator's flags.
 import { spawn } from 'node:child_process';
 import {
   cpSync,
@@ -237,7 +237,7 @@ async function startDemo() {
   const balanceOf = async (account) => {
     const headers = { authorization: `Bearer ${accessToken}` };
     const answer = await fetch(`${url}/digitalbanking/db-accounts/v1/accounts/${account}`, { headers });
-    // From the text: what is compared here must not have been a float.
+    // From the text, since a JSON number would pass through a float.
     const [, text = ''] = /"currentBalance":\{"amount":([0-9.]+)/.exec(await answer.text()) ?? [];
     return BigInt(text.replace('.', ''));
   };
@@ -280,7 +280,7 @@ function isThere(tool) {
   return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)));
 }
 
-/** What it printed; its errors, where it failed. Asynchronous, since the proxy is in this process. */
+/** Returns the output; throws with the errors if the program fails. Asynchronous, since the proxy is in this process. */
 async function sh(cwd, command, parameters, env = process.env) {
   const child = spawn(command, parameters, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const read = async (stream) => Buffer.concat(await Array.fromAsync(stream)).toString();

@@ -26,7 +26,7 @@ for (const [name, text] of files) {
   if (!process.argv.includes('--check')) await writeFile(file, text);
   else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
     stale = true;
-    console.error(`${name} is not what the code generates: run npm run generate`);
+    console.error(`${name} is stale: run npm run generate`);
   }
 }
 process.exitCode = stale ? 1 : 0;

@@ -1,5 +1,5 @@
 // Checks the workflow files with actionlint. It is a program in Go: taken from the PATH, else built once by `go install`,
-// else the check is skipped, and says so.
+// else the check is skipped with a message.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';

@@ -1,9 +1,8 @@
-// Installs missing packages. Plain JavaScript without dependencies: it runs on the Node that the machine has, before
-// anything is installed. The Node that the project runs on comes with the packages.
+// Installs missing packages. Plain JavaScript without dependencies, since it runs before anything is installed, on the
+// machine's own Node (20 or newer, ADR 30). The Node that runs the service comes with the packages.
 //
-// `--development` asks for the packages of tests and tools too. Without it, a tree that holds the lockfile's production
-// packages is left alone, whichever way it was installed. A new tree is installed beside the old one and takes its place
-// when it is complete.
+// `--development` installs the packages of tests and tools too. Without it, a tree that has the lockfile's production
+// packages stays as it is. A new tree is installed beside the old one and replaces it when it is complete.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -26,7 +25,7 @@ const packages = path.join(root, 'node_modules');
 const lockfile = path.join(root, 'package-lock.json');
 const noted = path.join(packages, '.sharedraft-setup');
 const ownNode = path.join(packages, '.bin', 'node');
-/** Held during an installation; the new tree is made in it. */
+/** Exists during an installation; the new tree is made in it. */
 const lock = path.join(root, '.sharedraft-setup.lock');
 const patienceMillis = 10 * 60 * 1000;
 const development = process.argv.includes('--development');
@@ -37,7 +36,7 @@ if (Number(major) < 20) {
   process.exit(1);
 }
 
-// Without a lockfile this is no checkout, and the packages are the installer's business.
+// A tree without a lockfile is no checkout: its packages came from an installer.
 if (existsSync(lockfile) && !isInstalled()) {
   if (!development && holdsProductionPackages()) linkNode(packages);
   else installAlone();
@@ -56,7 +55,7 @@ function isInstalled() {
   return note === wantedNote('development') || (!development && note === wantedNote('production'));
 }
 
-/** Each package that the lockfile names for production and for this machine is there, in the lockfile's version. */
+/** True if each package that the lockfile names for production and this machine is installed in its version. */
 function holdsProductionPackages() {
   const wanted = Object.entries(JSON.parse(readFileSync(lockfile, 'utf8')).packages ?? {});
   return (
@@ -67,7 +66,7 @@ function holdsProductionPackages() {
   );
 }
 
-/** Variants of one package for two C libraries are left to that package, which loads the one that fits. */
+/** Variants for another C library do not count: their package loads the variant that fits. */
 function isNeeded({ dev, optional, os, cpu, libc }) {
   if (dev) return false;
   const fits = (wanted, have) => wanted === undefined || [wanted].flat().includes(have);
@@ -84,7 +83,7 @@ function versionIn(folder) {
 
 function installAlone() {
   takeLock();
-  // Ctrl-C reaches npm as well. This process waits for npm's end, or the lock would stay and npm would go on unseen.
+  // Ctrl-C reaches npm as well. This process waits for npm to end; otherwise the lock would remain.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
   try {
     // Another setup may have installed while this one waited.
@@ -139,7 +138,7 @@ function install() {
   takePlace(made);
 }
 
-/** A tree that works is never gone: it comes back when the new one cannot take its place. */
+/** Puts the old tree back if the new one cannot replace it. */
 function takePlace(made) {
   const old = path.join(lock, 'old');
   try {
@@ -152,10 +151,7 @@ function takePlace(made) {
   }
 }
 
-/**
- * npm 10 takes the link away again with the packages of other platforms, which it leaves out and which all have a command of
- * this name.
- */
+/** npm 10 removes the link together with the packages of other platforms, which have a command of the same name. */
 function linkNode(tree) {
   const link = path.join(tree, '.bin', 'node');
   if (existsSync(link)) return;
@@ -175,7 +171,7 @@ function linkNode(tree) {
 
 function takeLock() {
   const deadline = Date.now() + patienceMillis;
-  let told = false;
+  let isReported = false;
   for (;;) {
     try {
       mkdirSync(lock);
@@ -184,13 +180,16 @@ function takeLock() {
       if (/EACCES|EPERM|EROFS/.test(error.code)) failUnwritable();
       if (error.code !== 'EEXIST') fail(`The packages could not be installed: ${error.message}`);
     }
-    if (!told) process.stderr.write('Another setup of this folder is under way, and is waited for …\n');
-    told = true;
-    // A setup that was killed leaves its lock behind; none takes this long.
+    if (!isReported) process.stderr.write('Waiting for another setup of this folder …\n');
+    isReported = true;
+    // A lock of this age was left by a setup that was killed.
     if (Date.now() - statSync(lock, { throwIfNoEntry: false })?.mtimeMs > patienceMillis) {
       rmSync(lock, { recursive: true, force: true });
     }
-    if (Date.now() > deadline) fail('Another setup of this folder does not end.');
+    if (Date.now() > deadline)
+      fail(
+        'Another setup of this folder has not ended in ten minutes. Remove .sharedraft-setup.lock if none is running.',
+      );
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
   }
 }

@@ -1,5 +1,5 @@
 // The PostgreSQL that is kept between runs of single test files. One process keeps it; a note in node_modules/.cache
-// says where it listens, and the note's time of change is its last use.
+// has the folder of its socket; the note's time of change is the last use.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

@@ -219,7 +219,8 @@ function clean({ line, body }) {
 }
 
 const suites = new Set(['describe', 'suite', 'context']);
-const callOfTest = /\b(test|it|describe|suite|context)((?:\.\w+)*)\s*\(\s*(?=['"`])/g;
+const callOfTest =
+  /\b(test|it|describe|suite|context(?=\s*\(|\.(?:test|it)\b))((?:\.\w+)*)\s*\(\s*(?=['"`])/g;
 
 /** Names given literally to test(), it() and their kin; a name that a variable holds is not seen. */
 export function readTestNames(text, strings) {
@@ -242,7 +243,8 @@ export function readTexts(strings) {
       /^\s*(select|insert|update|delete|with|create|alter|drop|set|copy|grant|lock|begin|import|const)\b/i.test(
         text,
       );
-    return words.length < 4 || isCode || /[{};=]\s*\n|\b(SELECT|FROM|WHERE|VALUES)\b/.test(text)
+    const isList = words.length > 30 && !/[.,:;]/.test(text);
+    return words.length < 4 || isList || isCode || /[{};=]\s*\n|\b(SELECT|FROM|WHERE|VALUES)\b/.test(text)
       ? []
       : [{ line, text }];
   });

@@ -211,7 +211,7 @@ export function openDesk(
     | 'postingKeys'
     | 'auth'
   >,
-  log: Log = () => {},
+  { log = () => {}, debug }: { readonly log?: Log; readonly debug?: Log | undefined } = {},
 ): {
   readonly desk: TransferDesk;
   close(): Promise<void>;
@@ -223,14 +223,15 @@ export function openDesk(
     onConnect,
     settings: { ...sessionSettings, ...deskSettings },
   });
-  const desk = openTransferDesk(ledger, {
+  const deps: Parameters<typeof openTransferDesk>[1] = {
     clock,
     businessTime,
     postingKeys,
     settings: rememberSettings(database),
     inactiveTokens: (tx, tokens) => inactiveTokens(auth, tx, tokens),
     onAhead: logAhead(log),
-  });
+  };
+  const desk = openTransferDesk(ledger, deps, debug && ((report) => debug('batch', report)));
   return { desk, close: () => ledger.close() };
 }
 

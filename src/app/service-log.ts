@@ -10,6 +10,8 @@ export interface ServiceLog {
   /** Takes one JSON document per line. Never waits for its reader. */
   readonly stream: { write(line: string): void };
   readonly log: Log;
+  /** Only at the levels debug and trace. */
+  readonly debug: Log | undefined;
 }
 
 /** Lines are dropped while more unread bytes than this wait. */
@@ -56,7 +58,8 @@ export function openServiceLog(
     const unlogged = before?.unlogged || undefined;
     logger.error({ event, ...more, unlogged, error: describeError(error) }, message);
   };
-  return { stream, log };
+  const debug: Log = (event, details = {}) => logger.debug({ event, ...details }, event.replaceAll('_', ' '));
+  return { stream, log, debug: logger.isLevelEnabled('debug') ? debug : undefined };
 }
 
 /** Standard output to a pipe buffers unread lines in memory, so a stalled reader must not fill it. */

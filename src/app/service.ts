@@ -56,6 +56,8 @@ export interface Service {
 
 export interface ServiceOptions {
   readonly log: Log;
+  /** For events that explain the service to its developer; undefined above the level debug. */
+  readonly debug?: Log | undefined;
   /** Receives the log of requests; default: standard output. */
   readonly logStream?: ServiceLog['stream'];
   readonly clock?: Clock;
@@ -80,7 +82,7 @@ export async function startService(
     options.log,
     options.clock,
   );
-  const { desk, close: closeDesk } = openDesk(context, options.log);
+  const { desk, close: closeDesk } = openDesk(context, options);
   try {
     await refuseOtherSecretKey(context);
     await options.beforeListening?.(context);

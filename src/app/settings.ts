@@ -90,7 +90,7 @@ const settings = {
     shownDefault: '`info`',
     expected: `one of ${logLevels.join(', ')}`,
     parse: (text) => logLevels.find((level) => level === text.toLowerCase()),
-    description: logLevels.map((level) => `\`${level}\``).join(' '),
+    description: `${logLevels.map((level) => `\`${level}\``).join(' ')}. \`debug\` explains each batch of transfers and each refused token`,
   } satisfies Setting<(typeof logLevels)[number]>,
   corsOrigins: {
     name: 'CORS_ORIGINS',

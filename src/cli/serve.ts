@@ -49,13 +49,14 @@ async function serve(): Promise<void> {
   // If asked to stop while it starts, it finishes the start and then stops, so that nothing is left behind.
   const stopAsked = whenAskedToStop(config);
 
-  const { stream: logStream, log } = openServiceLog(config.logLevel);
+  const { stream: logStream, log, debug } = openServiceLog(config.logLevel);
   if (cluster.isWorker) {
-    return serveAsWorker(config, secrets, { log, logStream }, stopAsked).finally(leaveSoon);
+    return serveAsWorker(config, secrets, { log, debug, logStream }, stopAsked).finally(leaveSoon);
   }
 
   const options = {
     log,
+    debug,
     logStream,
     beforeListening: async (context: AppContext) => {
       if (embedded || config.allowDemoAnywhere) await loadDemoWhenEmpty(context);

@@ -405,6 +405,11 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
   request.problemCode = problem.code;
   const challenge = bearerChallenge(problem, request.routeOptions.config.operation?.scope);
   if (challenge !== undefined) reply.header('www-authenticate', challenge);
+  // The response tells no caller why.
+  if (problem.code === 'invalid_token' && ['debug', 'trace'].includes(request.server.log.level)) {
+    const reason = problem.cause instanceof Error ? problem.cause.message : problem.cause;
+    request.log.debug({ event: 'token_refused', reason: reason ?? problem.detail }, 'token refused');
+  }
   const response = problemResponse(problem, request.id);
   if (response.status >= 500)
     request.log.error({ code: problem.code, error: describeError(problem) }, problem.detail);

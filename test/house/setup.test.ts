@@ -184,7 +184,7 @@ test('a setup that waits for another one can be interrupted', async () => {
   await mkdir(path.join(folder, '.sharedraft-setup.lock'));
   const child = spawn(process.execPath, ['scripts/setup.mjs'], { cwd: folder });
   const [output] = await once(child.stderr, 'data');
-  assert.match(String(output), /Another setup of this folder is under way/);
+  assert.match(String(output), /Waiting for another setup of this folder/);
   child.kill('SIGINT');
   const [, signal] = await once(child, 'exit');
   assert.equal(signal, 'SIGINT');

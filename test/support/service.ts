@@ -21,6 +21,10 @@ export interface TestServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** The service's log events. */
   readonly log?: Log;
+  /** Events that explain the service, as at the level debug. */
+  readonly debug?: Log;
+  /** Takes the lines of the request log. */
+  readonly logStream?: { write(line: string): void };
   /** A second process's service beside another: shares its database and key. */
   readonly beside?: TestService;
 }
@@ -39,6 +43,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   });
   const service = await startService(config, secrets, {
     log: options.log ?? (() => {}),
+    debug: options.debug,
+    ...(options.logStream && { logStream: options.logStream }),
     ...(options.clock && { clock: options.clock }),
     beforeListening: async (context) => {
       if (options.demo !== false && options.beside === undefined) await loadDemoWhenEmpty(context);

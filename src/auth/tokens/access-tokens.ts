@@ -98,7 +98,8 @@ export class AccessTokens {
     const cached = this.#cached(token);
     if (cached !== undefined) {
       // A key that was thrown away ends its tokens.
-      if ((await this.#options.keys.find(cached.kid)) === undefined) throw invalidToken();
+      if ((await this.#options.keys.find(cached.kid)) === undefined)
+        throw invalidToken('its signing key was removed');
       return cached.token;
     }
     const verified = await this.#check(token, this.#options.clock());
@@ -113,7 +114,7 @@ export class AccessTokens {
   }
 
   async #check(token: string, currentDate: Date): Promise<Verified> {
-    if (!isCompactJwt(token)) throw invalidToken();
+    if (!isCompactJwt(token)) throw invalidToken('it is no JWT');
     try {
       const { payload, protectedHeader } = await jwtVerify(token, this.#findKey, {
         algorithms: ['ES256'],

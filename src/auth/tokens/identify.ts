@@ -53,7 +53,11 @@ async function identifyAnew(deps: AuthDeps, token: string, admit: (client: strin
 /** Problem `invalid_token` if the token is no longer active. */
 async function callerWith(deps: AuthDeps, token: VerifiedToken): Promise<Caller> {
   const status = await findActiveToken(deps, token);
-  if (status === undefined) throw invalidToken();
+  if (status === undefined) {
+    throw invalidToken(
+      `it, its client ${token.clientId} or its user ${token.userId ?? '(none)'} is no longer active`,
+    );
+  }
   const { userKey, personKey } = status;
   if (userKey !== null && personKey !== null) token.user ??= { userKey, personKey };
   return asCaller(token) ?? fail();
@@ -102,7 +106,9 @@ async function identifyAsserted(
   const clientId = `provider:${providerId}`;
   admit(nameOfClient({ institutionId, clientId }));
   const user = await deps.database.read(institutionId, (db) => findUser(db, subject, userIdType));
-  if (user?.mayAct !== true || issuedAtMillis <= (user.tokensEndedAt?.getTime() ?? 0)) throw invalidToken();
+  if (user?.mayAct !== true || issuedAtMillis <= (user.tokensEndedAt?.getTime() ?? 0)) {
+    throw invalidToken('its user is unknown or not active, or it was issued before its user last changed');
+  }
   const { userId, userKey, personKey } = user;
   return {
     actor: {

@@ -31,6 +31,8 @@ export interface BatchQueueOptions<Order, Outcome> {
   readonly run: (tx: Transaction, orders: readonly Order[], patient: boolean) => Promise<readonly Outcome[]>;
   /** An order as it is run again after a commit that carried it was sent and the response lost. */
   readonly onceSent: (order: Order) => Order;
+  /** Receives each order at its submission, for a report. */
+  readonly onSubmit?: ((order: Order) => void) | undefined;
   /** Members of the problem `outcome_unknown`. */
   readonly membersWhenUnknown: (order: Order) => Record<string, unknown>;
 }
@@ -110,6 +112,7 @@ export class BatchQueue<Order, Outcome> {
   submit(institutionId: InstitutionId, order: Order): Promise<Outcome> {
     const caller = `${institutionId} ${this.#options.callerOf(order)}`;
     if (!this.#shares.take(caller)) return Promise.reject(overloaded());
+    this.#options.onSubmit?.(order);
     const outcome = new Promise<Outcome>((resolve, reject) => {
       const waiter: Waiter<Order, Outcome> = {
         order,

@@ -1,7 +1,8 @@
 import type { Actor } from '../../institutions/index.ts';
-import type { Database, InstitutionId } from '../../storage/index.ts';
+import type { Database, InstitutionId, Transaction } from '../../storage/index.ts';
 import type { ActOutcome, DeskOrder, Outcome } from '../rules/transfer.ts';
 import { BatchQueue } from './batch-queue.ts';
+import { BatchExplainer, type BatchReport } from './explain-batch.ts';
 import { type SettleDeps, settle } from './settle.ts';
 
 /** Takes every order that moves money. The queue collects orders into batches; a batch is one transaction. */
@@ -11,7 +12,15 @@ export interface TransferDesk {
 }
 
 /** `ledger` has connections for the lanes alone. */
-export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDesk {
+/** With `explain`, each run of a batch is reported. */
+export function openTransferDesk(
+  ledger: Database,
+  deps: SettleDeps,
+  explain?: (report: BatchReport) => void,
+): TransferDesk {
+  const explainer = explain && new BatchExplainer<DeskOrder>(explain);
+  const run = (tx: Transaction, orders: readonly DeskOrder[], patient: boolean) =>
+    settle(deps, tx, orders, patient);
   const queue = new BatchQueue<DeskOrder, Outcome | ActOutcome>({
     database: ledger,
     lanes: transferLanes,
@@ -26,7 +35,8 @@ export function openTransferDesk(ledger: Database, deps: SettleDeps): TransferDe
       order.transferId,
       ...(order.kind === 'reverse' ? [order.originalId] : []),
     ],
-    run: (tx, orders, patient) => settle(deps, tx, orders, patient),
+    run: explainer?.around(run) ?? run,
+    onSubmit: explainer && ((order) => explainer.submitted(order)),
     onceSent: withoutToken,
     membersWhenUnknown: (order) => ({ id: order.transferId }),
   });
