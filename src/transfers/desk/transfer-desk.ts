@@ -11,8 +11,7 @@ export interface TransferDesk {
   readonly queue: BatchQueue<DeskOrder, Outcome | ActOutcome>;
 }
 
-/** `ledger` has connections for the lanes alone. */
-/** With `explain`, each run of a batch is reported. */
+/** `ledger` has connections for the lanes alone. With `explain`, each run of a batch is reported. */
 export function openTransferDesk(
   ledger: Database,
   deps: SettleDeps,
