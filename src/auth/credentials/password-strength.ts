@@ -71,25 +71,25 @@ function estimate(texts: readonly string[]): Promise<number> {
   clearTimeout(idle);
   worker ??= startWorker();
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const asked = worker;
+  const current = worker;
   const giveUp = (cause?: unknown) => {
-    void asked.terminate();
+    void current.terminate();
     worker = undefined;
     reject(
       new Problem('overloaded', 'The password could not be checked in time. Nothing was written.', { cause }),
     );
   };
   const patience = setTimeout(giveUp, patienceMillis);
-  asked.once('message', resolve).once('error', giveUp);
-  asked.ref();
-  asked.postMessage({ texts });
+  current.once('message', resolve).once('error', giveUp);
+  current.ref();
+  current.postMessage({ texts });
   return promise.finally(() => {
     clearTimeout(patience);
-    asked
+    current
       .removeAllListeners('message')
       .removeAllListeners('error')
       .on('error', () => {});
-    asked.unref();
+    current.unref();
     idle = setTimeout(() => {
       void worker?.terminate();
       worker = undefined;

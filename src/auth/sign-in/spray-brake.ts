@@ -35,7 +35,7 @@ interface Tally {
 export class SprayBrake {
   readonly #options: SprayBrakeOptions;
   readonly #tallies = new Map<string, Tally>();
-  readonly #places = new FairShare(mostWaiting);
+  readonly #slots = new FairShare(mostWaiting);
 
   constructor(options: SprayBrakeOptions) {
     this.#options = options;
@@ -44,12 +44,12 @@ export class SprayBrake {
   /** Problem `overloaded` if too many wait. The last source occupies the slot. */
   async wait(sources: readonly string[]): Promise<void> {
     if (this.#options.pauseMillis === 0 || !sources.some((source) => this.#mostlyFails(source))) return;
-    const place = sources.at(-1) ?? '';
-    if (!this.#places.take(place)) throw tooManyLogins();
+    const caller = sources.at(-1) ?? '';
+    if (!this.#slots.take(caller)) throw tooManyLogins();
     try {
       await (this.#options.sleep ?? sleep)(this.#options.pauseMillis);
     } finally {
-      this.#places.free(place);
+      this.#slots.free(caller);
     }
   }
 

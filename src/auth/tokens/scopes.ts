@@ -15,7 +15,7 @@ export type Scope = (typeof scopes)[number];
 /** Their operations need a client token, so a member token never carries them. */
 const clientScopes: readonly Scope[] = ['events:read'];
 
-/** A member token carries no other scopes, whatever its client is registered for. */
+/** A member token carries no other scopes, even if its client is registered for them. */
 export const memberScopes: readonly Scope[] = scopes.filter((scope) => !clientScopes.includes(scope));
 
 /** Accepted spellings. Responses and claims use the first ones. */
