@@ -29,10 +29,10 @@ function append(events: readonly NewEvent[]): Promise<void> {
 
 interface StoredEvent {
   readonly kind: string;
-  readonly subject_key: bigint;
+  readonly subjectKey: bigint;
   readonly secret: Buffer | null;
-  readonly secret_expires_at: Date | null;
-  readonly recorded_at: Date;
+  readonly secretExpiresAt: Date | null;
+  readonly recordedAt: Date;
 }
 
 const stored = sql(
@@ -102,7 +102,7 @@ test('stores many events in the given order', async () => {
   }));
   await append(given);
   assert.deepEqual(
-    (await events()).map((event) => event.subject_key),
+    (await events()).map((event) => event.subjectKey),
     given.map((event) => event.subjectKey),
   );
 });
@@ -165,7 +165,7 @@ test('wipes a secret at its expiry and not before, and keeps the event', async (
   assert.deepEqual(await secrets(), [null, '010203', null]);
   assert.equal(await wipe(later), 0, 'wiping again wipes nothing');
   assert.deepEqual(
-    (await events()).map(({ kind, secret_expires_at }) => [kind, secret_expires_at !== null]),
+    (await events()).map(({ kind, secretExpiresAt }) => [kind, secretExpiresAt !== null]),
     [
       ['member.registered', false],
       ['member.registered', true],
