@@ -46,8 +46,9 @@ const neverNull: ReadonlySet<string> = new Set([
   // Only a failed transfer has no type, and a failed transfer is not pending.
   'transfers_pending_page.transfer_type',
   // The table that is inserted into stands in an outer join of the source, too.
-  'core_merge_accounts.accountKey',
-  'core_merge_accounts.accountId',
+  ...['account_key', 'account_id', 'currency'].map((column) => `accounts_merge_accounts.${column}`),
+  // The code drops a row without a holder.
+  'transfers_account_facts.may_pay',
   // The code drops a row without a person, or without an event.
   ...['role', 'first_name', 'last_name'].map((column) => `core_membership.${column}`),
   ...['epoch', 'kind', 'at'].map((column) => `events_feed.${column}`),
