@@ -16,7 +16,7 @@ export const version = operation({
     200: {
       description: 'The version.',
       schema: ServiceVersion,
-      examples: { version: { value: { name: 'sharedraft', version: '0.1.0' } } },
+      examples: { version: { value: { name: 'sharedraft', version: '0.2.0' } } },
     },
   },
   async handle() {
