@@ -1,17 +1,16 @@
-/** What an account is to its holder. */
+/** The category of an account for its holder. */
 export type Category = 'DEPOSIT' | 'LOAN' | 'CREDIT' | 'INVESTMENT';
 
 export interface AccountType {
-  /** INTERNAL: the institution's own, never a member's and never shown. */
+  /** INTERNAL accounts are the institution's own. No member holds or sees one. */
   readonly category: Category | 'INTERNAL';
-  /** What such an account is called where the core has no words of its own for it. */
+  /** The description of such an account if the core has none. */
   readonly description: string;
 }
 
 /**
- * Every value of `DIAccountType` and what it means here. A retirement account of savings (IRA) is a deposit;
- * what can be drawn again once repaid is CREDIT, what is only paid down is LOAN. An account whose type the core
- * does not know is taken for a share of some kind.
+ * Every value of `DIAccountType` with its category. A retirement savings account (IRA) is a deposit. A debt that can be
+ * drawn again once repaid is CREDIT; a debt that is only paid down is LOAN. An account of unknown type counts as a share.
  */
 export const accountTypes: ReadonlyMap<string, AccountType> = new Map<string, AccountType>([
   ['SAVINGS', { category: 'DEPOSIT', description: 'Share Savings' }],
@@ -40,7 +39,7 @@ export const accountTypes: ReadonlyMap<string, AccountType> = new Map<string, Ac
   ['GENERAL_LEDGER_CODE', { category: 'INTERNAL', description: 'General Ledger Code' }],
 ]);
 
-/** Undefined for what is no DIAccountType. */
+/** Undefined for any other text than a DIAccountType. */
 export function categoryOf(diAccountType: string): Category | 'INTERNAL' | undefined {
   return accountTypes.get(diAccountType)?.category;
 }

@@ -15,7 +15,7 @@ export interface Account {
   readonly delinquent: boolean;
 }
 
-/** What must be known of an account to read its history. */
+/** The part of an account that reading its history needs. */
 export interface FoundAccount {
   readonly accountKey: bigint;
   readonly category: Category;
@@ -26,7 +26,7 @@ export interface FoundAccount {
 /** An account as its core knows it, without its money. Amounts are minor units of `currency`, none negative. */
 export interface NewAccount {
   readonly accountId: string;
-  /** Whose membership it is under; null for the institution's own accounts, which have a purpose instead. */
+  /** The membership of the account; null for the institution's own accounts, which have a purpose instead. */
   readonly customerKey: bigint | null;
   readonly purpose: 'FUNDING' | 'CORE_SETTLEMENT' | 'SUSPENSE' | null;
   /** A card's last four digits, never more. */
@@ -40,30 +40,30 @@ export interface NewAccount {
   readonly overdraftLimit: bigint;
   /** CREDIT only. */
   readonly creditLimit: bigint;
-  /** LOAN only: what part of the debt is not principal. */
+  /** LOAN only: the parts of the debt beside the principal. */
   readonly accruedInterest: bigint;
   readonly feesDue: bigint;
-  /** Of a loan: what must be paid for it to be in good standing. */
+  /** LOAN only: the payment that brings the loan into good standing. */
   readonly amountDue?: bigint | undefined;
-  /** EXCLUDE_ALL, EXCLUDE_AS_FROM or EXCLUDE_AS_TO: what transfers the account takes no part in. */
+  /** EXCLUDE_ALL, EXCLUDE_AS_FROM or EXCLUDE_AS_TO: the transfers that the account refuses. */
   readonly transferRestriction?: string | null | undefined;
 }
 
-/** What the ledger knows of an account, in minor units: credit is positive, so that a debt is negative. */
+/** The ledger's figures of an account, in minor units. Credit is positive, so a debt is negative. */
 export interface LedgerFigures {
   readonly category: Category;
   readonly posted: bigint;
   readonly debitsPending: bigint;
   readonly creditLimit: bigint;
-  /** What part of a loan's debt is not principal; 0 elsewhere. */
+  /** The parts of a loan's debt beside the principal; 0 for other accounts. */
   readonly accruedInterest: bigint;
   readonly feesDue: bigint;
 }
 
 /**
- * The two balances a holder is shown, in minor units. DEPOSIT and INVESTMENT: what is posted, and that minus holds;
- * an overdraft line is in neither (12 CFR 1030.11(c)), it only raises what may be spent. LOAN: the principal owed,
- * and nothing to draw. CREDIT: what is owed, and what is left of the line. Money owed is positive.
+ * The current and available balances as the holder sees them, in minor units. DEPOSIT and INVESTMENT: the posted balance,
+ * and that less holds; an overdraft line counts in neither (12 CFR 1030.11(c)) and only raises the spending limit. LOAN: the
+ * principal owed, and 0. CREDIT: the amount owed, and the rest of the line. Debts are positive.
  */
 export function accountBalances(figures: LedgerFigures): { currentMinor: bigint; availableMinor: bigint } {
   const { category, posted, debitsPending, creditLimit, accruedInterest, feesDue } = figures;
@@ -78,7 +78,7 @@ export function accountBalances(figures: LedgerFigures): { currentMinor: bigint;
   }
 }
 
-/** An amount of the ledger, credit positive, as the holder of such an account sees it: what is owed is positive. */
+/** Converts an amount of the ledger (credit positive) to the holder's view, where a debt is positive. */
 export function asShown(category: Category, minor: bigint): bigint {
   return category === 'LOAN' || category === 'CREDIT' ? -minor : minor;
 }

@@ -9,7 +9,7 @@ const figuresBefore = sql(
    where b.institution_id = $1 and b.account_key = $2`,
 );
 
-/** What the account stood at just before the moment; undefined before its first entry. */
+/** The figures of the account just before the moment; undefined before its first entry. */
 export async function selectFiguresBefore(
   db: Queryable,
   accountKey: bigint,
@@ -25,6 +25,6 @@ export async function selectFiguresBefore(
   if (row === undefined) return undefined;
   if (row.posted !== null && row.debitsPending !== null)
     return { posted: row.posted, debitsPending: row.debitsPending };
-  // An account that nothing ever moved stands at zero since it was opened.
+  // Without entries the balance has been zero since the account was opened.
   return row.seq === 0n && row.lastAt < moment ? { posted: 0n, debitsPending: 0n } : undefined;
 }

@@ -4,7 +4,7 @@ import type { Queryable } from '../storage/index.ts';
 import type { FoundAccount } from './account.ts';
 import { selectAccountKey } from './queries.ts';
 
-/** Undefined for an account that is not there, and for one that the caller may not see. */
+/** Undefined for an account that does not exist, and for one that the caller may not see. */
 export async function findAccount(
   db: Queryable,
   actor: Actor,

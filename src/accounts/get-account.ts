@@ -6,10 +6,10 @@ import type { Account } from './account.ts';
 import { heldAccounts, institutionsAccounts } from './queries.ts';
 
 /**
- * One account: to a member when its holder record names them, to a client when it is its institution's.
+ * Returns one account: to a member if its holder record names them, to a client if it belongs to the client's institution.
  *
- * Errors: Problem `not_found` for an account that is not there and, in the same words, for one that the caller
- * may not see.
+ * Throws Problem `not_found` for an account that does not exist and, with the same words, for one that the caller may not
+ * see.
  */
 export async function getAccount(database: Database, actor: Actor, accountId: string): Promise<Account> {
   const account = isPublicId(accountId)

@@ -15,12 +15,12 @@ export interface Balances {
 }
 
 /**
- * What an account's balances were at a moment, null for now: as its entries up to then left them. What the ledger does not
- * remember is not guessed: of a loan current is all that was owed, interest and fees included, and a credit line's
- * available is reckoned with the line of today.
+ * Returns the balances of an account at a moment (null: now), from its entries up to then. The ledger keeps no history of
+ * interest, fees and credit lines: a loan's current balance is the whole debt, and a credit line's available balance is
+ * computed with the line of today.
  *
- * Problems: `not_found` for an account that is not there, or not the caller's to see; `invalid_request` for a moment in
- * the future or before the account's first entry.
+ * Throws Problem `not_found` for an account that does not exist or that the caller may not see, and `invalid_request` for a
+ * moment in the future or before the account's first entry.
  */
 export async function getBalances(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
@@ -35,7 +35,7 @@ export async function getBalances(
     const now = clock();
     if (moment !== null && moment > now) throw outside('Must not be in the future.');
     const asOf = moment ?? now;
-    // Times are whole milliseconds, so that before the next one is up to this one. Now is whatever there is.
+    // Times are whole milliseconds: "before the next one" includes this one. For now, every entry counts.
     const before = new Date(moment === null ? 8_640_000_000_000_000 : asOf.getTime() + 1);
     const figures = await selectFiguresBefore(db, account.accountKey, before);
     if (figures === undefined) throw outside('Must not be before the account’s first entry.');

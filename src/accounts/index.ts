@@ -1,8 +1,8 @@
 /**
- * Owns the descriptions of accounts: what each is, under which membership it stands, and who may see it.
+ * Owns accounts: their descriptions, their memberships, their holders and the dues of loans.
  *
  * Invariants: a member sees an account only by a holder record that names them, read in the same statement as the
- * account; an internal account is shown to nobody; an account opens at a balance of zero, and only the ledger
+ * account; no member sees an internal account; an account opens at a balance of zero, and only the ledger
  * moves it from there.
  */
 export { type Account, asShown, type FoundAccount, type NewAccount } from './account.ts';

@@ -5,11 +5,10 @@ import { categoryOf } from './account-types.ts';
 import { insertAccountRows, insertLoans } from './queries.ts';
 
 /**
- * Opens accounts at a balance of zero, with no entry; money comes to them through the ledger alone.
- * Answers the key of each by its id.
+ * Opens accounts with a balance of zero and no entry; only the ledger moves money to them. Returns the keys by id.
  *
- * Errors: an id that is taken, or values that the schema refuses, come through as the database's; a type that is
- * no DIAccountType, or an account other than a loan with interest or fees, is the caller's mistake and throws.
+ * Errors of the database come through, for example for a taken id. Throws TypeError for an unknown DIAccountType, and for
+ * interest or fees of an account other than a loan.
  */
 export async function insertAccounts(
   tx: Queryable,

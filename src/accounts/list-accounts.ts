@@ -6,10 +6,10 @@ import type { Account } from './account.ts';
 import { selectCustomerAccounts, selectHeldAccounts, selectHeldCustomerAccounts } from './queries.ts';
 
 /**
- * A member's accounts, in the order of their ids: all whose holder record names them, in whichever membership. With
- * a `customerId` the answer is that of `listCustomerAccounts`.
+ * Returns a member's accounts by id: all whose holder record names the member, in any membership. With a `customerId`,
+ * returns the result of `listCustomerAccounts`.
  *
- * Errors: Problem `invalid_request` when a client does not say whose accounts it wants; else as there.
+ * Throws Problem `invalid_request` if a client sends no `customerId`, and the problems of `listCustomerAccounts`.
  */
 export async function listAccounts(
   database: Database,
@@ -25,11 +25,11 @@ export async function listAccounts(
 }
 
 /**
- * The accounts of one membership, in the order of their ids: to a client all of them, to a member of it those whose
- * holder record names them. There may be none.
+ * Returns the accounts of one membership by id: all of them to a client; to a member, those whose holder record names the
+ * member. The list may be empty.
  *
- * Errors: Problem `not_found` for a membership that is not there and, in the same words, for one that the member
- * does not belong to.
+ * Throws Problem `not_found` for a membership that does not exist and, with the same words, for one that the member does not
+ * belong to.
  */
 export async function listCustomerAccounts(
   database: Database,

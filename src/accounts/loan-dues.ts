@@ -23,7 +23,7 @@ const reduceDues = counted(
    where l.institution_id = $1 and l.account_key = v.account_key`,
 );
 
-// A reversal does not make a loan delinquent: that is for the core to say.
+// A reversal does not make a loan delinquent; only the core does.
 const clearDelinquency = sql(
   'accounts_clear_delinquency',
   `update accounts a set delinquent = false

@@ -3,8 +3,8 @@ import { type Account, accountBalances, type FoundAccount, type NewAccount } fro
 import type { Category } from './account-types.ts';
 
 /**
- * The columns of an account and its figures. Who may see it is said in each statement below, in full: that a
- * condition is missing must show where it is missing.
+ * The columns of an account and its figures. Each statement below writes out its condition of visibility, so that a missing
+ * one is visible in the statement.
  */
 const columns = `
   a.account_id, a.account_number, a.di_account_type,
@@ -48,7 +48,7 @@ function toAccount(row: AccountRow): Account {
   };
 }
 
-/** By `any` too, so that it is planned by keys also where the table was empty. */
+/** The `any` makes the plan use keys even if the table was empty when it was planned. */
 const askedAccount = `join accounts a on a.institution_id = $1 and a.account_id = asked.account_id
                  and a.account_id = any ($2::text[]) and a.category <> 'INTERNAL'`;
 
@@ -105,7 +105,7 @@ const selectAccountKeyStatement = sql(
        where h.institution_id = a.institution_id and h.account_key = a.account_key and h.person_key = $2))`,
 );
 
-/** `personKey` is who asks, and must hold the account; null for a client. */
+/** The person must hold the account; a client passes null. */
 export async function selectAccountKey(
   db: Queryable,
   personKey: bigint | null,
@@ -129,7 +129,7 @@ export async function selectHeldAccounts(db: Queryable, personKey: bigint): Prom
   return rows.map(toAccount);
 }
 
-/** A membership without accounts is one row without an account; one that is not there is no row. */
+/** A membership without accounts gives one row without an account; a missing membership gives no row. */
 type CustomerAccountRow = AccountRow | { readonly accountId: null };
 
 function toCustomerAccounts(rows: readonly CustomerAccountRow[]): Account[] | undefined {
@@ -148,7 +148,7 @@ const selectCustomerAccountsStatement = sql(
    order by a.account_id`,
 );
 
-/** Undefined when there is no such membership. */
+/** Undefined if the membership does not exist. */
 export async function selectCustomerAccounts(
   db: Queryable,
   customerId: string,
@@ -173,7 +173,7 @@ const selectHeldCustomerAccountsStatement = sql(
    order by a.account_id`,
 );
 
-/** Undefined when there is no such membership, or the person does not belong to it. */
+/** Undefined if the membership does not exist, or the person does not belong to it. */
 export async function selectHeldCustomerAccounts(
   db: Queryable,
   personKey: bigint,

@@ -1,7 +1,7 @@
 import type { InstitutionId } from '../storage/index.ts';
 import type { Origin } from './origin.ts';
 
-/** What is audited: the noun, and what was done to it. */
+/** The audited acts: a noun, and the verb of the act. */
 export const auditActions = [
   'login',
   'client_token',
@@ -55,22 +55,22 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** Never a secret, a token, or anything that a caller typed and that was not found. */
+/** Contains no secret, no token and no text of a caller that matched nothing. */
 export interface AuditEntry {
   readonly action: AuditAction;
   readonly outcome: 'succeeded' | 'refused';
-  /** Why it was refused, or how it was done: a word of our own, never input. */
+  /** The reason of a refusal, or the manner of an act: a word of the service, never input. */
   readonly reason?: string | undefined;
   readonly origin: Origin;
   readonly clientId?: string | undefined;
   readonly userId?: string | undefined;
-  /** What it was done to, where that is neither client nor user: a key's or a token's id. */
+  /** The object of the act if it is neither a client nor a user: the id of a key or a token. */
   readonly subject?: string | undefined;
-  /** Keyed hash, 32 bytes, of a name that nobody has: it may be a mistyped password. */
+  /** Keyed hash, 32 bytes, of a name that does not exist: it may be a mistyped password. */
   readonly nameHash?: Uint8Array | undefined;
   /**
-   * What a change on purpose replaced and what it put there: only members that differ. JSON, so a bigint is written as text.
-   * A member's personal data stays out: there the names of the changed fields are enough.
+   * The replaced and the new values of a deliberate change; only members that differ. JSON, so a bigint becomes text.
+   * Personal data of members stays out: their changes list the names of fields only.
    */
   readonly before?: object | undefined;
   readonly after?: object | undefined;
@@ -78,13 +78,13 @@ export interface AuditEntry {
 
 export interface TimedAuditEntry extends AuditEntry {
   readonly at: Date;
-  /** How many alike it stands for. */
+  /** The number of equal entries that this one counts. */
   readonly times: number;
 }
 
 /**
- * Stands where an institution's id does, for entries of the service as a whole: what was refused before an institution
- * was known, and what belongs to none. No institution has it.
+ * The institution id of entries of the service as a whole: refusals before the institution was known, and acts that belong
+ * to none. No institution has this id.
  */
 export const wholeService = 0 as InstitutionId;
 

@@ -86,7 +86,7 @@ interface Row {
   afterChange: object | null;
 }
 
-/** The next entries after one, in order of time. */
+/** The entries after the given one, in order of time. */
 export async function selectAudit(
   db: Queryable,
   filter: AuditFilter,

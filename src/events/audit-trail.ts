@@ -6,11 +6,11 @@ import type { AuditEntry, TimedAuditEntry } from './audit-entry.ts';
 export interface AuditTrailOptions {
   readonly database: Database;
   readonly clock: Clock;
-  /** Told when entries could not be written. */
+  /** Called if entries could not be written. */
   readonly onError?: (error: unknown) => void;
   /**
-   * Kinds that are told apart in a minute where it is about names that nobody has; of the rest `knownShare` times as many.
-   * What comes beyond is noted without who and from where.
+   * Distinct kinds per minute about names that do not exist; `knownShare` times as many for the rest. Beyond that, entries
+   * are noted without caller and address.
    */
   readonly mostKinds?: number;
 }
@@ -23,28 +23,27 @@ interface Note {
 interface Kind {
   readonly institutionId: InstitutionId;
   last: AuditEntry;
-  /** How many came after the first. */
+  /** The number of entries after the first. */
   again: number;
 }
 
 const minuteMillis = 60_000;
 const mostWaiting = 10_000;
 const batchLength = 500;
-/** Of clients and users that there are, so many times as many kinds are told apart. */
+/** Factor for kinds about existing clients and users. */
 const knownShare = 50;
 
 /**
- * Notes what anybody can cause as often as they like, refusals above all. The first of a kind in a minute is written at
- * once, those alike are counted and written as one when the minute is over: a flood leaves few rows. All of it behind
- * the requests, which would otherwise tell by their time what was written of them. A crash loses at most a minute's
- * count of repeats.
+ * Notes events that any caller can cause without limit, mostly refusals. The first of a kind in a minute is written at
+ * once; equal ones are counted and written as one entry at the end of the minute, so that a flood leaves few rows. Writing
+ * happens behind the requests, whose duration would otherwise reveal it. A crash loses at most a minute's count of repeats.
  *
- * What is changed on purpose is not noted but appended in the change's own transaction, by `appendAudit`.
+ * Deliberate changes are not noted: `appendAudit` writes them in the change's own transaction.
  */
 export class AuditTrail {
   readonly #options: AuditTrailOptions;
   readonly #kinds = new Map<string, Kind>();
-  /** Of the kinds those of names that nobody has: anybody makes those up, and they must not hide what members do. */
+  /** Kinds about names that do not exist. Callers can invent them without limit, and they must not displace the others. */
   #nobodys = 0;
   readonly #timer: NodeJS.Timeout;
   #waiting: Note[] = [];
@@ -69,7 +68,7 @@ export class AuditTrail {
     if (!this.#countedAgain(institutionId, faceless)) this.#begin(institutionId, faceless);
   }
 
-  /** Ends the minute: resolves when all that was noted is written, or could not be. */
+  /** Ends the minute. Resolves when every noted entry is written or dropped. */
   async settle(): Promise<void> {
     for (const { institutionId, last, again } of this.#kinds.values()) {
       if (again > 0) this.#enqueue(institutionId, last, again);
@@ -99,7 +98,7 @@ export class AuditTrail {
   }
 
   #enqueue(institutionId: InstitutionId, entry: AuditEntry, times: number): void {
-    // Only without a database do so many wait: then the newest are the ones to do without.
+    // So many wait only while the database is away; the newest are dropped.
     if (this.#waiting.length >= mostWaiting) return;
     this.#waiting.push({ institutionId, entry: { ...entry, at: this.#options.clock(), times } });
   }
@@ -120,7 +119,7 @@ export class AuditTrail {
         await this.#options.database.write(institutionId, (db) => appendAuditEntries(db, entries));
       } catch (error) {
         this.#options.onError?.(error);
-        // The database is away, and they wait for it. What it refused it would refuse again.
+        // While the database is away, the entries wait. Entries that it refused are dropped, since it would refuse them again.
         if (error instanceof Problem) break;
       }
       const done = new Set(batch);

@@ -3,12 +3,12 @@ import type { Database, InstitutionId, Queryable, Write } from '../storage/index
 import type { AuditEntry, AuditFilter, RecordedAuditEntry, TimedAuditEntry } from './audit-entry.ts';
 import { deleteOldAudit, insertAudit, selectAudit } from './audit-queries.ts';
 
-/** Appends one entry for a change, in the change's own transaction: the one does not stand without the other. */
+/** Appends one entry in the transaction of the change, so that both commit or neither does. */
 export function appendAudit(tx: Queryable, entry: AuditEntry, at: Date): Promise<void> {
   return appendAuditEntries(tx, [{ ...entry, at, times: 1 }]);
 }
 
-/** In one statement, which fails when not each of them was written. */
+/** Appends entries in one statement, which fails unless each was written. */
 export async function appendAuditEntries(db: Queryable, entries: readonly TimedAuditEntry[]): Promise<void> {
   for (const { statement, values } of auditToAppend(db.institutionId, entries)) {
     await db.query(statement, values);
@@ -23,7 +23,7 @@ export function auditToAppend(
   return entries.length > 0 ? [insertAudit(institutionId, entries)] : [];
 }
 
-/** What a change replaced and what it put there: the members in which the two differ. Undefined: there is none. */
+/** The members in which two values differ, before and after; undefined if none does. */
 export function whatChanged<Kept extends object>(
   before: Kept | undefined,
   after: Kept | undefined,
@@ -37,7 +37,7 @@ export function whatChanged<Kept extends object>(
 
 const pageLength = 1_000;
 
-/** What fits, oldest first, read a page at a time. */
+/** The matching entries, oldest first, read page by page. */
 export async function* readAudit(
   database: Database,
   institutionId: InstitutionId,
@@ -54,7 +54,7 @@ export async function* readAudit(
 
 const forgottenAtATime = 5_000;
 
-/** Forgets what is older than `before`, some thousands at a time, but nothing of the last 90 days. Answers how many. */
+/** Deletes entries older than `before`, some thousands at a time, and none of the last 90 days. Returns their number. */
 export function expireAudit(db: Queryable, before: Date): Promise<number> {
   return deleteOldAudit(db, before, forgottenAtATime);
 }

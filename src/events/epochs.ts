@@ -16,8 +16,8 @@ import {
 import type { Origin } from './origin.ts';
 
 /**
- * Begins a new epoch where the newest event carries a transaction number that the cluster has not given out yet: the data
- * came from another. To be called before anything is written; does nothing when called again.
+ * Begins a new epoch if the newest event has a transaction number that this cluster has not assigned yet, since the data then
+ * comes from another cluster. Call it before any write; a second call does nothing.
  */
 export async function beginEpochAfterRestore(
   database: Database,
@@ -29,11 +29,11 @@ export async function beginEpochAfterRestore(
 }
 
 /**
- * Begins a new epoch for every institution if the server has another timeline than the one that events were written on: it
- * was promoted, or recovered to an earlier moment. To be called with each new connection, before it writes. Returns whether
- * epochs began. Fails on a standby, as if the server could not be reached.
+ * Begins a new epoch for every institution if the server's timeline is not that of the events: it was promoted, or recovered
+ * to an earlier moment. Call it on each new connection, before it writes. Returns whether epochs began. Fails on a standby,
+ * as if the server could not be reached.
  *
- * A login without rights in the database is let through: it is refused elsewhere, with a sentence.
+ * Ignores a login without rights in the database; a check at the start refuses it with a sentence.
  */
 export async function beginEpochsOfTimeline(db: Directory, at: Date): Promise<boolean> {
   return insertEpochsOfTimeline(db, at).catch((error) => {
@@ -43,8 +43,8 @@ export async function beginEpochsOfTimeline(db: Directory, at: Date): Promise<bo
 }
 
 /**
- * Begins a new epoch, since the operator says that the database was put back to an earlier state. From then on a position in
- * what was undone is refused, for ever, and no event has the id of one that was undone. Waits for whoever is writing events.
+ * Begins a new epoch after an operator restored the database to an earlier state. From then on, positions in the undone
+ * part are refused forever, and no new event has the id of an undone one. Waits for running writers of events.
  */
 export async function beginEpoch(
   database: Database,

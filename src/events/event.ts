@@ -1,5 +1,5 @@
 /**
- * Something that happened, to be told to the institution. `kind` and what it is about (`subjectKey`):
+ * An event for the institution. `subjectKey` by `kind`:
  * `transfer.completed`, `transfer.pending`, `transfer.failed` a transfer's key; `member.registered`,
  * `member.activated`, `member.contact_changed`, `member.email_confirmation_requested`, `member.email_confirmed`,
  * `member.password_changed`, `member.password_ended` a user's key; `account.balance_opened`, `account.balance_adjusted`
@@ -8,22 +8,22 @@
 export interface NewEvent {
   readonly kind: string;
   readonly subjectKey: bigint;
-  /** The account paid from, and the number of the entry that the change made there; likewise to. */
+  /** The source account, and the number of its entry; `to` is the destination. */
   readonly fromKey?: bigint;
   readonly fromSeq?: bigint;
   readonly toKey?: bigint;
   readonly toSeq?: bigint;
-  /** Kept as JSON: no bigint in it. */
+  /** Stored as JSON, so without bigint. */
   readonly data?: object;
-  /** Sealed by the vault; never comes without its expiry, or it would stay for ever. */
+  /** Sealed by the vault. Always has an expiry, so that it does not stay forever. */
   readonly secret?: Uint8Array;
   readonly secretExpiresAt?: Date;
 }
 
-/** The events that a one-time code for a member goes with. */
+/** The events that carry a one-time code for a member. */
 export type CodeEventKind = 'member.registered' | 'member.email_confirmation_requested';
 
-/** Such an event, and the sealed secret that still goes with it. */
+/** Such an event, with its sealed secret unless that is deleted. */
 export interface CodeEvent {
   readonly eventKey: bigint;
   readonly userKey: bigint;

@@ -1,12 +1,12 @@
 /**
- * Owns the outbox: what happened to transfers and members, written in the same transaction as the change itself,
- * so that an event exists exactly when its change does. And the audit: who came in or was refused, and who changed what
- * of users, clients and keys, from where.
+ * Owns the outbox and the audit. The outbox has an event for each change of a transfer or a member, written in the same
+ * transaction, so that an event exists exactly if its change does. The audit has sign-ins, refusals and changes of users,
+ * clients and keys, with their origin.
  *
- * Invariants: events are only ever added; nothing of one changes but its secret, which is wiped when it was delivered or has
- * expired. Keys are given out in order of insertion, which is not the order of commits: the feed reads on from a position
- * and stays below the oldest transaction still running. Each change of a member's account is told by one event with the number of
- * the change. Audit entries are only ever added, and hold no secret, no token, and no name that nobody has.
+ * Invariants: events are append-only, except that a secret is deleted once delivered or expired. Keys follow the order of
+ * insertion, not of commits: the feed continues from a position and stays below the oldest running transaction. Each
+ * change of a member's account has one event, with the number of the change. Audit entries are append-only, and hold no
+ * secret, no token, and no name that does not exist.
  */
 export { appendAudit, auditToAppend, expireAudit, readAudit, whatChanged } from './audit.ts';
 export {

@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { Operator } from './operator.ts';
 
-/** From where something was asked for. */
+/** The origin of a request or command. */
 export interface Origin {
-  /** Under which the caller, the log and the audit know it. */
+  /** The id that the caller, the log and the audit share. */
   readonly transactionId: string;
-  /** The caller's; null for the command line and for what the service does by itself. */
+  /** The caller's address; null for commands and for acts of the service itself. */
   readonly address: string | null;
-  /** A trusted proxy named the address; else it is the peer's, which for a client's server is no member's. */
+  /** True if a trusted proxy named the address. Otherwise it is the peer's, which may be a client's server and no member. */
   readonly isForwarded?: boolean;
-  /** Of a command of the institution's own. */
+  /** The person who ran the command. */
   readonly operator?: Operator;
 }
 
-/** A command's. */
+/** The origin of a command. */
 export interface CommandOrigin extends Origin {
   readonly operator: Operator;
 }
 
-/** Of what the service does by itself. */
+/** The origin of acts of the service itself. */
 export function ownOrigin(): Origin {
   return { transactionId: randomUUID(), address: null };
 }

@@ -6,7 +6,7 @@ import { clearExpiredSecrets, clearSecret, insertEvents, selectCodeEvent } from 
 /**
  * Appends the events in the order given, in one statement of the caller's transaction.
  *
- * Fails when not each of them was written, so that the caller's transaction does not commit without them.
+ * Fails unless each was written, so that the caller's transaction does not commit without them.
  */
 export async function appendEvents(tx: Queryable, events: readonly NewEvent[], at: Date): Promise<void> {
   for (const { statement, values } of eventsToAppend(tx.institutionId, events, at)) {

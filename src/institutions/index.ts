@@ -1,5 +1,5 @@
 /**
- * The tenant: who an institution is, its settings, and who acts in it. Every other row belongs to one of these.
+ * Owns the tenant: the institution, its settings and its business days. Every other row belongs to one institution.
  *
  * Invariants: `code` and `currency` never change; the table stands in the global directory, outside row-level
  * security, because the institution must be known before anything of it can be read.

@@ -1,18 +1,18 @@
 import { Problem } from '../shared/problem.ts';
 import { addDays, instantOf, type LocalDate } from './time-zone.ts';
 
-/** A whole day where the institution is, or an instant. */
+/** A whole day in the institution's time zone, or an instant. */
 export type Moment = { readonly day: LocalDate } | { readonly at: Date };
 
-/** Both ends belong to it; null: open. */
+/** Includes both ends; null means open. */
 export interface Period {
   readonly from: Moment | null;
   readonly to: Moment | null;
 }
 
 /**
- * The period as instants: from `start` on, before `end`; null: open. Milliseconds are the finest that time is kept in.
- * Problem `invalid_request` when it ends before it starts.
+ * The period as instants, from `start` and before `end`; null means open. Times have whole milliseconds. Throws Problem
+ * `invalid_request` if it ends before it starts.
  */
 export function instantsOf(
   { from, to }: Period,

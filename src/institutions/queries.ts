@@ -3,35 +3,35 @@ import { type Directory, type InstitutionId, type Queryable, sql } from '../stor
 export interface InstitutionSettings {
   readonly code: string;
   readonly name: string;
-  /** ISO 4217; what amounts are in where nothing else says. */
+  /** ISO 4217; the default currency of amounts. */
   readonly currency: string;
-  /** IANA name; decides which day a moment belongs to. */
+  /** IANA name; determines the day of a moment. */
   readonly timeZone: string;
-  /** Open: an unknown member number may register and is given accounts on the spot. */
+  /** OPEN: an unknown member number may register, and gets accounts at once. */
   readonly enrollment: 'closed' | 'open';
   readonly openingDepositMinor: bigint;
   readonly passwordMinLength: number;
   readonly demo: boolean;
-  /** A policy that is left out stays as it is. */
+  /** A policy that is left out stays unchanged. */
   readonly policies?: Partial<InstitutionPolicies>;
 }
 
-/** What an institution may ask for beyond the defaults. */
+/** Policies of an institution beyond the defaults. */
 export interface InstitutionPolicies {
-  /** The seconds since a member logged in, at most, for a change of contact; 0: any session may. */
+  /** The most seconds since a member's login for a change of contact; 0 allows any session. */
   readonly contactChangeMaxAgeSeconds: number;
-  /** Where the core has no e-mail address, registering needs the right birth date. */
+  /** Registration requires the birth date if the core has no e-mail address. */
   readonly registrationBirthDate: boolean;
-  /** Memberships opened on the spot in a day of the institution, at most. */
+  /** The most memberships opened at registration per day of the institution. */
   readonly openingsPerDay: number;
-  /** What the funding account pays for opening deposits in a day, at most. */
+  /** The most that the funding account pays for opening deposits per day. */
   readonly openingDepositsPerDayMinor: bigint;
 }
 
 export interface Institution extends InstitutionSettings {
   readonly institutionId: InstitutionId;
   readonly policies: InstitutionPolicies;
-  /** How far a demo institution's business time stands ahead of the real one; 0 for all others. */
+  /** Seconds by which a demo institution's business time is ahead of real time; 0 for all others. */
   readonly clockAheadSeconds: bigint;
 }
 
@@ -138,7 +138,7 @@ const advance = sql(
    where institution_id = $1 returning clock_ahead_seconds`,
 );
 
-/** Moves a demo institution's business time forward; answers how far it stands ahead. The database refuses any other's. */
+/** Moves a demo institution's business time forward, and returns its offset. The database refuses other institutions. */
 export async function advanceClock(db: Queryable, seconds: bigint): Promise<bigint> {
   const { rows } = await db.query<{ clockAheadSeconds: bigint }>(advance, [db.institutionId, seconds]);
   const row = rows[0];
@@ -146,7 +146,7 @@ export async function advanceClock(db: Queryable, seconds: bigint): Promise<bigi
   return row.clockAheadSeconds;
 }
 
-/** A day on which the institution differs from the holiday calendar. */
+/** An exception of the institution to the holiday calendar. */
 export interface BusinessDay {
   /** YYYY-MM-DD */
   readonly day: string;
@@ -172,7 +172,7 @@ const addBusinessDays = sql(
    select $1, v.* from unnest($2::date[], $3::boolean[]) as v`,
 );
 
-/** Exactly these. */
+/** Replaces all exceptions by these. */
 export async function replaceBusinessDays(tx: Queryable, days: readonly BusinessDay[]): Promise<void> {
   await tx.query(removeBusinessDays, [tx.institutionId]);
   await tx.query(addBusinessDays, [

@@ -5,8 +5,8 @@ import type { Institution } from './queries.ts';
 export type BusinessTime = (institutionId: InstitutionId, now: Date) => Date;
 
 /**
- * How far the clock of each demo institution stands ahead, as it was last read from the directory: at the start, and twice a
- * second while the service runs. It moves due dates, limits, cut-offs, codes and locks; tokens, keys and the audit never.
+ * The clock offsets of the demo institutions, read from the directory at the start and twice a second. They affect due dates,
+ * limits, cut-offs, codes and locks, and never tokens, keys and the audit.
  */
 export class SandboxClocks {
   readonly #aheadMillis = new Map<InstitutionId, number>();

@@ -6,8 +6,8 @@ import { type Membership, type Profile, toProfile, type User, type UserIdType } 
 import { selectUsersCalled, usersCalled } from './queries.ts';
 
 /**
- * The profile that the id means to this caller. A client that names a membership gets its PRIMARY user, a member
- * always their own: any other id does not exist to them. Problems: `not_found`, also for a user without a membership;
+ * Returns the profile with this id. For the id of a membership, a client gets its PRIMARY user. A member gets only their
+ * own profile; any other id is not found. Throws Problem `not_found`, also for a user without a membership, and
  * `ambiguous_user_id` for a verified e-mail of several users.
  */
 export async function getProfile(
@@ -42,8 +42,8 @@ export async function findAddressedUser(
 }
 
 /**
- * What the database is asked. A member's own user is read, whatever id they gave, and the id is compared here: the time
- * of a look-up never tells a member whether the id exists for someone else.
+ * Reads a member's own user for any given id, and compares the id here: the time of the look-up must not reveal whether
+ * another user has the id.
  */
 function askedBy(actor: Actor, id: string, idType: UserIdType): { id: string; idType: UserIdType } {
   return actor.kind === 'member' ? { id: actor.userId, idType: 'USER_ID' } : { id, idType };
@@ -58,13 +58,13 @@ const isCalled: Readonly<Record<UserIdType, (user: User, id: string) => boolean>
   USER_ID: ({ userId }, id) => userId === id,
 };
 
-/** PostgreSQL's text cannot hold NUL, so nobody is called so. */
+/** PostgreSQL's text cannot contain NUL, so no id does. */
 function isName(id: string): boolean {
   return !id.includes('\0');
 }
 
 function pickAddressed(named: readonly User[], actor: Actor, id: string, idType: UserIdType): Addressed {
-  // Who was taken out of their last membership is no customer any more.
+  // A user without a membership is no longer a customer.
   const meant = named.filter((user) => user.memberships.length > 0);
   const candidates =
     actor.kind === 'member'
@@ -82,7 +82,7 @@ function isMembershipId(idType: UserIdType): boolean {
   return idType === 'CUSTOMER_ID' || idType === 'MEMBER_NUMBER';
 }
 
-/** By the type the id was given as: one membership may be numbered as another is called. */
+/** Compares by the given type: the number of one membership may equal the id of another. */
 function membershipOf(user: User, idType: UserIdType, id: string): Membership | undefined {
   return user.memberships.find(
     ({ customerId, memberNumber }) =>

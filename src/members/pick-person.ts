@@ -9,10 +9,9 @@ export interface ClaimedIdentity {
 }
 
 /**
- * Which of a membership's persons registers: who has the e-mail (between several the names decide, then the role
- * PRIMARY), else the PRIMARY when the core has no e-mail for them; then, by policy of the institution, only with the
- * birth date that the core has. What was claimed must not contradict the core.
- * Undefined when it does, and when it fits several alike.
+ * Picks the person of a membership who registers: the person with the e-mail (of several, the names decide, then the role
+ * PRIMARY); otherwise the PRIMARY person, if the core has no e-mail for them. The institution may then require the birth
+ * date. Returns undefined if a claim contradicts the core, or fits several persons.
  */
 export function pickPerson(
   persons: readonly MembershipPerson[],

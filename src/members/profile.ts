@@ -33,7 +33,7 @@ export interface User {
   readonly firstName: string;
   readonly lastName: string;
   readonly email: string;
-  /** The address that the user is found by; null while none is verified. */
+  /** The address that identifies the user; null while none is verified. */
   readonly verifiedEmail: string | null;
   readonly username: string | null;
   readonly active: boolean;
@@ -44,14 +44,14 @@ export interface User {
   readonly phoneNumbers: readonly PhoneNumber[];
 }
 
-/** A user as somebody else named them. */
+/** A user found by an id of another party. */
 export interface NamedUser {
   readonly userKey: bigint;
   readonly userId: string;
   readonly personKey: bigint;
   /** Active, and not locked by an operator. */
   readonly mayAct: boolean;
-  /** Stands in the user's tokens, and is raised to end them. */
+  /** Part of the user's tokens; raising it ends them. */
   readonly tokenEpoch: number;
   /** The last time that the user was locked, unlocked, deactivated or activated; null if never. */
   readonly tokensEndedAt: Date | null;
@@ -72,8 +72,7 @@ export interface Profile {
 }
 
 /**
- * Role and type are those in the membership that was asked for; where none was, in the one where the user's role is
- * highest.
+ * Role and type are those of the requested membership, or of the membership with the user's highest role.
  */
 export function toProfile(user: User, addressed: Membership | undefined, now: Date): Profile {
   const membership =

@@ -12,7 +12,7 @@ import { type IssueEmailCode, verifyEmail } from './verify-email.ts';
 export interface ContactChange {
   readonly emailAddress?: string;
   readonly phoneNumber?: string;
-  /** Which of the user's numbers; MOBILE when left out. Alone it changes the kind of the one that is there. */
+  /** The type of the number, by default MOBILE. Alone it changes the type of the only number. */
   readonly phoneType?: PhoneType;
 }
 
@@ -24,10 +24,9 @@ export interface ContactDeps {
 }
 
 /**
- * Changes what was given and nothing else. The event has the old value and the new: the institution writes to the old
- * address, which is how an account take-over is noticed. Nothing given, or nothing new, makes no event. A new e-mail
- * address is contact data at once; the user is found by it when it is verified. An unverified address that is given again
- * gets a new code.
+ * Changes the given fields only. The event has the old and the new value: the institution writes to the old address, so
+ * that a member notices an account take-over. Without a change there is no event. A new e-mail address is contact data at
+ * once, and identifies the user once it is verified. An unverified address that is sent again gets a new code.
  *
  * Problems: `not_found` as for the profile; `invalid_request` for a number that cannot be dialled, or a type alone where
  * there is no phone or several; `insufficient_user_authentication` for a member who logged in too long ago for the
@@ -97,7 +96,7 @@ async function requireRecentLogin({ database, clock }: ContactDeps, actor: Actor
 }
 
 interface GivenPhone extends PhoneNumber {
-  /** The kind under which the same number is kept so far. */
+  /** The type under which the same number is stored. */
   readonly replaces?: PhoneType;
 }
 
@@ -108,7 +107,7 @@ function readPhone(change: ContactChange): GivenPhone | undefined {
   return { phoneNumber, phoneType: change.phoneType ?? 'MOBILE' };
 }
 
-/** Of several phones a type alone names none, and none is guessed. */
+/** With several phones, a type alone is ambiguous. */
 function retypedPhone(user: User, phoneType: PhoneType | undefined): GivenPhone | undefined {
   if (phoneType === undefined) return undefined;
   const [only, ...others] = user.phoneNumbers;

@@ -9,8 +9,8 @@ export type IssueEmailCode = (
 ) => Promise<{ readonly sealedCode: Uint8Array; readonly expiresAt: Date }>;
 
 /**
- * Verifies the address that the user has now where it is the core's. Otherwise an event asks the institution to send a
- * code to it; until the code comes back the user is found by the address that was verified before.
+ * Verifies the user's current address if it is the core's. Otherwise an event asks the institution to send a code to it;
+ * until the code is confirmed, the address verified before identifies the user.
  */
 export async function verifyEmail(
   tx: Transaction,

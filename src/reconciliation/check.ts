@@ -1,12 +1,11 @@
 import { type Statement, sql } from '../storage/index.ts';
 
 /**
- * Something that must be true, as the question for the rows where it is not. Each statement answers `row` (what is off,
- * by its public name) and `detail` from one snapshot, and takes the institution and, but for `whole`, the key range
- * it looks at: above $2, up to $3.
+ * A rule, as the statement that finds the rows that break it. It returns `row` (the public name) and `detail` from one
+ * snapshot. Its parameters are the institution and, except for `whole`, the key range: above $2, up to $3.
  *
- * Written so that no plan can be slow, whatever the planner believes of a table's size: a look-up by key stands in
- * "lateral (… offset 0)", and two sets are compared by adding them up together instead of joining them.
+ * The statements have no slow plan, even with wrong statistics: a look-up by key is a "lateral (… offset 0)", and two sets
+ * are compared by their sums instead of a join.
  */
 export interface Check {
   readonly name: string;
@@ -14,12 +13,12 @@ export interface Check {
   readonly statement: Statement;
 }
 
-/** A check whose statement is called after it. */
+/** A check whose statement has its name. */
 export function check(walk: Check['walk'], name: string, text: string): Check {
   return { name, walk, statement: sql(`check_${name.replaceAll('-', '_')}`, text) };
 }
 
-/** The name of an entry's account; none for entries of no account, which are found as such. */
+/** The id of an entry's account. Entries without an account are dropped; another check finds them. */
 export const named = (alias: string) => `
   cross join lateral (
     select b.account_id from balances b

@@ -3,7 +3,7 @@ import { type Check, check, named } from './check.ts';
 const inRange = (alias: string) =>
   `${alias}.institution_id = $1 and ${alias}.account_key > $2 and ${alias}.account_key <= $3`;
 
-/** The range's entries, each beside the one before it on its account. */
+/** The entries of the range, each with the one before it on its account. */
 const chained = `
   select e.*, lag(e.seq, 1, 0::bigint) over w as seq_before,
          lag(e.posted_after, 1, 0::bigint) over w as posted_before, lag(e.recorded_at) over w as recorded_before

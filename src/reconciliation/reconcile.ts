@@ -15,7 +15,7 @@ import {
   transferChecks,
 } from './transfer-checks.ts';
 
-/** A row that is off: by which check, which row, and how. */
+/** A row that breaks a check. */
 export interface Finding {
   readonly check: string;
   readonly row: string;
@@ -24,27 +24,27 @@ export interface Finding {
 
 export interface ReconcileOptions {
   readonly onFinding: (finding: Finding) => void;
-  /** What is being walked, and how many of it are done. */
+  /** Called with the walk and its number of finished rows. */
   readonly onProgress?: (walk: string, done: number) => void;
-  /** The service's present: no account is ahead of it, and periods of limits that it lies in are those that still bind. */
+  /** The service's current time: accounts must not be ahead of it, and it selects the periods of limits that still bind. */
   readonly at?: Date;
-  /** How many rows a chunk has, about; of accounts, how many entries. */
+  /** Approximate rows per chunk; for accounts, entries per chunk. */
   readonly atOnce?: number;
 }
 
 const checks: readonly Check[] = [...ledgerChecks, ...transferChecks];
 const usuallyAtOnce = 10_000;
-/** A counter is added up from the transfers of a day or a month. */
+/** Rows per counter, whose transfers of a day or a month are summed. */
 const rowsOfACounter = 50;
-/** Above every key: rows that belong to nothing may have any. */
+/** The highest key, since rows without a parent may have any key. */
 const lastKey = '9223372036854775807';
 
 /**
- * Recomputes one institution's balances from its entries, its holds and limit counters from its transfers, and
- * whether everything that belongs together is there; tells each row that is off.
+ * Recomputes one institution's balances from its entries, and its holds and limit counters from its transfers; checks
+ * references between tables; reports each row that is off.
  *
- * Runs beside the service: it locks nothing, and goes chunk by chunk, each question one statement and so one
- * snapshot. What two chunks have to agree on is compared only as far as it never changes.
+ * Runs beside the service: it locks nothing, and walks in chunks, each check in one statement and so one snapshot. Values
+ * across two chunks are compared only as far as they never change.
  */
 export async function reconcile(
   database: Pick<Database, 'read'>,
@@ -89,7 +89,7 @@ export async function reconcile(
         after = upTo;
       }
     }
-    // Also when the core's figures came in between two chunks; then each posting is found in order.
+    // Also if an import ran between two chunks; then each posting turns out to be in order.
     if (weight !== 0n) {
       const found = (await selectOneSidedPostings(db)).map(({ postingKey: key, sum }) => ({
         check: 'posting-sum',
@@ -128,7 +128,7 @@ async function ask(
   }
 }
 
-/** Those that are named, and that there are more. */
+/** The first findings, and one more if there are others. */
 function firstOf(found: readonly Finding[], row: string): Finding[] {
   const [first] = found;
   if (first === undefined || found.length <= namedOfOneKind) return [...found];
@@ -138,16 +138,16 @@ function firstOf(found: readonly Finding[], row: string): Finding[] {
 
 interface Expected {
   readonly accountId: string;
-  /** The newest entry when the account was walked: what came later is not compared. */
+  /** The newest entry when the account was walked; later entries are not compared. */
   readonly seq: bigint;
   entries: bigint;
   sum: bigint;
 }
 
 /**
- * Whether each entry of an order is told of by exactly one event, so that who follows an account's events misses
- * none. Events are not found by their account; so they are counted off against the entries, and only an account
- * for which that does not come out is looked at entry by entry.
+ * Checks that each entry of an order has exactly one event, so that a reader of an account's events misses none. Events have
+ * no index by account, so their numbers are subtracted from those of the entries; only an account with a difference is
+ * read entry by entry.
  */
 class EventsOfAccounts {
   readonly #expected = new Map<bigint, Expected>();

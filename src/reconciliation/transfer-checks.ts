@@ -8,14 +8,14 @@ const inAccounts = (alias: string, column = 'account_key') =>
 const inTransfers = (alias: string) =>
   `${alias}.institution_id = $1 and ${alias}.transfer_key > $2 and ${alias}.transfer_key <= $3`;
 
-/** PENDING and COMPLETED, by the number under which lists have them, so that an index leads to a period's. */
+/** PENDING and COMPLETED by their list class, so that an index finds those of a period. */
 const counting = `t.list_class = any (${countingClassCodes})
              and t.created_at >= p.starts and t.created_at < p.ends`;
 
-/** Of what kind a posting's entries are when a transfer ordered it. */
+/** Kinds of entries that a transfer orders. */
 const ordered = `('TRANSFER', 'HOLD', 'RELEASE')`;
 
-/** The transfer with this key, if any. */
+/** Joins the transfer with this key, if any. */
 const transferOf = (key: string) => `
   left join lateral (
     select t.* from transfers t where t.institution_id = $1 and t.transfer_key = ${key} offset 0) t on true`;
@@ -35,7 +35,7 @@ const holdCheck = (name: string, column: 'debits_pending' | 'credits_pending', s
      group by account_key having max(account_id) is not null and sum(held) <> sum(amount)`,
   );
 
-/** An account's entries are dated no earlier than what it has seen: also a hold, by either of its two accounts. */
+/** Entries of an account never go back in time; this includes holds, on both accounts. */
 export const transferChecks: readonly Check[] = [
   holdCheck('hold-out', 'debits_pending', 'from_key'),
   holdCheck('hold-in', 'credits_pending', 'to_key'),
@@ -331,7 +331,7 @@ export const transferChecks: readonly Check[] = [
   ),
 ];
 
-/** Where the next chunk of a walk ends: null at the end. Accounts by the number of their entries, others by rows. */
+/** The end of the next chunk, null at the last one. Chunks of accounts are measured in entries, others in rows. */
 export const bounds = {
   accounts: sql(
     'check_next_accounts',
@@ -395,7 +395,7 @@ export async function selectCounterBound(
   return row && { bound: [row.limitKey, row.subjectKey, row.periodStart], rows: Number(row.count) };
 }
 
-// In the period in which a limit was laid down there may be transfers of before; and what is over binds nothing any more.
+// Transfers may precede the limit within its first period, and ended periods no longer bind.
 const uncounted = sql(
   'check_uncounted',
   `with limits as materialized (
@@ -433,7 +433,7 @@ const uncounted = sql(
    group by limit_key, subject, subject_key, period_start`,
 );
 
-/** Counters that transfers of the key range ask for, of a period that `at` lies in, and that are not there. */
+/** Missing counters of current periods for transfers of the key range. */
 export async function selectUncounted(
   db: Queryable,
   after: string,
@@ -453,7 +453,7 @@ const ahead = sql(
    where ${inAccounts('b')} and b.last_at > $4::timestamptz + $5::integer * interval '1 millisecond'`,
 );
 
-/** Accounts of the key range that a process with a clock ahead has written: their entries are dated by it until then. */
+/** Accounts of the key range that are ahead of the clock, written by a process with a clock ahead. */
 export async function selectAhead(
   db: Queryable,
   after: string,
@@ -477,8 +477,8 @@ const toldEntries = sql(
 );
 
 /**
- * Per account of the range, as it stands: how many entries an event must tell of, and the sum of their numbers; and what
- * no transfer ordered, each amount times a number made of its posting, which comes to 0 over both sides of each.
+ * Per account of the range: the number of entries that need an event, and the sum of their numbers; and a weighted sum of
+ * the amounts that no transfer ordered, which is 0 over both sides of each posting.
  */
 export async function selectToldEntries(db: Queryable, after: string, upTo: string) {
   const { rows } = await db.query<{
@@ -492,7 +492,7 @@ export async function selectToldEntries(db: Queryable, after: string, upTo: stri
   return rows.map((row) => ({ ...row, sum: BigInt(row.sum), weight: BigInt(row.weight) }));
 }
 
-/** So many rows are named where one mistake may have made any number of them; one more says that there are more. */
+/** The most rows named for one kind of finding; another line reports that there are more. */
 export const namedOfOneKind = 100;
 
 const oneSided = sql(
@@ -503,7 +503,7 @@ const oneSided = sql(
    order by e.posting_key limit ${namedOfOneKind + 1}`,
 );
 
-/** Openings and adjustments that do not sum to zero. Reads every entry: for when something is known to be off. */
+/** Openings and adjustments that do not sum to zero. Reads every entry, so it runs only if the weighted sum is off. */
 export async function selectOneSidedPostings(db: Queryable): Promise<{ postingKey: bigint; sum: string }[]> {
   return (await db.query<{ postingKey: bigint; sum: string }>(oneSided, [db.institutionId])).rows;
 }
@@ -517,7 +517,7 @@ const toldIn = sql(
      and s.seq is not null`,
 );
 
-/** The entries of orders that the range's events tell of: openings and adjustments are told of too, and not expected. */
+/** The entries named by the range's events. Those of openings and adjustments are not expected, and ignored. */
 export async function selectToldInEvents(
   db: Queryable,
   after: string,
@@ -542,7 +542,7 @@ const untold = sql(
    order by seq limit ${namedOfOneKind + 1}`,
 );
 
-/** The account's entries up to one that no event tells of, or several do. */
+/** The account's entries with no event, or with several. */
 export async function selectUntoldEntries(
   db: Queryable,
   accountKey: bigint,
