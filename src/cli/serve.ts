@@ -20,9 +20,8 @@ const stopPatienceMillis = 30_000;
 const lastWordsMillis = 1_000;
 
 /**
- * What is left of requests is collected when the heap has grown by a third, and first at 40 MB: left alone, V8 was seen
- * to let it grow to four times what is in use. What young collections copy is little: helpers cost more than they take
- * off (bench/NOTES.md).
+ * V8 collects garbage once the heap has grown by a third, and first at 40 MB; by default it grew to four times the memory in
+ * use. Young collections copy little, so their helper threads cost more than they save (bench/NOTES.md).
  */
 const heapFlags = ['--heap-growing-percent=30', '--initial-old-space-size=40', '--no-parallel-scavenge'];
 

@@ -1,6 +1,6 @@
 /**
  * The person at the institution who runs a command, as far as the operating system can tell. It is a record, not a proof:
- * docs/security.md says what it leaves open.
+ * docs/security.md lists its limits.
  */
 export interface Operator {
   /** The system user that the process runs as. */

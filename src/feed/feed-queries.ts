@@ -13,7 +13,7 @@ export interface FeedRow {
   readonly toAccount: string | null;
   readonly toSeq: bigint | null;
   readonly data: object | null;
-  /** As it stands. */
+  /** The transfer in its current state. */
   readonly transfer: {
     readonly id: string;
     readonly transferType: string | null;
@@ -29,8 +29,8 @@ export interface FeedRow {
   } | null;
 }
 
-// What may not be shown yet is the end of what was read, in this order.
-// What an event is about is looked up by key, a probe a row; an account of the institution itself is shown to nobody.
+// Events that must not be returned yet are the last ones in this order. The subject of an event is looked up by key, one
+// probe per row. Accounts of the institution itself are never returned.
 const feed = sql(
   'events_feed',
   `select ($2::bigint, $3::xid8) >= (now.epoch, now.first_unused)

@@ -10,9 +10,9 @@ export interface FeedEvent {
   readonly eventId: string;
   readonly kind: string;
   readonly at: Date;
-  /** Whom it is about; of a transfer, the member who ordered it. */
+  /** The member of the event; for a transfer, the member who ordered it. */
   readonly userId: string | null;
-  /** As the event left it. */
+  /** In the state that the event left. */
   readonly transfer: FeedTransfer | null;
   /** The accounts that it changed and the number of the change on each: an account's are 1, 2, 3 …, each once. */
   readonly accounts: readonly { readonly accountId: string; readonly sequence: bigint }[];
@@ -58,7 +58,7 @@ export async function readEvents(
   };
 }
 
-/** What a change of a transfer left it as; other kinds leave it as it stands. */
+/** The status after an event of this kind; other kinds show the current status. */
 const statusAfter: Readonly<Record<string, string>> = {
   'transfer.pending': 'PENDING',
   'transfer.completed': 'COMPLETED',

@@ -1,10 +1,10 @@
 import { pendingClasses } from '../ledger/index.ts';
 import { type Queryable, sql } from '../storage/index.ts';
 
-/** Which of an account's transactions a page wants; null: open, or not asked. */
+/** The range of a page; null means open, or not requested. */
 export interface HistoryWanted {
   readonly accountKey: bigint;
-  /** Who asks; null for a client, who sees every transfer of the institution. */
+  /** The calling member; null for a client, which sees every transfer of the institution. */
   readonly asking: { readonly personKey: bigint; readonly userKey: bigint } | null;
   readonly start: Date | null;
   readonly end: Date | null;
@@ -56,9 +56,8 @@ const pendingBranches = pendingClasses
   )
   .join(' union all');
 
-// One statement and so one moment: what posts meanwhile is neither told twice nor left out of a page. The last of the
-// entries looked at is told as well, whatever it is, for the next page to go on from.
-// Each other end of the page's transfers is looked up once.
+// One statement, so one snapshot: a transfer that posts meanwhile appears exactly once. The last entry read is returned even
+// if it is no transaction, so that the next page continues there. Each counterparty of the page is looked up once.
 const history = sql(
   'accounts_history',
   `with page as materialized (

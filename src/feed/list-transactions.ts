@@ -15,36 +15,36 @@ export const transactionTypes = [
 ] as const;
 type TransactionType = (typeof transactionTypes)[number];
 
-/** What happened on an account, as its holder sees it: amounts are minor units of `currency`, what is owed is positive. */
+/** A transaction of an account as its holder sees it. Amounts are minor units of `currency`; a debt is positive. */
 export interface Transaction {
-  /** Of one account; the same while pending and once posted. */
+  /** Unique on the account; the same while pending and once posted. */
   readonly id: string;
   readonly at: Date;
   readonly type: TransactionType;
   readonly description: string;
   readonly currency: string;
-  /** What it adds to the balance. */
+  /** The change of the balance. */
   readonly amountMinor: bigint;
   /** The balance after it; null while pending. */
   readonly balanceMinor: bigint | null;
   readonly pending: boolean;
   readonly credit: boolean;
-  /** Null where there is none, or the caller may not see it. */
+  /** Null if there is none, or the caller may not see it. */
   readonly transferId: string | null;
-  /** The line that the order of the transfer had. */
+  /** The memo of the order. */
   readonly memo: string | null;
-  /** The transfer that this one takes back; null where there is none, or the caller may not see it. */
+  /** The transfer that this one reverses; null if there is none, or the caller may not see it. */
   readonly reverses: string | null;
-  /** The transfer by which the institution took this one back; null likewise. */
+  /** The transfer by which the institution reversed this one; null if there is none, or the caller may not see it. */
   readonly reversedBy: string | null;
-  /** The other end of a transfer; null where no transfer is behind it. */
+  /** The other end of a transfer; null for other transactions. */
   readonly counterparty: Counterparty | null;
 }
 
 export interface Counterparty {
-  /** The PRIMARY holder: in full where the caller may see the account, else the first name and an initial. */
+  /** The PRIMARY holder: in full if the caller may see the account, else the first name and an initial. */
   readonly name: string | null;
-  /** Null for who was paid from an account that is not theirs to see. */
+  /** Null for a payee who may not see the source account. */
   readonly accountId: string | null;
 }
 
@@ -60,12 +60,12 @@ export interface HistoryDeps {
 }
 
 /**
- * What happened on an account: first what is held for pending transfers from it, then what was posted, each newest
- * first. A transfer is there once: pending while it is, posted when it has, not at all when it failed. The position is
- * 0, time in milliseconds and key of a pending one, or 1, the number of a posted one and 0.
+ * Returns the transactions of an account: first the holds of pending transfers from it, then the posted ones, each newest
+ * first. A transfer appears once, pending or posted, and not at all if it failed. A position is 0, time in milliseconds
+ * and key of a pending one; or 1, number of a posted one and 0.
  *
- * Problems: `not_found` for an account that is not there, or not the caller's to see; `invalid_request` for a period
- * that ends before it starts.
+ * Throws Problem `not_found` for an account that does not exist or that the caller may not see, and `invalid_request` for a
+ * period that ends before it starts.
  */
 export async function listTransactions(
   { database, institution }: HistoryDeps,
@@ -126,8 +126,8 @@ function toTransaction(row: HistoryRow, { category, currency }: FoundAccount): T
 }
 
 /**
- * A statement names the third party (12 CFR 1005.9(b)(1)(v)), so each side gets a name. Who sees the transfer knows both of its
- * accounts by it; a payee sees no account of the payer.
+ * A statement names the third party (12 CFR 1005.9(b)(1)(v)), so each side gets a name. A caller who sees the
+ * transfer sees both of its accounts; a payee does not see the payer's account.
  */
 function counterpartyOf(row: HistoryRow): Counterparty | null {
   const { otherAccountId, otherIsSeen, otherFirstName, otherLastName, transferId } = row;

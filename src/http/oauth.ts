@@ -35,7 +35,7 @@ export const refusal = (error: string, error_description: string) => ({
 });
 
 export const unknownClient: ResponseDescription = {
-  description: 'The client is unknown or did not prove who it is.',
+  description: 'The client is unknown, or its authentication failed.',
   headers: { 'WWW-Authenticate': 'How a client may authenticate.' },
   schema: OAuthErrorDocument,
   examples: { invalid_client: refusal('invalid_client', 'The client or its secret is wrong.') },

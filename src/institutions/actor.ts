@@ -1,8 +1,8 @@
 import type { InstitutionId } from '../storage/index.ts';
 
 /**
- * Who acts. A client token acts for its institution within its scopes, a member token for one user.
- * Which of the two it is stands in the token's own claim `token_use` and is never inferred.
+ * The acting party. A client token acts for its institution within its scopes, a member token for one user. The token's
+ * claim `token_use` names the kind; it is never inferred.
  */
 export type Actor = ClientActor | MemberActor;
 

@@ -1,6 +1,6 @@
 import { addDays, instantOf, type LocalDate, type LocalTime, localDate, weekday } from './time-zone.ts';
 
-/** When an institution processes what is not instant. */
+/** The days on which an institution processes transfers that are not instant. */
 export interface BusinessCalendar {
   /** IANA name. */
   readonly timeZone: string;

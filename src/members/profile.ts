@@ -78,7 +78,7 @@ export function toProfile(user: User, addressed: Membership | undefined, now: Da
   const membership =
     addressed ??
     user.memberships.toSorted((a, b) => userRoles.indexOf(a.role) - userRoles.indexOf(b.role))[0];
-  if (membership === undefined) throw new Error('members: who belongs to no membership has no profile');
+  if (membership === undefined) throw new Error('members: a user without a membership has no profile');
   const locked = user.lockedByOperator || (user.lockedUntil !== null && user.lockedUntil > now);
   return {
     userId: user.userId,

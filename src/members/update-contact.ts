@@ -65,7 +65,7 @@ export async function updateContact(
       const data = { before: contactOf(before), after: contactOf(after) };
       const event = { kind: 'member.contact_changed', subjectKey: before.userKey, data } as const;
       await appendEvents(tx, [event], at);
-      // The event has the values. The audit keeps who changed which fields, for longer, and so without personal data.
+      // The event has the values. Audit entries are kept longer, so they have the actor and the names of the fields only.
       const fields = [
         ...(newEmail === undefined ? [] : ['emailAddress']),
         ...(newPhone === undefined ? [] : [`phoneNumber ${newPhone.phoneType}`]),

@@ -13,7 +13,7 @@ export interface Check {
   readonly statement: Statement;
 }
 
-/** A check whose statement has its name. */
+/** A check, with a statement named after it. */
 export function check(walk: Check['walk'], name: string, text: string): Check {
   return { name, walk, statement: sql(`check_${name.replaceAll('-', '_')}`, text) };
 }

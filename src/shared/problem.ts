@@ -1,9 +1,9 @@
 import type { FailureCode } from './failure-codes.ts';
 
 /**
- * What is told to a caller when a request cannot be served: one family of error, thrown where a request or a
- * state is broken, and turned into an RFC 9457 document by http/problems.ts, which alone knows status numbers.
- * Expected outcomes of business (a transfer declined for funds) are values and not thrown.
+ * The codes of problems: errors that are thrown for an invalid request or state. http/problems.ts, which alone knows status
+ * numbers, turns them into RFC 9457 documents. Expected business outcomes, such as a transfer declined for insufficient
+ * funds, are values and are not thrown.
  */
 export type ProblemCode =
   // the request as such
@@ -16,7 +16,7 @@ export type ProblemCode =
   | 'unsupported_media_type'
   | 'headers_too_large'
   | 'request_timeout'
-  // who asks
+  // the caller
   | 'missing_token'
   | 'invalid_token'
   | 'insufficient_scope'
@@ -24,7 +24,7 @@ export type ProblemCode =
   | 'client_token_required'
   | 'member_token_required'
   | 'too_many_requests'
-  // what is asked for
+  // the requested object
   | 'not_found'
   | 'member_not_found'
   | 'identity_mismatch'

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { Problem } from '../shared/problem.ts';
 
-/** PostgreSQL's own codes for what this service reacts to (appendix A of its manual). */
+/** PostgreSQL's error codes that the service handles (appendix A of its manual). */
 export const sqlState = {
   uniqueViolation: '23505',
   deadlockDetected: '40P01',
@@ -70,7 +70,7 @@ export function isLockedOut(error: unknown): boolean {
   return state === sqlState.lockNotAvailable || state === sqlState.deadlockDetected;
 }
 
-/** Somebody else holds what this transaction needs; it was rolled back, and may succeed when tried again. */
+/** Another transaction holds a lock that this one needs. It was rolled back, and may succeed if repeated. */
 export function lockedOut(cause: unknown): Problem {
   return new Problem('overloaded', 'Another change of the same record took too long. Nothing was written.', {
     cause,

@@ -44,8 +44,8 @@ export function connectionsWith(headers: Readonly<Record<string, string>>) {
     },
 
     /**
-     * Requests that were sent without a wait for the responses are served one after another, as who sent them so must be able
-     * to rely on (RFC 9112, section 9.3.2): a transfer may spend what the one before brings in. When the connection ends,
+     * Requests that were sent without a wait for the responses are served one after another, in the order sent (RFC 9112,
+     * section 9.3.2): a transfer may spend the money of the one before it. When the connection ends,
      * those whose turn has not come are not served.
      */
     inTurn(request: IncomingMessage, serve: () => void): void {

@@ -7,7 +7,7 @@ transfers.</p>
 <ul>
 <li><a href="/docs">API reference</a>: read about every operation, and try it</li>
 <li><a href="/openapi.json">openapi.json</a>: the same for programs (OpenAPI 3.1)</li>
-<li><a href="/problems">Problems</a>: what each error code means, and what to do</li>
+<li><a href="/problems">Problems</a>: the meaning of each error code, and the next step</li>
 </ul>`;
 
 export const rootPage: Page = {

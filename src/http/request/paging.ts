@@ -92,7 +92,7 @@ function decode(text: string, listRequest: ListRequest, words: number): Position
   return position;
 }
 
-/** Leaves out the caller and the limit: authority is checked on each page, whatever the position. */
+/** Leaves out the caller and the limit: authority is checked on each page, for any position. */
 function digest({ actor, url, query }: ListRequest): Buffer {
   const { limit: _, after: __, ...filters } = query;
   const names = Object.keys(filters).sort();

@@ -19,7 +19,7 @@ export const readEvents = operation({
   responses: {
     200: {
       description: 'Events, oldest first.',
-      headers: { Link: '`<…>; rel="next"`: what comes after these. Always there.' },
+      headers: { Link: '`<…>; rel="next"`: the position after these events. Always present.' },
       schema: Type.Array(Event),
       examples: {
         two: { value: [transferEventExample, memberEventExample] },
