@@ -39,7 +39,7 @@ const kindOfType: Readonly<Record<string, string>> = {
 };
 
 /** A call whose statement only its callers know; each of them names a row type that this test cannot match. */
-const mostUnmatchedCalls = 12;
+const mostUnmatchedCalls = 2;
 
 /** Columns that may be null in their table or behind an outer join, and never are in this statement, for a reason that its text does not show. */
 const neverNull: ReadonlySet<string> = new Set([
@@ -193,7 +193,10 @@ function faultsOfMember({ kinds, isOptional }: Member, column: Column | undefine
 }
 
 test('the columns of every statement have the names and kinds of the row type of the calls that send it', (context) => {
-  const unmatched = calls.filter((call) => call.statements === undefined || call.members === undefined);
+  // A call that passes on its caller's statement and row type, or whose rows no code reads, has nothing to compare.
+  const unmatched = calls.filter(({ statements, members }) =>
+    statements === undefined ? members !== undefined && members.length > 0 : members === undefined,
+  );
   assert.deepEqual(calls.flatMap(faultsOf), []);
   const compared = calls.length - unmatched.length;
   context.diagnostic(
