@@ -4,8 +4,26 @@
  * Invariants: a person is registered once; a member sees and changes only themselves; every change of contact leaves an
  * event with the old and the new value.
  */
+
+export {
+  insertLogin,
+  type StandingChange,
+  selectPasswordRules,
+  selectUserByName,
+  updateCredentials,
+  updateStanding,
+} from './credential-queries.ts';
 export { findUser } from './find-user.ts';
 export { getProfile } from './get-profile.ts';
+export {
+  admitLogin,
+  countFailedLogin,
+  type LoginRow,
+  maxFailedLogins,
+  replacePassword,
+  selectLogin,
+  selectLoginOf,
+} from './login-queries.ts';
 export {
   type Profile,
   phoneTypes,
@@ -17,3 +35,4 @@ export { selectUserId } from './queries.ts';
 export { type Registration, registerMember } from './register-member.ts';
 export { forgetRegistrationTries } from './registration-tries.ts';
 export { type ContactChange, updateContact } from './update-contact.ts';
+export { isFoundByEmail, selectUnverifiedEmail, verifyEmailByCode } from './verified-email-queries.ts';

@@ -386,7 +386,7 @@ describe('indistinguishable login failures', () => {
       await login(username, password, { ...auth(), passwords, database: recording(auth().database, work) });
       seen.set(kind, work);
     }
-    const expected = ['auth_client', 'auth_login', 'hash', 'auth_count_failed_login'];
+    const expected = ['auth_client', 'members_login', 'hash', 'members_count_failed_login'];
     for (const [kind, work] of seen) assert.deepEqual(work, expected, kind);
 
     // Each moved the end of the write-ahead log, which only a flushed commit does.

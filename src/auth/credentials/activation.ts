@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { appendAudit, appendEvents, type Origin } from '../../events/index.ts';
 import type { ClientActor } from '../../institutions/index.ts';
+import { selectPasswordRules, selectUserByName, updateCredentials } from '../../members/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import { type InstitutionId, isUniqueViolation, type Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
@@ -12,7 +13,6 @@ import {
   selectActivation,
   upsertActivation,
 } from './activation-queries.ts';
-import { selectPasswordRules, selectUserByName, updateCredentials } from './credential-queries.ts';
 import { newCode, readCode } from './one-time-codes.ts';
 import { checkNewPassword } from './passwords.ts';
 import { checkNewUsername } from './usernames.ts';

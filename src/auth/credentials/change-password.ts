@@ -1,10 +1,9 @@
 import { appendAudit, appendEvents, type Origin } from '../../events/index.ts';
 import type { MemberActor } from '../../institutions/index.ts';
+import { type LoginRow, replacePassword, selectLoginOf, selectPasswordRules } from '../../members/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { AuthDeps } from '../deps.ts';
-import { type LoginRow, replacePassword, selectLoginOf } from '../sign-in/login-queries.ts';
 import { backoffKeyOf, countWrongPassword, signInRefusal } from '../sign-in/wrong-passwords.ts';
-import { selectPasswordRules } from './credential-queries.ts';
 import { checkNewPassword } from './passwords.ts';
 
 interface Replacement {

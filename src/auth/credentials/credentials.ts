@@ -1,6 +1,4 @@
 import { type AuditAction, appendAudit, appendEvents, type Origin } from '../../events/index.ts';
-import type { InstitutionId } from '../../storage/index.ts';
-import type { AuthDeps } from '../deps.ts';
 import {
   insertLogin,
   type StandingChange,
@@ -8,7 +6,9 @@ import {
   selectUserByName,
   updateCredentials,
   updateStanding,
-} from './credential-queries.ts';
+} from '../../members/index.ts';
+import type { InstitutionId } from '../../storage/index.ts';
+import type { AuthDeps } from '../deps.ts';
 import { checkNewPassword } from './passwords.ts';
 
 type CredentialDeps = Pick<AuthDeps, 'database' | 'clock' | 'passwords'>;

@@ -1,21 +1,23 @@
 import { timingSafeEqual } from 'node:crypto';
 import { appendAudit, appendEvents, type Origin } from '../../events/index.ts';
 import type { Actor, ClientActor } from '../../institutions/index.ts';
+import {
+  isFoundByEmail,
+  selectUnverifiedEmail,
+  selectUserByName,
+  verifyEmailByCode,
+} from '../../members/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import { type InstitutionId, isUniqueViolation, sqlStateOf, type Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { Vault } from '../keys/vault.ts';
 import { acknowledgeCode, type CodeKind, type HandoverRequest, handOverCode } from './code-handover.ts';
-import { selectUserByName } from './credential-queries.ts';
 import {
   countFailedEmailCode,
   deleteEmailCode,
   type EmailCodeRow,
-  isFoundByEmail,
   selectEmailCode,
-  selectUnverifiedEmail,
   upsertEmailCode,
-  verifyEmailByCode,
 } from './email-code-queries.ts';
 import { newCode, readCode } from './one-time-codes.ts';
 

@@ -1,8 +1,8 @@
 import { appendAudit } from '../../events/index.ts';
+import { admitLogin, type LoginRow, selectLogin } from '../../members/index.ts';
 import { auditedNameHash } from '../clients/audited-name.ts';
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
-import { admitLogin, type LoginRow, selectLogin } from '../sign-in/login-queries.ts';
 import { networkOf } from '../sign-in/network.ts';
 import { backoffKeyOf, countWrongPassword, signInRefusal } from '../sign-in/wrong-passwords.ts';
 import { OAuthError, type RefusalFacts } from '../tokens/oauth-error.ts';

@@ -1,8 +1,8 @@
 import { appendAudit, appendEvents, type Origin } from '../../events/index.ts';
+import { countFailedLogin, type LoginRow, maxFailedLogins } from '../../members/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import { foldUsername } from '../credentials/usernames.ts';
 import type { AuthDeps } from '../deps.ts';
-import { countFailedLogin, type LoginRow, maxFailedLogins } from './login-queries.ts';
 
 const triesInARow = 5;
 const firstLockMillis = 15 * 60 * 1000;

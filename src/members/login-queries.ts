@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '../../storage/index.ts';
+import { type Queryable, sql } from '../storage/index.ts';
 
 export interface LoginRow {
   readonly userKey: bigint;
@@ -28,11 +28,11 @@ const logins = `
 
 // The index folds by the database's locale, which may equate more letters; the second comparison folds ASCII only.
 const login = sql(
-  'auth_login',
+  'members_login',
   `${logins} where u.institution_id = $1 and u.username_lower = lower($2)
      and lower(u.username collate "C") = lower($2 collate "C")`,
 );
-const loginOf = sql('auth_login_of', `${logins} where u.institution_id = $1 and u.user_key = $2`);
+const loginOf = sql('members_login_of', `${logins} where u.institution_id = $1 and u.user_key = $2`);
 
 export async function selectLogin(db: Queryable, username: string): Promise<LoginRow | undefined> {
   return (await db.query<LoginRow>(login, [db.institutionId, username])).rows[0];
@@ -45,7 +45,7 @@ export async function selectLoginOf(db: Queryable, userKey: bigint): Promise<Log
 // One statement, so that each of several simultaneous tries is counted once. During a lock nothing is counted. If no user
 // is counted, a message in the database's log makes the commit as durable, and so as slow, as a counted one.
 const countFailure = sql(
-  'auth_count_failed_login',
+  'members_count_failed_login',
   `with counted as (
      update users
      set failed_logins = failed_logins + 1,
@@ -84,7 +84,7 @@ const maySignIn = `
      and active and not locked_by_operator and (locked_until is null or locked_until <= $3)`;
 
 const admit = sql(
-  'auth_admit_login',
+  'members_admit_login',
   `update users set failed_logins = 0, locked_until = null, password_hash = $5
    ${maySignIn}`,
 );
@@ -100,7 +100,7 @@ export async function admitLogin(
 }
 
 const replace = sql(
-  'auth_replace_password',
+  'members_replace_password',
   `update users
    set failed_logins = 0, locked_until = null, password_hash = $5, token_epoch = token_epoch + 1
    ${maySignIn}`,

@@ -1,8 +1,8 @@
-import { type Queryable, sql } from '../../storage/index.ts';
-import { maxFailedLogins } from '../sign-in/login-queries.ts';
+import { type Queryable, sql } from '../storage/index.ts';
+import { maxFailedLogins } from './login-queries.ts';
 
 const passwordRules = sql(
-  'auth_password_rules',
+  'members_password_rules',
   `select i.password_min_length as min_length,
           array_remove(array[i.name, i.code, p.first_name, p.last_name, p.email, u.email], null)
             || array(select c.member_number from customer_persons cp
@@ -28,7 +28,7 @@ export async function selectPasswordRules(
 }
 
 const setCredentials = sql(
-  'auth_set_credentials',
+  'members_set_credentials',
   `update users
    set username = coalesce($3, username), password_hash = $4, failed_logins = 0, locked_until = null,
        token_epoch = token_epoch + 1
@@ -51,7 +51,7 @@ export async function updateCredentials(
 }
 
 const setStanding = sql(
-  'auth_set_standing',
+  'members_set_standing',
   `update users
    set active = coalesce($3, active), locked_by_operator = coalesce($4, locked_by_operator),
        failed_logins = case when $4 is false and failed_logins < ${maxFailedLogins} then 0 else failed_logins end,
@@ -76,7 +76,7 @@ export async function updateStanding(
 }
 
 const newLogin = sql(
-  'auth_insert_login',
+  'members_insert_login',
   `insert into users (institution_id, user_id, person_key, email, username, password_hash, active,
                       locked_by_operator, created_at, verified_email, email_verified_by)
    select $1, $2, p.person_key, $4, $5, $6, $7, $8, $9,
@@ -88,7 +88,7 @@ const newLogin = sql(
    returning user_key`,
 );
 const copyPhone = sql(
-  'auth_copy_phone',
+  'members_copy_phone',
   `insert into user_phones (institution_id, user_key, phone_type, phone_number)
    select p.institution_id, $2, p.phone_type, p.phone_number from persons p
    where p.institution_id = $1 and p.person_id = $3 and p.phone_number is not null`,
@@ -119,7 +119,7 @@ export async function insertLogin(
 }
 
 const userByName = sql(
-  'auth_user_by_name',
+  'members_user_by_name',
   `select user_key, user_id, username from users
    where institution_id = $1
      and (username_lower = lower($2) and lower(username collate "C") = lower($2 collate "C") or user_id = $2)`,
