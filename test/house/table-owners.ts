@@ -77,5 +77,3 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   loan_payments: { owner: 'transfers' },
 };
 
-/** Breaches that stand today. The list only shrinks. */
-export const notMendedYet: readonly string[] = [];
