@@ -76,4 +76,3 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   contribution_limits: { owner: 'transfers' },
   loan_payments: { owner: 'transfers' },
 };
-
