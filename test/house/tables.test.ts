@@ -29,15 +29,16 @@ const uses: readonly Use[] = [
   }),
 ];
 
-/** Found by the words before a table's name; comments are left out. */
+/** Found by the words before a table's name, or by its quoted name in a file of queries, where a template inserts it. Comments are left out. */
 function usesOf(file: string, module: string): Use[] {
   const text = readFileSync(path.join(root, file), 'utf8').replace(/^\s*(?:\/\/|\/?\*|--).*$/gm, '');
   const found = text.matchAll(
-    /\b(insert into|delete from|update|merge into|truncate|from|join|using)\s+(?:only\s+)?(?:public\.)?(\w+)/gi,
+    /\b(insert into|delete from|update|merge into|truncate|from|join|using)\s+(?:only\s+)?(?:public\.)?(\w+)|'(\w+)'/gi,
   );
-  return [...found].flatMap(([, word = '', table = '']) => {
-    const writes = !/^(?:from|join|using)$/i.test(word);
-    return table in tableOwners ? [{ file, module, table, writes }] : [];
+  return [...found].flatMap(([, word = '', named, quoted]) => {
+    const table = named ?? (file.endsWith('queries.ts') ? quoted : undefined) ?? '';
+    const writes = /^(?:insert|delete|update|merge|truncate)/i.test(word);
+    return Object.hasOwn(tableOwners, table) ? [{ file, module, table, writes }] : [];
   });
 }
 
