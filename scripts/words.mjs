@@ -15,7 +15,7 @@ import { faultOf } from './words/fragments.mjs';
 import { countWords, findHeadless, proseOf } from './words/headless.mjs';
 
 /** Clauses per 1,000 words; for the names of tests, how many may be no whole sentence. */
-const limits = { comments: 3.0, docs: 1.5, texts: 1.5, testNames: 0 };
+const limits = { comments: 1.5, docs: 1.5, texts: 1.5, testNames: 0 };
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
