@@ -185,8 +185,8 @@ export async function openAppContext(
 }
 
 /**
- * The desk that transfers are brought to, on connections for its batches alone, with the settings that keep their plans good
- * on tables analysed while empty.
+ * Opens the desk that settles transfers, with connections for its batches only. Their settings keep plans good on tables that
+ * were analyzed while empty.
  */
 export function openDesk(
   {

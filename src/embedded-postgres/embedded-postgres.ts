@@ -31,11 +31,11 @@ import {
 } from './server-user.ts';
 
 export interface EmbeddedPostgres {
-  /** As the cluster's superuser and owner of the database, over a unix socket that only this user can reach. */
+  /** Connects as the cluster's superuser, over a unix socket that only this user can reach. */
   readonly connection: SocketConnection;
-  /** Why no institution but a demo may be kept here, in one sentence; undefined when any may. */
+  /** The reason why this database may hold demo institutions only, in one sentence; undefined if it may hold any. */
   readonly demoOnly: string | undefined;
-  /** Fast shutdown; of a borrowed one only when nobody else uses it. Idempotent. */
+  /** Fast shutdown. Leaves a borrowed server running while other processes use it. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -57,19 +57,18 @@ const database = 'sharedraft';
 const port = 5432;
 const startPatienceMillis = 30_000;
 const stopPatienceSeconds = 20;
-/** How long a running server may take to accept a connection or to respond to a question about itself. */
+/** Time for a running server to accept a connection, or to respond to a query about itself. */
 const probeMillis = 5_000;
-/** A socket's path may have 107 bytes, on macOS 103, with its name in it. */
+/** The path of a socket, with its name, may have 107 bytes; on macOS 103. */
 const longestSocketFolder = 88;
-/** Folders of a server whose own place is closed to its user, when the service runs as root. */
+/** Parent of the server's folder if the service runs as root and the data folder is closed to the server's user. */
 const rootsFolder = '/var/lib/sharedraft';
-/** Held by the one service that owns the cluster, for as long as it runs. */
+/** The one service that owns the cluster holds this lock while it runs. */
 const ownerLock = 7_305_101;
 
 /**
- * Starts the embedded PostgreSQL in `dataDir` and keeps it running: if it dies it is brought back. One service owns
- * a data folder; a second one gets a DatabaseStartError. A database that outlived its service (kill -9) is found by
- * connecting and taken over.
+ * Starts the embedded PostgreSQL in `dataDir`, and starts it again if it ends. One service owns a data folder; a second one
+ * gets DatabaseStartError. A server that outlived its service (kill -9) is found by connecting to it, and taken over.
  */
 export async function ownEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const cluster = await startCluster(options);
@@ -118,8 +117,8 @@ export async function ownEmbeddedPostgres(options: EmbeddedOptions): Promise<Emb
 }
 
 /**
- * For a command: uses the running database, or starts it for the time of the command. The last to use it stops it,
- * whoever started it: that one may have been interrupted, or may have gone before another command was done.
+ * For a command: uses the running server, or starts one for the time of the command. The last user stops it, since the
+ * command that started it may have ended or been interrupted earlier.
  */
 export async function borrowEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const cluster = await startCluster(options);
@@ -137,7 +136,7 @@ async function startCluster(options: EmbeddedOptions): Promise<Cluster> {
   try {
     await refuseFolderOfOthers(options.dataDir);
     await mkdir(options.dataDir, { recursive: true, mode: 0o755 });
-    // Another user may have made it in between, where every user can, as in /tmp.
+    // In a folder like /tmp, another user may have created it meanwhile.
     await refuseFolderOfOthers(options.dataDir);
     const home = await realpath(options.dataDir);
     const lockFile = path.join(home, 'database.lock');
@@ -152,8 +151,8 @@ async function startCluster(options: EmbeddedOptions): Promise<Cluster> {
 }
 
 /**
- * Decides where the cluster stands and as whom it runs. When the data folder is closed to the server's user, the cluster
- * stands elsewhere and a note in the folder says where. Only under the lock.
+ * Chooses the folder and the user of the server. If the data folder is closed to the server's user, the cluster is elsewhere,
+ * and a note in the data folder has its path. The caller holds the lock.
  */
 async function prepareCluster(home: string, lockFile: string): Promise<Cluster> {
   const noted = await readNote(home, 'database-is-in');
@@ -179,8 +178,8 @@ async function choosePlace(home: string, user: ServerUser | undefined): Promise<
 }
 
 /**
- * Private, since whoever can open the socket is superuser. It stands beside the cluster, where no other user can make a
- * folder of its name. When that path is too long for a socket, a folder with a random name is made and noted.
+ * The folder of the socket. It is private, since any user who can open the socket is superuser. It stands beside the cluster,
+ * where no other user can create it. If that path is too long for a socket, a folder with a random name is created and noted.
  */
 async function prepareSocketFolder(
   home: string,
@@ -208,7 +207,7 @@ function shortTemporaryFolder(): string {
   return os.tmpdir().length <= room ? os.tmpdir() : '/tmp';
 }
 
-/** Root gives the folder to the server's user; a link of that name is not followed. */
+/** Gives the folder to the server's user if this process is root. A symbolic link is not followed. */
 async function givePrivateFolder(folder: string, user: ServerUser | undefined): Promise<string> {
   const found = await lstat(folder);
   const isOurs = [user?.uid, process.getuid?.()].includes(found.uid);
@@ -241,7 +240,7 @@ async function writeNote(home: string, name: string, folder: string): Promise<vo
   await writeFile(path.join(home, name), `${folder}\n`);
 }
 
-/** Starts the server where none runs. Only under the lock. */
+/** Starts the server unless one runs. The caller holds the lock. */
 async function ensureRunning(cluster: Cluster, options: EmbeddedOptions): Promise<void> {
   if (await isRunning(cluster)) return;
   try {
@@ -255,7 +254,7 @@ async function ensureRunning(cluster: Cluster, options: EmbeddedOptions): Promis
   }
 }
 
-/** Proven by connecting and asking, never by a process number alone: numbers are reused. */
+/** Proves it by a connection and a query, since process numbers are reused. */
 async function isRunning(cluster: Cluster): Promise<boolean> {
   const client = newClient(cluster, 'postgres', probeMillis);
   try {
@@ -269,7 +268,7 @@ async function isRunning(cluster: Cluster): Promise<boolean> {
   }
 }
 
-/** Made under another name and renamed when complete: a cluster that was begun and not finished is never used. */
+/** Creates the cluster under another name and renames it when complete, so that an unfinished one is never used. */
 async function initializeOnce(cluster: Cluster, options: EmbeddedOptions): Promise<void> {
   if (await exists(cluster.folder)) return;
   options.log('database_initializing');
@@ -297,16 +296,16 @@ async function initializeOnce(cluster: Cluster, options: EmbeddedOptions): Promi
 }
 
 /**
- * What the server may keep in its own memory: an eighth of the machine's, or of what a container allows (0 or nothing where there
- * is no such limit); the service is here as well. What nobody needs is never touched. With too little, each transfer reads its
- * pages again from the kernel (ADR 12).
+ * Shared buffers of the server: an eighth of the memory of the machine or the container, since the service needs memory too.
+ * Unused buffers are never touched. With too few, each transfer reads its pages from the kernel again (ADR 12). A container
+ * limit of 0 or undefined means no limit.
  */
 export function sharedMegabytes(machineBytes: number, allowedBytes = 0): number {
   const bytes = allowedBytes > 0 ? Math.min(machineBytes, allowedBytes) : machineBytes;
   return Math.min(4_096, Math.max(256, Math.floor(bytes / 8 / 2 ** 20)));
 }
 
-/** The server's own user opens the log: root must open nothing whose name that user controls. */
+/** The server's user opens the log, since root must not open a file whose name that user controls. */
 const appendToLog = 'log=$1; shift; exec "$@" </dev/null >>"$log" 2>&1';
 
 async function startServer(cluster: Cluster): Promise<void> {
@@ -318,7 +317,7 @@ async function startServer(cluster: Cluster): Promise<void> {
     max_connections: '100',
     shared_buffers: `${sharedMegabytes(os.totalmem(), process.constrainedMemory())}MB`,
     max_wal_size: '2GB',
-    // What was promised to be written is on the disk.
+    // A commit returns only after its data is on the disk.
     fsync: 'on',
     synchronous_commit: 'on',
     full_page_writes: 'on',
@@ -347,7 +346,7 @@ async function startServer(cluster: Cluster): Promise<void> {
       if (state === 'ended') break;
       if (Date.now() > deadline) break;
     }
-    // After a kill -9 the old server's children may hold its memory for a moment.
+    // After kill -9, the old server's children may hold its shared memory for a moment.
     const said = await tailOfLog(cluster);
     if (Date.now() > deadline || !mentionsOldServer(said)) {
       throw new Error(`PostgreSQL did not start: ${lastComplaint(said) ?? `see ${logFileOf(cluster)}`}`);
@@ -381,7 +380,7 @@ async function takeOwnership(cluster: Cluster, options: EmbeddedOptions): Promis
   return client;
 }
 
-/** By whoever has a session; an owner always has one. */
+/** True if any process has a session; an owner always has one. */
 async function isUsed(cluster: Cluster): Promise<boolean> {
   const client = newClient(cluster, 'postgres');
   try {
@@ -399,8 +398,8 @@ async function isUsed(cluster: Cluster): Promise<boolean> {
 }
 
 /**
- * Fast shutdown: no new connections, running transactions rolled back, everything written. The server's own user stops it,
- * so that a forged process number in its folder reaches none of root's processes.
+ * Fast shutdown: refuses connections, rolls back transactions, writes everything. It runs as the server's user, so that a
+ * forged process number in the folder cannot stop a process of root.
  */
 async function stopServer(cluster: Cluster): Promise<void> {
   if (!(await isRunning(cluster))) return;
@@ -415,7 +414,7 @@ async function stopServer(cluster: Cluster): Promise<void> {
   if (code !== 0) throw new DatabaseStartError('The embedded PostgreSQL did not stop in time.');
 }
 
-/** Bounded in time: a server that is silent must not hold the lock, and with it each later start. */
+/** Bounded in time, so that a silent server does not hold the lock against later starts. */
 function newClient(cluster: Cluster, name: string, queryMillis = startPatienceMillis): pg.Client {
   const client = new pg.Client({
     ...connectionOf(cluster),
@@ -431,7 +430,7 @@ function connectionOf(cluster: Cluster): SocketConnection {
   return { host: cluster.socketFolder, port, user: 'postgres', database };
 }
 
-/** As the server's user, in a session of its own: Ctrl-C at the terminal is for the service, which finishes its work first. */
+/** Runs as the server's user in a session of its own, so that Ctrl-C reaches only the service, which finishes its work first. */
 function asServer(cluster: Cluster): SpawnOptions {
   return {
     cwd: path.dirname(cluster.folder),
@@ -441,7 +440,7 @@ function asServer(cluster: Cluster): SpawnOptions {
   };
 }
 
-/** Runs a program to its end; `output` is what it wrote, to either stream. */
+/** Runs a program to its end. `output` has both of its streams. */
 async function runAsServer(
   cluster: Cluster,
   program: string,
@@ -462,7 +461,7 @@ async function runAsServer(
   return { code, output };
 }
 
-/** What is in the folder belongs to the server's user, and is removed as that user. */
+/** Removes the folder as the server's user, who owns its files. */
 async function removeFolder(cluster: Cluster, folder: string): Promise<void> {
   if (cluster.user === undefined) return rm(folder, { recursive: true, force: true });
   if (!(await exists(folder))) return;
@@ -509,14 +508,14 @@ async function exists(folder: string): Promise<boolean> {
   );
 }
 
-/** One clear sentence for what people really meet: a full disk, a folder that may not be written. */
+/** One sentence for common causes: a full disk, a folder without write permission. */
 function explain(error: unknown, dataDir: string): Error {
   if (error instanceof DatabaseStartError) return error;
   const text = error instanceof Error ? error.message : String(error);
   if (/ENOSPC|No space left/i.test(text)) {
     return new DatabaseStartError(`The disk that holds ${dataDir} is full.`, error);
   }
-  // Of a folder on a read-only file system Node says that it is not there.
+  // Node reports ENOENT for a new folder on a read-only file system.
   if (/EACCES|EPERM|EROFS|ENOENT.*, mkdir|Permission denied|Read-only file system/i.test(text)) {
     return new DatabaseStartError(
       `The folder ${dataDir} cannot be written. Set DATA_DIR to one that can.`,

@@ -12,8 +12,8 @@ const platforms: Readonly<Record<string, string>> = {
 };
 
 /**
- * The folder that holds bin/, lib/ and share/ of the platform's npm package. When the server's user cannot reach the
- * package, because a folder above is closed to others, a copy of it is made under `copyTo` once.
+ * The folder with bin/, lib/ and share/ of the platform's npm package. If the server's user cannot reach the package, it is
+ * copied to `copyTo` once.
  */
 export async function locateBinaries(user: ServerUser | undefined, copyTo: string): Promise<string> {
   const name = platforms[`${process.platform}-${process.arch}`];
@@ -49,7 +49,7 @@ async function packageVersion(native: string): Promise<string> {
   return String(manifest.version);
 }
 
-/** npm packages cannot carry symbolic links: the package lists those its libraries need. */
+/** Creates the symbolic links of the libraries. npm packages cannot contain links, so the package has a list of them. */
 async function linkLibraries(native: string): Promise<void> {
   const list = JSON.parse(await readFile(path.join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
@@ -63,7 +63,7 @@ async function linkLibraries(native: string): Promise<void> {
         await lstat(inPackage);
       } catch {
         await symlink(path.basename(source), inPackage).catch((error: NodeJS.ErrnoException) => {
-          // Another process that starts at the same time was faster.
+          // A concurrent start has created it.
           if (error.code !== 'EEXIST') throw error;
         });
       }

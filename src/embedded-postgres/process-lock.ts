@@ -5,9 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const busy = 5;
 
 /**
- * Runs `work` while no other process on this machine runs work under the same file. The lock is the kernel's lock of that
- * file, taken through SQLite since Node itself has none: it ends with the process, however that ends, and no other user can
- * take it, since the file is for its owner alone (ADR 5).
+ * Runs `work` under an exclusive lock of a file on this machine. It is a kernel lock, taken through SQLite because Node has no
+ * API for one. It ends with the process in every case. The file is private, so no other user can take the lock (ADR 5).
  */
 export async function withProcessLock<T>(
   file: string,

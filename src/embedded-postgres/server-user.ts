@@ -3,20 +3,20 @@ import path from 'node:path';
 import { trustedUsers } from '../shared/trusted-users.ts';
 import { DatabaseStartError } from '../storage/index.ts';
 
-/** The user that PostgreSQL runs as when the service runs as root. */
+/** The user of PostgreSQL if the service runs as root. */
 export interface ServerUser {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Other programs run as `nobody` too, and could reach its files: good enough for invented members only. */
+/** Other programs also run as `nobody` and could reach its files, so only demo data may be stored. */
 const sharedUser = 'nobody';
 const candidates = ['sharedraft', 'postgres', sharedUser];
 
 /**
- * PostgreSQL refuses to run as root: it then runs as the owner of its folder or, before that exists, as the first
- * candidate in /etc/passwd. Undefined for an ordinary user, whose server runs as the same user.
+ * PostgreSQL refuses to run as root. If the service does, the server runs as the owner of its folder or, before that exists,
+ * as the first candidate in /etc/passwd. Undefined for an ordinary user, who runs the server too.
  */
 export async function findServerUser(
   clusterFolder: string,
@@ -36,7 +36,7 @@ export async function findServerUser(
 
 const useradd = 'useradd --system --user-group --no-create-home --shell /usr/sbin/nologin sharedraft';
 
-/** One sentence for an institution that is not the demo; undefined when the user runs nothing but PostgreSQL. */
+/** The refusal of an institution that is not a demo, in one sentence; undefined if the user runs only PostgreSQL. */
 export function whyDemoOnly(user: ServerUser | undefined, clusterFolder: string): string | undefined {
   if (user?.name !== sharedUser) return undefined;
   return (
@@ -53,7 +53,7 @@ async function readUsers(passwdFile: string): Promise<ServerUser[]> {
   });
 }
 
-/** Whether the user may walk down to the folder: every folder on the way must let them through. */
+/** Whether the user may enter the folder and every folder above it. */
 export async function canReach(user: ServerUser, folder: string): Promise<boolean> {
   for (const at of upward(folder)) {
     const { mode, uid, gid } = await stat(at);
@@ -64,9 +64,9 @@ export async function canReach(user: ServerUser, folder: string): Promise<boolea
 }
 
 /**
- * Root opens, changes and removes only names that the server's user cannot exchange for others: no folder on the way
- * belongs to that user or can be written by them. In a folder with the sticky bit, like /tmp, only the owner of a name
- * can exchange it.
+ * Throws unless the server's user is unable to replace any name on the path: root opens, changes and removes only such names.
+ * No folder on the way may belong to that user or be writable by them. With the sticky bit, as in /tmp, only the owner of a
+ * name can replace it.
  */
 export async function refuseNamesOf(user: ServerUser, folder: string): Promise<void> {
   for (const at of upward(folder)) {
@@ -82,9 +82,9 @@ export async function refuseNamesOf(user: ServerUser, folder: string): Promise<v
 }
 
 /**
- * DatabaseStartError if another user owns or can write the data folder: that user could put links, pipes or files of their own in
- * the place of ours. For root no folder above it may be another user's either, by the path given or by the real one. Call it
- * before anything in the folder is opened.
+ * Throws DatabaseStartError if another user owns or can write the data folder, since that user could replace its files by
+ * links or pipes. For root, no folder above may belong to another user either, by the given path or the real one. Call it
+ * before any file of the folder is opened.
  */
 export async function refuseFolderOfOthers(dataDir: string): Promise<void> {
   const trusted = await trustedUsers();
@@ -112,7 +112,7 @@ export async function refuseFolderOfOthers(dataDir: string): Promise<void> {
   }
 }
 
-/** The folder and all above it. */
+/** The folder and all folders above it. */
 function upward(folder: string): string[] {
   const parent = path.dirname(folder);
   return parent === folder ? [folder] : [folder, ...upward(parent)];

@@ -92,7 +92,7 @@ export async function listTransactions(
             ? { at: new Date(Number(first)), key: second }
             : { at: 'infinity', key: 0n },
       postedBelow: status === 'PENDING' ? null : phase === 1n ? first : 2n ** 62n,
-      // One more tells whether there is a next page.
+      // One row more than the page shows whether a next page exists.
       limit: limit + 1,
     });
     const { items, next } = pageOf(rows, limit, (row) => toTransaction(row, account), positionOf);

@@ -101,7 +101,7 @@ export class Book {
     return null;
   }
 
-  /** The same for a posting that was judged before: a refusal is then a defect, and throws. */
+  /** Posts an amount that the rules have accepted already, so a refusal is a defect and throws. */
   move(postingKey: bigint, kind: EntryKind, from: Side, to: Side): void {
     const refusal = this.apply(postingKey, kind, from, to);
     if (refusal !== null) throw new Error(`ledger: a posting that was judged sound is refused: ${refusal}`);

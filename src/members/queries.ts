@@ -45,7 +45,7 @@ const usersBy: StatementBy = {
   ),
 };
 
-/** Every user that the id could mean: all of a membership's, all whose verified e-mail it is. */
+/** Every user that the id could name: all users of a membership, or all with this verified e-mail. */
 export const usersCalled: Readonly<Record<UserIdType, BatchRead<string, User[]>>> = {
   CUSTOMER_ID: usersCalledBy('CUSTOMER_ID'),
   MEMBER_NUMBER: usersCalledBy('MEMBER_NUMBER'),
@@ -94,7 +94,7 @@ const actorsBy: StatementBy = {
   USER_ID: sql('members_actor_by_user_id', `${actors} and u.user_id = $2`),
 };
 
-/** Every user that the id could mean, of a membership its PRIMARY, with no more than acting for them takes. */
+/** Every user that the id could name, for a membership its PRIMARY user, with the columns that acting for the user needs. */
 export async function selectActorsBy(db: Queryable, idType: UserIdType, id: string): Promise<NamedUser[]> {
   return (await db.query<NamedUser>(actorsBy[idType], [db.institutionId, id])).rows;
 }

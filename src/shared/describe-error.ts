@@ -26,7 +26,7 @@ function invariantOf({
   return code.startsWith('23') ? constraint : undefined;
 }
 
-/** By its shape, since only storage knows the driver. */
+/** Recognized by its members, since only storage imports the driver. */
 function isDatabaseError(error: Error): boolean {
   return 'severity' in error && 'code' in error;
 }

@@ -1,9 +1,9 @@
 import { type Directory, sql } from './statement.ts';
 
-/** How long a delay counts after it was last seen, if no commit has succeeded since. */
+/** A delay counts for this time after it was last seen, unless a commit succeeds. */
 const memoryMillis = 60_000;
 
-/** Knows whether commits wait longer than a working database needs: shared by the pools of one service. */
+/** Tracks whether commits wait longer than in a working database. The pools of one service share it. */
 export class CommitWatch {
   /** Called when commits begin to wait, and when one succeeds again. */
   onChange: (isDelayed: boolean) => void = () => {};
@@ -13,7 +13,7 @@ export class CommitWatch {
     return performance.now() - this.#seenAt < memoryMillis;
   }
 
-  /** A commit has gone unanswered for more than a second. */
+  /** Called for a commit without a response for more than a second. */
   waits(): void {
     const wasDelayed = this.isDelayed;
     this.#seenAt = performance.now();
@@ -32,7 +32,7 @@ const synchronousStandbys = sql(
   `select current_setting('synchronous_standby_names') <> '' as configured`,
 );
 
-/** Whether a commit waits until a standby has it too. */
+/** Whether commits wait for a standby. */
 export async function waitsForStandbys(db: Directory): Promise<boolean> {
   const { rows } = await db.query<{ configured: boolean }>(synchronousStandbys);
   return rows[0]?.configured === true;

@@ -8,7 +8,7 @@ import { sqlState, sqlStateOf } from './errors.ts';
  * writes none. Both own nothing. Logins are members of them.
  */
 
-/** In migrations and functions this word stands for the name of the database's service role. */
+/** Placeholder in migrations and functions for the name of the database's service role. */
 const placeholder = 'sharedraft_service';
 
 /** The login of the service in an embedded database. */
@@ -21,7 +21,7 @@ export interface DatabaseRoles {
   readonly backup: string;
 }
 
-/** DatabaseStartError if the database's name cannot be the first part of a role's name. */
+/** Throws DatabaseStartError if a role name cannot begin with the database's name. */
 export function rolesOf(database: string): DatabaseRoles {
   const roles = { service: `${database}_service`, backup: `${database}_backup` };
   if (/['"\\$\p{Cc}]/u.test(database) || Buffer.byteLength(roles.service) > longestNameBytes) {
@@ -37,7 +37,7 @@ export function forDatabase(text: string, { service }: DatabaseRoles): string {
   return text.replaceAll(placeholder, () => pg.escapeIdentifier(service));
 }
 
-/** DatabaseStartError if a role is missing and this login may not create it. */
+/** Throws DatabaseStartError if a role is missing and this login may not create it. */
 export async function createMissingRoles(client: pg.Client, roles: DatabaseRoles): Promise<void> {
   const { rows } = await client.query<{ statement: string }>(
     `select format('create role %I nologin', name) as statement from unnest($1::text[]) name
@@ -133,7 +133,7 @@ const missingRights = `
   ) missing
   group by step, statement order by step, statement`;
 
-/** In one transaction. DatabaseStartError if the database came from a dump that had no service role to give rights to. */
+/** Runs in one transaction. Throws DatabaseStartError if the database came from a dump without the service role. */
 export async function grantMissingRights(client: pg.Client, roles: DatabaseRoles): Promise<void> {
   const { rows } = await client.query<{ statement: string }>(missingRights, [roles.service, roles.backup]);
   if (rows.length > 0) {
@@ -156,7 +156,7 @@ export async function grantMissingRights(client: pg.Client, roles: DatabaseRoles
   }
 }
 
-/** Makes the login if it is missing, and makes it a member of the role. */
+/** Creates the login if it is missing, and makes it a member of the role. */
 export async function createLogin(
   client: pg.Client,
   login: string,

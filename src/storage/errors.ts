@@ -11,7 +11,7 @@ export const sqlState = {
   duplicateObject: '42710',
 } as const;
 
-/** The five-character code when the server answered with an error, else undefined. */
+/** The SQLSTATE of an error response of the server; undefined for other errors. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
@@ -56,7 +56,7 @@ export function databaseUnavailable(cause: unknown): Problem {
   });
 }
 
-/** The database was asked to write by itself, and did not answer. */
+/** A single write was sent, and no response came. */
 export function databaseLost(cause: unknown): Problem {
   return new Problem('database_unavailable', 'The database was lost before it had answered.', {
     cause,
@@ -64,7 +64,7 @@ export function databaseLost(cause: unknown): Problem {
   });
 }
 
-/** A lock was not to be had in time, or two transactions waited for each other. */
+/** A lock was not free in time, or two transactions waited for each other. */
 export function isLockedOut(error: unknown): boolean {
   const state = sqlStateOf(error);
   return state === sqlState.lockNotAvailable || state === sqlState.deadlockDetected;
@@ -78,7 +78,7 @@ export function lockedOut(cause: unknown): Problem {
   });
 }
 
-/** The commit was sent and its answer lost: it may or may not have happened. */
+/** The commit was sent and its response lost, so its outcome is unknown. */
 export function outcomeUnknown(cause: unknown, members: Record<string, unknown> = {}): Problem {
   return new Problem(
     'outcome_unknown',

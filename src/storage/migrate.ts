@@ -37,9 +37,9 @@ interface Migration extends SqlFile {
 }
 
 export interface MigrateOptions {
-  /** Made where it is missing, a member of the service's role. */
+  /** Created if missing, as a member of the service's role. */
   readonly login?: string;
-  /** How long another process may migrate while this one waits. */
+  /** Time to wait for another process that migrates. */
   readonly patienceMillis?: number;
 }
 
@@ -48,23 +48,23 @@ export interface MigrateOptions {
  * only, each once and in its own transaction; a function is replaced when its file has changed (ADR 31). An advisory lock lets
  * any number of processes start together. Returns the names of the files it applied.
  *
- * With a login that does not own the database it changes nothing, and succeeds if nothing is missing: processes can serve
- * without the owner's login.
+ * With a login that does not own the database it changes nothing, and succeeds if nothing is missing, so that a process can
+ * serve without the owner's login.
  *
- * DatabaseStartError: a server older than 15 or without durable writes, a pooler that shares server processes, a lock that
- * another process does not give back, a login that may not migrate, a migration that was changed after it was applied, or
+ * Throws DatabaseStartError for a server older than 15 or without durable writes, a pooler that shares server processes, a
+ * lock that another process does not release, a login that may not migrate, a migration that was changed after it was applied, or
  * a schema newer than this program.
  */
 export async function migrate(
   connection: string | SocketConnection,
   { login, patienceMillis = lockPatienceMillis }: MigrateOptions = {},
 ): Promise<string[]> {
-  // No pooler stands before the embedded server's socket.
+  // The embedded server's socket has no pooler.
   if (typeof connection === 'string') await refuseTransactionPooling(connection);
   const client = await connect(connection);
   try {
     await checkServer(client);
-    // An inherited path would put new tables into another schema.
+    // An inherited search path could create the tables in another schema.
     await client.query('set search_path = public');
     return await underMigrationLock(client, patienceMillis, async () => {
       const { roles, isOwner } = await whoMigrates(client);
@@ -82,8 +82,8 @@ export async function migrate(
 }
 
 /**
- * The lock is the session's: it is given back before the connection ends, since behind a pooler the session goes on and its
- * lock would keep every later start waiting. DatabaseStartError, naming the holder, if it is not to be had in time.
+ * Takes a session lock and releases it before the connection ends: behind a pooler the session continues, and its lock would
+ * block every later start. Throws DatabaseStartError with the holder's name if the lock is not free in time.
  */
 async function underMigrationLock<T>(
   client: pg.Client,
@@ -191,7 +191,7 @@ async function missingMigrations(
   return migrations.filter((migration) => !applied.has(migration.version));
 }
 
-/** The checksum of each function file that was applied last. An older program must not put older functions back. */
+/** The checksums of the function files as last applied. An older program must not restore older functions. */
 async function readFunctionHistory(client: pg.Client): Promise<ReadonlyMap<string, string>> {
   const { rows } = await client.query<{ name: string; checksum: string; program: string }>(
     'select name, checksum, program from schema_functions',
@@ -212,7 +212,7 @@ function compareVersions(one: string, other: string): number {
   return one.localeCompare(other, 'en', { numeric: true });
 }
 
-/** Asked first: `if not exists` wants the right to create also where the table exists. */
+/** Checked first, since `if not exists` needs the right to create even if the table exists. */
 async function createHistory(client: pg.Client): Promise<void> {
   const { rows } = await client.query(`select to_regclass('schema_functions') is not null as exists`);
   if (rows[0]?.exists === true) return;
@@ -227,9 +227,9 @@ async function createHistory(client: pg.Client): Promise<void> {
 }
 
 /**
- * Forced policies bind the owner too, unless it is a superuser: a migration would change no row, and a foreign key could not
- * be checked. For its transaction they are not forced. Where a migration forces some again by itself, they hide all rows
- * rather than fail: no institution has the number 0.
+ * Suspends forced policies for the transaction of a migration. They bind an owner who is no superuser, so that a migration
+ * would change no row and a foreign key could not be checked. If a migration forces a policy itself, it hides all rows
+ * instead of failing, since no institution has the number 0.
  */
 const seeEveryRow = `
   do $$

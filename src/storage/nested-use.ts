@@ -10,8 +10,8 @@ interface Holding {
 let holdings: AsyncLocalStorage<Holding> | undefined;
 
 /**
- * A caller asked a pool for a connection while holding another one of it. As many such callers at once as the pool has
- * connections wait for each other, and everything else waits with them.
+ * A caller requested a connection of a pool while it held another one of the same pool. If as many callers as the pool has
+ * connections do so at once, they wait for each other forever.
  */
 export class NestedUseError extends Error {
   override readonly name = 'NestedUseError';
@@ -20,7 +20,7 @@ export class NestedUseError extends Error {
   }
 }
 
-/** From now on such a request throws NestedUseError in this process. For tests: tracking callers costs every request. */
+/** Makes such a request throw NestedUseError in this process. For tests, since tracking callers costs each request. */
 export function refuseNestedUse(): void {
   holdings ??= new AsyncLocalStorage();
 }
@@ -36,7 +36,7 @@ export async function whileHolding<T>(pool: object, work: () => Promise<T>): Pro
   }
 }
 
-/** NestedUseError. Work that was started by a holder and outlives it may ask again. */
+/** Throws NestedUseError. Work that a holder started and that outlives it may request a connection. */
 export function requireNoHolding(pool: object): void {
   for (let holding = holdings?.getStore(); holding !== undefined; holding = holding.outer) {
     if (holding.pool === pool && !holding.released) throw new NestedUseError();

@@ -12,8 +12,8 @@ interface Standing {
 }
 
 /**
- * Of the login itself, not of the role that the session has taken: one statement would take another role. A role counts that
- * the login is a member of, though it inherits nothing from it.
+ * Rights of the login, not of the session's current role, which one statement could change. A role counts if the login is a
+ * member of it, even without inheritance.
  */
 const standingOfLogin = sql(
   'standing_of_login',
@@ -35,8 +35,8 @@ const standingOfLogin = sql(
 );
 
 /**
- * DatabaseStartError if the login of the service could undo row-level security or the triggers. The owner's is let through
- * where `ownerServes`; no superuser is.
+ * Throws DatabaseStartError if the service's login could bypass row-level security or the triggers. With `ownerServes` the
+ * owner's login is accepted; a superuser never is.
  */
 export async function refuseUnfitLogin(database: Database, ownerServes: boolean): Promise<void> {
   const { rows } = await database.directory((db) => db.query<Standing>(standingOfLogin));
@@ -80,7 +80,7 @@ interface Setting {
   readonly expected: string;
 }
 
-/** The server writes both alike: 60s and 1min are one. */
+/** Compares by the server's own spelling, in which 60s and 1min are equal. */
 const otherSettings = sql(
   'other_settings',
   `select * from (
@@ -89,7 +89,7 @@ const otherSettings = sql(
    ) compared where actual is distinct from expected`,
 );
 
-/** DatabaseStartError if what connections send at their start does not hold: a pooler, or the URL, put other options there. */
+/** Throws DatabaseStartError if a pooler or the URL replaced the settings that connections send at their start. */
 export async function refuseOtherSettings(database: Database): Promise<void> {
   const { rows } = await database.directory((db) =>
     db.query<Setting>(otherSettings, [Object.keys(database.settings), Object.values(database.settings)]),

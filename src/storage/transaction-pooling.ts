@@ -6,10 +6,9 @@ import type { SocketConnection } from './socket-connection.ts';
 const patienceMillis = 5_000;
 
 /**
- * DatabaseStartError if the connection leads to a pooler that gives a session another server process for each transaction:
- * its settings, locks and prepared statements would meet other sessions. Asked with two connections, of which one holds a
- * transaction open between two transactions of the other. The last pair of questions finds a pooler that takes its server
- * processes in turns.
+ * Throws DatabaseStartError if the connection leads to a pooler that gives each transaction another server process, where
+ * settings, locks and prepared statements would leak between sessions. Tested with two connections: one holds a transaction
+ * open between two transactions of the other. The last pair of queries detects a pooler that rotates its processes.
  */
 export async function refuseTransactionPooling(
   connection: string | SocketConnection,
@@ -46,7 +45,7 @@ async function keepTheirProcesses(one: pg.Client, other: pg.Client, millis: numb
     ofOne.push(await ask(one));
     return new Set(ofOne).size === 1 && new Set(ofOther).size === 1 && ofOne[0] !== ofOther[0];
   } catch {
-    // A pooler in statement mode refuses BEGIN; one with a single server process never answers the other connection.
+    // A pooler in statement mode refuses BEGIN; one with a single server process never responds to the other connection.
     return false;
   }
 }

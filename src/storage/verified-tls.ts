@@ -4,9 +4,9 @@ import { oneUrlPerHost } from '../shared/database-urls.ts';
 import { DatabaseStartError } from './database-start-error.ts';
 
 /**
- * DatabaseStartError if the URL leads to another machine, and the driver would not verify the server's certificate and its
- * name (`sslmode=verify-full`): someone on the way could read passwords and answer for the database. The driver itself is
- * asked how it reads the URL and libpq's environment. `setting` is the URL's name.
+ * Throws DatabaseStartError if the URL leads to another machine and the driver would not verify the certificate and name of
+ * the server (`sslmode=verify-full`): an attacker on the network could read passwords and impersonate the database. The
+ * driver itself parses the URL and libpq's environment. `setting` is the name of the URL's setting.
  */
 export function refuseUnverifiedUrl(url: string, setting: string): void {
   for (const { host, ssl } of targetsOf(url, setting)) {
@@ -34,7 +34,7 @@ function targetsOf(url: string, setting: string): Target[] {
   });
 }
 
-/** A file that cannot be read is named. Other messages could repeat the URL, and with it a password. */
+/** Names an unreadable file. Other messages could contain the URL, and with it a password. */
 function reasonOf(cause: unknown): string {
   const { code, path } = cause as NodeJS.ErrnoException;
   return code !== undefined && path !== undefined ? `${path} cannot be read (${code})` : 'it is malformed';

@@ -5,8 +5,8 @@ import type { SocketConnection } from './socket-connection.ts';
 const patienceMillis = 2_000;
 
 /**
- * Chooses among the hosts of a connection the first that takes writes (libpq's `target_session_attrs=read-write`). The choice
- * is kept until `forget`. With one host there is nothing to choose, and nothing is asked.
+ * Chooses the first writable host of a connection (libpq's `target_session_attrs=read-write`), and keeps it until `forget`.
+ * With a single host it makes no query.
  */
 export class WritableHost {
   readonly #hosts: readonly (string | SocketConnection)[];
@@ -20,7 +20,7 @@ export class WritableHost {
     return this.#hosts.length > 1;
   }
 
-  /** Rejects with the first host's reason if none takes writes. */
+  /** Rejects with the first host's error if no host is writable. */
   choose(): Promise<string | SocketConnection> {
     const [only] = this.#hosts;
     if (only !== undefined && !this.isOneOfSeveral) return Promise.resolve(only);
@@ -34,7 +34,7 @@ export class WritableHost {
     this.#chosen = undefined;
   }
 
-  /** All at once, so that one that is away costs no more than the others. */
+  /** Queries all hosts at once, so that an absent one adds no delay. */
   async #ask(): Promise<string | SocketConnection> {
     const answers = this.#hosts.map((host) => requireWritable(host).then(() => host));
     for (const answer of answers) answer.catch(() => {});

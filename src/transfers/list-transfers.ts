@@ -52,7 +52,7 @@ export async function listTransfers(
       millis !== undefined && key !== undefined
         ? { at: new Date(Number(millis)), key }
         : end && { at: end, key: 0n },
-    // One more tells whether there is a next page.
+    // One row more than the page shows whether a next page exists.
     limit: limit + 1,
   };
   return deps.database.read(institutionId, (db) => selectPage(db, actor, filter.accountId, wanted, limit));
