@@ -1,9 +1,11 @@
-// The gate: prints a line for each step, and the output of a step that fails. `--no-tests` leaves the tests out, for a
-// tree whose tests have just run.
+// The gate: prints a line for each step, and the output of a step that fails. `--no-tests` runs only the
+// house rules of the tests, for a tree whose tests have just run.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+/** Tests of the structure and the documents, which need no database. */
+const houseRules = ['docs', 'files', 'folders', 'import-cycles', 'invariants', 'tables'];
 const steps = [
   ['format and lint', 'biome', ['check', '.']],
   ['promises', 'oxlint', ['--type-aware']],
@@ -12,8 +14,10 @@ const steps = [
   ['words', process.execPath, ['scripts/words.mjs', '--check']],
   ['workflows', process.execPath, ['scripts/lint-workflows.mjs']],
   ['generated files', process.execPath, ['scripts/generate.ts', '--check']],
-  ['tests', process.execPath, ['scripts/test.mjs']],
-].filter(([name]) => name !== 'tests' || !process.argv.includes('--no-tests'));
+  process.argv.includes('--no-tests')
+    ? ['house rules', process.execPath, ['--test', ...houseRules.map((name) => `test/house/${name}.test.ts`)]]
+    : ['tests', process.execPath, ['scripts/test.mjs']],
+];
 
 let failed = false;
 for (const [name, command, parameters] of steps) {

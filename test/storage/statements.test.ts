@@ -51,11 +51,23 @@ test('the numbers of transfer types in the code equal those of the database', as
      join pg_attribute a on (a.attrelid, a.attnum) = (adrelid, adnum)
      where adrelid = 'transfers'::regclass and attname = 'list_class'`,
   );
-  const [taken] = await db.superuser<{ check: string }>(
-    `select pg_get_constraintdef(oid) as check from pg_constraint where conname = 'transfers_transfer_type_check'`,
+  const taken = await db.superuser<{ conname: string; check: string }>(
+    `select conname, pg_get_constraintdef(oid) as check from pg_constraint
+     where conname like '%_transfer_type_check' order by conname`,
   );
-  const types = [...(taken?.check ?? '').matchAll(/'([A-Z_]+)'/g)].map(([, name]) => name);
-  assert.deepEqual(types, [...transferTypes]);
+  assert.deepEqual(
+    taken.map(({ conname }) => conname),
+    [
+      'transfer_limits_transfer_type_check',
+      'transfer_policies_transfer_type_check',
+      'transfers_transfer_type_check',
+    ],
+  );
+  const types = [...transferTypes];
+  for (const { conname, check } of taken) {
+    const listed = [...check.matchAll(/'([A-Z_]+)'/g)].map(([, name]) => name);
+    assert.deepEqual(listed, types, conname);
+  }
   const classes = await db.superuser<{ status: string; transfer_type: string | null; code: number }>(
     `select status, transfer_type, (${column?.expression})::integer as code
      from unnest(array['PENDING', 'COMPLETED', 'FAILED']) with ordinality as s (status, place)
