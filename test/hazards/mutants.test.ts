@@ -825,7 +825,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'the day of a limit is the day in UTC',
     file: 'institutions/time-zone.ts',
-    instead: ['dayOf(at.getTime() + offsetMillis(at.getTime(), timeZone))', 'dayOf(at.getTime())'],
+    instead: ['toZonedDateTimeISO(timeZone)', "toZonedDateTimeISO('UTC')"],
     caughtBy: 'a daily limit holds to the cent',
   },
   {
