@@ -1,5 +1,6 @@
 /**
- * Members: registering, the profile, and their contact.
+ * Members: registration, profile and contact. Owns users, user_phones and registration_tries, with the columns of users that hold
+ * credentials and failed logins; auth has the rules for those and calls this module to write them.
  *
  * Invariants: a person is registered once; a member sees and changes only themselves; every change of contact leaves an
  * event with the old and the new value.
