@@ -224,6 +224,7 @@ export function openDesk(
     settings: { ...sessionSettings, ...deskSettings },
   });
   const deps: Parameters<typeof openTransferDesk>[1] = {
+    database,
     clock,
     businessTime,
     postingKeys,

@@ -53,7 +53,7 @@ export async function loadDemoWhenEmpty(context: AppContext): Promise<boolean> {
     const { policies } = await rememberSettings(context.database)(institution.institutionId);
     if (policies.length > 0) continue;
     const rules = await readTransferRules(path.join(examples, folder));
-    await saveTransferRules(context, institution.institutionId, rules, ownOrigin());
+    await saveTransferRules(context, institution.institutionId, { rules, origin: ownOrigin() });
   }
   const logins = await readLines<LoginLine>('logins.csv');
   await Promise.all(logins.map((line) => addLogin(context, line)));

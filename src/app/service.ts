@@ -207,12 +207,12 @@ function servicesOf(context: AppContext, desk: TransferDesk, isStopping: () => b
       listTransactions({ database, institution }, actor, accountId, filter, page),
     getBalances: (actor, accountId, asOf) =>
       getBalances({ database, clock: () => nowAt(actor) }, actor, accountId, asOf),
-    initiateTransfer: (actor, order, origin) => initiateTransfer(desk, actor, order, origin),
-    explainTransfer: (actor, order) => explainTransfer(desk, database, actor, order),
-    listTransferOptions: (actor, fromAccountId) => listTransferOptions(desk, database, actor, fromAccountId),
-    cancelTransfer: (actor, transferId, origin) => cancelTransfer(desk, database, actor, transferId, origin),
+    initiateTransfer: (actor, order, origin) => initiateTransfer(desk, actor, { order, origin }),
+    explainTransfer: (actor, order) => explainTransfer(desk, actor, order),
+    listTransferOptions: (actor, fromAccountId) => listTransferOptions(desk, actor, fromAccountId),
+    cancelTransfer: (actor, transferId, origin) => cancelTransfer(desk, actor, { transferId, origin }),
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
-    listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, filter, page),
+    listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, { filter, page }),
     readEvents: ({ institutionId }, page) => readEvents(database, institutionId, page),
     getActivationCode: (actor, eventId, origin) => getActivationCode(auth, actor, { eventId, origin }),
     acknowledgeActivationCode: (actor, eventId, origin) =>

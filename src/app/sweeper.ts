@@ -16,7 +16,7 @@ export function startSweeping(context: AppContext, desk: TransferDesk, log: Log)
   const { database } = context;
   const underWay = new Map<InstitutionId, Promise<void>>();
   const begin = ({ institutionId, code }: Institution) => {
-    const swept = settleDue(desk, database, institutionId)
+    const swept = settleDue(desk, institutionId)
       .catch((error) => log('sweep_failed', { institution: code, error }))
       .then(() => {
         underWay.delete(institutionId);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
-import { type AppContext, openDesk } from '../app/context.ts';
+import { openDesk } from '../app/context.ts';
 import { hasTransferRules, readTransferRules } from '../app/transfer-rules.ts';
 import { type CommandOrigin, nameOf } from '../events/index.ts';
 import type { Institution } from '../institutions/index.ts';
@@ -87,10 +87,10 @@ function reverse(): Command {
   )
     .option('--id <id>', 'the new transfer’s id; with it the command can be repeated safely', readId)
     .action((originalId: string, options: Signed & { id?: string }) =>
-      withDesk(options, async (desk, context, { institutionId }, origin) => {
+      withDesk(options, async (desk, { institutionId }, origin) => {
         const transferId = options.id ?? randomUUID();
         const reversal = { originalId, transferId, origin };
-        const outcome = await reverseTransfer(desk, context.database, institutionId, reversal);
+        const outcome = await reverseTransfer(desk, institutionId, reversal);
         switch (outcome.kind) {
           case 'new':
           case 'replayed':
@@ -147,9 +147,11 @@ function rules(): Command {
           throw new CommandError('The folder has no file with transfer rules.');
         }
         const read = await readTransferRules(folder);
-        const saved = await saveTransferRules(context, institutionId, read, origin).catch((error) => {
-          throw error instanceof LimitKeyTakenError ? new CommandError(error.message) : error;
-        });
+        const saved = await saveTransferRules(context, institutionId, { rules: read, origin }).catch(
+          (error) => {
+            throw error instanceof LimitKeyTakenError ? new CommandError(error.message) : error;
+          },
+        );
         if (saved.kind === 'proposed') {
           return say(proposed(`${name}: the change of its rules`, saved));
         }
@@ -169,9 +171,9 @@ function signed(command: Command): Command {
 }
 
 function review(transferId: string, options: Signed, kind: 'approve' | 'decline'): Promise<void> {
-  return withDesk(options, async (desk, context, { institutionId }, origin) => {
+  return withDesk(options, async (desk, { institutionId }, origin) => {
     const act = { kind, origin };
-    const outcome = await reviewTransfer(desk, context.database, institutionId, transferId, act);
+    const outcome = await reviewTransfer(desk, institutionId, { transferId, act });
     if (outcome.kind === 'unknown') throw noSuchTransfer();
     if (outcome.kind === 'changed') {
       if (kind === 'approve' && outcome.transfer.status === 'FAILED') {
@@ -198,19 +200,14 @@ function tell({ status, failureCode }: Transfer): string {
 
 async function withDesk(
   options: Signed,
-  work: (
-    desk: TransferDesk,
-    context: AppContext,
-    institution: Institution,
-    origin: CommandOrigin,
-  ) => Promise<void>,
+  work: (desk: TransferDesk, institution: Institution, origin: CommandOrigin) => Promise<void>,
 ): Promise<void> {
   await withContext(async (context, command) => {
     const institution = await chooseInstitution(context, options.institution);
     const origin = actingAs(command, institution, options.as);
     const { desk, close } = openDesk(context);
     try {
-      await work(desk, context, institution, origin);
+      await work(desk, institution, origin);
     } finally {
       await close();
     }

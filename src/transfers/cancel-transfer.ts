@@ -1,7 +1,6 @@
 import type { Origin } from '../events/index.ts';
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../shared/problem.ts';
-import type { Database } from '../storage/index.ts';
 import type { TransferDesk } from './desk/transfer-desk.ts';
 import { maySee } from './rules/authority.ts';
 import { personOf, type Transfer } from './rules/transfer.ts';
@@ -17,13 +16,11 @@ import { selectTransferById } from './transfer-queries.ts';
  */
 export async function cancelTransfer(
   desk: TransferDesk,
-  database: Database,
   actor: Actor,
-  transferId: string,
-  origin: Origin,
+  { transferId, origin }: { readonly transferId: string; readonly origin: Origin },
 ): Promise<Transfer> {
   const { institutionId } = actor;
-  const known = await database.read(institutionId, (db) =>
+  const known = await desk.database.read(institutionId, (db) =>
     selectTransferById(db, transferId, personOf(actor)),
   );
   // Before the accounts are locked, so that the response time does not tell a hidden transfer from none.

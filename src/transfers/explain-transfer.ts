@@ -1,10 +1,10 @@
 import type { Actor } from '../institutions/index.ts';
-import type { Database } from '../storage/index.ts';
 import { toTransfer } from './desk/batch.ts';
 import { look } from './desk/settle.ts';
 import type { TransferDesk } from './desk/transfer-desk.ts';
 import { maySee, mayUseId } from './rules/authority.ts';
-import { type Failure, judge } from './rules/decide.ts';
+import { judge } from './rules/decide.ts';
+import type { Failure } from './rules/failure.ts';
 import { type PendingTerms, termsForMember } from './rules/policies.ts';
 import { repeated, reservedId } from './rules/repeated.ts';
 import type { RepeatedOutcome, SubmittedOrder, Transfer, TransferOrder } from './rules/transfer.ts';
@@ -30,23 +30,23 @@ export interface Decision {
  */
 export async function explainTransfer(
   desk: TransferDesk,
-  database: Database,
   actor: Actor,
   order: TransferOrder,
 ): Promise<Decision | RepeatedOutcome> {
   const submitted: SubmittedOrder = { ...order, actor };
   // Before the snapshot: inside it the settings would take a second connection of the pool.
   const settings = await desk.deps.settings(actor.institutionId);
-  return database.snapshot(actor.institutionId, async (tx) => {
-    const { facts, book, counters, existing } = await look(desk.deps, tx, settings, {
+  return desk.database.snapshot(actor.institutionId, async (tx) => {
+    const { existing, ...ground } = await look(desk.deps, tx, {
+      settings,
       actor,
       transferId: order.transferId,
       fromAccountId: order.fromAccountId,
       toAccountIds: [order.toAccountId],
     });
     if (existing !== undefined && maySee(actor, existing)) return repeated(submitted, existing);
-    if (!mayUseId(submitted, facts.settings.idPrefixes)) return reservedId;
-    const judgement = judge(submitted, facts, book, counters);
+    if (!mayUseId(submitted, settings.idPrefixes)) return reservedId;
+    const judgement = judge(submitted, ground);
     if ('malformed' in judgement) {
       return { kind: 'malformed', pointer: judgement.pointer, detail: judgement.detail };
     }
@@ -54,7 +54,7 @@ export async function explainTransfer(
     const pending = actor.kind === 'member' ? termsForMember(judgement.pending) : judgement.pending;
     return {
       kind: 'decision',
-      transfer: toTransfer(submitted, 0n, { ...judgement, pending }, facts.at),
+      transfer: toTransfer(submitted, { ...judgement, pending }, { transferKey: 0n, at: ground.facts.at }),
       reasons: failure !== null ? [failure] : pending !== null ? whyHeld(pending) : [],
     };
   });

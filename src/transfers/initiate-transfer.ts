@@ -13,8 +13,7 @@ import type { Outcome, TransferOrder } from './rules/transfer.ts';
 export async function initiateTransfer(
   desk: TransferDesk,
   actor: Actor,
-  order: TransferOrder,
-  origin: Origin,
+  { order, origin }: { readonly order: TransferOrder; readonly origin: Origin },
 ): Promise<Outcome> {
   const submitted = { kind: 'initiate', ...order, actor, origin } as const;
   const outcome = await desk.queue.submit(actor.institutionId, submitted);

@@ -141,17 +141,16 @@ const ofMemberAndAccount = sql(
 
 export async function selectTransfersOfMemberAndAccount(
   db: Queryable,
-  { userKey, personKey }: Asking,
-  accountKey: bigint,
+  { userKey, personKey, accountKey }: Asking & { readonly accountKey: bigint },
   wanted: ListWanted,
-): Promise<{ readonly seen: ListedTransfer[]; readonly lookedUpTo: ListedTransfer | null }> {
+): Promise<{ readonly rows: ListedTransfer[]; readonly lookedUpTo: ListedTransfer | null }> {
   const values = [...valuesOf(db, wanted), accountKey, personKey, mostCandidates, userKey];
   const { rows } = await db.query<
     ListedTransfer & { readonly candidate: bigint; readonly isVisible: boolean }
   >(ofMemberAndAccount, values);
   const last = rows.at(-1);
   return {
-    seen: rows.filter((row) => row.isVisible),
+    rows: rows.filter((row) => row.isVisible),
     lookedUpTo: last !== undefined && last.candidate === BigInt(mostCandidates) ? last : null,
   };
 }

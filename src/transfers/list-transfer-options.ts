@@ -1,12 +1,13 @@
 import type { Actor } from '../institutions/index.ts';
 import { headroomOut } from '../ledger/index.ts';
 import { Problem } from '../shared/problem.ts';
-import type { Database } from '../storage/index.ts';
 import { look } from './desk/settle.ts';
 import type { TransferDesk } from './desk/transfer-desk.ts';
 import { selectHeldAccountIds, selectNeighborAccountIds } from './reachable-account-queries.ts';
-import { mayPayFrom, paysOut, visibleSource } from './rules/authority.ts';
-import { capsOn, type Failure, failureOf, findPath } from './rules/decide.ts';
+import { accountRefusal } from './rules/account-refusal.ts';
+import { mayPayFrom, visibleSource } from './rules/authority.ts';
+import { capsOn, failureOf, findPath } from './rules/decide.ts';
+import type { Failure } from './rules/failure.ts';
 import { type LimitUsage, least, usagesOf } from './rules/limits.ts';
 import { boundsOf } from './rules/loans.ts';
 import { paymentOptionsOf, policyFor } from './rules/policies.ts';
@@ -40,24 +41,25 @@ export interface TransferOptions {
  */
 export async function listTransferOptions(
   desk: TransferDesk,
-  database: Database,
   actor: Actor,
   fromAccountId: string,
 ): Promise<TransferOptions> {
   const { institutionId } = actor;
   // Before the snapshot: inside it the settings would take a second connection of the pool.
   const settings = await desk.deps.settings(institutionId);
-  return database.snapshot(institutionId, async (tx) => {
+  return desk.database.snapshot(institutionId, async (tx) => {
     const reachable = await (actor.kind === 'member'
       ? selectHeldAccountIds(tx, actor.personKey)
       : selectNeighborAccountIds(tx, fromAccountId));
     const toAccountIds = reachable.filter((accountId) => accountId !== fromAccountId);
-    const { facts, book, counters } = await look(desk.deps, tx, settings, {
+    const ground = await look(desk.deps, tx, {
+      settings,
       actor,
       transferId: null,
       fromAccountId,
       toAccountIds,
     });
+    const { facts, book, counters } = ground;
     const from = visibleSource(actor, fromAccountId, facts);
     if (from === undefined) throw new Problem('not_found', 'There is no such account.');
     const { currency } = from;
@@ -92,17 +94,19 @@ export async function listTransferOptions(
       return variants.map(({ paymentOption, previousYear }) => {
         const asked = {
           actor,
+          from,
+          to,
           currency,
           transferType: null,
           paymentOption,
           previousYearContribution: previousYear,
         };
-        const path = findPath(asked, from, to, facts);
+        const path = findPath(asked, facts);
         const named = { toAccountId, paymentOption, previousYearContribution: previousYear };
         if ('code' in path) {
           return { ...named, transferType: null, maximumMinor: 0n, reviewAboveMinor: null, refusal: path };
         }
-        const bounds = capsOn(path, book, counters);
+        const bounds = capsOn(path, ground);
         const { transferType } = path;
         const most = upTo(bounds, path);
         return { ...named, transferType, ...most, reviewAboveMinor: reviewAbove(transferType, path.usages) };
@@ -123,11 +127,8 @@ export async function listTransferOptions(
       previousYearContribution: null,
       reviewAboveMinor: reviewAbove('INTRA_FI', usages),
     };
-    const restricted = from.closed
-      ? { code: 'account_closed' as const, detail: 'The source account is closed.' }
-      : paysOut(from) && mayPayFrom(actor, from, facts)
-        ? null
-        : { code: 'account_restricted' as const, detail: 'The source account does not allow this payment.' };
+    const mayPay = mayPayFrom(actor, from, facts);
+    const restricted = accountRefusal('option', { from, to: 'anyone', mayPay });
     const toAnyone = restricted
       ? { maximumMinor: 0n, refusal: restricted }
       : upTo(

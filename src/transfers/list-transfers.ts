@@ -39,12 +39,11 @@ export interface ListDeps {
 export async function listTransfers(
   deps: ListDeps,
   actor: Actor,
-  filter: TransferFilter,
-  { limit, after }: PageRequest,
+  { filter, page }: { readonly filter: TransferFilter; readonly page: PageRequest },
 ): Promise<Page<Transfer>> {
   const { institutionId } = actor;
   const { start, end } = instantsOf(filter.created, (await deps.institution(institutionId)).timeZone);
-  const [millis, key] = after ?? [];
+  const [millis, key] = page.after ?? [];
   const wanted: ListWanted = {
     classes: classesOf(filter.status, filter.transferType),
     start,
@@ -53,34 +52,35 @@ export async function listTransfers(
         ? { at: new Date(Number(millis)), key }
         : end && { at: end, key: 0n },
     // One row more than the page shows whether a next page exists.
-    limit: limit + 1,
+    limit: page.limit + 1,
   };
-  return deps.database.read(institutionId, (db) => selectPage(db, actor, filter.accountId, wanted, limit));
+  return deps.database.read(institutionId, async (db) => {
+    const { rows, lookedUpTo } = await selectRows(db, actor, { ...wanted, accountId: filter.accountId });
+    const { items, next } = pageOf(rows, page.limit, (row) => row, positionOf);
+    return { items, next: next ?? (lookedUpTo && positionOf(lookedUpTo)) };
+  });
 }
 
-async function selectPage(
+/** The rows, and the last candidate if more may follow than were looked at. */
+async function selectRows(
   db: Queryable,
   actor: Actor,
-  accountId: string | null,
-  wanted: ListWanted,
-  limit: number,
-): Promise<Page<Transfer>> {
-  const page = (rows: readonly ListedTransfer[]) => pageOf(rows, limit, (row) => row, positionOf);
+  { accountId, ...wanted }: ListWanted & Pick<TransferFilter, 'accountId'>,
+): Promise<{ readonly rows: readonly ListedTransfer[]; readonly lookedUpTo: ListedTransfer | null }> {
+  const all = (rows: readonly ListedTransfer[]) => ({ rows, lookedUpTo: null });
   if (accountId === null) {
-    return page(
-      actor.kind === 'client'
-        ? await selectTransfersOfInstitution(db, wanted)
-        : await selectTransfersOfMember(db, actor, wanted),
+    return all(
+      await (actor.kind === 'client'
+        ? selectTransfersOfInstitution(db, wanted)
+        : selectTransfersOfMember(db, actor, wanted)),
     );
   }
   const account = await findAccount(db, actor, accountId);
-  if (account === undefined) return { items: [], next: null };
-  if (actor.kind === 'client') {
-    return page(await selectTransfersOfAccount(db, account.accountKey, wanted));
-  }
-  const { seen, lookedUpTo } = await selectTransfersOfMemberAndAccount(db, actor, account.accountKey, wanted);
-  const { items, next } = page(seen);
-  return { items, next: next ?? (lookedUpTo && positionOf(lookedUpTo)) };
+  if (account === undefined) return all([]);
+  const { accountKey } = account;
+  return actor.kind === 'client'
+    ? all(await selectTransfersOfAccount(db, accountKey, wanted))
+    : selectTransfersOfMemberAndAccount(db, { ...actor, accountKey }, wanted);
 }
 
 function positionOf({ createdAt, transferKey }: ListedTransfer): Position {

@@ -1,5 +1,5 @@
 import type { CommandOrigin } from '../events/index.ts';
-import type { Database, InstitutionId } from '../storage/index.ts';
+import type { InstitutionId } from '../storage/index.ts';
 import type { TransferDesk } from './desk/transfer-desk.ts';
 import { type Consent, consentOfTwo } from './dual-control/dual-control.ts';
 import type { ActOutcome, Outcome } from './rules/transfer.ts';
@@ -12,10 +12,10 @@ import { selectReversedKeys, selectTransfersById } from './transfer-queries.ts';
  */
 export async function reverseTransfer(
   desk: TransferDesk,
-  database: Database,
   institutionId: InstitutionId,
   reversal: { readonly originalId: string; readonly transferId: string; readonly origin: CommandOrigin },
 ): Promise<Outcome | ActOutcome | Extract<Consent, { kind: 'proposed' }>> {
+  const { database, deps, queue } = desk;
   const { originalId, transferId, origin } = reversal;
   const [original, used, isReversed] = await database.read(institutionId, async (db) => {
     const asked = [originalId, transferId].map((id) => ({ transferId: id, personKey: null }));
@@ -33,9 +33,9 @@ export async function reverseTransfer(
   if (isReversible && used === undefined) {
     const about = { kind: 'REVERSAL', subject: originalId } as const;
     const consent = await database.transaction(institutionId, (tx) =>
-      consentOfTwo(tx, about, origin, desk.deps.clock()),
+      consentOfTwo(tx, about, { origin, at: deps.clock() }),
     );
     if (consent.kind === 'proposed') return consent;
   }
-  return desk.queue.submit(institutionId, { kind: 'reverse', ...reversal, fromAccountId, toAccountId });
+  return queue.submit(institutionId, { kind: 'reverse', ...reversal, fromAccountId, toAccountId });
 }

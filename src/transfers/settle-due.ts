@@ -1,4 +1,4 @@
-import type { Database, InstitutionId } from '../storage/index.ts';
+import type { InstitutionId } from '../storage/index.ts';
 import { firstPosition, type PendingPosition, selectDue } from './desk/pending-queries.ts';
 import { businessNow } from './desk/settle.ts';
 import type { TransferDesk } from './desk/transfer-desk.ts';
@@ -12,7 +12,6 @@ const dueAtOnce = 256;
  */
 export async function settleDue(
   desk: TransferDesk,
-  database: Database,
   institutionId: InstitutionId,
   atOnce = dueAtOnce,
 ): Promise<number> {
@@ -21,8 +20,8 @@ export async function settleDue(
   let failed: PromiseRejectedResult | undefined;
   for (let after: PendingPosition | undefined = firstPosition; after !== undefined; ) {
     const position: PendingPosition = after;
-    const due = await database.read(institutionId, (db) =>
-      selectDue(db, businessNow(desk.deps, institutionId), position, atOnce),
+    const due = await desk.database.read(institutionId, (db) =>
+      selectDue(db, { now: businessNow(desk.deps, institutionId), after: position, most: atOnce }),
     );
     const results = await Promise.allSettled(
       due.map(({ transferId, fromAccountId, toAccountId }) =>

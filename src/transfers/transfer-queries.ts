@@ -166,6 +166,12 @@ const writeTransfers = sql(
           expect_rows('transfers', (select count(*) from written), cardinality($3::new_transfer[]))`,
 );
 
+/** The time of the batch, and by transfer the times of those that were recorded later (Book). */
+interface Recorded {
+  readonly at: Date;
+  readonly recordedLater: ReadonlyMap<bigint, Date>;
+}
+
 /**
  * Inserts each id with its transfer, created at `at` and settled when its entries were recorded. A unique violation means
  * that another process used the id meanwhile.
@@ -173,8 +179,7 @@ const writeTransfers = sql(
 export function insertTransfers(
   institutionId: InstitutionId,
   transfers: readonly OrderedTransferRow[],
-  at: Date,
-  recordedLater: ReadonlyMap<bigint, Date>,
+  { at, recordedLater }: Recorded,
 ): readonly Write[] {
   if (transfers.length === 0) return [];
   // Sorted, so that two processes with the same ids wait for each other in one direction only.
@@ -240,8 +245,7 @@ const endPending = counted(
 export function finishTransfers(
   institutionId: InstitutionId,
   rows: readonly TransferRow[],
-  at: Date,
-  recordedLater: ReadonlyMap<bigint, Date>,
+  { at, recordedLater }: Recorded,
 ): readonly Write[] {
   if (rows.length === 0) return [];
   const keys = rows.map((row) => row.transferKey);

@@ -210,7 +210,7 @@ test('a loan payment made before the core’s figure arrived can still be revers
   assert.equal(paid.status, 201, paid.text);
   await importDay(2, true);
   const reversal = { originalId: 'paid-off', transferId: 'paid-off-back', origin: commandOf('ann') };
-  const back = await reverseTransfer(desk.desk, desk.database, desk.institutionId, reversal);
+  const back = await reverseTransfer(desk.desk, desk.institutionId, reversal);
   assert.equal(back.kind, 'new');
   assert.deepEqual(await findings(), []);
 });
@@ -224,10 +224,8 @@ test('a held payment above the debt that the core now reports posts, reconciles,
     seconds: 3_600,
     onReviewTimeout: 'EXPIRE',
   } as const;
-  await saveTransferRules(
-    { database, clock: systemClock },
-    institutionId,
-    {
+  await saveTransferRules({ database, clock: systemClock }, institutionId, {
+    rules: {
       policies: [
         { transferType: 'LOAN_PAYMENT', currency: 'USD', review, cutOff: null, paymentOptions: ['DEFAULT'] },
       ],
@@ -235,8 +233,8 @@ test('a held payment above the debt that the core now reports posts, reconciles,
       businessDays: [],
       contributionLimits: [],
     },
-    ownOrigin(),
-  );
+    origin: ownOrigin(),
+  });
   // Processes read it within a second of real time.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-carloan', amount: 14_000 };
@@ -251,11 +249,11 @@ test('a held payment above the debt that the core now reports posts, reconciles,
   assert.deepEqual(await findings(), []);
 
   const approval = { kind: 'approve', origin: commandOf('ann') } as const;
-  const approved = await reviewTransfer(transfers, database, institutionId, 'too-much', approval);
+  const approved = await reviewTransfer(transfers, institutionId, { transferId: 'too-much', act: approval });
   assert.equal(approved.kind, 'changed');
   assert.deepEqual(await findings(), []);
   const reversal = { originalId: 'too-much', transferId: 'too-much-back', origin: commandOf('ann') };
-  assert.equal((await reverseTransfer(transfers, database, institutionId, reversal)).kind, 'new');
+  assert.equal((await reverseTransfer(transfers, institutionId, reversal)).kind, 'new');
   assert.deepEqual(await findings(), []);
   const [loan] = await service.db.superuser<{ posted: bigint; dues: string }>(
     `select b.posted, format('%s %s %s', l.accrued_interest, l.fees_due, l.amount_due) as dues

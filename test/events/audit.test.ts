@@ -313,17 +313,17 @@ describe('audit of acts on transfers', () => {
 
   test('audits an approval, a refused one, a decline and a reversal as the operator’s', async () => {
     await using desk = await deskOf(service);
-    const { institutionId, database } = desk;
+    const { institutionId } = desk;
     const caller = await member();
     await caller.post(paths.transfers, order('audited-2', 1200));
     await caller.post(paths.transfers, order('audited-3', 1200));
     const review = (id: string, kind: 'approve' | 'decline') =>
-      reviewTransfer(desk.desk, database, institutionId, id, { kind, origin: commandOf('olga') });
+      reviewTransfer(desk.desk, institutionId, { transferId: id, act: { kind, origin: commandOf('olga') } });
     await review('audited-2', 'approve');
     await review('audited-2', 'approve');
     await review('audited-3', 'decline');
     const reverse = (transferId: string) =>
-      reverseTransfer(desk.desk, database, institutionId, {
+      reverseTransfer(desk.desk, institutionId, {
         originalId: 'audited-2',
         transferId,
         origin: commandOf('ivan', { transactionId: `command-${transferId}` }),

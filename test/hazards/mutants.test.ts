@@ -779,22 +779,19 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a closed account receives money',
-    file: 'transfers/rules/decide.ts',
-    instead: [
-      'if (from.closed || to.closed) {\n    return refused',
-      'if (from.closed) {\n    return refused',
-    ],
+    file: 'transfers/rules/account-refusal.ts',
+    instead: [" || (to !== 'anyone' && to?.closed !== false)", ''],
     caughtBy: 'accounts pay and receive only allowed transfers',
   },
   {
     name: 'a certificate pays out',
-    file: 'transfers/rules/authority.ts',
+    file: 'transfers/rules/account-refusal.ts',
     instead: ['return payingTypes.has(diAccountType) && !excluded;', 'return !excluded;'],
     caughtBy: 'accounts pay and receive only allowed transfers',
   },
   {
     name: 'a restriction of the core is ignored',
-    file: 'transfers/rules/authority.ts',
+    file: 'transfers/rules/account-refusal.ts',
     instead: [" || transferRestriction === 'EXCLUDE_AS_FROM'", ''],
     caughtBy: 'accounts pay and receive only allowed transfers',
   },

@@ -27,6 +27,7 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
   const institution = await database.directory((db) => findInstitutionByCode(db, 'lakeside'));
   assert.ok(institution);
   const desk = openTransferDesk(ledger, {
+    database,
     clock: () => new Date(),
     postingKeys: new PostingKeys(database),
     settings: rememberSettings(database),
@@ -34,10 +35,8 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
   });
   const actor = { kind: 'client', institutionId: institution.institutionId, clientId: 'demo-app' } as const;
   const submit = (transferId: string) =>
-    initiateTransfer(
-      desk,
-      actor,
-      {
+    initiateTransfer(desk, actor, {
+      order: {
         transferId,
         fromAccountId: 'a-1001-checking',
         toAccountId: 'a-1001-savings',
@@ -48,8 +47,8 @@ test('a connection cut anywhere in a batch loses no order and doubles none', {
         previousYearContribution: null,
         memo: null,
       },
-      ownOrigin(),
-    ).then(
+      origin: ownOrigin(),
+    }).then(
       (outcome) => outcome.kind,
       (error: unknown) => (error instanceof Problem ? error.code : String(error)),
     );

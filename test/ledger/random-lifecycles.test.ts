@@ -118,12 +118,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<number>
     const reversed = steps.flatMap(({ order }) => (order.kind === 'reverse' ? [order.originalId] : []));
     if (reversed.length > 0) await agreeToReverse(db, institution.institutionId, reversed, now);
     const outcomes = await ledger.transaction(institution.institutionId, (tx) =>
-      settle(
-        deps,
-        tx,
-        steps.map((step) => step.order),
-        true,
-      ),
+      settle(deps, tx, { orders: steps.map((step) => step.order), patient: true }),
     );
     for (const [index, { order, expected }] of steps.entries()) {
       const got = inWords(outcomes[index] as Outcome | ActOutcome);

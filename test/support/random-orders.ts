@@ -39,6 +39,7 @@ const institution = await database.directory((db) => findInstitutionByCode(db, '
 if (institution === undefined) throw new Error('no institution');
 const actor = { kind: 'client', institutionId: institution.institutionId, clientId: 'demo-app' } as const;
 const desk = openTransferDesk(ledger, {
+  database,
   clock: () => new Date(),
   postingKeys: new PostingKeys(database),
   settings: rememberSettings(database),
@@ -100,7 +101,7 @@ function nextOrder(index: number): { order: TransferOrder; first: Said | undefin
 
 async function beRefused(order: TransferOrder): Promise<void> {
   const token = aToken(() => Promise.reject(new Error('revoked')));
-  const got = await initiateTransfer(desk, { ...actor, token }, order, ownOrigin()).then(
+  const got = await initiateTransfer(desk, { ...actor, token }, { order, origin: ownOrigin() }).then(
     ({ kind }) => kind,
     (error) => (error instanceof Problem ? error.code : String(error)),
   );
@@ -120,12 +121,10 @@ while (sent < count) {
   // An order from a missing source uses up no id: repeated, it is new.
   if (first === undefined && order.fromAccountId !== 'no-such-account') said.push({ order, outcome });
   waiting.push(
-    initiateTransfer(
-      desk,
-      hasToken ? { ...actor, token: aToken(async () => {}) } : actor,
+    initiateTransfer(desk, hasToken ? { ...actor, token: aToken(async () => {}) } : actor, {
       order,
-      ownOrigin(),
-    ).then((answer) => {
+      origin: ownOrigin(),
+    }).then((answer) => {
       const got =
         answer.kind === 'new' || answer.kind === 'replayed'
           ? `${answer.kind === 'replayed' ? 'replayed ' : ''}${answer.transfer.failureCode ?? answer.transfer.status}`

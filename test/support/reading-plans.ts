@@ -46,7 +46,8 @@ export function readsOf(filled: Filled): Read[] {
   const list = (name: string, actor: Actor, filter: Partial<TransferFilter>): Read => ({
     name: `transfers, ${name}`,
     deep: [BigInt(at(0.1).getTime()), 0n],
-    run: (database, after) => listTransfers(deps(database), actor, { ...everything, ...filter }, page(after)),
+    run: (database, after) =>
+      listTransfers(deps(database), actor, { filter: { ...everything, ...filter }, page: page(after) }),
   });
   // An account's entries are a tenth of the transfers and more: this page is nine tenths down.
   const history = (

@@ -58,6 +58,7 @@ export class Teller implements AsyncDisposable {
       settings: deskSettings,
     });
     this.#desk = openTransferDesk(this.#ledger, {
+      database: this.database,
       clock: () => this.now,
       postingKeys: new PostingKeys(db.database),
       settings: rememberSettings(this.database),
@@ -91,12 +92,14 @@ export class Teller implements AsyncDisposable {
   async order(by: string, order: TellerOrder, token?: PresentedToken): Promise<string> {
     const { initiateTransfer } = this.#transfers;
     const actor = { ...this.#actor(by), token };
-    return this.#inWords(initiateTransfer(this.#desk, actor, this.#asked(order), ownOrigin()));
+    return this.#inWords(
+      initiateTransfer(this.#desk, actor, { order: this.#asked(order), origin: ownOrigin() }),
+    );
   }
 
   async dryRun(by: string, order: TellerOrder): Promise<string> {
     const { explainTransfer } = this.#transfers;
-    const outcome = explainTransfer(this.#desk, this.database, this.#actor(by), this.#asked(order));
+    const outcome = explainTransfer(this.#desk, this.#actor(by), this.#asked(order));
     return this.#inWords(outcome);
   }
 
@@ -125,14 +128,14 @@ export class Teller implements AsyncDisposable {
 
   cancel(by: string, id: string): Promise<string> {
     return this.#inWords(
-      this.#transfers.cancelTransfer(this.#desk, this.database, this.#actor(by), id, ownOrigin()),
+      this.#transfers.cancelTransfer(this.#desk, this.#actor(by), { transferId: id, origin: ownOrigin() }),
     );
   }
 
   review(kind: 'approve' | 'decline', operator: string, id: string): Promise<string> {
     const { institutionId } = this.client;
     const act = { kind, origin: commandOf(operator) } as const;
-    return this.#inWords(this.#transfers.reviewTransfer(this.#desk, this.database, institutionId, id, act));
+    return this.#inWords(this.#transfers.reviewTransfer(this.#desk, institutionId, { transferId: id, act }));
   }
 
   /** By Ann and, under dual control, by Bob. */
@@ -140,9 +143,7 @@ export class Teller implements AsyncDisposable {
     const by = (person: string) => {
       const reversal = { originalId, transferId, origin: commandOf(person) };
       const { institutionId } = this.client;
-      return this.#inWords(
-        this.#transfers.reverseTransfer(this.#desk, this.database, institutionId, reversal),
-      );
+      return this.#inWords(this.#transfers.reverseTransfer(this.#desk, institutionId, reversal));
     };
     const first = await by('ann');
     return first === 'proposed' ? by('bob') : first;
@@ -151,9 +152,7 @@ export class Teller implements AsyncDisposable {
   /** The sweep of due transfers; returns the number that it changed. */
   async settleDue(): Promise<number | string> {
     const { institutionId } = this.client;
-    return this.#transfers
-      .settleDue(this.#desk, this.database, institutionId)
-      .catch((error) => `problem ${error.code}`);
+    return this.#transfers.settleDue(this.#desk, institutionId).catch((error) => `problem ${error.code}`);
   }
 
   /** Like a sweep that has read it as due. */

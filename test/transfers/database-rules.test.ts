@@ -481,10 +481,8 @@ test('the database accepts a transfer approved and reversed in one batch', async
   // Inside the transaction the same pool would read them.
   const settings = await desk.desk.deps.settings(desk.institutionId);
   const outcomes = await desk.database.transaction(desk.institutionId, (tx) =>
-    settle(
-      { ...desk.desk.deps, settings: async () => settings },
-      tx,
-      [
+    settle({ ...desk.desk.deps, settings: async () => settings }, tx, {
+      orders: [
         {
           kind: 'transition',
           transferId: 'pending-too',
@@ -493,8 +491,8 @@ test('the database accepts a transfer approved and reversed in one batch', async
         },
         { kind: 'reverse', transferId: 'back', originalId: 'pending-too', ...way, origin: commandOf('ann') },
       ],
-      true,
-    ),
+      patient: true,
+    }),
   );
   assert.deepEqual(
     outcomes.map((outcome) => [outcome?.kind, outcome && 'transfer' in outcome && outcome.transfer.status]),

@@ -65,6 +65,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
   let latest = new Date(0);
   let now = new Date(Date.UTC(2026, random(22), 1 + random(28), random(24), random(60), random(60)));
   const desk = openTransferDesk(ledger, {
+    database: db.database,
     clock: () => now,
     postingKeys: new PostingKeys(db.database),
     settings: rememberSettings(db.database),
@@ -77,7 +78,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
     now = new Date(now.getTime() + pick(random, [-90_000, 0, 60, 4_000, 40_000, 90_000, 400_000]) * 1_000);
     if (now > latest) latest = now;
     const actor = pick(random, actors);
-    if (random(3) === 0) await settleDue(desk, db.database, institutionId);
+    if (random(3) === 0) await settleDue(desk, institutionId);
     if (random(8) === 0 && ids.length > 0) {
       const reversal = {
         originalId: pick(random, ids),
@@ -85,7 +86,7 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
       };
       // Under dual control, Bob's counts.
       for (const origin of [commandOf('ann'), commandOf('bob')]) {
-        await reverseTransfer(desk, db.database, institutionId, { ...reversal, origin });
+        await reverseTransfer(desk, institutionId, { ...reversal, origin });
       }
     }
     const paying = world.accounts.filter(({ diAccountType }) => diAccountType === 'CHECKING');
@@ -97,8 +98,8 @@ async function live(ownSeed: number, seen: Map<string, number>): Promise<void> {
     if (order === undefined) continue;
     const where = `SEED=${ownSeed}, at ${now.toISOString()}: ${inspect(order)}`;
     const { allowed, ...asked } = order;
-    const dry = inWords(await explainTransfer(desk, db.database, actor, asked));
-    const real = inWords(await initiateTransfer(desk, actor, asked, ownOrigin()));
+    const dry = inWords(await explainTransfer(desk, actor, asked));
+    const real = inWords(await initiateTransfer(desk, actor, { order: asked, origin: ownOrigin() }));
     // A member does not see reviews: an order held only for one seems to post.
     const isUntold = actor.kind === 'member' && real.startsWith('PENDING') && dry.startsWith('COMPLETED');
     assert.equal(dry, isUntold ? real.replace('PENDING', 'COMPLETED') : real, where);
@@ -143,7 +144,7 @@ async function offered(
   fromAccountId: string,
   transferId: string,
 ): Promise<Asked | undefined> {
-  const options = await listTransferOptions(desk, db.database, actor, fromAccountId).catch((error) => {
+  const options = await listTransferOptions(desk, actor, fromAccountId).catch((error) => {
     assert.equal(error.code, 'not_found');
     return undefined;
   });

@@ -135,7 +135,7 @@ test('a batch rejects an order whose known token ended before it arrived', async
   await revoke(caller);
   const before = await dumpTables(one.db);
   const { actor } = await cachedCallerOf(auth, caller.token);
-  const refused = initiateTransfer(desk.desk, actor, order('presumed', 100n), ownOrigin());
+  const refused = initiateTransfer(desk.desk, actor, { order: order('presumed', 100n), origin: ownOrigin() });
   await assert.rejects(refused, (error) => error instanceof Problem && error.code === 'invalid_token');
   assert.deepEqual(await dumpTables(one.db), before);
   const again = identify(auth, caller.token);
@@ -150,7 +150,7 @@ test('rejects an order whose known token ends while it waits for an account', as
   const before = await posted(way.fromAccountId);
   const initiate = async ({ token }: DemoCaller, id: string) => {
     const { actor } = await cachedCallerOf(auth, token);
-    return initiateTransfer(desk.desk, actor, order(id, 100n), ownOrigin()).then(
+    return initiateTransfer(desk.desk, actor, { order: order(id, 100n), origin: ownOrigin() }).then(
       ({ kind }) => kind,
       (error) => error.code,
     );

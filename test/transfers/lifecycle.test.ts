@@ -199,9 +199,12 @@ describe('cancelled transfers', () => {
 
 describe('reviewed transfers', () => {
   const approve = (transferId: string, operator: string, more: Parameters<typeof commandOf>[1] = {}) =>
-    reviewTransfer(harborDesk.desk, harborDesk.database, harborDesk.institutionId, transferId, {
-      kind: 'approve',
-      origin: commandOf(operator, more),
+    reviewTransfer(harborDesk.desk, harborDesk.institutionId, {
+      transferId: transferId,
+      act: {
+        kind: 'approve',
+        origin: commandOf(operator, more),
+      },
     });
 
   test('one approval posts a held transfer, and two different persons must approve one above the second amount', async () => {
@@ -236,9 +239,12 @@ describe('reviewed transfers', () => {
 
   test('a declined transfer fails, and one that is not reviewed within the hour expires', async () => {
     const declined = await initiate(harbor, 'a-1001-checking', 'a-1002-checking', 600);
-    await reviewTransfer(harborDesk.desk, harborDesk.database, harborDesk.institutionId, declined.body.id, {
-      kind: 'decline',
-      origin: commandOf('Ops One'),
+    await reviewTransfer(harborDesk.desk, harborDesk.institutionId, {
+      transferId: declined.body.id,
+      act: {
+        kind: 'decline',
+        origin: commandOf('Ops One'),
+      },
     });
     assert.equal((await read(harbor, declined.body.id)).failureCode, 'transfer_declined');
     const expiring = await initiate(harbor, 'a-1001-checking', 'a-1002-checking', 600);
@@ -309,15 +315,22 @@ describe('reviewed transfers', () => {
         assert.ok(row);
         // As if the sweeps were late: the time has come for the caller who ends it, and not for them.
         await using ahead = await deskOf(service, code, () => row.due);
-        const { desk, database, institutionId } = ahead;
+        const { desk, institutionId } = ahead;
         if (act === 'decline') {
-          await reviewTransfer(desk, database, institutionId, id, {
-            kind: 'decline',
-            origin: commandOf('Ops One'),
+          await reviewTransfer(desk, institutionId, {
+            transferId: id,
+            act: {
+              kind: 'decline',
+              origin: commandOf('Ops One'),
+            },
           });
         } else {
           const clientId = code === 'lakeside' ? 'demo-app' : 'harbor-app';
-          await cancelTransfer(desk, database, { kind: 'client', institutionId, clientId }, id, ownOrigin());
+          await cancelTransfer(
+            desk,
+            { kind: 'client', institutionId, clientId },
+            { transferId: id, origin: ownOrigin() },
+          );
         }
         hand.set(row.due.toISOString());
         hand.advance(1);
@@ -334,9 +347,12 @@ describe('reviewed transfers', () => {
     for (let round = 0; round < 8; round++) {
       const { body } = await initiate(bank, 'a-1001-checking', 'a-1003-checking', 1001);
       const act = (kind: 'approve' | 'decline') =>
-        reviewTransfer(lakesideDesk.desk, lakesideDesk.database, lakesideDesk.institutionId, body.id, {
-          kind,
-          origin: commandOf('Ops One'),
+        reviewTransfer(lakesideDesk.desk, lakesideDesk.institutionId, {
+          transferId: body.id,
+          act: {
+            kind,
+            origin: commandOf('Ops One'),
+          },
         });
       hand.advance(30);
       const [approved, declined, cancelled] = await Promise.all([
@@ -445,7 +461,9 @@ test('a transfer that cannot be settled now delays no due transfer behind it', a
     [1101, 1102, 1103].map((amount) => initiate(bank, 'a-1001-checking', 'a-1003-savings', amount)),
   );
   const asked: string[] = [];
+  const { database, institutionId } = lakesideDesk;
   const stuck = {
+    database,
     // They are due for no one else.
     deps: { clock: () => new Date('2999-01-01T00:00:00Z') },
     queue: {
@@ -455,8 +473,7 @@ test('a transfer that cannot be settled now delays no due transfer behind it', a
       },
     },
   } as unknown as TransferDesk;
-  const { database, institutionId } = lakesideDesk;
-  await assert.rejects(settleDue(stuck, database, institutionId, 1), /not now/);
+  await assert.rejects(settleDue(stuck, institutionId, 1), /not now/);
   for (const { body } of pending) {
     assert.equal(asked.filter((id) => id === body.id).length, 1, 'each is asked for once');
     await cancel(bank, body.id);
@@ -508,9 +525,12 @@ test('cancelling another user’s transfer or a missing one does not use the que
   );
   assert.ok(row);
   const actor = { kind: 'member', institutionId, clientId: 'demo-app', userId: 'u', ...row } as const;
-  const closed = { queue: { submit: () => assert.fail('nothing may be locked') } } as unknown as TransferDesk;
+  const queue = { submit: () => assert.fail('nothing may be locked') };
+  const closed = { database, queue } as unknown as TransferDesk;
   for (const id of [body.id, 'no-such-transfer']) {
-    await assert.rejects(cancelTransfer(closed, database, actor, id, ownOrigin()), { code: 'not_found' });
+    await assert.rejects(cancelTransfer(closed, actor, { transferId: id, origin: ownOrigin() }), {
+      code: 'not_found',
+    });
   }
   assert.equal((await cancel(bank, body.id)).status, 200);
 });
@@ -529,7 +549,7 @@ test('a cancellation counts in its client’s share of the queue, and due transf
 
 describe('reversed transfers', () => {
   const reverse = (originalId: string, transferId = newId(), test = lakesideDesk) =>
-    reverseTransfer(test.desk, test.database, test.institutionId, {
+    reverseTransfer(test.desk, test.institutionId, {
       originalId,
       transferId,
       origin: commandOf('Ops One'),

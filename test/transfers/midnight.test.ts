@@ -42,10 +42,8 @@ const limit = {
 } as const;
 
 test('orders through two processes at the change of year use each day, month and year to its last cent', async () => {
-  await saveTransferRules(
-    desk,
-    desk.institutionId,
-    {
+  await saveTransferRules(desk, desk.institutionId, {
+    rules: {
       policies: [],
       limits: [
         { ...limit, limitKey: 1, period: 'DAY', maxAmount: null, maxCount: 15 },
@@ -57,8 +55,8 @@ test('orders through two processes at the change of year use each day, month and
         { year: 2027, limitCents: 7_00n, catchUpCents: 0n },
       ],
     },
-    ownOrigin(),
-  );
+    origin: ownOrigin(),
+  });
   // Processes read the rules within a second of real time.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   const order = async (index: number, toAccountId: string) => {

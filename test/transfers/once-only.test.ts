@@ -47,9 +47,9 @@ test('one of sixteen simultaneous reversals of one transfer through two processe
   assert.equal((await bank.post(paths.transfers, { id: 'paid', ...way, amount: 50 })).status, 201);
   const outcomes = await Promise.all(
     Array.from({ length: 16 }, (_, index) => {
-      const { desk, database, institutionId } = desks[index % 2] as TestDesk;
+      const { desk, institutionId } = desks[index % 2] as TestDesk;
       const reversal = { originalId: 'paid', transferId: `paid-back-${index}`, origin: commandOf('ann') };
-      return reverseTransfer(desk, database, institutionId, reversal);
+      return reverseTransfer(desk, institutionId, reversal);
     }),
   );
   const kinds = outcomes.map((outcome) => (outcome.kind === 'unchanged' ? outcome.why : outcome.kind));
@@ -58,16 +58,16 @@ test('one of sixteen simultaneous reversals of one transfer through two processe
 });
 
 test('a reversal cannot be reversed, and no one else can take its id', async () => {
-  const { desk, database, institutionId } = desks[1] as TestDesk;
+  const { desk, institutionId } = desks[1] as TestDesk;
   assert.equal((await bank.post(paths.transfers, { id: 'again', ...way, amount: 5 })).status, 201);
   const reversal = { originalId: 'again', transferId: 'again-back', origin: commandOf('ann') };
-  assert.equal((await reverseTransfer(desk, database, institutionId, reversal)).kind, 'new');
-  assert.equal((await reverseTransfer(desk, database, institutionId, reversal)).kind, 'replayed');
+  assert.equal((await reverseTransfer(desk, institutionId, reversal)).kind, 'new');
+  assert.equal((await reverseTransfer(desk, institutionId, reversal)).kind, 'replayed');
   const back = { originalId: 'again-back', transferId: 'forth', origin: commandOf('ann') };
-  const twice = await reverseTransfer(desk, database, institutionId, back);
+  const twice = await reverseTransfer(desk, institutionId, back);
   assert.ok(twice.kind === 'unchanged' && twice.why === 'not_reversible');
   const itself = { originalId: 'again', transferId: 'again', origin: commandOf('ann') };
-  assert.equal((await reverseTransfer(desk, database, institutionId, itself)).kind, 'id_reused');
+  assert.equal((await reverseTransfer(desk, institutionId, itself)).kind, 'id_reused');
   const taken = await bank.post(paths.transfers, { id: 'again-back', ...way, amount: 5 });
   assert.equal(taken.status, 409);
 });
@@ -185,17 +185,15 @@ test('an order repeated after the rules have changed, and by another client of t
     maxCount: 0,
     reviewAbove: null,
   } as const;
-  await saveTransferRules(
-    { database, clock: systemClock },
-    institutionId,
-    {
+  await saveTransferRules({ database, clock: systemClock }, institutionId, {
+    rules: {
       policies: [],
       limits: [limit],
       businessDays: [],
       contributionLimits: [],
     },
-    ownOrigin(),
-  );
+    origin: ownOrigin(),
+  });
   const balance = await posted('a-1001-checking');
   for (const caller of [member, bank, other]) {
     const again = await caller.post(paths.transfers, order);

@@ -63,9 +63,9 @@ async function makeHistory(): Promise<void> {
   }
   assert.equal((await cancel(app, 'cancelled')).status, 200);
   await using operator = await deskOf(service);
-  const { desk, database, institutionId } = operator;
+  const { desk, institutionId } = operator;
   const reversal = { originalId: 'taken-back', transferId: 'reversal', origin: commandOf('olive') };
-  assert.equal((await reverseTransfer(desk, database, institutionId, reversal)).kind, 'new');
+  assert.equal((await reverseTransfer(desk, institutionId, reversal)).kind, 'new');
 }
 
 const cancel = (caller: DemoCaller, id: string) => caller.post(`${paths.transfers}/${id}/cancel`, {});

@@ -60,18 +60,16 @@ async function between(limitKey: number, order: () => Promise<Answer>, happens: 
 
 test('a limit set after an order has locked its counters fails no one, and binds the order', async () => {
   await using operator = await deskOf(service);
-  const lay = (limits: Parameters<typeof saveTransferRules>[2]['limits']) =>
-    saveTransferRules(
-      operator,
-      operator.institutionId,
-      {
+  const lay = (limits: Parameters<typeof saveTransferRules>[2]['rules']['limits']) =>
+    saveTransferRules(operator, operator.institutionId, {
+      rules: {
         policies: [],
         limits,
         businessDays: [],
         contributionLimits: [],
       },
-      ownOrigin(),
-    );
+      origin: ownOrigin(),
+    });
   await lay([limit]);
   assert.equal((await pay(member, 'a-1001-savings')).status, 201);
   const answer = await between(

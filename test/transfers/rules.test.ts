@@ -56,14 +56,14 @@ const limit = {
   reviewAbove: null,
 } as const;
 /** Saved instead of earlier ones, and read by both processes. */
-async function lay(rules: Partial<Parameters<typeof saveTransferRules>[2]>): Promise<void> {
-  await saveTransferRules(desk, desk.institutionId, noRules, ownOrigin());
+async function lay(rules: Partial<Parameters<typeof saveTransferRules>[2]['rules']>): Promise<void> {
+  await saveTransferRules(desk, desk.institutionId, { rules: noRules, origin: ownOrigin() });
   for (const table of ['limit_counters', 'limit_keys']) {
     await service.db.superuser(`delete from ${table} where institution_id = $1 and limit_key > 0`, [
       desk.institutionId,
     ]);
   }
-  await saveTransferRules(desk, desk.institutionId, { ...noRules, ...rules }, ownOrigin());
+  await saveTransferRules(desk, desk.institutionId, { rules: { ...noRules, ...rules }, origin: ownOrigin() });
   await new Promise((resolve) => setTimeout(resolve, 1_100));
 }
 
@@ -291,7 +291,7 @@ describe('contributions to an IRA', () => {
     );
     const { reverseTransfer } = await import('../../src/transfers/index.ts');
     const done = answers.find((answer) => answer.status === 201);
-    const reversed = await reverseTransfer(desk.desk, desk.database, desk.institutionId, {
+    const reversed = await reverseTransfer(desk.desk, desk.institutionId, {
       originalId: done?.body.id,
       transferId: 'ira-back',
       origin: commandOf('Ops One'),

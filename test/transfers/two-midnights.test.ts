@@ -17,10 +17,8 @@ test('a limit counts from the first of two midnights, and reconcile finds nothin
   await using service = await startTestService({ clock });
   await service.db.superuser(`update institutions set time_zone = 'Atlantic/Azores'`);
   await using desk = await deskOf(service);
-  await saveTransferRules(
-    desk,
-    desk.institutionId,
-    {
+  await saveTransferRules(desk, desk.institutionId, {
+    rules: {
       policies: [],
       limits: (['DAY', 'MONTH'] as const).map((period, index) => ({
         limitKey: index + 1,
@@ -37,8 +35,8 @@ test('a limit counts from the first of two midnights, and reconcile finds nothin
       businessDays: [],
       contributionLimits: [],
     },
-    ownOrigin(),
-  );
+    origin: ownOrigin(),
+  });
   // Processes read the rules and the zone within a second of real time.
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   for (const [at, amount] of [

@@ -13,10 +13,11 @@ import { type Book, unbounded } from '../../ledger/index.ts';
 import type { InstitutionId, Write } from '../../storage/index.ts';
 import { insertCounters, updateCounters } from '../limits/counter-queries.ts';
 import { deleteLimitUses, insertLimitUses } from '../limits/usage-queries.ts';
+import { accountRefusal } from '../rules/account-refusal.ts';
 import { apply, changeDues, postHeld, releaseHeld } from '../rules/apply.ts';
-import { mayReceive, maySee, mayUseId, paysOut } from '../rules/authority.ts';
+import { maySee, mayUseId } from '../rules/authority.ts';
 import { type Judgement, judge } from '../rules/decide.ts';
-import type { Facts } from '../rules/facts.ts';
+import type { Ground } from '../rules/facts.ts';
 import { Counters, contributionKey, type RecordedUsage } from '../rules/limits.ts';
 import { boundsOf, type LoanPayment } from '../rules/loans.ts';
 import type { PendingTerms } from '../rules/policies.ts';
@@ -50,10 +51,7 @@ import {
 } from './pending-queries.ts';
 
 /** The locked and read state that a batch decides on (settle.ts). */
-export interface Ground {
-  readonly book: Book;
-  readonly counters: Counters;
-  readonly facts: Facts;
+export interface BatchGround extends Ground {
   /** By the clock, even if the institution has a business time of its own. */
   readonly auditedAt: Date;
   /** The transfers of the used ids, each as its caller may see it. */
@@ -70,7 +68,7 @@ type Reversal = Extract<DeskOrder, { kind: 'reverse' }>;
 
 /** Takes the orders of one transaction in turn, and collects their changes until all are written at once. */
 export class Batch {
-  readonly #ground: Ground;
+  readonly #ground: BatchGround;
   /** By id, with the changes of this batch. */
   readonly #transfers: Map<string, TransferRow>;
   readonly #pending: Map<bigint, PendingRow>;
@@ -87,7 +85,7 @@ export class Batch {
   readonly #events: NewEvent[] = [];
   readonly #audit: AuditEntry[] = [];
 
-  constructor(ground: Ground) {
+  constructor(ground: BatchGround) {
     this.#ground = ground;
     this.#transfers = new Map(ground.existing.map((row) => [row.id, row]));
     this.#pending = new Map(ground.pending.map((row) => [row.transferKey, row]));
@@ -121,15 +119,15 @@ export class Batch {
   }
 
   #initiate(order: Initiation, postingKey: bigint): Outcome {
-    const { facts, book, counters } = this.#ground;
+    const { facts } = this.#ground;
     const first = this.#seen(order.transferId, order.actor);
     if (first !== undefined && maySee(order.actor, first)) return repeated(order, first);
     if (!mayUseId(order, facts.settings.idPrefixes)) return reservedId;
-    const judgement = judge(order, facts, book, counters);
+    const judgement = judge(order, this.#ground);
     if ('malformed' in judgement) {
       return { kind: 'malformed', pointer: judgement.pointer, detail: judgement.detail };
     }
-    const transfer = toTransfer(order, postingKey, judgement, facts.at);
+    const transfer = toTransfer(order, judgement, { transferKey: postingKey, at: facts.at });
     // Uses up no id: else a member could take ids without an account.
     if (judgement.from === undefined) return { kind: 'new', transfer };
     // Revealed only if a free id would have been used up: otherwise a caller could test ids without a trace.
@@ -140,9 +138,8 @@ export class Batch {
   }
 
   #perform(transfer: TransferRow, judgement: Judgement, postingKey: bigint): void {
-    const { book, counters } = this.#ground;
     const { pending, usages, amountMinor } = judgement;
-    const payment = apply(judgement, postingKey, book, counters);
+    const payment = apply(judgement, postingKey, this.#ground);
     if (payment !== null) this.#pay(transfer, payment);
     if (pending !== null) this.#held.push({ transferKey: postingKey, ...pending });
     for (const usage of usages) {
@@ -181,7 +178,7 @@ export class Batch {
     const isForPersons = terms.isOrdererShutOut && terms.whenDue === 'POST';
     const act = isForPersons ? asked : actInTime(asked, terms, facts.at);
     const operator = act.kind === 'approve' || act.kind === 'decline' ? nameOf(act.origin.operator) : null;
-    const transition = transitionOf(act, terms, terms.approvedBy, facts.at);
+    const transition = transitionOf(act, terms, facts.at);
     if (transition.to === 'nothing') return unchanged(transition.why);
     if (isForPersons && transition.to === 'posted' && act.kind === 'due')
       return unchanged('orderer_shut_out');
@@ -213,13 +210,7 @@ export class Batch {
   #stoppedMeanwhile({ fromAccountId, toAccountId }: TransferRow) {
     const { facts } = this.#ground;
     const [from, to] = [facts.account(fromAccountId), facts.account(toAccountId)];
-    if (from?.closed !== false || to?.closed !== false) {
-      const detail = 'An account was closed while the transfer was pending.';
-      return { code: 'account_closed', detail } as const;
-    }
-    if (paysOut(from) && mayReceive(to)) return null;
-    const detail = 'An account was restricted while the transfer was pending.';
-    return { code: 'account_restricted', detail } as const;
+    return accountRefusal('posting', { from, to, mayPay: true });
   }
 
   #approve(terms: PendingRow, operator: Operator): void {
@@ -282,16 +273,15 @@ export class Batch {
 
     const { amountMinor } = original;
     const refusal =
-      from.closed || to.closed
-        ? ({ code: 'account_closed', detail: 'An account of the transfer is closed.' } as const)
-        : book.apply(
-              postingKey,
-              'TRANSFER',
-              { accountId: from.accountId, change: { posted: -amountMinor }, bounds: boundsOf(from) },
-              { accountId: to.accountId, change: { posted: amountMinor }, bounds: unbounded },
-            ) === null
-          ? null
-          : ({ code: 'insufficient_funds', detail: 'The payee has less available now.' } as const);
+      accountRefusal('reversal', { from, to, mayPay: true }) ??
+      (book.apply(
+        postingKey,
+        'TRANSFER',
+        { accountId: from.accountId, change: { posted: -amountMinor }, bounds: boundsOf(from) },
+        { accountId: to.accountId, change: { posted: amountMinor }, bounds: unbounded },
+      ) === null
+        ? null
+        : ({ code: 'insufficient_funds', detail: 'The payee has less available now.' } as const));
     const transfer: OrderedTransferRow = {
       ...original,
       transferKey: postingKey,
@@ -366,11 +356,11 @@ export class Batch {
     const recordedLater = book.recordedLater(at);
     return [
       ...book.writes(at),
-      ...insertTransfers(institutionId, this.#added, at, recordedLater),
+      ...insertTransfers(institutionId, this.#added, { at, recordedLater }),
       ...insertPending(institutionId, this.#held),
       ...insertApprovals(institutionId, this.#approvals, at),
       ...updatePending(institutionId, [...this.#postponed.values()]),
-      ...finishTransfers(institutionId, this.#finished, at, recordedLater),
+      ...finishTransfers(institutionId, this.#finished, { at, recordedLater }),
       ...insertLoanPayments(institutionId, this.#loanPayments),
       ...reduceLoanDues(institutionId, this.#loanPayments),
       ...insertCounters(institutionId, counters.added()),
@@ -389,9 +379,8 @@ export class Batch {
 /** An order as the transfer that it becomes by a judgement. */
 export function toTransfer(
   order: SubmittedOrder,
-  transferKey: bigint,
   judgement: Judgement,
-  at: Date,
+  { transferKey, at }: { readonly transferKey: bigint; readonly at: Date },
 ): TransferRow {
   const { failure, pending } = judgement;
   const status: TransferStatus = failure !== null ? 'FAILED' : pending !== null ? 'PENDING' : 'COMPLETED';

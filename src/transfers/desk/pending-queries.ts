@@ -68,9 +68,7 @@ const due = sql(
 /** The next due transfers after a position, without those that do not post by the clock. */
 export async function selectDue(
   db: Queryable,
-  now: Date,
-  after: PendingPosition,
-  most: number,
+  { now, after, most }: { readonly now: Date; readonly after: PendingPosition; readonly most: number },
 ): Promise<(PendingName & PendingPosition)[]> {
   const values = [db.institutionId, now, after.dueAt, after.transferKey, most];
   return (await db.query<PendingName & PendingPosition>(due, values)).rows;

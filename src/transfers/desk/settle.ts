@@ -26,7 +26,7 @@ import {
   selectMembershipsOf,
   selectUsersOfCustomers,
 } from './account-queries.ts';
-import { Batch, type Ground } from './batch.ts';
+import { Batch, type BatchGround } from './batch.ts';
 import { OrdersRefusedError } from './batch-queue.ts';
 import { selectLoanPayments } from './loan-payment-queries.ts';
 import { selectPending } from './pending-queries.ts';
@@ -76,8 +76,7 @@ export interface SettleDeps {
 export async function settle(
   deps: SettleDeps,
   tx: Transaction,
-  orders: readonly DeskOrder[],
-  patient: boolean,
+  { orders, patient }: { readonly orders: readonly DeskOrder[]; readonly patient: boolean },
 ): Promise<(Outcome | ActOutcome)[]> {
   const settings = await deps.settings(tx.institutionId);
   const postingKeys = await deps.postingKeys.take(orders.length);
@@ -111,16 +110,16 @@ const triesOfABatch = 4;
 export async function look(
   deps: SettleDeps,
   tx: Transaction,
-  settings: TransferSettings,
   asked: {
+    readonly settings: TransferSettings;
     readonly actor: Actor;
     readonly transferId: string | null;
     readonly fromAccountId: string;
     readonly toAccountIds: readonly string[];
   },
 ) {
-  const now = businessNow(deps, tx.institutionId);
-  const { actor, transferId, fromAccountId, toAccountIds } = asked;
+  const at = businessNow(deps, tx.institutionId);
+  const { settings, actor, transferId, fromAccountId, toAccountIds } = asked;
   const accountIds = [...new Set([fromAccountId, ...toAccountIds])];
   const [book, read, existing, limits] = await Promise.all([
     Book.look(tx, accountIds),
@@ -129,11 +128,10 @@ export async function look(
     selectLimits(tx),
   ]);
   const account = byId([...read.accounts, ...(await detailsOf(tx, read.accounts))]);
-  const at = now;
   const day = localDate(at, settings.institution.timeZone);
   const needed = [undefined, ...toAccountIds].flatMap((toAccountId) =>
     [false, true].flatMap((previousYear) =>
-      countersNeeded({ actor, fromAccountId, toAccountId, previousYear }, account, limits, day),
+      countersNeeded({ actor, fromAccountId, toAccountId, previousYear }, { account, limits, day }),
     ),
   );
   const names = distinct(needed);
@@ -154,13 +152,11 @@ function countersNeeded(
     readonly toAccountId: string | undefined;
     readonly previousYear: boolean;
   },
-  account: Facts['account'],
-  limits: readonly Limit[],
-  day: string,
+  { account, limits, day }: Pick<Facts, 'account' | 'limits' | 'day'>,
 ): CounterName[] {
   const from = account(order.fromAccountId);
   const to = order.toAccountId === undefined ? undefined : account(order.toAccountId);
-  const names = from === undefined ? [] : countersOf(limits, order.actor, from, day);
+  const names = from === undefined ? [] : countersOf(limits, { actor: order.actor, from, day });
   if (to === undefined || !isIra(to) || to.owner === null) return names;
   const periodStart = taxYearStart(day, order.previousYear);
   return [...names, { limitKey: contributionKey, subjectKey: to.owner.personKey, periodStart }];
@@ -184,7 +180,7 @@ async function lockAndRead(
     readonly recentLimits: readonly Limit[];
     readonly patient: boolean;
   },
-): Promise<Ground> {
+): Promise<BatchGround> {
   const accountIds = [...new Set(orders.flatMap((order) => [order.fromAccountId, order.toAccountId]))];
   const changingIds = orders.flatMap((order) => {
     if (order.kind === 'initiate') return [];
@@ -219,7 +215,7 @@ async function lockAndRead(
   const needed = orders.flatMap((order) => {
     if (order.kind !== 'initiate') return [];
     const previousYear = order.previousYearContribution === true;
-    return countersNeeded({ ...order, previousYear }, owned, recentLimits, day);
+    return countersNeeded({ ...order, previousYear }, { account: owned, limits: recentLimits, day });
   });
   const names = distinct([...needed, ...changing.usages]);
   // Memberships matter only for orders between two of them; most orders stay within one.

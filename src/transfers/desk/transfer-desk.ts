@@ -7,6 +7,8 @@ import { type SettleDeps, settle } from './settle.ts';
 
 /** Takes every order that moves money. The queue collects orders into batches; a batch is one transaction. */
 export interface TransferDesk {
+  /** For the reads before an order and beside it; the queue has connections of its own. */
+  readonly database: Database;
   readonly deps: SettleDeps;
   readonly queue: BatchQueue<DeskOrder, Outcome | ActOutcome>;
 }
@@ -14,12 +16,12 @@ export interface TransferDesk {
 /** `ledger` has connections for the lanes alone. With `explain`, each run of a batch is reported. */
 export function openTransferDesk(
   ledger: Database,
-  deps: SettleDeps,
+  { database, ...deps }: SettleDeps & Pick<TransferDesk, 'database'>,
   explain?: (report: BatchReport) => void,
 ): TransferDesk {
   const explainer = explain && new BatchExplainer<DeskOrder>(explain);
   const run = (tx: Transaction, orders: readonly DeskOrder[], patient: boolean) =>
-    settle(deps, tx, orders, patient);
+    settle(deps, tx, { orders, patient });
   const queue = new BatchQueue<DeskOrder, Outcome | ActOutcome>({
     database: ledger,
     lanes: transferLanes,
@@ -39,7 +41,7 @@ export function openTransferDesk(
     onceSent: withoutToken,
     membersWhenUnknown: (order) => ({ id: order.transferId }),
   });
-  return { deps, queue };
+  return { database, deps, queue };
 }
 
 /** The order may have been committed while its token was active, so the token is not read again. */

@@ -41,8 +41,7 @@ const actions = {
 export async function consentOfTwo(
   tx: Transaction,
   about: { readonly kind: ProposalKind; readonly subject: string },
-  origin: CommandOrigin,
-  at: Date,
+  { origin, at }: { readonly origin: CommandOrigin; readonly at: Date },
 ): Promise<Consent> {
   if (!(await selectDualControl(tx))) return { kind: 'agreed', proposedBy: undefined };
   const names = namesOf(origin.operator);
@@ -64,7 +63,7 @@ export async function consentOfTwo(
   const others = open.find(({ proposedBy }) => !mine(proposedBy));
   if (others !== undefined) {
     const { proposalKey, proposedBy } = others;
-    await confirmProposal(tx, proposalKey, origin.operator, at);
+    await confirmProposal(tx, { proposalKey, by: origin.operator, at });
     await record('confirmed', { proposedBy });
     return { kind: 'agreed', proposedBy };
   }

@@ -89,9 +89,7 @@ const confirm = counted(
 /** The database refuses a person who shares a name with the one who proposed it, and a second confirmation. */
 export async function confirmProposal(
   tx: Queryable,
-  proposalKey: bigint,
-  by: Operator,
-  at: Date,
+  { proposalKey, by, at }: { readonly proposalKey: bigint; readonly by: Operator; readonly at: Date },
 ): Promise<void> {
   await tx.query(confirm, [tx.institutionId, proposalKey, nameOf(by), by.sudoUser ?? null, at]);
 }

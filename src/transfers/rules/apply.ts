@@ -1,15 +1,14 @@
 import { type Book, type LoanPaymentOption, unbounded } from '../../ledger/index.ts';
 import type { AccountFacts } from './account.ts';
 import type { Judgement } from './decide.ts';
-import type { Counters } from './limits.ts';
-import { boundsOf, type LoanPayment, splitPayment } from './loans.ts';
+import type { Ground } from './facts.ts';
+import { type AskedPayment, boundsOf, type LoanPayment, splitPayment } from './loans.ts';
 
 /** Applies a judgement without a failure to the book and the counters. Returns the parts of a payment on a loan. */
 export function apply(
   { amountMinor, from, to, usages, pending, paymentOption }: Judgement,
   postingKey: bigint,
-  book: Book,
-  counters: Counters,
+  { book, counters }: Pick<Ground, 'book' | 'counters'>,
 ): LoanPayment | null {
   if (from === undefined || to === undefined)
     throw new Error('transfers: a judgement without accounts cannot be applied');
@@ -19,7 +18,7 @@ export function apply(
     pending === null
       ? [{ posted: -amountMinor }, { posted: amountMinor }]
       : [{ debitsPending: amountMinor }, { creditsPending: amountMinor }];
-  const parts = pending === null ? loanParts(to, amountMinor, option, book) : null;
+  const parts = pending === null ? splitOf(to, { amountMinor, option }, book) : null;
   book.move(
     postingKey,
     pending === null ? 'TRANSFER' : 'HOLD',
@@ -43,7 +42,7 @@ export function postHeld(
   book: Book,
 ): LoanPayment | null {
   const { transferKey, fromAccountId, amountMinor, paymentOption } = transfer;
-  const parts = loanParts(to, amountMinor, paymentOption ?? 'DEFAULT', book);
+  const parts = splitOf(to, { amountMinor, option: paymentOption ?? 'DEFAULT' }, book);
   book.move(
     transferKey,
     'TRANSFER',
@@ -71,16 +70,12 @@ export function releaseHeld(transfer: HeldTransfer, book: Book): void {
   );
 }
 
-function loanParts(to: AccountFacts, amountMinor: bigint, option: LoanPaymentOption, book: Book) {
-  return to.loan && splitPayment(amountMinor, option, to.loan, book.require(to.accountId));
+function splitOf(to: AccountFacts, payment: AskedPayment, book: Book) {
+  return to.loan && splitPayment(payment, to.loan, book.require(to.accountId));
 }
 
 /** Subtracts a payment's parts from the dues, so that the next order of the batch sees the rest. */
-function takeOff(
-  to: AccountFacts,
-  parts: NonNullable<ReturnType<typeof loanParts>>,
-  book: Book,
-): LoanPayment {
+function takeOff(to: AccountFacts, parts: NonNullable<ReturnType<typeof splitOf>>, book: Book): LoanPayment {
   return changeDues(to, book, {
     toFees: parts.toFeesMinor,
     toInterest: parts.toInterestMinor,

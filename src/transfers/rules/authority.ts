@@ -29,18 +29,6 @@ export function visibleDestination(actor: Actor, accountId: string, facts: Facts
   return payable ? other : undefined;
 }
 
-const payingTypes: ReadonlySet<string> = new Set(['SAVINGS', 'CHECKING', 'MONEY_MARKET']);
-
-/** Only these account types pay out, for clients too, and only if the core has not restricted the account. */
-export function paysOut({ diAccountType, transferRestriction }: AccountFacts): boolean {
-  const excluded = transferRestriction === 'EXCLUDE_ALL' || transferRestriction === 'EXCLUDE_AS_FROM';
-  return payingTypes.has(diAccountType) && !excluded;
-}
-
-export function mayReceive({ transferRestriction }: AccountFacts): boolean {
-  return transferRestriction !== 'EXCLUDE_ALL' && transferRestriction !== 'EXCLUDE_AS_TO';
-}
-
 /** Prefix of ids that were derived from an `Idempotency-Key`. Others can compute such an id, but may not use it. */
 export const derivedIdPrefix = 'key:';
 

@@ -65,13 +65,19 @@ for (const [date, why] of dates) {
 
 test('counts a contribution for the year in which it is made, in the institution’s zone', () => {
   const zone = 'America/Los_Angeles';
-  assert.equal(contributionYear(new Date('2027-01-01T07:59:59.999Z'), zone, false), 2026);
-  assert.equal(contributionYear(new Date('2027-01-01T08:00:00.000Z'), zone, false), 2027);
+  assert.equal(
+    contributionYear({ at: new Date('2027-01-01T07:59:59.999Z'), timeZone: zone, previousYear: false }),
+    2026,
+  );
+  assert.equal(
+    contributionYear({ at: new Date('2027-01-01T08:00:00.000Z'), timeZone: zone, previousYear: false }),
+    2027,
+  );
 });
 
 test('counts a contribution for the previous year on request, from 1 January to the end of the filing date', () => {
   const zone = 'America/New_York';
-  const previous = (at: string) => contributionYear(new Date(at), zone, true);
+  const previous = (at: string) => contributionYear({ at: new Date(at), timeZone: zone, previousYear: true });
   assert.equal(previous('2026-01-01T05:00:00.000Z'), 2025);
   assert.equal(previous('2026-04-16T03:59:59.999Z'), 2025);
   assert.equal(previous('2026-04-16T04:00:00.000Z'), null);
@@ -82,7 +88,16 @@ test('counts a contribution for the previous year on request, from 1 January to 
 test('prefers an institution’s own filing date', () => {
   const zone = 'America/New_York';
   const own = [{ year: 2025, limitCents: 0n, catchUpCents: 0n, filingDate: '2026-04-20' }] as const;
-  assert.equal(contributionYear(new Date('2026-04-21T03:59:59.999Z'), zone, true, own), 2025);
-  assert.equal(contributionYear(new Date('2026-04-21T04:00:00.000Z'), zone, true, own), null);
-  assert.equal(contributionYear(new Date('2027-04-16T04:00:00.000Z'), zone, true, own), null);
+  assert.equal(
+    contributionYear({ at: new Date('2026-04-21T03:59:59.999Z'), timeZone: zone, previousYear: true }, own),
+    2025,
+  );
+  assert.equal(
+    contributionYear({ at: new Date('2026-04-21T04:00:00.000Z'), timeZone: zone, previousYear: true }, own),
+    null,
+  );
+  assert.equal(
+    contributionYear({ at: new Date('2027-04-16T04:00:00.000Z'), timeZone: zone, previousYear: true }, own),
+    null,
+  );
 });

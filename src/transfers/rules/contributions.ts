@@ -45,9 +45,11 @@ export function contributionLimitCents(
  * filing date. Null: requested after that date. `own` are the institution's own rows.
  */
 export function contributionYear(
-  at: Date,
-  timeZone: string,
-  previousYear: boolean,
+  {
+    at,
+    timeZone,
+    previousYear,
+  }: { readonly at: Date; readonly timeZone: string; readonly previousYear: boolean },
   own: readonly ContributionLimit[] = [],
 ): number | null {
   const today = localDate(at, timeZone);

@@ -170,9 +170,9 @@ async function decided(world: World): Promise<{
     },
   ];
   const counters = new Counters(locked, locked);
-  const judgement = judge(world.order, facts, book, counters);
+  const judgement = judge(world.order, { facts, book, counters });
   assert.ok(!('malformed' in judgement), 'well formed');
-  const loanPayment = judgement.failure === null ? apply(judgement, 900n, book, counters) : null;
+  const loanPayment = judgement.failure === null ? apply(judgement, 900n, { book, counters }) : null;
   const decision = { ...judgement, loanPayment };
   const posted = (accountId: string) => book.require(accountId).posted;
   return {

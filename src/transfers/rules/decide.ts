@@ -1,6 +1,5 @@
 import type { Actor } from '../../institutions/index.ts';
 import {
-  type Book,
   currencyDecimals,
   headroomIn,
   headroomOut,
@@ -8,13 +7,15 @@ import {
   toMinor,
 } from '../../ledger/index.ts';
 import type { AccountFacts } from './account.ts';
-import { mayPayFrom, mayReceive, paysOut, visibleDestination, visibleSource } from './authority.ts';
+import { accountRefusal } from './account-refusal.ts';
+import { mayPayFrom, visibleDestination, visibleSource } from './authority.ts';
 import { contributionLimitCents, contributionYear } from './contributions.ts';
-import type { Facts } from './facts.ts';
+import type { Facts, Ground } from './facts.ts';
+import type { Failure } from './failure.ts';
 import { type Counters, contributionKey, exceededLimit, type LimitUsage, least, usagesOf } from './limits.ts';
 import { boundsOf, optionHeadroom } from './loans.ts';
 import { holdTerms, type PendingTerms, paymentOptionsOf, policyFor } from './policies.ts';
-import type { ExceededLimit, FailureCode, SubmittedOrder, TransferType } from './transfer.ts';
+import type { FailureCode, SubmittedOrder, TransferType } from './transfer.ts';
 import { deriveTransferType } from './transfer-type.ts';
 
 export interface Judgement {
@@ -31,13 +32,6 @@ export interface Judgement {
   readonly usages: readonly LimitUsage[];
   /** Null: the transfer posts at once. */
   readonly pending: PendingTerms | null;
-}
-
-export interface Failure {
-  readonly code: FailureCode;
-  readonly detail: string;
-  /** With `limit_exceeded`. */
-  readonly limit?: ExceededLimit | null;
 }
 
 export type Malformed = { readonly malformed: true; readonly pointer: string; readonly detail: string };
@@ -58,12 +52,8 @@ export interface TransferPath {
  *
  * Needs the accounts in the book, and facts that were read after the locks. No I/O, no clock.
  */
-export function judge(
-  order: SubmittedOrder,
-  facts: Facts,
-  book: Book,
-  counters: Counters,
-): Judgement | Malformed {
+export function judge(order: SubmittedOrder, ground: Ground): Judgement | Malformed {
+  const { facts, counters } = ground;
   const { actor } = order;
   const from = visibleSource(actor, order.fromAccountId, facts);
   const to = visibleDestination(actor, order.toAccountId, facts);
@@ -77,10 +67,10 @@ export function judge(
     return { malformed: true, pointer: '/amount', detail: amountMinor.invalid };
   }
 
-  const path = findPath({ ...order, currency }, from, to, facts);
+  const path = findPath({ ...order, currency, from, to }, facts);
   const resolved = { amountMinor, currency, from, to };
   if ('code' in path) {
-    const derived = from && to && deriveTransferType(actor, from, to, facts);
+    const derived = from && to && deriveTransferType({ actor, from, to }, facts);
     return {
       ...resolved,
       transferType: order.transferType ?? derived,
@@ -91,9 +81,7 @@ export function judge(
       pending: null,
     };
   }
-  const bound = capsOn(path, book, counters).find(
-    ({ headroom }) => headroom !== null && amountMinor > headroom,
-  );
+  const bound = capsOn(path, ground).find(({ headroom }) => headroom !== null && amountMinor > headroom);
   const { transferType, paymentOption, previousYearContribution } = path;
   const policy = policyFor(facts.settings.policies, transferType, currency);
   return {
@@ -124,12 +112,12 @@ function isTotalAbove(usages: readonly LimitUsage[], counters: Counters, amountM
 export function findPath(
   asked: Pick<SubmittedOrder, 'actor' | 'transferType' | 'paymentOption' | 'previousYearContribution'> & {
     readonly currency: string;
+    readonly from: AccountFacts | undefined;
+    readonly to: AccountFacts | undefined;
   },
-  from: AccountFacts | undefined,
-  to: AccountFacts | undefined,
   facts: Facts,
 ): TransferPath | Failure {
-  const { actor, currency } = asked;
+  const { actor, currency, from, to } = asked;
   const refused = (code: FailureCode, detail: string): Failure => ({ code, detail });
   if (from === undefined || to === undefined) {
     return refused('account_not_found', 'The source or the destination account does not exist.');
@@ -137,19 +125,12 @@ export function findPath(
   if (from.accountKey === to.accountKey) {
     return refused('same_account', 'Source and destination are the same account.');
   }
-  if (from.closed || to.closed) {
-    return refused('account_closed', 'The source or the destination account is closed.');
-  }
-  if (!paysOut(from) || !mayPayFrom(actor, from, facts)) {
-    return refused('account_restricted', 'The source account does not allow this payment.');
-  }
-  if (!mayReceive(to)) {
-    return refused('account_restricted', 'The destination account does not allow this payment.');
-  }
+  const refusal = accountRefusal('order', { from, to, mayPay: mayPayFrom(actor, from, facts) });
+  if (refusal !== null) return refusal;
   if (from.currency !== currency || to.currency !== currency) {
     return refused('currency_mismatch', 'Source, destination and order must agree on the currency.');
   }
-  const transferType = deriveTransferType(actor, from, to, facts);
+  const transferType = deriveTransferType({ actor, from, to }, facts);
   if (asked.transferType !== null && asked.transferType !== transferType) {
     return refused('transfer_type_mismatch', `Between these accounts a transfer is of type ${transferType}.`);
   }
@@ -178,8 +159,7 @@ export function findPath(
 /** The caps on an amount on a path, in order of precedence. `headroom` is the most that it may be; null: no cap. */
 export function capsOn(
   path: TransferPath,
-  book: Book,
-  counters: Counters,
+  { book, counters }: Ground,
 ): (Failure & { readonly headroom: bigint | null })[] {
   const { from, to, paymentOption, usages } = path;
   const [source, destination] = [book.require(from.accountId), book.require(to.accountId)];
@@ -223,8 +203,7 @@ export function failureOf(
     limit: exceededLimit(
       usages.filter((usage) => !isContribution(usage)),
       counters,
-      actor,
-      facts.settings.institution.timeZone,
+      { actor, timeZone: facts.settings.institution.timeZone },
     ),
   };
 }
@@ -236,7 +215,10 @@ function isContribution({ limitKey }: LimitUsage): boolean {
 /** The yearly limit across all IRAs of the owner; an IRA without an owner takes no contribution. */
 function contributionUse({ owner }: AccountFacts, previousYear: boolean, facts: Facts): LimitUsage {
   const { contributionLimits, calendar } = facts.settings;
-  const year = contributionYear(facts.at, calendar.timeZone, previousYear, contributionLimits);
+  const year = contributionYear(
+    { at: facts.at, timeZone: calendar.timeZone, previousYear },
+    contributionLimits,
+  );
   const name = { limitKey: contributionKey, periodStart: taxYearStart(facts.day, previousYear), limit: null };
   // Without an owner there is no counter, and the cap is zero.
   if (owner === null) {

@@ -1,7 +1,8 @@
 import type { BusinessCalendar, Institution } from '../../institutions/index.ts';
+import type { Book } from '../../ledger/index.ts';
 import type { AccountFacts } from './account.ts';
 import type { ContributionLimit } from './contributions.ts';
-import type { Limit } from './limits.ts';
+import type { Counters, Limit } from './limits.ts';
 import type { Policy } from './policies.ts';
 
 /** Everything that the rules know, besides balances and counters: read after the locks, at the time that decides. */
@@ -16,6 +17,13 @@ export interface Facts {
   /** Persons with digital access who belong to the membership. */
   usersOf(customerKey: bigint): ReadonlySet<bigint>;
   readonly limits: readonly Limit[];
+}
+
+/** The state that an order is judged on: accounts and counters as the earlier orders of its batch left them. */
+export interface Ground {
+  readonly facts: Facts;
+  readonly book: Book;
+  readonly counters: Counters;
 }
 
 /** Settings of an institution, which rarely change; at most a second old. */

@@ -95,8 +95,7 @@ export function usagesOf(
 export function exceededLimit(
   usages: readonly LimitUsage[],
   counters: Counters,
-  actor: Actor,
-  timeZone: string,
+  { actor, timeZone }: { readonly actor: Actor; readonly timeZone: string },
 ): ExceededLimit | null {
   let tightest: { readonly headroom: bigint; readonly usage: LimitUsage } | undefined;
   for (const usage of usages) {
@@ -128,9 +127,7 @@ function periodEndOf(period: Limit['period'], periodStart: string): string {
 /** The counters that an order from this account may need, of any transfer type. */
 export function countersOf(
   limits: readonly Limit[],
-  actor: Actor,
-  from: AccountFacts,
-  day: string,
+  { actor, from, day }: { readonly actor: Actor; readonly from: AccountFacts; readonly day: string },
 ): CounterName[] {
   return limits.flatMap((limit) => {
     const subjectKey = subjectOf(limit, actor, from);

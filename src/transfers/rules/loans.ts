@@ -36,13 +36,17 @@ export function optionHeadroom(account: AccountFacts, option: LoanPaymentOption)
   return option === 'INTEREST_ONLY' ? (account.loan?.interest ?? 0n) : null;
 }
 
+export interface AskedPayment {
+  readonly amountMinor: bigint;
+  readonly option: LoanPaymentOption;
+}
+
 /**
  * Splits an accepted payment when it posts. While it was pending, another payment may have paid the intended part, or the
  * core may have lowered the debt: then it is split as DEFAULT, and the excess goes to principal.
  */
 export function splitPayment(
-  amountMinor: bigint,
-  option: LoanPaymentOption,
+  { amountMinor, option }: AskedPayment,
   dues: LoanDues,
   before: AccountState,
 ): LoanPaymentParts {

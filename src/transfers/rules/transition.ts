@@ -1,5 +1,5 @@
 import { namesOf, shareAPerson } from '../../events/index.ts';
-import type { Failure } from './decide.ts';
+import type { Failure } from './failure.ts';
 import type { PendingTerms } from './policies.ts';
 import type { Act, Unchanged } from './transfer.ts';
 
@@ -27,8 +27,7 @@ export function actInTime(act: Act, terms: PendingTerms, at: Date): Act {
  */
 export function transitionOf(
   act: Act,
-  terms: PendingTerms,
-  approvedBy: readonly (readonly string[])[],
+  { approvedBy, ...terms }: PendingTerms & { readonly approvedBy: readonly (readonly string[])[] },
   at: Date,
 ): Transition {
   switch (act.kind) {

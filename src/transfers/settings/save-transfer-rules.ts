@@ -33,14 +33,13 @@ type SavedRules = { readonly kind: 'saved' } | Extract<Consent, { kind: 'propose
 export async function saveTransferRules(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   institutionId: InstitutionId,
-  rules: TransferRules,
-  origin: CommandOrigin | Origin,
+  { rules, origin }: { readonly rules: TransferRules; readonly origin: CommandOrigin | Origin },
 ): Promise<SavedRules> {
   const at = clock();
   const subject = fingerprintOf(rules);
   return database.transaction(institutionId, async (tx) => {
     const before = await selectRules(tx);
-    const consent = isCommand(origin) && (await consentOfTwo(tx, { kind: 'RULES', subject }, origin, at));
+    const consent = isCommand(origin) && (await consentOfTwo(tx, { kind: 'RULES', subject }, { origin, at }));
     if (consent && consent.kind === 'proposed') return consent;
     const [taken] = await replaceLimits(tx, rules.limits);
     if (taken !== undefined) throw new LimitKeyTakenError(taken);
