@@ -5,10 +5,13 @@ import { settingsTable } from '../src/app/settings.ts';
 import { generateOpenApi } from '../src/http/openapi/openapi.ts';
 import { asSuperuser, startCluster, templateName, templateRoles } from '../test/support/postgres.ts';
 import { folderTable, importDiagram, tableOwnersTable } from './architecture.ts';
+import { clientTypes, type OpenApi } from './client-types.ts';
 import { dumpSchema } from './schema-dump.ts';
 
+const openApi = await generateOpenApi();
 const files: [string, string][] = [
-  ['openapi.json', `${JSON.stringify(await generateOpenApi(), null, 2)}\n`],
+  ['openapi.json', `${JSON.stringify(openApi, null, 2)}\n`],
+  ['client/src/schema.ts', clientTypes(openApi as OpenApi)],
   ['schema.sql', await dumpMigrated()],
   ['docs/configuration.md', await withGenerated('docs/configuration.md', { settings: settingsTable() })],
   [

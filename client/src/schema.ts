@@ -1,0 +1,811 @@
+// Generated from openapi.json by `npm run generate`.
+
+/** A number of any size as its digits, for instance `'105.25'`: no amount passes through a float. */
+export type Decimal = string;
+
+export interface TokenRequest {
+  /** One of `client_credentials`, `password`, `refresh_token`, `urn:ietf:params:oauth:grant-type:jwt-bearer`, `urn:ietf:params:oauth:grant-type:saml2-bearer`. */
+  grant_type: string;
+  /** In the body or in HTTP Basic; with an assertion it may be left out. */
+  client_id?: string | undefined;
+  /** In the body or in HTTP Basic, never in both. */
+  client_secret?: string | undefined;
+  /** Instead of a secret: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`. */
+  client_assertion_type?: string | undefined;
+  /** A JWT signed with a key that the client is registered with (RFC 7523). `iss` and `sub` are the client id, `aud` our issuer as a single string, `exp` at most five minutes ahead, `jti` never used before. */
+  client_assertion?: string | undefined;
+  /** Requested scopes, separated by spaces. Default: all scopes of the client except `offline_access`. With `refresh_token`: a subset of the scopes of the login; default: all of them. */
+  scope?: string | undefined;
+  /** Needed with `password`. */
+  username?: string | undefined;
+  /** Needed with `password`. */
+  password?: string | undefined;
+  /** Required by the two assertion grants: the JWT (RFC 7523), or the SAML 2.0 assertion in base64url (RFC 7522), with which a registered identity provider identifies the member. */
+  assertion?: string | undefined;
+  /** Required by `refresh_token`. */
+  refresh_token?: string | undefined;
+}
+
+export interface TokenResponse {
+  /** Bearer token to send with every later request. */
+  access_token: string;
+  /** `Bearer`. */
+  token_type: string;
+  /** Lifetime in seconds. */
+  expires_in: number;
+  /** Granted scopes, separated by spaces. */
+  scope: string;
+  /** Valid for one refresh. Issued for a member only, if `offline_access` was requested and the client may have it. */
+  refresh_token?: string | undefined;
+}
+
+export interface TokenReference {
+  /** An access token or a refresh token. */
+  token: string;
+  /** `access_token` or `refresh_token`; not needed. */
+  token_type_hint?: string | undefined;
+  /** In the body or in HTTP Basic; with an assertion it may be left out. */
+  client_id?: string | undefined;
+  /** In the body or in HTTP Basic, never in both. */
+  client_secret?: string | undefined;
+  /** Instead of a secret: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`. */
+  client_assertion_type?: string | undefined;
+  /** A JWT signed with a key that the client is registered with (RFC 7523). `iss` and `sub` are the client id, `aud` our issuer as a single string, `exp` at most five minutes ahead, `jti` never used before. */
+  client_assertion?: string | undefined;
+}
+
+export interface TokenIntrospection {
+  /** If false, the response has no other member. */
+  active: boolean;
+  /** Separated by spaces. */
+  scope?: string | undefined;
+  /** The client it was issued to. */
+  client_id?: string | undefined;
+  /** `Bearer`, of an access token. */
+  token_type?: string | undefined;
+  /** Expiry; of a refresh token, expiry if it stays unused. Seconds since 1970. */
+  exp?: number | undefined;
+  /** Time of issue; of a refresh token, start of its login. Seconds since 1970. */
+  iat?: number | undefined;
+  /** The user of a member token, else the client. */
+  sub?: string | undefined;
+  /** Our issuer. */
+  aud?: string | undefined;
+  /** Our issuer. */
+  iss?: string | undefined;
+  /** Of an access token. */
+  jti?: string | undefined;
+  institution_id?: number | undefined;
+  /** `client` or `member`. */
+  token_use?: string | undefined;
+}
+
+export interface AuthorizationServerMetadata {
+  /** Issuer and audience of every token. */
+  issuer: string;
+  /** The token operation. */
+  token_endpoint: string;
+  /** Ends a token before its time. */
+  revocation_endpoint: string;
+  /** Returns whether a token is active. */
+  introspection_endpoint: string;
+  /** The public keys that verify tokens. */
+  jwks_uri: string;
+  /** Every scope; each client is registered for some of them. */
+  scopes_supported: readonly string[];
+  /** Empty: there is no authorization endpoint. */
+  response_types_supported: readonly string[];
+  /** `public`: `sub` is the same to every client. */
+  subject_types_supported: readonly string[];
+  /** Empty: no ID tokens are issued. */
+  id_token_signing_alg_values_supported: readonly string[];
+  /** Every grant; each client is registered for some of them. */
+  grant_types_supported: readonly string[];
+  /** Methods of client authentication. */
+  token_endpoint_auth_methods_supported: readonly string[];
+  /** For `private_key_jwt`. */
+  token_endpoint_auth_signing_alg_values_supported: readonly string[];
+  /** As for tokens. */
+  revocation_endpoint_auth_methods_supported: readonly string[];
+  /** As for tokens. */
+  revocation_endpoint_auth_signing_alg_values_supported: readonly string[];
+  /** As for tokens. */
+  introspection_endpoint_auth_methods_supported: readonly string[];
+  /** As for tokens. */
+  introspection_endpoint_auth_signing_alg_values_supported: readonly string[];
+  /** For people. */
+  service_documentation: string;
+}
+
+export interface JwkSet {
+  keys: readonly Jwk[];
+}
+
+export interface Jwk {
+  /** `EC`. */
+  kty: string;
+  /** `P-256`. */
+  crv: string;
+  x: string;
+  y: string;
+  /** In the header of each token that the key signed. */
+  kid: string;
+  /** `ES256`. */
+  alg: string;
+  /** `sig`. */
+  use: string;
+}
+
+export interface MemberRegistration {
+  /** Core member number. */
+  memberNumber: string;
+  email: string;
+  firstName?: string | undefined;
+  lastName?: string | undefined;
+  /** Must not contradict the core’s record. An institution may require it if the core has no e-mail address. */
+  birthDate?: string | undefined;
+}
+
+export interface MemberActivation {
+  /** One-time code of the registration. */
+  activationCode: string;
+  /** 6 to 64 characters, compared without regard to case. */
+  username: string;
+  /** 15 to 128 characters, or as the institution has set. */
+  password: string;
+}
+
+export interface PasswordChange {
+  /** The current password of the member. */
+  currentPassword: string;
+  /** 15 to 128 characters, or as the institution has set, and hard to guess. */
+  newPassword: string;
+}
+
+export interface ContactChange {
+  emailAddress?: string | undefined;
+  /** Stored in E.164. */
+  phoneNumber?: string | undefined;
+  phoneType?: PhoneType | undefined;
+}
+
+export interface EmailConfirmation {
+  /** One-time code from the message. */
+  emailCode: string;
+}
+
+export interface CodeDelivery {
+  eventId: string;
+  /** `true`. */
+  delivered: boolean;
+}
+
+export interface ServiceVersion {
+  name: string;
+  version: string;
+}
+
+/** An amount of a currency. */
+export interface Money {
+  /** In major units, written with exactly the decimals of the currency. */
+  amount: Decimal;
+  /** ISO 4217. */
+  currencyCode: string;
+}
+
+/** A user with digital access. */
+export interface Profile {
+  /** Unique identifier of the user. */
+  userId: string;
+  firstName: string;
+  lastName: string;
+  emailAddress: string;
+  /** In the requested membership, else the highest over all memberships. More may come. */
+  userRole: 'PRIMARY' | 'BUSINESS_ADMIN' | 'JOINT' | 'BUSINESS_USER' | 'AUTHORIZED_SIGNER' | (string & {});
+  /** Of that same membership. More may come. */
+  userType: 'RETAIL' | 'BUSINESS' | (string & {});
+  userStatus: UserStatus;
+  /** The memberships of the user. */
+  customers: readonly CustomerMembership[];
+  phoneNumbers: readonly UserPhone[];
+}
+
+/** Whether the user may log in. */
+export interface UserStatus {
+  active: boolean;
+  locked: boolean;
+}
+
+/** A membership of the user. */
+export interface CustomerMembership {
+  customerId: string;
+  memberNumber: string;
+}
+
+/** A phone number of the user. */
+export interface UserPhone {
+  /** E.164. */
+  phoneNumber: string;
+  phoneType: PhoneType;
+}
+
+/** The type of the phone number. */
+export type PhoneType = 'MOBILE' | 'HOME' | 'WORK';
+
+/** One account: identity, type, category, balances, status. */
+export interface Account {
+  /** Unique identifier of the account. */
+  accountId: string;
+  /** For a card, its last four digits. */
+  accountNumber: string;
+  accountType: AccountType;
+  /** The category of the account for its holder. */
+  category: 'DEPOSIT' | 'LOAN' | 'CREDIT' | 'INVESTMENT';
+  balance: AccountBalance;
+  accountStatus: AccountStatus;
+}
+
+/** The kind of account at the institution. */
+export interface AccountType {
+  /** For example CHECKING, SAVINGS, MORTGAGE_LOAN. */
+  DIAccountType: string;
+  description: string;
+}
+
+/** Independent flags. */
+export interface AccountStatus {
+  open: boolean;
+  closed: boolean;
+  delinquent: boolean;
+}
+
+/** Current is the posted balance: of a deposit the money in it, of a loan the principal owed, of a credit line the amount owed. Available is a deposit’s current balance less holds, a credit line’s unused part, and 0 for a loan. */
+export interface AccountBalance {
+  availableBalance: Money;
+  currentBalance: Money;
+}
+
+/** A transaction of an account. The balance is the sum of the posted amounts. */
+export interface Transaction {
+  /** Unique on its account. A transfer keeps it from pending to posted. */
+  id: string;
+  /** Time of posting; while pending, time of the order. */
+  transactionDate: string;
+  /** PAYMENT is a payment on a loan or credit line. More may come. */
+  type: 'OPENING_BALANCE' | 'CREDIT_ADJUSTMENT' | 'DEBIT_ADJUSTMENT' | 'TRANSFER_CREDIT' | 'TRANSFER_DEBIT' | 'PAYMENT' | (string & {});
+  /** For people. */
+  description: string;
+  /** The change of the balance. */
+  amount: Money;
+  /** The balance after it; missing while pending. A debt is positive; of a loan it is the whole debt with interest and fees. */
+  ledgerBalance?: Money | undefined;
+  /** Held, not posted yet. */
+  isPending: boolean;
+  /** Whether the account was credited. */
+  isCreditTransaction: boolean;
+  /** The transfer behind it, if the token may see it. */
+  transferId?: string | undefined;
+  /** The memo of the order. */
+  memo?: string | undefined;
+  /** The transfer that this one reverses, if the caller may see it. */
+  reverses?: string | undefined;
+  /** The transfer by which the institution reversed this one. */
+  reversedBy?: string | undefined;
+  counterparty?: Counterparty | undefined;
+}
+
+/** The other end of a transfer, as far as the caller may know it. */
+export interface Counterparty {
+  /** The primary holder of that account: in full if the token may see the account, else the first name and the initial of the last. Missing if there is none. */
+  name?: string | undefined;
+  /** Present if the token may see that account or the transfer. A payee does not see it. */
+  accountId?: string | undefined;
+}
+
+/** As on the account, at a moment. Of a loan, current is the whole debt with interest and fees. A credit line’s available is computed with the line of today. */
+export interface Balances {
+  accountId: string;
+  asOf: string;
+  balance: AccountBalance;
+}
+
+/** A transfer between two accounts. `transferType` is missing only if the transfer FAILED before its type was known. */
+export interface Transfer {
+  /** Unique identifier of the transfer, and its idempotency key forever. */
+  id: string;
+  transferType?: TransferType | undefined;
+  /** Source account. */
+  fromAccountId: string;
+  /** Destination account. */
+  toAccountId: string;
+  /** In major units of the currency. */
+  amount: Decimal;
+  /** ISO 4217. */
+  currencyCode: string;
+  status: TransferStatus;
+  createdAt: string;
+  failureCode?: FailureCode | undefined;
+  /** The memo of the order, visible to the holders of both accounts. */
+  memo?: string | undefined;
+  /** The transfer that this one reverses, if the caller may see it. */
+  reverses?: string | undefined;
+  /** The transfer by which the institution reversed this one. */
+  reversedBy?: string | undefined;
+}
+
+/** An order to move money. */
+export interface TransferOrder {
+  /** The caller’s own id, and the idempotency key forever. Default: a generated one. */
+  id?: string | undefined;
+  transferType?: TransferType | undefined;
+  /** Source account. */
+  fromAccountId: string;
+  /** Destination account. */
+  toAccountId: string;
+  /** In major units, with at most the decimals of the currency and 13 digits before the point. */
+  amount: Decimal;
+  /** ISO 4217. Default: the currency of the source account. */
+  currencyCode?: string | undefined;
+  paymentOption?: PaymentOption | undefined;
+  /** Counts an IRA_CONTRIBUTION for the year before. Allowed from 1 January to the filing date. */
+  previousYearContribution?: boolean | undefined;
+  /** A line for people, visible to the holders of both accounts. Must not contain control, bidirectional or invisible characters. A repeated order must have the same memo. */
+  memo?: string | undefined;
+  /** Set by the service; accepted and ignored. */
+  status?: TransferStatus | undefined;
+  /** Set by the service; accepted and ignored. */
+  createdAt?: string | undefined;
+}
+
+/** Derived from the accounts, destination first: an IRA, a loan or credit line, one membership, two memberships of one user, else INTRA_FI. */
+export type TransferType = 'STANDARD' | 'CROSS_MEMBER' | 'IRA_CONTRIBUTION' | 'LOAN_PAYMENT' | 'INTRA_FI';
+
+/** COMPLETED and FAILED are final. While a transfer is PENDING, its amount is held on the source account. */
+export type TransferStatus = 'PENDING' | 'COMPLETED' | 'FAILED';
+
+/** Why; with FAILED only. More may come. */
+export type FailureCode = 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | (string & {});
+
+/** The order of allocation of a LOAN_PAYMENT. DEFAULT is fees, interest, principal; an institution may allow the others. */
+export type PaymentOption = 'DEFAULT' | 'PRINCIPAL_ONLY' | 'INTEREST_ONLY' | 'EXCESS_TO_PRINCIPAL';
+
+/** The result of a dry run: the transfer as the order would create it, or the existing transfer if the same order was sent before. Nothing was moved or stored. */
+export interface TransferDecision {
+  transfer: Transfer;
+  /** The reasons why the transfer fails or is held. Empty if it posts at once, or if an earlier transfer is returned that did not fail. */
+  reasons: readonly TransferReason[];
+}
+
+export interface TransferReason {
+  /** For programs. More may come. */
+  code: 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'review' | 'cut_off' | (string & {});
+  /** For people. */
+  detail: string;
+  limit?: TransferLimit | undefined;
+}
+
+/** The limit that a transfer would exceed; of several, the one with the least remaining. */
+export interface TransferLimit {
+  /** The transfers that count together: those of the user, those from the accounts of the membership, or those from the account. More may come. */
+  appliesTo: 'USER' | 'CUSTOMER' | 'ACCOUNT' | (string & {});
+  /** TRANSFER limits each single transfer. More may come. */
+  period: 'TRANSFER' | 'DAY' | 'MONTH' | (string & {});
+  /** The most that another transfer could move, in major units, when the limit was exceeded. Missing if the limit counts transfers that the caller may not see. */
+  remainingAmount?: Decimal | undefined;
+  /** ISO 4217. */
+  currencyCode: string;
+  /** Start of the next period; missing with TRANSFER. */
+  resetsAt?: string | undefined;
+}
+
+/** The possible destinations of transfers from an account. */
+export interface TransferOptions {
+  /** Source account. */
+  fromAccountId: string;
+  /** ISO 4217. */
+  currencyCode: string;
+  options: readonly TransferOption[];
+}
+
+/** One destination. */
+export interface TransferOption {
+  /** Destination account. The last option has none: it stands for any other deposit account of the institution. */
+  toAccountId?: string | undefined;
+  transferType?: TransferType | undefined;
+  paymentOption?: PaymentOption | undefined;
+  /** Whether a contribution to an IRA counts for the year before. */
+  previousYearContribution?: boolean | undefined;
+  allowed: boolean;
+  /** The most that may be moved now, in major units. */
+  maximumAmount?: Decimal | undefined;
+  /** A larger amount is held for review. Returned to client tokens only. */
+  reviewAbove?: Decimal | undefined;
+  reason?: TransferReason | undefined;
+}
+
+/** An event. A transfer is in the state that the event left. */
+export interface Event {
+  /** Unique forever. */
+  eventId: string;
+  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones). More may come. */
+  eventType: string;
+  timestamp: string;
+  /** The member of the event; for a transfer, the member who ordered it. */
+  userId?: string | undefined;
+  transfer?: Transfer | undefined;
+  /** The accounts with a changed balance or hold. */
+  accounts: readonly AccountChange[];
+  /** Additional data, by event type. */
+  data?: {
+    [name: string]: unknown;
+  } | undefined;
+}
+
+/** A change of one account. */
+export interface AccountChange {
+  accountId: string;
+  /** The number of this change on the account: 1, 2, 3 …, each in one event. */
+  sequence: number;
+}
+
+/** The code with which a registered user gets a login. Do not store it. */
+export interface ActivationCode {
+  /** For `activateMember`, once. */
+  activationCode: string;
+  /** The user of the code. */
+  userId: string;
+  /** Expiry of the code. */
+  expiresAt: string;
+}
+
+export interface ServiceStatus {
+  /** `live`, `ready` or `degraded`. */
+  status: string;
+  /** With `degraded`: `commits_wait_for_standby` or `commits_wait`. */
+  reason?: string | undefined;
+}
+
+/** The code that proves that a member reads an e-mail address. Do not store it. */
+export interface EmailCode {
+  /** For `confirmEmail`, once. */
+  emailCode: string;
+  /** The user of the code. */
+  userId: string;
+  /** Expiry of the code. */
+  expiresAt: string;
+}
+
+/** RFC 9457. */
+export interface Problem {
+  /** Opens the page about the code. */
+  type: string;
+  /** The same for every occurrence of the code. */
+  title: string;
+  status: number;
+  /** Explanation of this occurrence, for people. */
+  detail: string;
+  /** The transaction id of this occurrence, if it is a UUID. */
+  instance?: string | undefined;
+  code: ProblemCode;
+  /** The invalid parts of the request. */
+  errors?: readonly InvalidPart[] | undefined;
+}
+
+/** For programs: the same as at the end of `type`. Handle an unknown code by `status`. More may come. */
+export type ProblemCode = 'malformed_json' | 'invalid_request' | 'path_not_found' | 'method_not_allowed' | 'not_acceptable' | 'body_too_large' | 'unsupported_media_type' | 'headers_too_large' | 'request_timeout' | 'missing_token' | 'invalid_token' | 'insufficient_scope' | 'insufficient_user_authentication' | 'client_token_required' | 'member_token_required' | 'too_many_requests' | 'not_found' | 'member_not_found' | 'identity_mismatch' | 'registration_refused' | 'member_already_registered' | 'ambiguous_user_id' | 'activation_code_invalid' | 'email_code_invalid' | 'email_taken' | 'username_taken' | 'username_rejected' | 'password_rejected' | 'wrong_password' | 'transfer_id_reused' | 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'transfer_final' | 'internal_error' | 'overloaded' | 'shutting_down' | 'database_unavailable' | 'outcome_unknown' | (string & {});
+
+export interface InvalidPart {
+  /** A JSON pointer into the body (RFC 6901), or the name of a parameter or header. */
+  pointer: string;
+  detail: string;
+}
+
+/** With `insufficient_user_authentication`: log the member in again, then repeat the request. */
+export interface StepUpProblem {
+  /** Opens the page about the code. */
+  type: string;
+  /** The same for every occurrence of the code. */
+  title: string;
+  status: number;
+  /** Explanation of this occurrence, for people. */
+  detail: string;
+  /** The transaction id of this occurrence, if it is a UUID. */
+  instance?: string | undefined;
+  code: ProblemCode;
+  /** The invalid parts of the request. */
+  errors?: readonly InvalidPart[] | undefined;
+  /** The most seconds since the member’s login (RFC 9470). */
+  max_age?: number | undefined;
+}
+
+/** The outcome of the transfer is not known yet. Repeating it with this id is safe. */
+export interface OutcomeUnknownProblem {
+  /** Opens the page about the code. */
+  type: string;
+  /** The same for every occurrence of the code. */
+  title: string;
+  status: number;
+  /** Explanation of this occurrence, for people. */
+  detail: string;
+  /** The transaction id of this occurrence, if it is a UUID. */
+  instance?: string | undefined;
+  code: ProblemCode;
+  /** The invalid parts of the request. */
+  errors?: readonly InvalidPart[] | undefined;
+  /** The id to repeat the transfer with. */
+  id: string;
+}
+
+/** A valid order that was declined and stored as FAILED. `code` has the reason and, with `limit_exceeded`, `limit` has the limit. */
+export interface DeclinedTransferProblem {
+  /** Opens the page about the code. */
+  type: string;
+  /** The same for every occurrence of the code. */
+  title: string;
+  status: number;
+  /** Explanation of this occurrence, for people. */
+  detail: string;
+  /** The transaction id of this occurrence, if it is a UUID. */
+  instance?: string | undefined;
+  code: ProblemCode;
+  /** The invalid parts of the request. */
+  errors?: readonly InvalidPart[] | undefined;
+  transfer: Transfer;
+  limit?: TransferLimit | undefined;
+}
+
+/** RFC 6749, section 5.2. */
+export interface OAuthError {
+  /** For programs. More may come. */
+  error: 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unauthorized_client' | 'unsupported_grant_type' | 'invalid_scope' | (string & {});
+  /** For people. */
+  error_description?: string | undefined;
+}
+
+/** Input and result of each operation. */
+export interface Operations {
+  issueToken: {
+    body: TokenRequest;
+    result: TokenResponse;
+  };
+  revokeToken: {
+    body: TokenReference;
+    result: Record<never, never>;
+  };
+  introspectToken: {
+    body: TokenReference;
+    result: TokenIntrospection;
+  };
+  authorizationServer: {
+    result: AuthorizationServerMetadata;
+  };
+  openidConfiguration: {
+    result: AuthorizationServerMetadata;
+  };
+  jwks: {
+    result: JwkSet;
+  };
+  registerMember: {
+    body: MemberRegistration;
+    result: Profile;
+  };
+  activateMember: {
+    body: MemberActivation;
+    result: Profile;
+  };
+  changePassword: {
+    body: PasswordChange;
+    result: Profile;
+  };
+  getMemberProfile: {
+    params: {
+      /** An id of the kind `userIdType`. */
+      customerId: string;
+    };
+    query: {
+      /** The kind of id in the path. */
+      userIdType?: 'CUSTOMER_ID' | 'MEMBER_NUMBER' | 'EMAIL' | 'LOGIN_ID' | 'USER_ID' | undefined;
+    };
+    result: Profile;
+  };
+  updateMemberContact: {
+    params: {
+      /** The customer ID of the member. */
+      customerId: string;
+    };
+    body: ContactChange;
+    result: Profile;
+  };
+  confirmEmail: {
+    body: EmailConfirmation;
+    result: Profile;
+  };
+  getAccount: {
+    params: {
+      /** Unique identifier of the account. */
+      accountId: string;
+    };
+    result: Account;
+  };
+  listAccounts: {
+    query: {
+      /** The membership. Required with a client token. */
+      customerId?: string | undefined;
+    };
+    result: readonly Account[];
+  };
+  getMemberAccounts: {
+    params: {
+      /** The customer ID of the member. */
+      customerId: string;
+    };
+    result: readonly Account[];
+  };
+  listTransactions: {
+    params: {
+      /** Unique identifier of the account. */
+      accountId: string;
+    };
+    query: {
+      /** Default: both. */
+      status?: 'POSTED' | 'PENDING' | undefined;
+      /** From this on: a day of the institution’s calendar (2026-11-20), or a date-time (2026-11-20T15:04:05Z). */
+      from?: string | undefined;
+      /** Until this, inclusive: a day or a date-time, likewise. */
+      to?: string | undefined;
+      /** At most so many on a page; 50 when left out. */
+      limit?: number | undefined;
+      /** Where the page before ended: from its `Link`, with the same filters. */
+      after?: string | undefined;
+    };
+    result: readonly Transaction[];
+  };
+  getBalances: {
+    params: {
+      /** Unique identifier of the account. */
+      accountId: string;
+    };
+    query: {
+      /** A date-time (2026-11-20T15:04:05Z). Default: now. */
+      asOf?: string | undefined;
+    };
+    result: Balances;
+  };
+  initiateTransfer: {
+    body: TransferOrder;
+    result: Transfer;
+  };
+  listTransfers: {
+    query: {
+      /** Only those that leave or reach this account. Empty for an account that the token may not see. */
+      accountId?: string | undefined;
+      /** Derived from the accounts, destination first: an IRA, a loan or credit line, one membership, two memberships of one user, else INTRA_FI. */
+      transferType?: TransferType | undefined;
+      /** COMPLETED and FAILED are final. While a transfer is PENDING, its amount is held on the source account. */
+      status?: TransferStatus | undefined;
+      /** From this on: a day of the institution’s calendar (2026-11-20), or a date-time (2026-11-20T15:04:05Z). */
+      from?: string | undefined;
+      /** Until this, inclusive: a day or a date-time, likewise. */
+      to?: string | undefined;
+      /** At most so many on a page; 50 when left out. */
+      limit?: number | undefined;
+      /** Where the page before ended: from its `Link`, with the same filters. */
+      after?: string | undefined;
+    };
+    result: readonly Transfer[];
+  };
+  dryRunTransfer: {
+    body: TransferOrder;
+    result: TransferDecision;
+  };
+  getTransferOptions: {
+    query: {
+      /** Source account. */
+      fromAccountId: string;
+    };
+    result: TransferOptions;
+  };
+  getTransfer: {
+    params: {
+      /** Unique identifier of the transfer. */
+      id: string;
+    };
+    result: Transfer;
+  };
+  cancelTransfer: {
+    params: {
+      /** Unique identifier of the transfer. */
+      id: string;
+    };
+    result: Transfer;
+  };
+  readEvents: {
+    query: {
+      /** At most so many on a page; 50 when left out. */
+      limit?: number | undefined;
+      /** Where the page before ended: from its `Link`, with the same filters. */
+      after?: string | undefined;
+    };
+    result: readonly Event[];
+  };
+  getActivationCode: {
+    params: {
+      /** Id of a `member.registered` event. */
+      eventId: string;
+    };
+    result: ActivationCode;
+  };
+  acknowledgeActivationCode: {
+    params: {
+      /** Id of a `member.registered` event. */
+      eventId: string;
+    };
+    result: CodeDelivery;
+  };
+  getEmailCode: {
+    params: {
+      /** Id of a `member.email_confirmation_requested` event. */
+      eventId: string;
+    };
+    result: EmailCode;
+  };
+  acknowledgeEmailCode: {
+    params: {
+      /** Id of a `member.email_confirmation_requested` event. */
+      eventId: string;
+    };
+    result: CodeDelivery;
+  };
+  livez: {
+    result: ServiceStatus;
+  };
+  readyz: {
+    result: ServiceStatus;
+  };
+  version: {
+    result: ServiceVersion;
+  };
+}
+
+/** Method and path of each operation. */
+export const operations = {
+  issueToken: ['POST', '/auth/v2/token'],
+  revokeToken: ['POST', '/auth/v2/revoke'],
+  introspectToken: ['POST', '/auth/v2/introspect'],
+  authorizationServer: ['GET', '/.well-known/oauth-authorization-server'],
+  openidConfiguration: ['GET', '/.well-known/openid-configuration'],
+  jwks: ['GET', '/auth/v2/jwks'],
+  registerMember: ['POST', '/digitalbanking/v1/customers/register'],
+  activateMember: ['POST', '/digitalbanking/v1/customers/activate'],
+  changePassword: ['POST', '/digitalbanking/v1/customers/password'],
+  getMemberProfile: ['GET', '/digitalbanking/ux-users/v1/customers/{customerId}/contact-methods'],
+  updateMemberContact: ['PATCH', '/digitalbanking/ux-users/v1/customers/{customerId}/contact-info'],
+  confirmEmail: ['POST', '/digitalbanking/v1/customers/confirm-email'],
+  getAccount: ['GET', '/digitalbanking/db-accounts/v1/accounts/{accountId}'],
+  listAccounts: ['GET', '/digitalbanking/db-accounts/v1/accounts'],
+  getMemberAccounts: ['GET', '/digitalbanking/ux-users/v1/customers/{customerId}/accounts'],
+  listTransactions: ['GET', '/digitalbanking/db-accounts/v1/accounts/{accountId}/transactions'],
+  getBalances: ['GET', '/digitalbanking/db-accounts/v1/accounts/{accountId}/balances'],
+  initiateTransfer: ['POST', '/digitalbanking/db-transfers/v1/transfers'],
+  listTransfers: ['GET', '/digitalbanking/db-transfers/v1/transfers'],
+  dryRunTransfer: ['POST', '/digitalbanking/db-transfers/v1/transfers/dry-run'],
+  getTransferOptions: ['GET', '/digitalbanking/db-transfers/v1/transfers/options'],
+  getTransfer: ['GET', '/digitalbanking/db-transfers/v1/transfers/{id}'],
+  cancelTransfer: ['POST', '/digitalbanking/db-transfers/v1/transfers/{id}/cancel'],
+  readEvents: ['GET', '/digitalbanking/db-events/v1/events'],
+  getActivationCode: ['GET', '/digitalbanking/db-events/v1/events/{eventId}/activation-code'],
+  acknowledgeActivationCode: ['POST', '/digitalbanking/db-events/v1/events/{eventId}/activation-code/delivered'],
+  getEmailCode: ['GET', '/digitalbanking/db-events/v1/events/{eventId}/email-code'],
+  acknowledgeEmailCode: ['POST', '/digitalbanking/db-events/v1/events/{eventId}/email-code/delivered'],
+  livez: ['GET', '/livez'],
+  readyz: ['GET', '/readyz'],
+  version: ['GET', '/version'],
+} as const;
+
+/** Names of the members that are decimals. */
+export const decimalMembers: ReadonlySet<string> = new Set([
+  'amount',
+  'maximumAmount',
+  'remainingAmount',
+  'reviewAbove',
+]);

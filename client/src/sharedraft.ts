@@ -1,0 +1,324 @@
+import { ApiError } from './errors.ts';
+import { writeJson } from './json.ts';
+import { nextOf, Pages } from './pages.ts';
+import { type Event, type Operations, operations, type TransferOrder } from './schema.ts';
+import { type Auth, TokenSource } from './tokens.ts';
+import { type CallOptions, type Reply, sleep, Transport, type TransportOptions } from './transport.ts';
+
+export interface SharedraftOptions extends TransportOptions {
+  /** A way to tokens (`clientCredentials`, `password`, …), or a function that returns a token that you got elsewhere. */
+  readonly auth?: Auth | (() => string | Promise<string>) | undefined;
+}
+
+type Name = keyof typeof operations;
+type Of<Operation extends Name, Part extends string> = Operations[Operation] extends {
+  readonly [part in Part]: infer Value;
+}
+  ? Value
+  : never;
+type Query<Operation extends Name> = Of<Operation, 'query'>;
+type Body<Operation extends Name> = Of<Operation, 'body'>;
+type Result<Operation extends Name> = Of<Operation, 'result'>;
+type Item<Operation extends Name> = Result<Operation> extends readonly (infer One)[] ? One : never;
+
+interface Input {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: object;
+  /** The operations of tokens and of the service's own state take none. */
+  readonly isPublic?: true;
+}
+
+/**
+ * Writes that are safe to send again: the same order, change or delivery has the same effect once. The others create
+ * something; they are sent again only if the service has said that nothing was written.
+ */
+const repeatableWrites: ReadonlySet<Name> = new Set<Name>([
+  'initiateTransfer',
+  'dryRunTransfer',
+  'cancelTransfer',
+  'updateMemberContact',
+  'acknowledgeActivationCode',
+  'acknowledgeEmailCode',
+  'revokeToken',
+  'introspectToken',
+]);
+
+/** Sends operations with the caller's token. */
+class Caller {
+  readonly #transport: Transport;
+  readonly #tokens: TokenSource | undefined;
+  readonly #give: (() => string | Promise<string>) | undefined;
+
+  constructor({ auth, ...options }: SharedraftOptions) {
+    this.#transport = new Transport(options);
+    if (typeof auth === 'function') this.#give = auth;
+    else if (auth !== undefined) this.#tokens = new TokenSource(this.#transport, auth);
+  }
+
+  async call<Operation extends Name>(
+    operation: Operation,
+    input: Input = {},
+    options: CallOptions = {},
+  ): Promise<Result<Operation>> {
+    return (await this.send(operation, input, options)).body as Result<Operation>;
+  }
+
+  pages<Operation extends Name>(
+    operation: Operation,
+    { query = {}, ...input }: Input,
+    options: CallOptions = {},
+  ): Pages<Item<Operation>> {
+    const first = query.after as string | undefined;
+    return new Pages(async (after) => {
+      const { body, headers } = await this.send(operation, { ...input, query: { ...query, after } }, options);
+      return { items: body as Item<Operation>[], next: nextOf(headers.get('link')) };
+    }, first);
+  }
+
+  async send(
+    operation: Name,
+    { params = {}, query, body, isPublic }: Input,
+    options: CallOptions,
+  ): Promise<Reply> {
+    const [method, template] = operations[operation];
+    const request = {
+      method,
+      path: template.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name] ?? '')),
+      query: query && queryOf(query),
+      body: body && writeJson(body),
+      isRepeatable: method === 'GET' || repeatableWrites.has(operation),
+      options,
+    };
+    if (isPublic) return this.#transport.send(request);
+    const accessToken = await this.#token();
+    try {
+      return await this.#transport.send({ ...request, accessToken });
+    } catch (error) {
+      // A token may end before its time: one more try with a new one. Nothing was done for the refused one.
+      if (!(error instanceof ApiError) || error.code !== 'invalid_token') throw error;
+      if (this.#tokens?.renew(accessToken) !== true) throw error;
+      return this.#transport.send({ ...request, accessToken: await this.#tokens.token() });
+    }
+  }
+
+  async #token(): Promise<string> {
+    const token = await (this.#give?.() ?? this.#tokens?.token());
+    if (token === undefined) throw new TypeError('This operation needs a token: set `auth`.');
+    return token;
+  }
+}
+
+function queryOf(query: Readonly<Record<string, unknown>>): URLSearchParams {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+}
+
+/**
+ * A client of the member service. Amounts are strings of digits (`'105.25'`). Errors are classes by their kind, with the
+ * problem's `code`. A failed attempt is repeated if that is safe; an order always keeps its id and its bytes.
+ */
+export class Sharedraft {
+  readonly accounts: Accounts;
+  readonly transfers: Transfers;
+  readonly members: Members;
+  readonly events: Events;
+  readonly tokens: Tokens;
+  readonly service: Service;
+
+  constructor(options: SharedraftOptions) {
+    const caller = new Caller(options);
+    this.accounts = new Accounts(caller);
+    this.transfers = new Transfers(caller);
+    this.members = new Members(caller);
+    this.events = new Events(caller);
+    this.tokens = new Tokens(caller);
+    this.service = new Service(caller);
+  }
+}
+
+abstract class Resource {
+  protected readonly caller: Caller;
+
+  constructor(caller: Caller) {
+    this.caller = caller;
+  }
+}
+
+class Accounts extends Resource {
+  get(accountId: string, options?: CallOptions) {
+    return this.caller.call('getAccount', { params: { accountId } }, options);
+  }
+
+  /** The accounts of the member; with a client's token those of the membership in `customerId`. */
+  list(query: Query<'listAccounts'> = {}, options?: CallOptions) {
+    return this.caller.call('listAccounts', { query }, options);
+  }
+
+  transactions(accountId: string, query: Query<'listTransactions'> = {}, options?: CallOptions) {
+    return this.caller.pages('listTransactions', { params: { accountId }, query }, options);
+  }
+
+  balances(accountId: string, query: Query<'getBalances'>, options?: CallOptions) {
+    return this.caller.call('getBalances', { params: { accountId }, query }, options);
+  }
+}
+
+class Transfers extends Resource {
+  /**
+   * Moves money. The order's `id` is its idempotency key forever: choose it, and store it before the call, to be able to
+   * repeat the order after a crash. Without one, an id is made once for all attempts of this call.
+   *
+   * Throws TransferDeclinedError for an order that was declined, and OutcomeUnknownError if no attempt showed the outcome.
+   */
+  create(order: TransferOrder, options?: CallOptions) {
+    const body = { ...order, id: order.id ?? crypto.randomUUID() };
+    return this.caller.call('initiateTransfer', { body }, options);
+  }
+
+  /** The outcome that the order would have. Nothing is written. */
+  dryRun(order: TransferOrder, options?: CallOptions) {
+    return this.caller.call('dryRunTransfer', { body: order }, options);
+  }
+
+  options(query: Query<'getTransferOptions'>, options?: CallOptions) {
+    return this.caller.call('getTransferOptions', { query }, options);
+  }
+
+  get(id: string, options?: CallOptions) {
+    return this.caller.call('getTransfer', { params: { id } }, options);
+  }
+
+  list(query: Query<'listTransfers'> = {}, options?: CallOptions) {
+    return this.caller.pages('listTransfers', { query }, options);
+  }
+
+  cancel(id: string, options?: CallOptions) {
+    return this.caller.call('cancelTransfer', { params: { id } }, options);
+  }
+}
+
+class Members extends Resource {
+  register(body: Body<'registerMember'>, options?: CallOptions) {
+    return this.caller.call('registerMember', { body }, options);
+  }
+
+  activate(body: Body<'activateMember'>, options?: CallOptions) {
+    return this.caller.call('activateMember', { body }, options);
+  }
+
+  changePassword(body: Body<'changePassword'>, options?: CallOptions) {
+    return this.caller.call('changePassword', { body }, options);
+  }
+
+  confirmEmail(body: Body<'confirmEmail'>, options?: CallOptions) {
+    return this.caller.call('confirmEmail', { body }, options);
+  }
+
+  profile(customerId: string, query: Query<'getMemberProfile'> = {}, options?: CallOptions) {
+    return this.caller.call('getMemberProfile', { params: { customerId }, query }, options);
+  }
+
+  updateContact(customerId: string, body: Body<'updateMemberContact'>, options?: CallOptions) {
+    return this.caller.call('updateMemberContact', { params: { customerId }, body }, options);
+  }
+
+  accounts(customerId: string, options?: CallOptions) {
+    return this.caller.call('getMemberAccounts', { params: { customerId } }, options);
+  }
+}
+
+/** Events of the feed, with the position after them. */
+export interface EventBatch {
+  readonly events: readonly Event[];
+  /** Store it once the events are dealt with, and pass it as `after` to go on from there. */
+  readonly position: string;
+}
+
+export interface FollowOptions extends CallOptions {
+  /** A stored position. Default: the beginning of the feed. */
+  readonly after?: string | undefined;
+  /** Events in a batch. Default: 200. */
+  readonly limit?: number | undefined;
+  /** Pause before the feed is asked again if it had nothing new. Default: one second. */
+  readonly pollMillis?: number | undefined;
+}
+
+class Events extends Resource {
+  /** The events after a position, or from the first one. Unlike `follow`, it ends where the feed ends. */
+  async read(query: Query<'readEvents'> = {}, options: CallOptions = {}): Promise<EventBatch> {
+    const { body, headers } = await this.caller.send('readEvents', { query }, options);
+    return { events: body as Event[], position: nextOf(headers.get('link')) ?? query.after ?? '' };
+  }
+
+  /**
+   * Every event, in order, each exactly once from a stored position on, and then each new one. It never ends: leave the loop,
+   * or abort the signal.
+   */
+  async *follow({
+    after,
+    limit = 200,
+    pollMillis = 1_000,
+    ...options
+  }: FollowOptions = {}): AsyncGenerator<EventBatch, never, undefined> {
+    for (let position = after; ; ) {
+      const batch = await this.read({ limit, after: position }, options);
+      if (batch.events.length > 0) yield batch;
+      else await sleep(pollMillis, options.signal);
+      position = batch.position;
+    }
+  }
+
+  activationCode(eventId: string, options?: CallOptions) {
+    return this.caller.call('getActivationCode', { params: { eventId } }, options);
+  }
+
+  acknowledgeActivationCode(eventId: string, options?: CallOptions) {
+    return this.caller.call('acknowledgeActivationCode', { params: { eventId } }, options);
+  }
+
+  emailCode(eventId: string, options?: CallOptions) {
+    return this.caller.call('getEmailCode', { params: { eventId } }, options);
+  }
+
+  acknowledgeEmailCode(eventId: string, options?: CallOptions) {
+    return this.caller.call('acknowledgeEmailCode', { params: { eventId } }, options);
+  }
+}
+
+/** The token operations themselves, for callers that manage tokens on their own. */
+class Tokens extends Resource {
+  issue(body: Body<'issueToken'>, options?: CallOptions) {
+    return this.caller.call('issueToken', { body, isPublic: true }, options);
+  }
+
+  revoke(body: Body<'revokeToken'>, options?: CallOptions) {
+    return this.caller.call('revokeToken', { body, isPublic: true }, options);
+  }
+
+  introspect(body: Body<'introspectToken'>, options?: CallOptions) {
+    return this.caller.call('introspectToken', { body, isPublic: true }, options);
+  }
+
+  keys(options?: CallOptions) {
+    return this.caller.call('jwks', { isPublic: true }, options);
+  }
+
+  metadata(options?: CallOptions) {
+    return this.caller.call('authorizationServer', { isPublic: true }, options);
+  }
+}
+
+class Service extends Resource {
+  live(options?: CallOptions) {
+    return this.caller.call('livez', { isPublic: true }, options);
+  }
+
+  ready(options?: CallOptions) {
+    return this.caller.call('readyz', { isPublic: true }, options);
+  }
+
+  version(options?: CallOptions) {
+    return this.caller.call('version', { isPublic: true }, options);
+  }
+}
