@@ -62,7 +62,10 @@ let failed = false;
 try {
   step('build and pack', join(root, 'client'), 'npm', ['pack', '--silent', '--pack-destination', at]);
   const [tarball = ''] = readdirSync(at);
-  writeFileSync(join(at, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies: tools }));
+  writeFileSync(
+    join(at, 'package.json'),
+    JSON.stringify({ private: true, type: 'module', dependencies: tools }),
+  );
   step('install', at, 'npm', ['install', '--silent', '--no-audit', '--no-fund', join(at, tarball)]);
   step('publint', at, 'npx', ['publint', '--strict', 'node_modules/@sharedraft/client']);
   step('attw', at, 'npx', ['attw', tarball, '--profile', 'esm-only']);
