@@ -12,6 +12,11 @@ export interface InstitutionSettings {
   readonly openingDepositMinor: bigint;
   readonly passwordMinLength: number;
   readonly demo: boolean;
+  /**
+   * The system that is the record of the accounts: this ledger, or the core, of which the ledger is a copy. The first import
+   * fixes it; left out there, it is the ledger.
+   */
+  readonly record?: 'ledger' | 'core';
   /** A policy that is left out stays unchanged. */
   readonly policies?: Partial<InstitutionPolicies>;
 }
@@ -30,6 +35,7 @@ export interface InstitutionPolicies {
 
 export interface Institution extends InstitutionSettings {
   readonly institutionId: InstitutionId;
+  readonly record: 'ledger' | 'core';
   readonly policies: InstitutionPolicies;
   /** Seconds by which a demo institution's business time is ahead of real time; 0 for all others. */
   readonly clockAheadSeconds: bigint;
@@ -44,7 +50,7 @@ interface Row extends Omit<Institution, 'policies'> {
 
 const columns = `institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
   password_min_length, demo, contact_change_max_age, registration_birth_date, openings_per_day,
-  opening_deposits_per_day, clock_ahead_seconds`;
+  opening_deposits_per_day, clock_ahead_seconds, record`;
 
 const byId = sql('institutions_by_id', `select ${columns} from institutions where institution_id = $1`);
 const byCode = sql('institutions_by_code', `select ${columns} from institutions where code = $1`);
@@ -69,10 +75,10 @@ const save = sql(
   'institutions_save',
   `insert into institutions (institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
                              password_min_length, demo, created_at, contact_change_max_age,
-                             registration_birth_date, openings_per_day, opening_deposits_per_day)
+                             registration_birth_date, openings_per_day, opening_deposits_per_day, record)
    overriding system value
    values (coalesce($14, nextval('institutions_institution_id_seq')::integer), $1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, 0), coalesce($11, false), coalesce($12, 1000),
-           coalesce($13::bigint, 100000000))
+           coalesce($13::bigint, 100000000), coalesce($15, 'ledger'))
    on conflict (code) do update
    set name = excluded.name, time_zone = excluded.time_zone, enrollment = excluded.enrollment,
        opening_deposit_minor = excluded.opening_deposit_minor,
@@ -86,7 +92,7 @@ const save = sql(
 
 /**
  * Creates the institution, under a number that was reserved for it where one is given, or changes the settings of the one with
- * this code; its currency stays as it is.
+ * this code; its currency and its record stay as they are.
  */
 export async function saveInstitution(
   db: Directory,
@@ -109,6 +115,7 @@ export async function saveInstitution(
     settings.policies?.openingsPerDay ?? null,
     settings.policies?.openingDepositsPerDayMinor ?? null,
     reserved ?? null,
+    settings.record ?? null,
   ]);
   return toInstitution(rows[0] as Row);
 }

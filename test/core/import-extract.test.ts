@@ -409,6 +409,32 @@ describe('importing again', () => {
     });
   }
 
+  test('keeps the record of the accounts that the first import named', async () => {
+    await using db = await testDatabase();
+    const named = (record: string) => {
+      const files = validExtract();
+      const [header = '', row = ''] = files['institution.csv'] ?? [];
+      files['institution.csv'] = [`${header},record`, `${row},${record}`];
+      return files;
+    };
+    assert.equal((await importFiles(db, named('core'))).institution?.record, 'core');
+    const again = changed('institution.csv', 'Fictional Credit Union', 'Fictional Bank');
+    assert.equal((await importFiles(db, again)).institution?.record, 'core');
+    const rejected = await importFiles(db, named('ledger')).catch((error) => error);
+    assert.deepEqual(rejected.errors, ['institution.csv:2: record: expected the value of the earlier import']);
+    await assert.rejects(
+      db.database.directory((directory) =>
+        directory.query({ name: 'move_record', text: `update institutions set record = 'ledger'` }),
+      ),
+      /permission denied/,
+    );
+  });
+
+  test('takes the ledger for the record of the accounts if the first import names none', async () => {
+    await using db = await testDatabase();
+    assert.equal((await importFiles(db, validExtract())).institution?.record, 'ledger');
+  });
+
   test('refuses to import an institution that is not a demo where only demos may be kept', async () => {
     await using db = await testDatabase();
     await using folder = await extractFolder(validExtract());

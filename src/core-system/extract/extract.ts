@@ -90,6 +90,7 @@ const optionalInstitutionColumns = [
   'registration_birth_date',
   'openings_per_day',
   'opening_deposits_per_day',
+  'record',
 ];
 
 function readPolicies(row: Row, currency: string): Partial<InstitutionPolicies> {
@@ -129,6 +130,7 @@ export function readInstitution(row: Row): InstitutionSettings {
     openingDepositMinor: row.amountFromZero('opening_deposit', currency),
     passwordMinLength,
     demo: row.yes('demo'),
+    ...(row.has('record') && { record: row.oneOf('record', ['ledger', 'core']) as 'ledger' | 'core' }),
     policies: readPolicies(row, currency),
   };
 }

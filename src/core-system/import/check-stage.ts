@@ -102,6 +102,9 @@ export async function checkAgainstBefore(
     complaints.values.push(misfit(file, line, column, 'the value of the earlier import'));
   if (institution.currency !== settings.currency) fail('institution.csv', 2, 'currency');
   if (institution.demo !== settings.demo) fail('institution.csv', 2, 'demo');
+  if (settings.record !== undefined && institution.record !== settings.record) {
+    fail('institution.csv', 2, 'record');
+  }
 
   await forEachRange(session, institutionId, { key: 'members', rows: rowsAtOnce }, async (tx, range) => {
     for (const changed of await selectChangedMembers(tx, range)) {

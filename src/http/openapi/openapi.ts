@@ -93,6 +93,8 @@ const scopeTexts: Readonly<Record<(typeof scopes)[number], string>> = {
   'transfer:read': 'Read transfers',
   'transfer:write': 'Initiate transfers',
   'events:read': 'Events',
+  'core:read': 'Instructions for the core',
+  'core:write': 'Transactions and records of the core',
   offline_access: 'A refresh token for a member’s login',
 };
 

@@ -134,6 +134,7 @@ async function decided(world: World): Promise<{
         openingDepositMinor: 0n,
         passwordMinLength: 15,
         demo: false,
+        record: 'ledger',
         clockAheadSeconds: 0n,
         policies: {
           contactChangeMaxAgeSeconds: 0,
