@@ -62,6 +62,7 @@ create table institutions (
   opening_deposits_per_day  bigint not null default 100000000,
   password_min_length       smallint not null default 15,
   contact_change_max_age    integer not null default 0,
+  record                    text not null default 'ledger'::text,
   constraint institutions_pkey PRIMARY KEY (institution_id),
   constraint institutions_code_key UNIQUE (code),
   constraint institutions_clock CHECK (clock_ahead_seconds = 0 OR demo),
@@ -74,7 +75,8 @@ create table institutions (
   constraint institutions_opening_deposit_minor_check CHECK (opening_deposit_minor >= 0),
   constraint institutions_opening_deposits_per_day_check CHECK (opening_deposits_per_day >= 0),
   constraint institutions_openings_per_day_check CHECK (openings_per_day >= 0 AND openings_per_day <= 10000000),
-  constraint institutions_password_min_length_check CHECK (password_min_length >= 8 AND password_min_length <= 128)
+  constraint institutions_password_min_length_check CHECK (password_min_length >= 8 AND password_min_length <= 128),
+  constraint institutions_record_check CHECK (record = ANY (ARRAY['ledger'::text, 'core'::text]))
 );
 comment on table institutions is 'Banks and credit unions that this database serves. Readable without an institution.';
 comment on column institutions.code is 'The name of the institution in commands and addresses.';
@@ -86,6 +88,7 @@ comment on column institutions.openings_per_day is 'Cap on memberships opened in
 comment on column institutions.opening_deposit_minor is 'Deposit that the funding account pays into a new membership.';
 comment on column institutions.opening_deposits_per_day is 'Cap on opening deposits paid in one day, in minor units.';
 comment on column institutions.contact_change_max_age is 'Seconds since the last sign-in within which a member may change contact data. 0: any session may.';
+comment on column institutions.record is 'ledger: this ledger is the record of the accounts. core: the core system is, and this ledger is its copy. Fixed by the first import.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- members

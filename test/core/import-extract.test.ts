@@ -421,7 +421,9 @@ describe('importing again', () => {
     const again = changed('institution.csv', 'Fictional Credit Union', 'Fictional Bank');
     assert.equal((await importFiles(db, again)).institution?.record, 'core');
     const rejected = await importFiles(db, named('ledger')).catch((error) => error);
-    assert.deepEqual(rejected.errors, ['institution.csv:2: record: expected the value of the earlier import']);
+    assert.deepEqual(rejected.errors, [
+      'institution.csv:2: record: expected the value of the earlier import',
+    ]);
     await assert.rejects(
       db.database.directory((directory) =>
         directory.query({ name: 'move_record', text: `update institutions set record = 'ledger'` }),
