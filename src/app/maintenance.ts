@@ -1,5 +1,5 @@
 import { runAuthMaintenance } from '../auth/index.ts';
-import { expireAudit, wholeService, wipeExpiredSecrets } from '../events/index.ts';
+import { expireAudit, markEventNumbers, wholeService, wipeExpiredSecrets } from '../events/index.ts';
 import { listInstitutions } from '../institutions/index.ts';
 import { forgetRegistrationTries } from '../members/index.ts';
 import type { InstitutionId } from '../storage/index.ts';
@@ -37,6 +37,7 @@ export async function runMaintenance(
     await attempt(code, 'secrets', () =>
       database.write(institutionId, (db) => wipeExpiredSecrets(db, businessTime(institutionId, clock()))),
     );
+    await attempt(code, 'event_numbers', () => database.write(institutionId, markEventNumbers));
     await attempt(code, 'registration_tries', () =>
       forgetRegistrationTries(database, institutionId, clock()),
     );

@@ -213,7 +213,7 @@ function servicesOf(context: AppContext, desk: TransferDesk, isStopping: () => b
     cancelTransfer: (actor, transferId, origin) => cancelTransfer(desk, actor, { transferId, origin }),
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
     listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, { filter, page }),
-    readEvents: ({ institutionId }, page) => readEvents(database, institutionId, page),
+    readEvents: ({ institutionId }, start) => readEvents(database, institutionId, start),
     getActivationCode: (actor, eventId, origin) => getActivationCode(auth, actor, { eventId, origin }),
     acknowledgeActivationCode: (actor, eventId, origin) =>
       acknowledgeActivationCode(auth, actor, { eventId, origin }),

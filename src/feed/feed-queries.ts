@@ -5,6 +5,8 @@ export interface FeedRow {
   readonly epoch: number;
   readonly xid: bigint;
   readonly eventKey: bigint;
+  /** In the order of the feed, from 1 without a gap. */
+  readonly number: bigint;
   readonly kind: string;
   readonly at: Date;
   readonly userId: string | null;
@@ -38,12 +40,14 @@ const feed = sql(
                        where e.institution_id = $1 and e.epoch = $2::bigint + 1 and $3::xid8 > e.last_before) as is_ahead,
           o.epoch, o.xid::text as xid, o.event_key, o.kind, o.recorded_at as at, u.user_id,
           f.account_id as from_account, o.from_seq, t.account_id as to_account, o.to_seq,
-          o.data, r.transfer
+          o.data, r.transfer,
+          before.number + row_number() over (order by o.epoch, o.xid, o.event_key) as number
    from (
      select coalesce(max(e.epoch), 0) as epoch, pg_snapshot_xmin(pg_current_snapshot()) as first_running,
             pg_snapshot_xmax(pg_current_snapshot()) as first_unused
      from event_epochs e where e.institution_id = $1
    ) now
+   cross join (select coalesce($6::bigint, event_number($1, $2::bigint, $3::xid8, $4::bigint)) as number) before
    left join lateral (
      select o.epoch, o.xid, o.event_key, o.kind, o.subject_key, o.from_key, o.from_seq, o.to_key, o.to_seq, o.data,
             o.recorded_at
@@ -77,11 +81,15 @@ const feed = sql(
    order by o.epoch, o.xid, o.event_key`,
 );
 
-/** `isAhead`: the position is of a transaction that has not been yet, or was undone. */
+/**
+ * `isAhead`: the position is of a transaction that has not been yet, or was undone. `number` is that of the last event before the
+ * position, if the caller knows it; otherwise it is counted.
+ */
 export async function selectFeed(
   db: Queryable,
   after: Position,
   limit: number,
+  number: bigint | null = null,
 ): Promise<{ readonly isAhead: boolean; readonly rows: FeedRow[] }> {
   const [epoch, xid, key] = after;
   const { rows } = await db.query<
@@ -91,11 +99,43 @@ export async function selectFeed(
       /** Null in the one row that there is when there are no events. */
       readonly eventKey: bigint | null;
     }
-  >(feed, [db.institutionId, epoch, String(xid), key, limit]);
+  >(feed, [db.institutionId, epoch, String(xid), key, limit, number]);
   return {
     isAhead: rows[0]?.isAhead === true,
     rows: rows.flatMap((row) =>
       row.eventKey === null ? [] : [{ ...row, xid: BigInt(row.xid), eventKey: row.eventKey }],
     ),
   };
+}
+
+const positionOfNumber = sql(
+  'events_position_of_number',
+  `select coalesce(o.epoch, mark.epoch) as epoch, coalesce(o.xid, mark.xid)::text as xid,
+          coalesce(o.event_key, mark.event_key) as event_key
+   from (
+     select coalesce(m.number, 0) as number, coalesce(m.epoch, 0) as epoch, coalesce(m.xid, '0') as xid,
+            coalesce(m.event_key, 0) as event_key
+     from (select) one
+     left join lateral (
+       select * from event_marks m where m.institution_id = $1 and m.number <= $2 order by m.number desc limit 1
+     ) m on true
+   ) mark
+   left join lateral (
+     select o.epoch, o.xid, o.event_key from outbox o
+     where o.institution_id = $1 and (o.epoch, o.xid, o.event_key) > (mark.epoch, mark.xid, mark.event_key)
+       and $2 > mark.number
+     order by o.epoch, o.xid, o.event_key offset greatest($2 - mark.number - 1, 0) limit 1
+   ) o on true
+   where o.event_key is not null or $2 = mark.number`,
+);
+
+/** The position of the event with this number; of 0 the beginning. Undefined if there is no such event yet. */
+export async function selectPositionOfNumber(db: Queryable, number: bigint): Promise<Position | undefined> {
+  const { rows } = await db.query<{
+    readonly epoch: number;
+    readonly xid: string;
+    readonly eventKey: bigint;
+  }>(positionOfNumber, [db.institutionId, number]);
+  const [row] = rows;
+  return row && [BigInt(row.epoch), BigInt(row.xid), row.eventKey];
 }

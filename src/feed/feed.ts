@@ -1,13 +1,15 @@
 import { eventIdOf } from '../events/index.ts';
-import type { Page, PageRequest } from '../shared/page.ts';
+import type { Page, Position } from '../shared/page.ts';
 import { Problem } from '../shared/problem.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
-import { type FeedRow, selectFeed } from './feed-queries.ts';
+import { type FeedRow, selectFeed, selectPositionOfNumber } from './feed-queries.ts';
 
 /** Something that happened, as the institution is told. Never with the secret that may go with it. */
 export interface FeedEvent {
   /** Different for each event, for ever. */
   readonly eventId: string;
+  /** In the feed of the institution, from 1 without a gap. */
+  readonly sequence: bigint;
   readonly kind: string;
   readonly at: Date;
   /** The member of the event; for a transfer, the member who ordered it. */
@@ -32,30 +34,44 @@ interface FeedTransfer {
   readonly memo: string | null;
 }
 
+/** A place of the feed to read from: behind a page, or an event by its number. Null: the beginning. */
+export type FeedStart = { readonly after: Position | null } | { readonly from: bigint };
+
 /**
- * The institution's events after the position, oldest first. The order is that of their transactions and not quite that of
+ * The institution's events from the place on, oldest first. The order is that of their transactions and not quite that of
  * time; an event is not shown before each transaction numbered below its own has ended, so that none is ever skipped.
  * There is always a next position: the same again where nothing is new. It is epoch, transaction and key.
  *
- * Problem `invalid_request`: the position is ahead of the database, which has been put back to an earlier state.
+ * Problem `invalid_request`: the place is ahead of the feed. It may have been put back to an earlier state.
  */
 export async function readEvents(
   database: Database,
   institutionId: InstitutionId,
-  { limit, after }: PageRequest,
+  { limit, ...start }: FeedStart & { readonly limit: number },
 ): Promise<Page<FeedEvent>> {
-  const position = after ?? [0n, 0n, 0n];
-  const { isAhead, rows } = await database.read(institutionId, (db) => selectFeed(db, position, limit));
-  if (isAhead) {
-    throw new Problem('invalid_request', 'The service has been put back to a state before this position.', {
-      errors: [{ pointer: 'after', detail: 'Is ahead of the feed: read it again from its beginning.' }],
-    });
-  }
-  const last = rows.at(-1);
-  return {
-    items: rows.map(toFeedEvent),
-    next: last === undefined ? position : [BigInt(last.epoch), last.xid, last.eventKey],
-  };
+  return database.read(institutionId, async (db) => {
+    const position =
+      'from' in start
+        ? ((await selectPositionOfNumber(db, start.from - 1n)) ?? refuseAhead('from'))
+        : (start.after ?? [0n, 0n, 0n]);
+    const { isAhead, rows } = await selectFeed(db, position, limit);
+    if (isAhead) refuseAhead('after');
+    const last = rows.at(-1);
+    return {
+      items: rows.map(toFeedEvent),
+      next: last === undefined ? position : [BigInt(last.epoch), last.xid, last.eventKey],
+    };
+  });
+}
+
+function refuseAhead(pointer: 'from' | 'after'): never {
+  throw new Problem(
+    'invalid_request',
+    'The feed has no event at this place. It may have been put back to an earlier state.',
+    {
+      errors: [{ pointer, detail: 'Is ahead of the feed: read it again from its beginning.' }],
+    },
+  );
 }
 
 /** The status after an event of this kind; other kinds show the current status. */
@@ -72,6 +88,7 @@ function toFeedEvent(row: FeedRow): FeedEvent {
   ];
   return {
     eventId: eventIdOf(row),
+    sequence: row.number,
     kind: row.kind,
     at: row.at,
     userId: row.userId,

@@ -160,9 +160,10 @@ export function presentTransferOptions({ fromAccountId, currencyCode, options }:
   };
 }
 
-export function presentEvent({ eventId, kind, at, userId, transfer, accounts, data }: FeedEvent) {
+export function presentEvent({ eventId, sequence, kind, at, userId, transfer, accounts, data }: FeedEvent) {
   return {
     eventId,
+    sequence: Number(sequence),
     eventType: kind,
     timestamp: at.toISOString(),
     ...(userId !== null && { userId }),

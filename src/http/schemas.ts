@@ -362,6 +362,10 @@ const AccountChange = Type.Object(
 export const Event = Type.Object(
   {
     eventId: Type.String({ description: 'Unique forever.' }),
+    sequence: Type.Integer({
+      description:
+        'Number in the feed of the institution: 1, 2, 3 … without a gap. A missing number is a missed event: read it with `from`.',
+    }),
     eventType: Type.String({
       description:
         'transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones). More may come.',

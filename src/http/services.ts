@@ -8,7 +8,7 @@ import type {
   TokenResponse,
 } from '../auth/index.ts';
 import type { Origin } from '../events/index.ts';
-import type { FeedEvent, Transaction, TransactionFilter } from '../feed/index.ts';
+import type { FeedEvent, FeedStart, Transaction, TransactionFilter } from '../feed/index.ts';
 import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
 import type { Page, PageRequest } from '../shared/page.ts';
@@ -69,7 +69,7 @@ export interface Services {
   getTransfer(actor: Actor, transferId: string): Promise<Transfer>;
   listTransfers(actor: Actor, filter: TransferFilter, page: PageRequest): Promise<Page<Transfer>>;
 
-  readEvents(actor: ClientActor, page: PageRequest): Promise<Page<FeedEvent>>;
+  readEvents(actor: ClientActor, start: FeedStart & { readonly limit: number }): Promise<Page<FeedEvent>>;
   getActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<HandedOverCode>;
   acknowledgeActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
 

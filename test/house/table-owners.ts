@@ -21,6 +21,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   outbox: { owner: 'events' },
   audit_entries: { owner: 'events' },
   event_epochs: { owner: 'events' },
+  event_marks: { owner: 'events' },
   event_timeline: { owner: 'events' },
 
   balances: { owner: 'ledger', readers: ['accounts', 'core-system', 'transfers'] },

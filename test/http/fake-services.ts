@@ -129,7 +129,10 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       throw new Problem('not_found', 'There is no such transfer.');
     },
     listTransfers: async () => ({ items: [], next: null }),
-    readEvents: async (_actor, { after }) => ({ items: [], next: after ?? [0n, 0n, 0n] }),
+    readEvents: async (_actor, start) => ({
+      items: [],
+      next: ('after' in start && start.after) || [0n, 0n, 0n],
+    }),
     getActivationCode: async () => {
       throw new Problem('not_found', 'There is no such event.');
     },

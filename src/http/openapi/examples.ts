@@ -87,6 +87,7 @@ export const pendingTransactionExample = {
 
 export const transferEventExample = {
   eventId: '0-731822-90551',
+  sequence: 90417,
   eventType: 'transfer.completed',
   timestamp: transferExample.createdAt,
   userId: profileExample.userId,
@@ -99,6 +100,7 @@ export const transferEventExample = {
 
 export const memberEventExample = {
   eventId: '0-731845-90552',
+  sequence: 90418,
   eventType: 'member.registered',
   timestamp: '2026-11-20T15:06:00.000Z',
   userId: profileExample.userId,

@@ -1,4 +1,5 @@
 import * as Type from 'typebox/type';
+import { Problem } from '../../../shared/problem.ts';
 import { memberEventExample, transferEventExample } from '../../openapi/examples.ts';
 import { operation } from '../../operation.ts';
 import { presentEvent } from '../../presenters.ts';
@@ -15,7 +16,16 @@ export const readEvents = operation({
     'Returns the events of the institution, oldest first, from the first one or after a position. `Link` always has the next position. If nothing is new, the response is empty and the link stays the same: poll it again later. No event is skipped, and none is returned twice. An event appears once every transaction that began to write before its own has ended, usually at once. Store the link, not the time.',
   token: 'client',
   scope: 'events:read',
-  query: Type.Object(pageParameters),
+  query: Type.Object({
+    from: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'From the event with this `sequence`. Not with `after`.',
+      }),
+    ),
+    ...pageParameters,
+  }),
   responses: {
     200: {
       description: 'Events, oldest first.',
@@ -28,11 +38,16 @@ export const readEvents = operation({
     },
   },
   async handle(services, { actor, url, query }) {
-    const listRequest = { actor, url, query };
-    return pageResponse(
-      listRequest,
-      await services.readEvents(actor, readPage(listRequest, 3)),
-      presentEvent,
-    );
+    const { from, ...pageQuery } = query;
+    if (from !== undefined && query.after !== undefined) {
+      throw new Problem('invalid_request', 'The feed is read from one place.', {
+        errors: [{ pointer: 'from', detail: 'Must not be given together with after.' }],
+      });
+    }
+    // The position in the link needs no `from` any more.
+    const listRequest = { actor, url, query: pageQuery };
+    const { limit, after } = readPage(listRequest, 3);
+    const start = from === undefined ? { after } : { from: BigInt(from) };
+    return pageResponse(listRequest, await services.readEvents(actor, { ...start, limit }), presentEvent);
   },
 });
