@@ -1225,6 +1225,23 @@ create unlogged table staged_holders (
 comment on table staged_holders is 'holders.csv of an import, before it is merged.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- event numbers
+
+create table event_marks (
+  institution_id  integer not null,
+  number          bigint not null,
+  epoch           integer not null,
+  xid             xid8 not null,
+  event_key       bigint not null,
+  constraint event_marks_pkey PRIMARY KEY (institution_id, epoch, xid, event_key),
+  constraint event_marks_institution_id_number_key UNIQUE (institution_id, number),
+  constraint event_marks_institution_id_event_key_fkey FOREIGN KEY (institution_id, event_key) REFERENCES outbox(institution_id, event_key),
+  constraint event_marks_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint event_marks_number_check CHECK (number > 0 AND (number % 500::bigint) = 0)
+);
+comment on table event_marks is 'The number of every five hundredth event in the order of the feed.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -1516,6 +1533,21 @@ begin
 end
 $function$;
 revoke execute on function check_entries() from public;
+
+CREATE OR REPLACE FUNCTION check_event_mark()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.number <> event_number(new.institution_id, new.epoch, new.xid, new.event_key)
+     or new.xid >= pg_snapshot_xmin(pg_current_snapshot()) and new.epoch = (
+       select coalesce(max(e.epoch), 0) from event_epochs e where e.institution_id = new.institution_id) then
+    raise exception 'event_marks: % is not the number of its event', new.number using errcode = 'SD090';
+  end if;
+  return new;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION check_event_secret_deleted()
  RETURNS trigger
@@ -2067,6 +2099,25 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION event_number(institution integer, at_epoch bigint, at_xid xid8, at_key bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select coalesce(mark.number, 0) + (
+    select count(*) from outbox o
+    where o.institution_id = institution
+      and (o.epoch, o.xid, o.event_key) > (coalesce(mark.epoch, -1), coalesce(mark.xid, '0'), coalesce(mark.event_key, 0))
+      and (o.epoch, o.xid, o.event_key) <= (at_epoch, at_xid, at_key))
+  from (select) one
+  left join lateral (
+    select m.number, m.epoch, m.xid, m.event_key from event_marks m
+    where m.institution_id = institution and (m.epoch, m.xid, m.event_key) <= (at_epoch, at_xid, at_key)
+    order by m.epoch desc, m.xid desc, m.event_key desc limit 1
+  ) mark on true
+$function$;
+
 CREATE OR REPLACE FUNCTION expect_rows(written_to text, written bigint, sent bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -2318,6 +2369,11 @@ CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR E
 CREATE TRIGGER openings_counted AFTER INSERT OR UPDATE ON openings FOR EACH ROW EXECUTE FUNCTION count_opening();
 
 -- ---------------------------------------------------------------------------------------------------------
+-- Triggers: event numbers
+
+CREATE TRIGGER event_marks_counted BEFORE INSERT ON event_marks FOR EACH ROW EXECUTE FUNCTION check_event_mark();
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
 
 alter table persons enable row level security, force row level security;
@@ -2500,6 +2556,10 @@ alter table staged_holders enable row level security, force row level security;
 create policy institution on staged_holders using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on staged_holders for select to sharedraft_backup using (true);
 
+alter table event_marks enable row level security, force row level security;
+create policy institution on event_marks using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on event_marks for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -2566,3 +2626,4 @@ grant delete, insert, select on staged_members to sharedraft_service;
 grant delete, insert, select on staged_member_persons to sharedraft_service;
 grant delete, insert, select on staged_accounts to sharedraft_service;
 grant delete, insert, select on staged_holders to sharedraft_service;
+grant insert, select on event_marks to sharedraft_service;

@@ -427,6 +427,8 @@ export interface TransferOption {
 export interface Event {
   /** Unique forever. */
   eventId: string;
+  /** Number in the feed of the institution: 1, 2, 3 … without a gap. A missing number is a missed event: read it with `from`. */
+  sequence: number;
   /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones). More may come. */
   eventType: string;
   timestamp: string;
@@ -721,6 +723,8 @@ export interface Operations {
   };
   readEvents: {
     query: {
+      /** From the event with this `sequence`. Not with `after`. */
+      from?: number | undefined;
       /** At most so many on a page; 50 when left out. */
       limit?: number | undefined;
       /** Where the page before ended: from its `Link`, with the same filters. */
