@@ -184,7 +184,9 @@ const lateConstraintsQuery = `
   order by k.conname collate "C"`;
 
 const triggersQuery = `
-  select c.relname::text as of, string_agg(pg_get_triggerdef(t.oid, true) || E';\\n', '' order by t.tgname collate "C") as text
+  select c.relname::text as of, string_agg(pg_get_triggerdef(t.oid, true) || E';\\n'
+           || case t.tgenabled when 'A' then format(E'ALTER TABLE %s ENABLE ALWAYS TRIGGER %s;\\n', c.relname, t.tgname) else '' end,
+           '' order by t.tgname collate "C") as text
   from pg_trigger t join pg_class c on c.oid = t.tgrelid
   where c.relnamespace = 'public'::regnamespace and not t.tgisinternal group by c.oid order by c.oid`;
 

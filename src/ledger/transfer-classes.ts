@@ -10,7 +10,7 @@ export type TransferType = (typeof transferTypes)[number];
 const transferStatuses = ['PENDING', 'COMPLETED', 'FAILED'] as const;
 export type TransferStatus = (typeof transferStatuses)[number];
 
-/** One status with one type, under the number that the column transfers.list_class gives it. */
+/** One status with one type, under the number that `list_class_of` of the database gives it. */
 export interface ListClass {
   readonly code: number;
   readonly status: TransferStatus;
@@ -22,7 +22,7 @@ export interface ListClass {
 const codesPerStatus = 10;
 
 /**
- * Every class that a transfer may have. The column's expression and this list are the two places that number types; a
+ * Every class that a transfer may have. The function of the database and this list are the two places that number types; a
  * test compares them. Statements take the numbers from here.
  */
 export const listClasses: readonly ListClass[] = transferStatuses.flatMap((status) => {

@@ -1,6 +1,6 @@
 import { countingClassCodes, pendingCodesBelow } from '../ledger/index.ts';
 import { type Queryable, sql } from '../storage/index.ts';
-import { maxAheadMillis } from '../transfers/index.ts';
+import { controlsOfColumn, maxAheadMillis } from '../transfers/index.ts';
 import { type Check, check, named } from './check.ts';
 
 const inAccounts = (alias: string, column = 'account_key') =>
@@ -275,7 +275,7 @@ export const transferChecks: readonly Check[] = [
              where a.institution_id = $1 and a.account_key = t.from_key offset 0) a
            where t.reverses_key is null and t.currency = l.currency
              and date_trunc(l.period, t.created_at at time zone i.time_zone)::date = c.period_start
-             and (l.transfer_type is null or l.transfer_type = t.transfer_type)
+             and (l.transfer_type is null or l.transfer_type = ${controlsOfColumn('t.transfer_type')})
              and (l.source_type is null or l.source_type = a.di_account_type)
          ) t
        ) t
@@ -416,7 +416,7 @@ const uncounted = sql(
      cross join lateral (
        select a.customer_key, a.di_account_type from accounts a
        where a.institution_id = $1 and a.account_key = t.from_key offset 0) a
-     join limits l on l.currency = t.currency and (l.transfer_type is null or l.transfer_type = t.transfer_type)
+     join limits l on l.currency = t.currency and (l.transfer_type is null or l.transfer_type = ${controlsOfColumn('t.transfer_type')})
        and (l.source_type is null or l.source_type = a.di_account_type)
      cross join lateral (
        select case l.subject when 'USER' then t.user_key when 'ACCOUNT' then t.from_key else a.customer_key end

@@ -34,6 +34,7 @@ export { listTransfers, type TransferFilter } from './list-transfers.ts';
 export { reverseTransfer } from './reverse-transfer.ts';
 export { reviewTransfer } from './review-transfer.ts';
 export { derivedIdPrefix } from './rules/authority.ts';
+export { controlsOfColumn } from './rules/controls.ts';
 export {
   type ExceededLimit,
   failureCodes,

@@ -154,11 +154,12 @@ const writeTransfers = sql(
      insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
                             from_key, to_key, amount, currency, status, failure_code, failure_detail, client_id,
                             user_key, payment_option, previous_year_contribution, reverses_key, operator, address, request_id,
-                            memo, exceeded_limit, created_at, settled_at)
+                            memo, exceeded_limit, created_at, settled_at, list_class)
      select $1, v.*, $2,
             case when v.status = 'PENDING' then null when cardinality($4::bigint[]) = 0 then $2::timestamptz
                  else coalesce((select l.at from unnest($4::bigint[], $5::timestamptz[]) as l (transfer_key, at)
-                                where l.transfer_key = v.transfer_key), $2) end
+                                where l.transfer_key = v.transfer_key), $2) end,
+            list_class_of(v.status, v.transfer_type)
      from unnest($3::new_transfer[]) as v
      returning 1
    )

@@ -1,5 +1,6 @@
 import { type Actor, addDays, instantOf } from '../../institutions/index.ts';
 import type { AccountFacts } from './account.ts';
+import { controlsOf } from './controls.ts';
 import type { ExceededLimit, TransferType } from './transfer.ts';
 
 export interface Limit {
@@ -82,7 +83,7 @@ export function usagesOf(
     const binds =
       subjectKey !== null &&
       limit.currency === currency &&
-      (limit.transferType === null || limit.transferType === transferType) &&
+      (limit.transferType === null || limit.transferType === controlsOf[transferType]) &&
       (limit.sourceType === null || limit.sourceType === from.diAccountType);
     return binds ? [{ ...limit, subjectKey, periodStart: periodStartOf(limit.period, day), limit }] : [];
   });

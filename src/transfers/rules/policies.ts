@@ -1,5 +1,6 @@
 import { type BusinessCalendar, cutOff } from '../../institutions/index.ts';
 import type { LoanPaymentOption } from '../../ledger/index.ts';
+import { controlsOf } from './controls.ts';
 import type { TransferType } from './transfer.ts';
 
 /** The treatment of transfers of one type and currency before they post. */
@@ -34,7 +35,8 @@ export function policyFor(
   transferType: TransferType,
   currency: string,
 ): Policy | undefined {
-  return policies.find((policy) => policy.transferType === transferType && policy.currency === currency);
+  const controls = controlsOf[transferType];
+  return policies.find((policy) => policy.transferType === controls && policy.currency === currency);
 }
 
 /** The review of an order that the total of a limit holds, if its type has no review: within a day, or it expires. */
