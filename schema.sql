@@ -684,20 +684,7 @@ create table transfers (
   request_id                  text collate "C",
   created_at                  timestamp with time zone not null,
   settled_at                  timestamp with time zone,
-  list_class                  smallint not null generated always as ((
-CASE status
-    WHEN 'PENDING'::text THEN 0
-    WHEN 'COMPLETED'::text THEN 10
-    ELSE 20
-END +
-CASE transfer_type
-    WHEN 'STANDARD'::text THEN 1
-    WHEN 'CROSS_MEMBER'::text THEN 2
-    WHEN 'IRA_CONTRIBUTION'::text THEN 3
-    WHEN 'LOAN_PAYMENT'::text THEN 4
-    WHEN 'INTRA_FI'::text THEN 5
-    ELSE 0
-END)) stored,
+  list_class                  smallint not null,
   constraint transfers_pkey PRIMARY KEY (institution_id, transfer_key),
   constraint transfers_amount_check CHECK (amount > 0),
   constraint transfers_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
@@ -2203,6 +2190,12 @@ AS $function$
         and r.status <> 'FAILED')
 $function$;
 
+CREATE OR REPLACE FUNCTION list_class_of(status text, transfer_type text)
+ RETURNS smallint
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (CASE status WHEN 'PENDING'::text THEN 0 WHEN 'COMPLETED'::text THEN 10 ELSE 20 END + CASE transfer_type WHEN 'STANDARD'::text THEN 1 WHEN 'CROSS_MEMBER'::text THEN 2 WHEN 'IRA_CONTRIBUTION'::text THEN 3 WHEN 'LOAN_PAYMENT'::text THEN 4 WHEN 'INTRA_FI'::text THEN 5 ELSE 0 END);
+
 CREATE OR REPLACE FUNCTION raise_token_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2245,6 +2238,17 @@ AS $function$
   select exists (
     select from transfer_policies p
     where p.institution_id = institution and p.second_approval_above is not null)
+$function$;
+
+CREATE OR REPLACE FUNCTION set_list_class()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  new.list_class := public.list_class_of(new.status, new.transfer_type);
+  return new;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION share_a_person(one text[], other text[])
@@ -2323,6 +2327,8 @@ CREATE CONSTRAINT TRIGGER control_totals_are_zero AFTER INSERT ON control_totals
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: transfers
 
+CREATE TRIGGER transfers_classified BEFORE INSERT OR UPDATE ON transfers FOR EACH ROW WHEN (new.list_class IS DISTINCT FROM list_class_of(new.status, new.transfer_type)) EXECUTE FUNCTION set_list_class();
+ALTER TABLE transfers ENABLE ALWAYS TRIGGER transfers_classified;
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
 CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
 CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
