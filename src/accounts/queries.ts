@@ -1,4 +1,12 @@
-import { type BatchRead, byPlace, type Placed, type Queryable, sql } from '../storage/index.ts';
+import {
+  type BatchRead,
+  byPlace,
+  insertOf,
+  jsonOf,
+  type Placed,
+  type Queryable,
+  sql,
+} from '../storage/index.ts';
 import { type Account, accountBalances, type FoundAccount, type NewAccount } from './account.ts';
 import type { Category } from './account-types.ts';
 
@@ -184,19 +192,13 @@ export async function selectHeldCustomerAccounts(
   return toCustomerAccounts(rows);
 }
 
+const accountColumns = `account_id, customer_key, purpose, account_number, di_account_type, category, description,
+  currency, closed, delinquent, overdraft_limit, credit_limit, transfer_restriction`;
+
 const insertAccountRowsStatement = sql(
   'accounts_insert',
-  `insert into accounts (institution_id, account_id, customer_key, purpose, account_number, di_account_type,
-                         category, description, currency, closed, delinquent, overdraft_limit, credit_limit,
-                         transfer_restriction)
-   select $1, account_id, customer_key, purpose, account_number, di_account_type,
-          category, description, currency, closed, delinquent, overdraft_limit, credit_limit, transfer_restriction
-   from unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-               $9::text[], $10::boolean[], $11::boolean[], $12::bigint[], $13::bigint[], $14::text[])
-        with ordinality as given (account_id, customer_key, purpose, account_number, di_account_type, category,
-                                  description, currency, closed, delinquent, overdraft_limit, credit_limit,
-                                  transfer_restriction, place)
-   order by place
+  `${insertOf('accounts', accountColumns)} with ordinality
+   order by ordinality
    returning account_id, account_key`,
 );
 
@@ -204,43 +206,24 @@ export async function insertAccountRows(
   db: Queryable,
   accounts: readonly (NewAccount & { category: Category | 'INTERNAL' })[],
 ): Promise<Map<string, bigint>> {
-  const { rows } = await db.query<{ accountId: string; accountKey: bigint }>(insertAccountRowsStatement, [
-    db.institutionId,
-    accounts.map((account) => account.accountId),
-    accounts.map((account) => account.customerKey),
-    accounts.map((account) => account.purpose),
-    accounts.map((account) => account.accountNumber),
-    accounts.map((account) => account.diAccountType),
-    accounts.map((account) => account.category),
-    accounts.map((account) => account.description),
-    accounts.map((account) => account.currency),
-    accounts.map((account) => account.closed),
-    accounts.map((account) => account.delinquent),
-    accounts.map((account) => account.overdraftLimit),
-    accounts.map((account) => account.creditLimit),
-    accounts.map((account) => account.transferRestriction ?? null),
-  ]);
+  const values = [db.institutionId, jsonOf(accounts)];
+  const { rows } = await db.query<{ accountId: string; accountKey: bigint }>(
+    insertAccountRowsStatement,
+    values,
+  );
   return new Map(rows.map(({ accountId, accountKey }) => [accountId, accountKey]));
 }
 
 const insertLoansStatement = sql(
   'accounts_insert_loans',
   `insert into loans (institution_id, account_key, accrued_interest, fees_due, amount_due)
-   select $1, a.account_key, given.accrued_interest, given.fees_due, given.amount_due
-   from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
-     as given (account_id, accrued_interest, fees_due, amount_due)
+   select $1, a.account_key, given.accrued_interest, given.fees_due, coalesce(given.amount_due, 0)
+   from json_to_recordset($2) as given (account_id text, accrued_interest bigint, fees_due bigint, amount_due bigint)
    join accounts a on a.institution_id = $1 and a.account_id = given.account_id`,
 );
 
 export async function insertLoans(db: Queryable, loans: readonly NewAccount[]): Promise<number> {
-  const { rowCount } = await db.query(insertLoansStatement, [
-    db.institutionId,
-    loans.map((loan) => loan.accountId),
-    loans.map((loan) => loan.accruedInterest),
-    loans.map((loan) => loan.feesDue),
-    loans.map((loan) => loan.amountDue ?? 0n),
-  ]);
-  return rowCount;
+  return (await db.query(insertLoansStatement, [db.institutionId, jsonOf(loans)])).rowCount;
 }
 
 const insertHoldersStatement = sql(

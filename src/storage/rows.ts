@@ -14,6 +14,43 @@ export function rowsOf<Item>(items: readonly Item[], cellsOf: (item: Item) => re
   return `{${rows.slice(1)}}`;
 }
 
+/**
+ * Rows as one JSON text for `rowsIn`: the member `memberNumber` is the column `member_number`. An omitted member is null. It
+ * costs more to read than `rowsOf`, but names each cell, so that a table can be widened while an older program writes.
+ */
+export function jsonOf(items: readonly object[]): string {
+  return JSON.stringify(items.map((item) => Object.fromEntries(cellsOf(item))));
+}
+
+/** SQL: the rows of a JSON parameter, with the types of a table's columns. */
+export function rowsIn(parameter: string, table: string): string {
+  return `json_populate_recordset(null::${table}, ${parameter}::json)`;
+}
+
+/** An insert of rows that arrive as `jsonOf` ($2) into these columns of an institution's table. */
+export function insertOf(table: string, columns: string): string {
+  return `insert into ${table} (institution_id, ${columns}) select $1, ${columns} from ${rowsIn('$2', table)}`;
+}
+
+function cellsOf(item: object): [string, unknown][] {
+  return Object.entries(item).map(([member, cell]) => [
+    columnOf(member),
+    // A JSON number would pass through a float.
+    typeof cell === 'bigint' ? String(cell) : cell,
+  ]);
+}
+
+const columnNames = new Map<string, string>();
+
+function columnOf(member: string): string {
+  let column = columnNames.get(member);
+  if (column === undefined) {
+    column = member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    columnNames.set(member, column);
+  }
+  return column;
+}
+
 /** Rows as one array of each of these columns, for a statement that runs seldom or with few rows. */
 export function columnsOf<Item>(items: readonly Item[], ...columns: readonly (keyof Item)[]): unknown[][] {
   return columns.map((column) => items.map((item) => item[column] ?? null));

@@ -1,9 +1,10 @@
 import {
-  type Cell,
   type Directory,
   type InstitutionId,
+  insertOf,
+  jsonOf,
   type Queryable,
-  rowsOf,
+  rowsIn,
   type Statement,
   sql,
 } from '../../storage/index.ts';
@@ -19,7 +20,7 @@ import type {
 export interface Stage<Item> {
   readonly add: Statement;
   readonly repeats: readonly { readonly columns: string; readonly find: Statement }[];
-  readonly cellsOf: (item: Item) => readonly Cell[];
+  readonly rowOf: (item: Item) => object;
 }
 
 export interface StagedRow<Item> {
@@ -29,77 +30,73 @@ export interface StagedRow<Item> {
 
 function stageOf<Item>(
   table: string,
-  keys: readonly (readonly string[])[],
-  cellsOf: (item: Item) => readonly Cell[],
+  { columns, keys }: { readonly columns: string; readonly keys: readonly (readonly string[])[] },
+  rowOf: (item: Item) => object,
 ): Stage<Item> {
   return {
-    add: sql(
-      `core_add_${table}`,
-      `insert into ${table} select given.* from unnest($1::${table}[]) as given on conflict do nothing`,
-    ),
+    add: sql(`core_add_${table}`, `${insertOf(table, `line, ${columns}`)} on conflict do nothing`),
     repeats: keys.map((key) => ({
       columns: key.join(', '),
       find: sql(
         `core_repeated_${table}_${key.join('_')}`,
-        `select given.line from unnest($1::${table}[]) as given
+        `select given.line from ${rowsIn('$2', table)} as given
          where exists (select from ${table} s
-                       where s.institution_id = given.institution_id and s.line < given.line
+                       where s.institution_id = $1 and s.line < given.line
                          and ${key.map((column) => `s.${column} = given.${column}`).join(' and ')})`,
       ),
     })),
-    cellsOf,
+    rowOf,
   };
 }
 
 /** The length of an index key is limited. A longer value is an error already. */
 const cut = (key: string) => key.slice(0, 200);
 
-export const personStage = stageOf<PersonRecord>('staged_persons', [['person_id']], (person) => [
-  cut(person.personId),
-  person.firstName,
-  person.lastName,
-  person.email,
-  person.phoneNumber,
-  person.phoneType,
-  person.birthDate,
-]);
+export const personStage = stageOf<PersonRecord>(
+  'staged_persons',
+  {
+    columns: 'person_id, first_name, last_name, email, phone_number, phone_type, birth_date',
+    keys: [['person_id']],
+  },
+  (person) => ({ ...person, personId: cut(person.personId) }),
+);
 
 export const memberStage = stageOf<MemberRecord>(
   'staged_members',
-  [['member_number'], ['customer_id']],
-  (member) => [cut(member.customerId), cut(member.memberNumber), member.memberType],
+  { columns: 'customer_id, member_number, member_type', keys: [['member_number'], ['customer_id']] },
+  (member) => ({
+    ...member,
+    customerId: cut(member.customerId),
+    memberNumber: cut(member.memberNumber),
+  }),
 );
 
 export const memberPersonStage = stageOf<MemberPersonRecord>(
   'staged_member_persons',
-  [['member_number', 'person_id']],
-  (row) => [cut(row.memberNumber), cut(row.personId), row.role],
+  { columns: 'member_number, person_id, role', keys: [['member_number', 'person_id']] },
+  (row) => ({ ...row, memberNumber: cut(row.memberNumber), personId: cut(row.personId) }),
 );
 
-export const accountStage = stageOf<AccountRecord>('staged_accounts', [['account_id']], (account) => [
-  cut(account.accountId),
-  cut(account.memberNumber),
-  account.accountNumber,
-  account.diAccountType,
-  account.category,
-  account.description,
-  account.currency,
-  account.posted,
-  account.closed,
-  account.delinquent,
-  account.overdraftLimit,
-  account.creditLimit,
-  account.accruedInterest,
-  account.feesDue,
-  account.amountDue,
-  account.transferRestriction !== undefined,
-  account.transferRestriction,
-]);
+export const accountStage = stageOf<AccountRecord>(
+  'staged_accounts',
+  {
+    columns: `account_id, member_number, account_number, di_account_type, category, description, currency, posted, closed,
+      delinquent, overdraft_limit, credit_limit, accrued_interest, fees_due, amount_due, restriction_given,
+      transfer_restriction`,
+    keys: [['account_id']],
+  },
+  (account) => ({
+    ...account,
+    accountId: cut(account.accountId),
+    memberNumber: cut(account.memberNumber),
+    restrictionGiven: account.transferRestriction !== undefined,
+  }),
+);
 
 export const holderStage = stageOf<HolderRecord>(
   'staged_holders',
-  [['account_id', 'person_id']],
-  (holder) => [cut(holder.accountId), cut(holder.personId), holder.role, holder.mayPay],
+  { columns: 'account_id, person_id, role, may_pay', keys: [['account_id', 'person_id']] },
+  (holder) => ({ ...holder, accountId: cut(holder.accountId), personId: cut(holder.personId) }),
 );
 
 /** Inserts the rows with new keys. Returns the others: the line, and the columns of the repeated key. */
@@ -108,7 +105,8 @@ export async function addToStage<Item>(
   stage: Stage<Item>,
   rows: readonly StagedRow<Item>[],
 ): Promise<{ readonly line: number; readonly columns: string }[]> {
-  const values = [rowsOf(rows, ({ line, item }) => [tx.institutionId, line, ...stage.cellsOf(item)])];
+  const given = rows.map(({ line, item }) => ({ line, ...stage.rowOf(item) }));
+  const values = [tx.institutionId, jsonOf(given)];
   const { rowCount } = await tx.query(stage.add, values);
   if (rowCount === rows.length) return [];
   const repeated: { line: number; columns: string }[] = [];

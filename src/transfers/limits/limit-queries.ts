@@ -1,4 +1,4 @@
-import { columnsOf, type Queryable, sql } from '../../storage/index.ts';
+import { insertOf, jsonOf, type Queryable, sql } from '../../storage/index.ts';
 import type { Limit } from '../rules/limits.ts';
 
 const limits = sql(
@@ -15,11 +15,11 @@ export async function selectLimits(db: Queryable): Promise<Limit[]> {
 const removeLimits = sql('transfers_remove_limits', 'delete from transfer_limits where institution_id = $1');
 const addLimits = sql(
   'transfers_add_limits',
-  `insert into transfer_limits (institution_id, limit_key, subject, period, transfer_type, source_type, currency,
-                                max_per_transfer, max_amount, max_count, review_above)
-   select $1, v.*
-   from unnest($2::integer[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
-               $10::integer[], $11::bigint[]) as v`,
+  insertOf(
+    'transfer_limits',
+    `limit_key, subject, period, transfer_type, source_type, currency, max_per_transfer, max_amount, max_count,
+     review_above`,
+  ),
 );
 const useKeys = sql(
   'transfers_use_limit_keys',
@@ -46,12 +46,7 @@ export async function replaceLimits(tx: Queryable, rows: readonly Limit[]): Prom
   const taken = (await tx.query<{ limitKey: number }>(keysTaken, used)).rows.map((row) => row.limitKey);
   if (taken.length > 0) return taken;
   await tx.query(removeLimits, [institutionId]);
-  const columns = columnsOf(
-    rows,
-    ...(['limitKey', 'subject', 'period', 'transferType', 'sourceType', 'currency'] as const),
-    ...(['maxPerTransfer', 'maxAmount', 'maxCount', 'reviewAbove'] as const),
-  );
-  await tx.query(addLimits, [institutionId, ...columns]);
+  await tx.query(addLimits, [institutionId, jsonOf(rows)]);
   return [];
 }
 

@@ -1,4 +1,4 @@
-import { columnsOf, type Queryable, sql } from '../../storage/index.ts';
+import { insertOf, jsonOf, type Queryable, sql } from '../../storage/index.ts';
 import type { ContributionLimit } from '../rules/contributions.ts';
 import type { IdPrefix } from '../rules/facts.ts';
 import type { Policy } from '../rules/policies.ts';
@@ -32,29 +32,24 @@ const removePolicies = sql(
 );
 const addPolicies = sql(
   'transfers_add_policies',
-  `insert into transfer_policies (institution_id, transfer_type, currency, review_above, second_approval_above,
-                                  review_seconds, on_review_timeout, cut_off, payment_options)
-   select $1, transfer_type, currency, review_above, second_approval_above, review_seconds, on_review_timeout, cut_off,
-          string_to_array(payment_options, ' ')
-   from unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::integer[], $7::text[], $8::time[], $9::text[])
-     as v (transfer_type, currency, review_above, second_approval_above, review_seconds, on_review_timeout, cut_off,
-           payment_options)`,
+  insertOf(
+    'transfer_policies',
+    `transfer_type, currency, review_above, second_approval_above, review_seconds, on_review_timeout, cut_off,
+     payment_options`,
+  ),
 );
 
 /** Replaces all of the institution's. */
 export async function replacePolicies(tx: Queryable, rows: readonly Policy[]): Promise<void> {
   await tx.query(removePolicies, [tx.institutionId]);
-  await tx.query(addPolicies, [
-    tx.institutionId,
-    rows.map((row) => row.transferType),
-    rows.map((row) => row.currency),
-    rows.map((row) => row.review?.aboveMinor ?? null),
-    rows.map((row) => row.review?.secondApprovalAboveMinor ?? null),
-    rows.map((row) => row.review?.seconds ?? null),
-    rows.map((row) => row.review?.onReviewTimeout ?? null),
-    rows.map((row) => row.cutOff),
-    rows.map((row) => row.paymentOptions.join(' ')),
-  ]);
+  const given = rows.map(({ review, ...policy }) => ({
+    ...policy,
+    reviewAbove: review?.aboveMinor,
+    secondApprovalAbove: review?.secondApprovalAboveMinor,
+    reviewSeconds: review?.seconds,
+    onReviewTimeout: review?.onReviewTimeout,
+  }));
+  await tx.query(addPolicies, [tx.institutionId, jsonOf(given)]);
 }
 
 const contributionLimits = sql(
@@ -73,8 +68,7 @@ const removeContributionLimits = sql(
 );
 const addContributionLimits = sql(
   'transfers_add_contribution_limits',
-  `insert into contribution_limits (institution_id, tax_year, base, catch_up, filing_date)
-   select $1, v.* from unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::date[]) as v`,
+  insertOf('contribution_limits', 'tax_year, base, catch_up, filing_date'),
 );
 
 /** Replaces all of the institution's. */
@@ -83,10 +77,13 @@ export async function replaceContributionLimits(
   rows: readonly ContributionLimit[],
 ): Promise<void> {
   await tx.query(removeContributionLimits, [tx.institutionId]);
-  await tx.query(addContributionLimits, [
-    tx.institutionId,
-    ...columnsOf(rows, 'year', 'limitCents', 'catchUpCents', 'filingDate'),
-  ]);
+  const given = rows.map(({ year, limitCents, catchUpCents, filingDate }) => ({
+    taxYear: year,
+    base: limitCents,
+    catchUp: catchUpCents,
+    filingDate,
+  }));
+  await tx.query(addContributionLimits, [tx.institutionId, jsonOf(given)]);
 }
 
 const idPrefixes = sql(
