@@ -6,7 +6,9 @@
 //
 // Files that import nothing of the database get none.
 import { spawn } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { keepCluster, needsCluster, stopKeptCluster } from './test-cluster.ts';
 
@@ -19,6 +21,8 @@ const options = given.filter((argument) => argument.startsWith('-'));
 const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort();
 
 const cluster = await provideCluster();
+// A run of all tests must see every optional field of the responses.
+const seenFields = named.length === 0 ? mkdtempSync(path.join(os.tmpdir(), 'sharedraft-seen-')) : undefined;
 const runner = spawn(process.execPath, ['--test', '--test-concurrency=2', ...options, ...files], {
   stdio: 'inherit',
   env: {
@@ -26,13 +30,24 @@ const runner = spawn(process.execPath, ['--test', '--test-concurrency=2', ...opt
     NODE_COMPILE_CACHE: 'node_modules/.cache/sharedraft-tests',
     ...process.env,
     ...(cluster && { SHAREDRAFT_TEST_SOCKET: cluster.host }),
+    ...(seenFields && { SEEN_FIELDS: seenFields }),
   },
 });
 // Ctrl-C reaches the runner too, which is in the same process group. This process stays to clean up.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => runner.kill(signal));
 const code = await new Promise((resolve) => runner.once('exit', (status) => resolve(status ?? 1)));
 await cluster?.stop();
-process.exit(code);
+process.exit((await hasUnseenFields()) ? 1 : code);
+
+async function hasUnseenFields() {
+  if (seenFields === undefined) return false;
+  const { unseenFields } = await import('../test/support/seen-fields.ts');
+  const unseen = options.length === 0 ? unseenFields(seenFields) : [];
+  rmSync(seenFields, { recursive: true });
+  if (unseen.length > 0)
+    console.error(`No test saw these optional fields of responses: ${unseen.join(', ')}`);
+  return unseen.length > 0;
+}
 
 async function provideCluster() {
   if (named.length === 0) {

@@ -148,6 +148,13 @@ describe('the service’s own pages', () => {
     }
   });
 
+  it('readyz is degraded, with the reason, while commits wait', async () => {
+    await using edge = await startEdge({ ready: async () => 'commits_wait' });
+    const ready = await edge.client.get('/readyz');
+    assert.equal(ready.status, 200);
+    assert.deepEqual(ready.body, { status: 'degraded', reason: 'commits_wait' });
+  });
+
   it('livez succeeds without a database, and readyz does not', async () => {
     await using edge = await startEdge({
       ready: async () => {

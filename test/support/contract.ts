@@ -4,6 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as ajvFormats from 'ajv-formats';
 import { securityHeaders } from '../../src/http/security-headers.ts';
 import { currencyDecimals } from '../../src/ledger/index.ts';
+import { fieldsIn, noteFields } from './seen-fields.ts';
 
 /** One response as received. */
 export interface Exchange {
@@ -142,6 +143,15 @@ export function assertInContract(exchange: Exchange): void {
     exchangeText,
     pointer('paths', template, verb, 'responses', status, 'content', mediaType, 'schema'),
     body,
+  );
+  const { schema } = response.content[mediaType];
+  noteFields(
+    fieldsIn(
+      openApiDocument,
+      schema,
+      body,
+      (component, value) => check(pointer('components', 'schemas', component), value) === true,
+    ),
   );
   if (problem) {
     assert.equal(body.status, status, `${exchangeText}\nwith another status inside`);
