@@ -59,10 +59,11 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
 }
 
 /** A document, or an expected outcome as a problem. Faults are thrown. */
-export type OperationResponse = { readonly headers?: Readonly<Record<string, string>> } & (
-  | { readonly status: number; readonly body: unknown }
-  | { readonly problem: Problem }
-);
+export type OperationResponse = {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The transfer that the response shows, for the log. */
+  readonly transferId?: string;
+} & ({ readonly status: number; readonly body: unknown } | { readonly problem: Problem });
 
 /** A header that some of these responses lack. */
 interface OptionalHeader {

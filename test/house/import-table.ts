@@ -18,6 +18,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     purpose: 'a file for each command of the operator',
     imports: [
       'app',
+      'metrics',
       'reconciliation',
       'feed',
       'transfers',
@@ -34,6 +35,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'settings, the application context, the service that joins all parts, sweeper, maintenance, demo',
     imports: [
       'http',
+      'metrics',
       'reconciliation',
       'feed',
       'transfers',
@@ -50,6 +52,10 @@ export const folders: Readonly<Record<string, Folder>> = {
     purpose:
       'the only folder that knows Fastify, status numbers and the wire; `routes/` has a file for each operation',
     imports: ['feed', 'transfers', 'auth', 'members', 'accounts', 'events', 'institutions', 'shared'],
+  },
+  metrics: {
+    purpose: 'the registry of metrics, their text, the figures of the process and of the database',
+    imports: ['storage', 'shared'],
   },
   reconciliation: {
     purpose: 'recomputes balances, holds and limits, and reports each row that breaks a rule',
