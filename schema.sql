@@ -505,7 +505,7 @@ create table accounts (
   constraint accounts_one_owner CHECK ((customer_key IS NULL) = (purpose IS NOT NULL)),
   constraint accounts_overdraft_limit_check CHECK (overdraft_limit >= 0),
   constraint accounts_overdraft_of_deposit CHECK (overdraft_limit = 0 OR category = 'DEPOSIT'::text),
-  constraint accounts_purpose_check CHECK (purpose = ANY (ARRAY['FUNDING'::text, 'CORE_SETTLEMENT'::text, 'SUSPENSE'::text])),
+  constraint accounts_purpose_check CHECK (purpose = ANY (ARRAY['FUNDING'::text, 'CORE_SETTLEMENT'::text, 'SUSPENSE'::text, 'CORE_CARD'::text, 'CORE_ACH'::text, 'CORE_CHECK'::text, 'CORE_FEE'::text, 'CORE_INTEREST'::text, 'CORE_DIVIDEND'::text, 'CORE_ATM'::text, 'CORE_TELLER'::text, 'CORE_WIRE'::text, 'CORE_LOAN_PAYMENT'::text, 'CORE_TRANSFER'::text, 'CORE_ADJUSTMENT'::text])),
   constraint accounts_transfer_restriction_check CHECK (transfer_restriction = ANY (ARRAY['EXCLUDE_ALL'::text, 'EXCLUDE_AS_FROM'::text, 'EXCLUDE_AS_TO'::text]))
 );
 CREATE INDEX accounts_by_customer ON accounts USING btree (institution_id, customer_key);
@@ -592,20 +592,20 @@ create table entries (
   constraint entries_pkey PRIMARY KEY (institution_id, account_key, seq),
   constraint entries_amount CHECK (
 CASE
-    WHEN kind = ANY (ARRAY['HOLD'::text, 'RELEASE'::text]) THEN amount = 0
+    WHEN kind = ANY (ARRAY['HOLD'::text, 'RELEASE'::text, 'CORE_HOLD'::text, 'CORE_RELEASE'::text]) THEN amount = 0
     ELSE amount <> 0
-END),
+END) NOT VALID,
   constraint entries_ceiling CHECK (ceiling IS NULL OR (posted_after + credits_pending_after) <= ceiling),
   constraint entries_credits_pending_after_check CHECK (credits_pending_after >= 0),
   constraint entries_debits_pending_after_check CHECK (debits_pending_after >= 0),
   constraint entries_floor CHECK (floor IS NULL OR (posted_after - debits_pending_after) >= floor),
-  constraint entries_kind_check CHECK (kind = ANY (ARRAY['OPENING'::text, 'ADJUSTMENT'::text, 'TRANSFER'::text, 'HOLD'::text, 'RELEASE'::text])),
+  constraint entries_kind_check CHECK (kind = ANY (ARRAY['OPENING'::text, 'ADJUSTMENT'::text, 'TRANSFER'::text, 'HOLD'::text, 'RELEASE'::text, 'CORE'::text, 'CORE_HOLD'::text, 'CORE_RELEASE'::text])) NOT VALID,
   constraint entries_seq_check CHECK (seq > 0)
 );
 comment on table entries is 'The journal: every change of a balance, never changed or deleted.';
 comment on column entries.seq is 'Number of the entry in its account, from 1 without a gap.';
 comment on column entries.posting_key is 'Common to the two entries of a posting: the key of the transfer, if one ordered it.';
-comment on column entries.kind is 'OPENING and ADJUSTMENT come from the core, TRANSFER posts, HOLD and RELEASE change only pending amounts.';
+comment on column entries.kind is 'OPENING and ADJUSTMENT come from the core''s extract and CORE from its postings; TRANSFER posts an order; HOLD, RELEASE, CORE_HOLD and CORE_RELEASE change only pending amounts.';
 comment on column entries.posted_after is 'The balance with this entry.';
 comment on column entries.floor is 'Least available balance that the order allowed. Null: no bound.';
 comment on column entries.ceiling is 'Greatest balance that the order allowed. Null: no bound.';
@@ -1229,19 +1229,115 @@ create table event_marks (
 comment on table event_marks is 'The number of every five hundredth event in the order of the feed.';
 
 -- ---------------------------------------------------------------------------------------------------------
--- reconcile runs
+-- core connection
 
-create table reconcile_runs (
-  institution_id  integer not null,
-  started_at      timestamp with time zone not null,
-  finished_at     timestamp with time zone not null,
-  findings        integer not null,
-  constraint reconcile_runs_pkey PRIMARY KEY (institution_id),
-  constraint reconcile_runs_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint reconcile_runs_findings_check CHECK (findings >= 0)
+create table core_transactions (
+  institution_id    integer not null,
+  core_id           text collate "C" not null,
+  account_key       bigint not null,
+  seq               bigint not null,
+  posting_key       bigint not null,
+  settlement_key    bigint,
+  amount            bigint not null,
+  kind              text not null,
+  posted_at         timestamp with time zone not null,
+  effective_date    date not null,
+  description       text not null,
+  check_number      text,
+  merchant          text,
+  category          text,
+  running_balance   bigint,
+  authorization_id  text collate "C",
+  is_historic       boolean not null,
+  recorded_at       timestamp with time zone not null,
+  constraint core_transactions_pkey PRIMARY KEY (institution_id, core_id),
+  constraint core_transactions_one_of_an_entry UNIQUE (institution_id, account_key, seq),
+  constraint core_transactions_amount_check CHECK (amount <> 0),
+  constraint core_transactions_category_check CHECK (length(category) >= 1 AND length(category) <= 64),
+  constraint core_transactions_check_number_check CHECK (length(check_number) >= 1 AND length(check_number) <= 32),
+  constraint core_transactions_core_id_check CHECK (length(core_id) <= 64 AND core_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]*$'::text),
+  constraint core_transactions_description_check CHECK (length(description) >= 1 AND length(description) <= 140 AND description !~ '[[:cntrl:]\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]'::text),
+  constraint core_transactions_kind_check CHECK (kind = ANY (ARRAY['CARD'::text, 'ACH_CREDIT'::text, 'ACH_DEBIT'::text, 'CHECK'::text, 'FEE'::text, 'INTEREST'::text, 'DIVIDEND'::text, 'ATM'::text, 'TELLER'::text, 'WIRE'::text, 'LOAN_PAYMENT'::text, 'TRANSFER'::text, 'ADJUSTMENT'::text])),
+  constraint core_transactions_merchant_check CHECK (length(merchant) >= 1 AND length(merchant) <= 140),
+  constraint core_transactions_seq_check CHECK (seq > 0)
 );
-comment on table reconcile_runs is 'The last complete run of reconcile of each institution.';
-comment on column reconcile_runs.findings is 'Rows that break a rule.';
+CREATE INDEX core_transactions_effective ON core_transactions USING btree (institution_id, account_key, effective_date) INCLUDE (amount);
+comment on table core_transactions is 'What the core posted: the facts beside an entry of kind CORE, or beside the entry of a transfer of which it is the echo. Insert-only; core_id is used up for ever.';
+comment on column core_transactions.seq is 'Number of the entry in its account.';
+comment on column core_transactions.posting_key is 'Key of the entry: of a transfer, if this is its echo.';
+comment on column core_transactions.settlement_key is 'The internal account of its other side. Null for an echo.';
+comment on column core_transactions.posted_at is 'Time of the posting at the core. Entries are in the order of their arrival here.';
+comment on column core_transactions.running_balance is 'The balance that the core states after it.';
+comment on column core_transactions.is_historic is 'Imported as history: it has no event.';
+
+create table core_authorizations (
+  institution_id     integer not null,
+  authorization_id   text collate "C" not null,
+  account_key        bigint not null,
+  settlement_key     bigint not null,
+  posting_key        bigint not null,
+  held               bigint not null,
+  authorized_amount  bigint,
+  description        text,
+  merchant           text,
+  category           text,
+  changed_at         timestamp with time zone not null,
+  expires_at         timestamp with time zone,
+  ended              text,
+  recorded_at        timestamp with time zone not null,
+  constraint core_authorizations_pkey PRIMARY KEY (institution_id, authorization_id),
+  constraint core_authorizations_authorization_id_check CHECK (length(authorization_id) <= 64 AND authorization_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]*$'::text),
+  constraint core_authorizations_authorized_amount_check CHECK (authorized_amount > 0),
+  constraint core_authorizations_category_check CHECK (length(category) >= 1 AND length(category) <= 64),
+  constraint core_authorizations_description_check CHECK (length(description) >= 1 AND length(description) <= 140 AND description !~ '[[:cntrl:]\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]'::text),
+  constraint core_authorizations_ended_check CHECK (ended = ANY (ARRAY['SETTLED'::text, 'RELEASED'::text, 'EXPIRED'::text])),
+  constraint core_authorizations_held_check CHECK (held >= 0),
+  constraint core_authorizations_hold_while_open CHECK ((ended IS NULL) = (held > 0)),
+  constraint core_authorizations_merchant_check CHECK (length(merchant) >= 1 AND length(merchant) <= 140)
+);
+CREATE INDEX core_authorizations_expiring ON core_authorizations USING btree (institution_id, expires_at) WHERE (ended IS NULL);
+CREATE INDEX core_authorizations_open ON core_authorizations USING btree (institution_id, account_key, recorded_at, posting_key) WHERE (ended IS NULL);
+CREATE INDEX core_authorizations_settling ON core_authorizations USING btree (institution_id, settlement_key) WHERE (ended IS NULL);
+comment on table core_authorizations is 'Pending card authorizations of the core. An open one holds its amount on the account; an ended one stays, so that news that arrive late hold nothing.';
+comment on column core_authorizations.posting_key is 'Key of the entries that changed the hold last.';
+comment on column core_authorizations.held is 'The amount held now; 0 after the end.';
+comment on column core_authorizations.authorized_amount is 'As first announced. Null if a later news arrived alone.';
+comment on column core_authorizations.changed_at is 'Time at the core of the newest news. Older ones change nothing.';
+comment on column core_authorizations.recorded_at is 'When the hold began here.';
+
+create type new_core_transaction as (
+  core_id           text,
+  account_key       bigint,
+  seq               bigint,
+  posting_key       bigint,
+  settlement_key    bigint,
+  amount            bigint,
+  kind              text,
+  posted_at         timestamp with time zone,
+  effective_date    date,
+  description       text,
+  check_number      text,
+  merchant          text,
+  category          text,
+  running_balance   bigint,
+  authorization_id  text,
+  is_historic       boolean
+);
+
+create type core_authorization_state as (
+  authorization_id   text,
+  account_key        bigint,
+  settlement_key     bigint,
+  posting_key        bigint,
+  held               bigint,
+  authorized_amount  bigint,
+  description        text,
+  merchant           text,
+  category           text,
+  changed_at         timestamp with time zone,
+  expires_at         timestamp with time zone,
+  ended              text
+);
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -1444,6 +1540,38 @@ end
 $function$;
 revoke execute on function check_control_total() from public;
 
+CREATE OR REPLACE FUNCTION check_core_transactions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  control numeric;
+begin
+  if exists (
+    select from written c
+    left join lateral (
+      select e.posting_key, e.amount, e.kind from entries e
+      where e.institution_id = c.institution_id and e.account_key = c.account_key and e.seq = c.seq
+      offset 0
+    ) e on true
+    where (e.posting_key, e.amount, e.kind)
+          is distinct from (c.posting_key, c.amount, case when c.settlement_key is null then 'TRANSFER' else 'CORE' end)
+  ) then
+    raise exception 'core: a transaction differs from its entry' using errcode = 'SD060';
+  end if;
+  select -sum(control_number('CORE', c.posting_key, c.account_key, c.amount)::numeric
+              + control_number('CORE', c.posting_key, c.settlement_key, -c.amount))
+  into control
+  from written c where c.settlement_key is not null;
+  perform add_to_control_total(control);
+  return null;
+end
+$function$;
+revoke execute on function check_core_transactions() from public;
+
 CREATE OR REPLACE FUNCTION check_entries()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1463,7 +1591,7 @@ begin
   --   entry; pending debits on one side equal pending credits on the other.
   -- broken: an entry continues the one before it and is not older; pending amounts change as its kind says.
   -- unbounded: an entry that lowers a deposit account's available balance carries a floor.
-  -- unordered: an opening or adjustment is between a member's account and one of the institution's own.
+  -- unordered: an opening, an adjustment or an act of the core is between a member's account and one of the institution's own.
   select bool_or(x.unbalanced), bool_or(x.broken), bool_or(x.unbounded), bool_or(x.unordered), sum(x.control)
   into unbalanced, broken, unbounded, unordered, control
   from (
@@ -1471,7 +1599,7 @@ begin
              or min(e.currency) <> max(e.currency) or sum(e.debits_pending) <> sum(e.credits_pending) as unbalanced,
            bool_or(
              e.posted <> e.amount or not e.follows
-             or not case e.kind
+             or not case e.act
                   when 'TRANSFER' then
                     (e.debits_pending = 0 and e.credits_pending = 0)
                     or (e.debits_pending = least(e.amount, 0) and e.credits_pending = least(-e.amount, 0))
@@ -1490,15 +1618,18 @@ begin
                  when 'TRANSFER' then control_number(
                    case when e.debits_pending = 0 and e.credits_pending = 0 then e.kind else 'SETTLEMENT' end,
                    e.posting_key, e.account_key, e.amount)
-                 when 'HOLD' then control_number(e.kind, e.posting_key, e.account_key, e.credits_pending - e.debits_pending)
-                 when 'RELEASE' then control_number(e.kind, e.posting_key, e.account_key, e.credits_pending - e.debits_pending)
+                 when 'CORE' then control_number(e.kind, e.posting_key, e.account_key, e.amount)
+                 when 'OPENING' then null
+                 when 'ADJUSTMENT' then null
+                 else control_number(e.kind, e.posting_key, e.account_key, e.credits_pending - e.debits_pending)
                end) as control
     from (
       select e.institution_id, e.account_key, e.posting_key, e.kind, e.amount, e.floor, b.currency,
              e.posted_after - coalesce(p.posted_after, 0) as posted,
              e.debits_pending_after - coalesce(p.debits_pending_after, 0) as debits_pending,
              e.credits_pending_after - coalesce(p.credits_pending_after, 0) as credits_pending,
-             case when e.kind in ('OPENING', 'ADJUSTMENT') then
+             case e.kind when 'CORE_HOLD' then 'HOLD' when 'CORE_RELEASE' then 'RELEASE' else e.kind end as act,
+             case when e.kind not in ('TRANSFER', 'HOLD', 'RELEASE') then
                (select a.purpose is not null from accounts a
                 where a.institution_id = e.institution_id and a.account_key = e.account_key) end as own,
              case when e.seq = 1 then p.seq is null else coalesce(p.recorded_at <= e.recorded_at, false) end as follows
@@ -1527,7 +1658,7 @@ begin
     raise exception 'ledger: a debit of a deposit account carries no floor' using errcode = 'SD018';
   end if;
   if unordered then
-    raise exception 'ledger: an opening or adjustment needs an account of the institution as its other side'
+    raise exception 'ledger: an opening, an adjustment or an act of the core needs an account of the institution as its other side'
       using errcode = 'SD019';
   end if;
   perform add_to_control_total(control);
@@ -2007,7 +2138,48 @@ CREATE OR REPLACE FUNCTION control_number(kind text, posting bigint, account big
  RETURNS bigint
  LANGUAGE sql
  IMMUTABLE
-RETURN hashint8extended(posting, hashint8extended(account, hashint8extended(amount, (CASE kind WHEN 'HOLD'::text THEN 1 WHEN 'RELEASE'::text THEN 2 WHEN 'SETTLEMENT'::text THEN 3 ELSE 0 END)::bigint)));
+RETURN hashint8extended(posting, hashint8extended(account, hashint8extended(amount, (CASE kind WHEN 'HOLD'::text THEN 1 WHEN 'RELEASE'::text THEN 2 WHEN 'SETTLEMENT'::text THEN 3 WHEN 'CORE'::text THEN 4 WHEN 'CORE_HOLD'::text THEN 5 WHEN 'CORE_RELEASE'::text THEN 6 ELSE 0 END)::bigint)));
+
+CREATE OR REPLACE FUNCTION count_changed_core_authorizations()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (
+    select from written a join replaced o using (institution_id, authorization_id)
+    where o.ended is not null and a.ended is distinct from o.ended
+  ) then
+    raise exception 'core: an authorization that has ended was changed' using errcode = 'SD061';
+  end if;
+  perform add_to_control_total(-sum(
+    control_number(c.kind, a.posting_key, a.account_key, o.held - a.held)::numeric
+    + control_number(c.kind, a.posting_key, a.settlement_key, a.held - o.held)))
+  from written a
+  join replaced o using (institution_id, authorization_id)
+  cross join lateral (select case when a.held > o.held then 'CORE_HOLD' else 'CORE_RELEASE' end as kind) c
+  where a.held <> o.held;
+  return null;
+end
+$function$;
+revoke execute on function count_changed_core_authorizations() from public;
+
+CREATE OR REPLACE FUNCTION count_core_authorizations()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform add_to_control_total(-sum(
+    control_number('CORE_HOLD', a.posting_key, a.account_key, -a.held)::numeric
+    + control_number('CORE_HOLD', a.posting_key, a.settlement_key, a.held)))
+  from written a where a.held > 0;
+  return null;
+end
+$function$;
+revoke execute on function count_core_authorizations() from public;
 
 CREATE OR REPLACE FUNCTION count_opening()
  RETURNS trigger
@@ -2211,91 +2383,6 @@ CREATE OR REPLACE FUNCTION list_class_of(status text, transfer_type text)
  IMMUTABLE
 RETURN (CASE status WHEN 'PENDING'::text THEN 0 WHEN 'COMPLETED'::text THEN 10 ELSE 20 END + CASE transfer_type WHEN 'STANDARD'::text THEN 1 WHEN 'CROSS_MEMBER'::text THEN 2 WHEN 'IRA_CONTRIBUTION'::text THEN 3 WHEN 'LOAN_PAYMENT'::text THEN 4 WHEN 'INTRA_FI'::text THEN 5 ELSE 0 END);
 
-CREATE OR REPLACE FUNCTION operational_figures(at timestamp with time zone, OUT institutions integer, OUT pending integer, OUT due integer, OUT overdue integer, OUT oldest_due_seconds double precision, OUT stopped integer, OUT reviews integer, OUT oldest_review_seconds double precision, OUT feed_lag_seconds double precision, OUT signing_key_age_seconds double precision, OUT reconcile_findings integer, OUT reconcile_age_seconds double precision)
- RETURNS record
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-declare
-  most constant integer := 10000;
-  each record;
-  own record;
-  present timestamptz;
-  first_running xid8 := pg_snapshot_xmin(pg_current_snapshot());
-begin
-  institutions := 0;
-  pending := 0;
-  due := 0;
-  overdue := 0;
-  oldest_due_seconds := 0;
-  stopped := 0;
-  reviews := 0;
-  oldest_review_seconds := 0;
-  feed_lag_seconds := 0;
-  reconcile_findings := 0;
-  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i loop
-    perform set_config('sharedraft.institution', each.id::text, true);
-    institutions := institutions + 1;
-    present := at + make_interval(secs => each.ahead);
-
-    pending := pending + (
-      select count(*) from (select from public.pending_transfers p where p.institution_id = each.id limit most) s);
-
-    select count(*) filter (where not d.is_stopped) as due,
-           count(*) filter (where not d.is_stopped and d.due_at < present - interval '1 minute') as overdue,
-           count(*) filter (where d.is_stopped) as stopped,
-           min(d.due_at) filter (where not d.is_stopped) as oldest
-    into own
-    from (
-      select p.due_at,
-             p.when_due = 'POST' and exists (
-               select from public.transfers t
-               join public.users u on u.institution_id = each.id and u.user_key = t.user_key
-               where t.institution_id = each.id and t.transfer_key = p.transfer_key
-                 and (u.locked_by_operator or not u.active)) as is_stopped
-      from public.pending_transfers p
-      where p.institution_id = each.id and p.due_at <= present
-      order by p.due_at limit most) d;
-    due := due + own.due;
-    overdue := overdue + own.overdue;
-    stopped := stopped + own.stopped;
-    oldest_due_seconds := greatest(oldest_due_seconds, extract(epoch from present - own.oldest));
-
-    select count(*) as reviews, min(t.created_at) as oldest
-    into own
-    from (
-      select p.transfer_key from public.pending_transfers p
-      where p.institution_id = each.id and p.held_for = 'REVIEW' limit most) r
-    join public.transfers t on t.institution_id = each.id and t.transfer_key = r.transfer_key;
-    reviews := reviews + own.reviews;
-    oldest_review_seconds := greatest(oldest_review_seconds, extract(epoch from present - own.oldest));
-
-    -- The feed returns events below the first running transaction (ADR 15).
-    select min(o.recorded_at) as oldest
-    into own
-    from (
-      select e.recorded_at from public.outbox e
-      where e.institution_id = each.id
-        and (e.epoch, e.xid) >= ((select coalesce(max(n.epoch), 0) from public.event_epochs n
-                                  where n.institution_id = each.id), first_running)
-      order by e.epoch, e.xid, e.event_key limit most) o;
-    feed_lag_seconds := greatest(feed_lag_seconds, extract(epoch from present - own.oldest));
-
-    select r.findings, r.finished_at into own
-    from public.reconcile_runs r where r.institution_id = each.id;
-    if found then
-      reconcile_findings := reconcile_findings + own.findings;
-      reconcile_age_seconds := greatest(reconcile_age_seconds, extract(epoch from at - own.finished_at));
-    end if;
-  end loop;
-  signing_key_age_seconds := (
-    select extract(epoch from at - k.signs_from) from public.signing_keys k
-    where k.signs_from <= at order by k.generation desc limit 1);
-end
-$function$;
-revoke execute on function operational_figures(timestamp with time zone) from public;
-grant execute on function operational_figures(timestamp with time zone) to sharedraft_service;
-
 CREATE OR REPLACE FUNCTION raise_token_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2478,6 +2565,14 @@ CREATE TRIGGER openings_counted AFTER INSERT OR UPDATE ON openings FOR EACH ROW 
 -- Triggers: event numbers
 
 CREATE TRIGGER event_marks_counted BEFORE INSERT ON event_marks FOR EACH ROW EXECUTE FUNCTION check_event_mark();
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: core connection
+
+CREATE TRIGGER core_transactions_written AFTER INSERT ON core_transactions REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_core_transactions();
+
+CREATE TRIGGER core_authorizations_begun AFTER INSERT ON core_authorizations REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION count_core_authorizations();
+CREATE TRIGGER core_authorizations_changed AFTER UPDATE ON core_authorizations REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION count_changed_core_authorizations();
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
@@ -2666,9 +2761,13 @@ alter table event_marks enable row level security, force row level security;
 create policy institution on event_marks using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on event_marks for select to sharedraft_backup using (true);
 
-alter table reconcile_runs enable row level security, force row level security;
-create policy institution on reconcile_runs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on reconcile_runs for select to sharedraft_backup using (true);
+alter table core_transactions enable row level security, force row level security;
+create policy institution on core_transactions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_transactions for select to sharedraft_backup using (true);
+
+alter table core_authorizations enable row level security, force row level security;
+create policy institution on core_authorizations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_authorizations for select to sharedraft_backup using (true);
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
@@ -2737,4 +2836,5 @@ grant delete, insert, select on staged_member_persons to sharedraft_service;
 grant delete, insert, select on staged_accounts to sharedraft_service;
 grant delete, insert, select on staged_holders to sharedraft_service;
 grant insert, select on event_marks to sharedraft_service;
-grant insert, select, update (started_at, finished_at, findings) on reconcile_runs to sharedraft_service;
+grant insert, select on core_transactions to sharedraft_service;
+grant insert, select, update (posting_key, held, authorized_amount, description, merchant, category, changed_at, expires_at, ended) on core_authorizations to sharedraft_service;

@@ -180,6 +180,62 @@ export interface CodeDelivery {
   delivered: boolean;
 }
 
+/** One act of the core on an account: a line of the stream. */
+export interface CoreTransaction {
+  /** The core's id of the transaction, used up for ever; of an authorization its id. */
+  id: string;
+  /** AUTHORIZED holds the amount, CHANGED holds another one, RELEASED ends the hold. Default: POSTED. */
+  status?: 'POSTED' | 'AUTHORIZED' | 'CHANGED' | 'RELEASED' | undefined;
+  /** The account. */
+  accountId: string;
+  /** In major units. A credit to the member's position is positive. Only RELEASED may omit it. */
+  amount?: Decimal | undefined;
+  /** The currency of the account. */
+  currencyCode: string;
+  /** The kind of posting. Only RELEASED may omit it. */
+  kind?: 'CARD' | 'ACH_CREDIT' | 'ACH_DEBIT' | 'CHECK' | 'FEE' | 'INTEREST' | 'DIVIDEND' | 'ATM' | 'TELLER' | 'WIRE' | 'LOAN_PAYMENT' | 'TRANSFER' | 'ADJUSTMENT' | undefined;
+  /** The time at the core. */
+  postedAt: string;
+  /** The business date. Default: the day of postedAt in the institution's zone. */
+  effectiveDate?: string | undefined;
+  /** As the member reads it. Required with POSTED and AUTHORIZED. */
+  description?: string | undefined;
+  /** The number of a check. */
+  checkNumber?: string | undefined;
+  /** The merchant of a card payment. */
+  merchant?: string | undefined;
+  /** The kind of spending. */
+  category?: string | undefined;
+  /** The balance that the core states after it. */
+  runningBalance?: Decimal | undefined;
+  /** The transfer of this service of which it is the echo. */
+  transferId?: string | undefined;
+  /** The authorization that the posting ends. */
+  authorizationId?: string | undefined;
+  /** When an authorization ends by itself. */
+  expiresAt?: string | undefined;
+  /** `true`: imported as history, without an event. */
+  historic?: boolean | undefined;
+}
+
+/** The answer to a line of a delivery. The last one is the summary. */
+export interface DeliveryAnswer {
+  /** The line, from 1. */
+  line?: number | undefined;
+  /** The id of the line, if it has a valid one. */
+  id?: string | undefined;
+  /** What became of the line: posted, already, held, changed, released, echo, saved, conflict, refused. Later versions may add more. */
+  result?: string | undefined;
+  /** With `refused` and `conflict`: the reason. */
+  code?: string | undefined;
+  /** The reason in a sentence. */
+  detail?: string | undefined;
+  /** The number of lines by result. The delivery is complete. */
+  summary?: {
+    [name: string]: unknown;
+  } | undefined;
+}
+
 export interface ServiceVersion {
   name: string;
   version: string;
@@ -760,6 +816,14 @@ export interface Operations {
     };
     result: CodeDelivery;
   };
+  deliverTransactions: {
+    query: {
+      /** `refused`: only lines that were refused or are in conflict, and the summary. Default: `all`. */
+      answers?: 'all' | 'refused' | undefined;
+    };
+    body: CoreTransaction;
+    result: unknown;
+  };
   livez: {
     result: ServiceStatus;
   };
@@ -801,6 +865,7 @@ export const operations = {
   acknowledgeActivationCode: ['POST', '/digitalbanking/db-events/v1/events/{eventId}/activation-code/delivered'],
   getEmailCode: ['GET', '/digitalbanking/db-events/v1/events/{eventId}/email-code'],
   acknowledgeEmailCode: ['POST', '/digitalbanking/db-events/v1/events/{eventId}/email-code/delivered'],
+  deliverTransactions: ['POST', '/digitalbanking/core/v1/transactions'],
   livez: ['GET', '/livez'],
   readyz: ['GET', '/readyz'],
   version: ['GET', '/version'],
@@ -812,4 +877,5 @@ export const decimalMembers: ReadonlySet<string> = new Set([
   'maximumAmount',
   'remainingAmount',
   'reviewAbove',
+  'runningBalance',
 ]);

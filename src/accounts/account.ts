@@ -23,12 +23,30 @@ export interface FoundAccount {
   readonly creditLimit: bigint;
 }
 
+/** Of the institution's own accounts. CORE_* is the other side of one kind of the core's postings. */
+type Purpose =
+  | 'FUNDING'
+  | 'CORE_SETTLEMENT'
+  | 'SUSPENSE'
+  | 'CORE_CARD'
+  | 'CORE_ACH'
+  | 'CORE_CHECK'
+  | 'CORE_FEE'
+  | 'CORE_INTEREST'
+  | 'CORE_DIVIDEND'
+  | 'CORE_ATM'
+  | 'CORE_TELLER'
+  | 'CORE_WIRE'
+  | 'CORE_LOAN_PAYMENT'
+  | 'CORE_TRANSFER'
+  | 'CORE_ADJUSTMENT';
+
 /** An account as its core knows it, without its money. Amounts are minor units of `currency`, none negative. */
 export interface NewAccount {
   readonly accountId: string;
   /** The membership of the account; null for the institution's own accounts, which have a purpose instead. */
   readonly customerKey: bigint | null;
-  readonly purpose: 'FUNDING' | 'CORE_SETTLEMENT' | 'SUSPENSE' | null;
+  readonly purpose: Purpose | null;
   /** A card's last four digits, never more. */
   readonly accountNumber: string;
   readonly diAccountType: string;

@@ -184,13 +184,6 @@ export async function openAppContext(
   }
 }
 
-export interface OpenDesk {
-  readonly desk: TransferDesk;
-  /** The connections of its lanes. */
-  readonly ledger: Database;
-  close(): Promise<void>;
-}
-
 /**
  * Opens the desk that settles transfers, with connections for its batches only. Their settings keep plans good on tables that
  * were analyzed while empty.
@@ -219,7 +212,10 @@ export function openDesk(
     | 'auth'
   >,
   { log = () => {}, debug }: { readonly log?: Log; readonly debug?: Log | undefined } = {},
-): OpenDesk {
+): {
+  readonly desk: TransferDesk;
+  close(): Promise<void>;
+} {
   const ledger = new Database({
     connection,
     maxConnections: transferLanes,
@@ -237,7 +233,7 @@ export function openDesk(
     onAhead: logAhead(log),
   };
   const desk = openTransferDesk(ledger, deps, debug && ((report) => debug('batch', report)));
-  return { desk, ledger, close: () => ledger.close() };
+  return { desk, close: () => ledger.close() };
 }
 
 /** Migrates and closes, for an owner that does not serve. DatabaseStartError. */

@@ -10,26 +10,22 @@ import {
   type DepositOpening,
   getActivationCode,
   getEmailCode,
-  grantTypes,
   identify,
   introspectToken,
   issueActivation,
   issueEmailCode,
   issueToken,
-  OAuthError,
-  type RawTokenRequest,
   refusalFor,
   revokeToken,
 } from '../auth/index.ts';
+import { readTransactions, takeTransactions } from '../core-connection/index.ts';
 import { payDueOpening } from '../core-system/index.ts';
 import type { AuditTrail, Origin } from '../events/index.ts';
 import { listTransactions, readEvents } from '../feed/index.ts';
 import { type CommitDelay, createServer, type Services } from '../http/index.ts';
 import { type Actor, listInstitutions } from '../institutions/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
-import { listenForScrapes, type MetricsListener } from '../metrics/index.ts';
 import { Problem } from '../shared/problem.ts';
-import { seams } from '../shared/seams.ts';
 import { within } from '../shared/within.ts';
 import { type Clock, type InstitutionId, waitsForStandbys } from '../storage/index.ts';
 import {
@@ -45,16 +41,11 @@ import type { Config, Secrets } from './config.ts';
 import { type AppContext, openAppContext, openDesk } from './context.ts';
 import { startMaintenance } from './maintenance.ts';
 import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
-import { measureService, type ServiceMetrics, withDatabaseFigures } from './service-metrics.ts';
 import { refuseOtherSecretKey, refusePublicDemo, ServiceStartError } from './start-checks.ts';
 import { startSweeping } from './sweeper.ts';
 
 export interface Service {
   readonly context: AppContext;
-  /** Of this process; undefined without METRICS_PORT. */
-  readonly metrics?: ServiceMetrics | undefined;
-  /** For example http://127.0.0.1:9464; undefined if another process listens for scrapes. */
-  readonly metricsAddress?: string | undefined;
   /** For example http://127.0.0.1:8080 */
   readonly address: string;
   /**
@@ -92,17 +83,17 @@ export async function startService(
     options.log,
     options.clock,
   );
-  const openedDesk = openDesk(context, options);
-  const { desk, close: closeDesk } = openedDesk;
-  // From the start: the first request finds its counters.
-  const metrics = config.metricsPort === undefined ? undefined : measureService(context, openedDesk);
+  const { desk, close: closeDesk } = openDesk(context, options);
   try {
     await refuseOtherSecretKey(context);
     await options.beforeListening?.(context);
     await refusePublicDemo(config, context);
     let stopping = false;
     const server = await createServer(
-      servicesOf(context, desk, () => stopping),
+      servicesOf(context, desk, {
+        isStopping: () => stopping,
+        linePatienceMillis: config.requestTimeoutSeconds * 1000,
+      }),
       {
         publicUrl: config.publicUrl,
         corsOrigins: config.corsOrigins,
@@ -120,11 +111,8 @@ export async function startService(
         logStream: options.logStream ?? openServiceLog(config.logLevel).stream,
       },
     );
-    // A worker's metrics are those that the first process asks for.
-    const scrapes =
-      metrics && options.embedded !== 'borrow' ? await listenForMetrics(config, context, metrics) : undefined;
     const address = await server.listen({ host: config.host, port: config.port }).catch((error) => {
-      throw cannotListen({ ...config, setting: 'PORT' }, error);
+      throw cannotListen(config, error);
     });
     context.commits.onChange = (isDelayed) => {
       if (!isDelayed) options.log('commits_no_longer_wait');
@@ -143,8 +131,6 @@ export async function startService(
       // A proxy in front reads `/readyz` and routes its requests elsewhere before the port closes.
       await sleep(config.shutdownDelaySeconds * 1000);
       stopMaintenance();
-      await scrapes?.close();
-      metrics?.stop();
       const swept = sweeper.stop();
       const graceMillis = config.shutdownGraceSeconds * 1000;
       const patience = setTimeout(() => server.server.closeAllConnections(), graceMillis);
@@ -156,8 +142,6 @@ export async function startService(
     };
     return {
       context,
-      metrics,
-      metricsAddress: scrapes?.address,
       address,
       close: () => {
         closing ??= close();
@@ -165,14 +149,20 @@ export async function startService(
       },
     };
   } catch (error) {
-    metrics?.stop();
     await closeDesk();
     await context.close();
     throw error;
   }
 }
 
-function servicesOf(context: AppContext, desk: TransferDesk, isStopping: () => boolean): Services {
+function servicesOf(
+  context: AppContext,
+  desk: TransferDesk,
+  {
+    isStopping,
+    linePatienceMillis,
+  }: { readonly isStopping: () => boolean; readonly linePatienceMillis: number },
+): Services {
   const { auth, clock, businessTime, database, postingKeys } = context;
   const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
   const institution = async (institutionId: InstitutionId) =>
@@ -186,7 +176,7 @@ function servicesOf(context: AppContext, desk: TransferDesk, isStopping: () => b
     issueEmailCode: issueEmailCode.bind(null, auth.vault),
   };
   return {
-    issueToken: (request) => noteSignIn(request, issueToken(auth, request)),
+    issueToken: (request) => issueToken(auth, request),
     revokeToken: (request) => revokeToken(auth, request),
     introspectToken: (request) => introspectToken(auth, request),
     authorizationServer: authorizationServerMetadata(auth.issuer),
@@ -240,6 +230,24 @@ function servicesOf(context: AppContext, desk: TransferDesk, isStopping: () => b
       acknowledgeActivationCode(auth, actor, { eventId, origin }),
     getEmailCode: (actor, eventId, origin) => getEmailCode(auth, actor, { eventId, origin }),
     acknowledgeEmailCode: (actor, eventId, origin) => acknowledgeEmailCode(auth, actor, { eventId, origin }),
+    takeCoreTransactions: async function* (actor, { bytes, format, origin }) {
+      const own = await institution(actor.institutionId);
+      const rules = () => ({ now: nowAt(actor), timeZone: own.timeZone });
+      const lines = readTransactions(bytes, format, { rules, patienceMillis: linePatienceMillis });
+      const deps = {
+        database,
+        clock,
+        businessTime,
+        postingKeys,
+        inactiveTokens: desk.deps.inactiveTokens,
+        isStopping,
+      };
+      return yield* takeTransactions(
+        deps,
+        { institution: own, clientId: actor.clientId, token: actor.token, origin },
+        lines,
+      );
+    },
     noteRate: (actor, reason, origin) => noteCaller(auth.audit, 'rate_limit', actor, reason, origin),
     noteIdConflict: (actor, origin) =>
       noteCaller(auth.audit, 'transfer.id_conflict', actor, 'transfer_id_reused', origin),
@@ -249,19 +257,6 @@ function servicesOf(context: AppContext, desk: TransferDesk, isStopping: () => b
       return commitDelay(context);
     },
   };
-}
-
-/** `read` is by default that of one process, with the figures of the database. Throws ServiceStartError. */
-export function listenForMetrics(
-  config: Config,
-  context: AppContext,
-  metrics: ServiceMetrics,
-  read = withDatabaseFigures(context, metrics, config.signingKeyDays),
-): Promise<MetricsListener> {
-  const { metricsHost: host, metricsPort: port = 0 } = config;
-  return listenForScrapes({ host, port }, read).catch((error) => {
-    throw cannotListen({ host, port, setting: 'METRICS_PORT' }, error);
-  });
 }
 
 function noteCaller(
@@ -280,23 +275,6 @@ function noteCaller(
 async function commitDelay({ commits, database }: AppContext): Promise<CommitDelay | null> {
   if (!commits.isDelayed) return null;
   return (await database.directory(waitsForStandbys)) ? 'commits_wait_for_standby' : 'commits_wait';
-}
-
-/** Publishes the outcome of a token request. Its reasons are words of the service, never input. */
-async function noteSignIn<T>({ parameters }: RawTokenRequest, issuing: Promise<T>): Promise<T> {
-  if (!seams.signIn.hasSubscribers) return issuing;
-  const { grant_type: asked } = parameters;
-  const publish = (outcome: string) =>
-    seams.signIn.publish({ grant: grantTypes.find((grant) => grant === asked) ?? 'other', outcome });
-  try {
-    const issued = await issuing;
-    publish('issued');
-    return issued;
-  } catch (error) {
-    if (error instanceof OAuthError) publish(error.facts.reason ?? error.error);
-    else publish(error instanceof Problem ? error.code : 'internal_error');
-    throw error;
-  }
 }
 
 /** Audits refusals, so that attempts at member numbers or codes are visible. */
@@ -319,15 +297,10 @@ async function noteRefusal<T>(
   }
 }
 
-function cannotListen(
-  { host, port, setting }: { readonly host: string; readonly port: number; readonly setting: string },
-  error: NodeJS.ErrnoException,
-): Error {
-  const where = `${host}:${port}`;
+function cannotListen(config: Config, error: NodeJS.ErrnoException): Error {
+  const where = `${config.host}:${config.port}`;
   if (error.code === 'EADDRINUSE') {
-    return new ServiceStartError(
-      `Another program listens on ${where} already. Set ${setting} to another port.`,
-    );
+    return new ServiceStartError(`Another program listens on ${where} already. Set PORT to another port.`);
   }
   if (error.code === 'EACCES') return new ServiceStartError(`This user may not listen on ${where}.`);
   return new ServiceStartError(`Cannot listen on ${where}: ${error.message}`);

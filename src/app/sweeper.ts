@@ -1,3 +1,4 @@
+import { expireAuthorizations } from '../core-connection/index.ts';
 import { type Institution, listInstitutions } from '../institutions/index.ts';
 import type { InstitutionId } from '../storage/index.ts';
 import { settleDue, type TransferDesk } from '../transfers/index.ts';
@@ -9,7 +10,7 @@ const sweepMillis = 500;
 const mostSwept = 16;
 
 /**
- * Settles the pending transfers that are due, twice a second. Every process sweeps; the first one that sees a due transfer
+ * Settles the pending transfers that are due and ends the core's authorizations whose time is over, twice a second. Every process sweeps; the first one that sees a due transfer
  * settles it. Institutions are swept apart from each other, so that one that fails or waits for locks delays no other.
  */
 export function startSweeping(context: AppContext, desk: TransferDesk, log: Log): { stop(): Promise<void> } {
@@ -17,6 +18,7 @@ export function startSweeping(context: AppContext, desk: TransferDesk, log: Log)
   const underWay = new Map<InstitutionId, Promise<void>>();
   const begin = ({ institutionId, code }: Institution) => {
     const swept = settleDue(desk, institutionId)
+      .then(() => expireAuthorizations(context, institutionId))
       .catch((error) => log('sweep_failed', { institution: code, error }))
       .then(() => {
         underWay.delete(institutionId);

@@ -8,5 +8,6 @@ export { ExtractRejectedError, parseMoment } from './extract/extract.ts';
 export { expectUnique, type Row, readTable } from './extract/extract-table.ts';
 export { importExtract } from './import/import-extract.ts';
 export { type ImportPlan, ImportRefusedError } from './import/import-plan.ts';
+export { internalAccountId, openMissingAccounts } from './internal-accounts.ts';
 export { MembershipExistsError, openMembership } from './open-membership.ts';
 export { openingsUsedUp, payDueOpening } from './openings.ts';

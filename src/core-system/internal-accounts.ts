@@ -1,8 +1,9 @@
-import { insertAccounts, selectExistingIds } from '../accounts/index.ts';
+import { insertAccounts, type NewAccount, selectExistingIds } from '../accounts/index.ts';
 import type { Transaction } from '../storage/index.ts';
 
+/** Every institution has these from its first import. */
 const purposes = ['FUNDING', 'CORE_SETTLEMENT', 'SUSPENSE'] as const;
-type Purpose = (typeof purposes)[number];
+type Purpose = NonNullable<NewAccount['purpose']>;
 
 /** The internal accounts of the institution, one per purpose and currency. An extract may not use their ids. */
 export function internalAccountId(purpose: Purpose, currency: string): string {
@@ -14,9 +15,21 @@ export async function openInternalAccounts(
   currencies: readonly string[],
   at: Date,
 ): Promise<void> {
-  const wanted = currencies.flatMap((currency) =>
-    purposes.map((purpose) => ({ purpose, currency, accountId: internalAccountId(purpose, currency) })),
-  );
+  const all = currencies.flatMap((currency) => purposes.map((purpose) => ({ purpose, currency })));
+  await openMissingAccounts(tx, all, at);
+}
+
+/** Opens those of the accounts that the institution does not have. */
+export async function openMissingAccounts(
+  tx: Transaction,
+  accounts: readonly { readonly purpose: Purpose; readonly currency: string }[],
+  at: Date,
+): Promise<void> {
+  const wanted = accounts.map(({ purpose, currency }) => ({
+    purpose,
+    currency,
+    accountId: internalAccountId(purpose, currency),
+  }));
   const known = await selectExistingIds(
     tx,
     wanted.map((account) => account.accountId),

@@ -50,6 +50,9 @@ export const auditActions = [
   'institution.clock_moved',
   'import.started',
   'import.finished',
+  'core.transactions_begun',
+  'core.transactions_taken',
+  'core.records_taken',
   'events.epoch_begun',
   'schema.migrated',
 ] as const;

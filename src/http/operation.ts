@@ -15,7 +15,7 @@ interface ActorOf {
 }
 export type TokenKind = keyof ActorOf;
 
-export type MediaType = 'application/json' | 'application/x-www-form-urlencoded';
+export type MediaType = 'application/json' | 'application/x-www-form-urlencoded' | 'application/x-ndjson';
 
 interface Example {
   readonly summary?: string;
@@ -35,6 +35,8 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
+  /** The bytes of a streamed body. */
+  readonly bytes: AsyncIterable<Uint8Array>;
   /** Source texts of the body's numbers by JSON pointer. */
   readonly numbers: ReadonlyMap<string, string>;
   /** Names that a form gave more than once. */
@@ -59,11 +61,12 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
 }
 
 /** A document, or an expected outcome as a problem. Faults are thrown. */
-export type OperationResponse = {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The transfer that the response shows, for the log. */
-  readonly transferId?: string;
-} & ({ readonly status: number; readonly body: unknown } | { readonly problem: Problem });
+export type OperationResponse = { readonly headers?: Readonly<Record<string, string>> } & (
+  | { readonly status: number; readonly body: unknown }
+  /** Texts that are sent as the caller reads them. */
+  | { readonly status: number; readonly stream: AsyncIterable<string> }
+  | { readonly problem: Problem }
+);
 
 /** A header that some of these responses lack. */
 interface OptionalHeader {
@@ -73,6 +76,8 @@ interface OptionalHeader {
 
 export interface ResponseDescription {
   readonly description: string;
+  /** `application/json` unless the response is streamed. */
+  readonly mediaType?: 'application/x-ndjson';
   readonly schema: Type.TSchema;
   /** Name to description. */
   readonly headers?: Readonly<Record<string, string | OptionalHeader>>;
@@ -89,7 +94,7 @@ interface Description<
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** As OpenAPI writes it: `/accounts/{accountId}`. */
   readonly path: string;
-  readonly tag: 'Token' | 'Members' | 'Accounts' | 'Transfers' | 'Events' | 'Service';
+  readonly tag: 'Token' | 'Members' | 'Accounts' | 'Transfers' | 'Events' | 'Core' | 'Service';
   readonly summary: string;
   readonly description: string;
   readonly token: Token;
@@ -111,6 +116,11 @@ interface Description<
     readonly decimals?: readonly string[];
     /** A missing body counts as an empty object. */
     readonly optional?: true;
+    /**
+     * The handler reads the bytes as they arrive, for as long as they arrive; gzip is accepted. The schema describes one line, and
+     * the handler validates it.
+     */
+    readonly streamed?: true;
   };
   readonly responses: Readonly<Record<number, ResponseDescription>>;
   /** Problem codes beside those of every operation of its kind (commonProblems in openapi.ts). */

@@ -4,6 +4,7 @@ import { getBalances } from './routes/accounts/get-balances.ts';
 import { getMemberAccounts } from './routes/accounts/get-member-accounts.ts';
 import { listAccounts } from './routes/accounts/list-accounts.ts';
 import { listTransactions } from './routes/accounts/list-transactions.ts';
+import { deliverTransactions } from './routes/core/deliver-transactions.ts';
 import { readEvents } from './routes/events/read-events.ts';
 import { acknowledgeActivationCode } from './routes/members/acknowledge-activation-code.ts';
 import { acknowledgeEmailCode } from './routes/members/acknowledge-email-code.ts';
@@ -61,6 +62,7 @@ export const operations: readonly Operation[] = [
   acknowledgeActivationCode,
   getEmailCode,
   acknowledgeEmailCode,
+  deliverTransactions,
   livez,
   readyz,
   version,

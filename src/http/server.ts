@@ -1,4 +1,5 @@
 import { METHODS } from 'node:http';
+import { Readable } from 'node:stream';
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -9,12 +10,12 @@ import {
 } from 'fastify';
 import { stdTimeFunctions } from 'pino';
 import type { Caller, Identified } from '../auth/index.ts';
-import { type DatabaseFailure, databaseFailureOf, describeError } from '../shared/describe-error.ts';
+import { describeError } from '../shared/describe-error.ts';
 import { Problem } from '../shared/problem.ts';
 import { authenticate, authorize, bearerChallenge } from './authenticate.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { type Admission, admissionOf } from './limits/admission.ts';
-import { connectionsWith } from './limits/connections.ts';
+import { type Connections, connectionsWith } from './limits/connections.ts';
 import { type RateOptions, type Rates, ratesOf } from './limits/rates.ts';
 import type { Operation, OperationResponse, Page } from './operation.ts';
 import { operations } from './operations.ts';
@@ -30,12 +31,13 @@ import {
 import { requireAcceptable } from './request/accept.ts';
 import { plainAddress } from './request/address.ts';
 import { type BodyFacts, bodyParsers, noBodyFacts } from './request/body-parsers.ts';
+import { byteStreamOf } from './request/byte-stream.ts';
 import { callerAddressReader } from './request/caller-address.ts';
 import { readLeniently } from './request/lenient-body.ts';
 import { closedQuery, readScalars } from './request/query-parameters.ts';
 import { traceparentOf, transactionIdOf } from './request/transaction-id.ts';
 import { refuseInvalid } from './request/validation.ts';
-import { RequestLog, watchRequests } from './request-log.ts';
+import { logResponses, RequestLog } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { Services } from './services.ts';
 
@@ -67,33 +69,25 @@ declare module 'fastify' {
     bodyFacts: BodyFacts | null;
     /** For the log. */
     problemCode: string | null;
-    /** For the log: the transfer that the response shows. */
-    transferId: string | null;
-    /** For the log: the failed statement behind the response. */
-    failure: DatabaseFailure | null;
-    /** Runs a function in the context of the request, if somebody traces. */
-    resumeContext: ((work: () => void) => void) | null;
   }
   interface FastifyContextConfig {
     operation?: Operation;
   }
 }
 
+const noBytes: AsyncIterable<Uint8Array> = Readable.from([]);
 const maxHeaderBytes = 16 * 1024;
 
 /** The HTTP edge, ready to listen, with every operation and page. */
 export async function createServer(services: Services, options: ServerOptions): Promise<FastifyInstance> {
   const headers = securityHeaders(options.publicUrl);
   const allowedOrigins = new Set(options.corsOrigins);
-  const app = bareServer(options, headers, allowedOrigins);
+  const { app, connections } = bareServer(options, headers, allowedOrigins);
   app.decorateRequest('caller', null);
   app.decorateRequest('unverified', null);
   app.decorateRequest('callerAddress', null);
   app.decorateRequest('bodyFacts', null);
   app.decorateRequest('problemCode', null);
-  app.decorateRequest('transferId', null);
-  app.decorateRequest('failure', null);
-  app.decorateRequest('resumeContext', null);
   const addressOf = callerAddressReader(options.trustedProxies ?? []);
   // Hooks are plain functions: an async hook costs each request a promise and a turn of the queue.
   app.addHook('onRequest', (request, _reply, done) => {
@@ -101,7 +95,7 @@ export async function createServer(services: Services, options: ServerOptions): 
     request.callerAddress = addressOf(request.socket.remoteAddress, forwardedFor);
     done();
   });
-  watchRequests(app, ['trace', 'debug', 'info'].includes(options.logLevel));
+  if (['trace', 'debug', 'info'].includes(options.logLevel)) logResponses(app);
   addHeaders(app, headers, allowedOrigins);
   const admission = admissionOf(app, options.maxInFlight ?? 1_024);
   app.addHook('onRequest', ({ is404, raw }, _reply, done) => {
@@ -131,7 +125,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   app.removeAllContentTypeParsers();
   const rates = ratesOf(services, options);
   for (const operation of operations)
-    registerOperation(app, services, operation, { ...options, rates, admission });
+    registerOperation(app, services, operation, { ...options, rates, admission, connections });
   for (const page of pages) registerPage(app, page, options.publicUrl);
   registerOtherMethods(app, allowedOrigins);
   await app.ready();
@@ -143,8 +137,8 @@ function bareServer(
   options: ServerOptions,
   headers: Readonly<Record<string, string>>,
   allowedOrigins: ReadonlySet<string>,
-): FastifyInstance {
-  const connections = connectionsWith(headers);
+): { readonly app: FastifyInstance; readonly connections: Connections } {
+  const connections = connectionsWith(headers, options.requestTimeoutSeconds * 1000);
   const app = fastify({
     logger: {
       level: options.logLevel,
@@ -163,7 +157,8 @@ function bareServer(
         );
       }) as unknown as FastifyBaseLogger,
     bodyLimit: 64 * 1024,
-    requestTimeout: options.requestTimeoutSeconds * 1000,
+    // limits/connections.ts has a deadline for each request.
+    requestTimeout: 0,
     // Otherwise a caller that does not read its response would keep it, and the connection, forever.
     connectionTimeout: (options.silenceSeconds ?? options.requestTimeoutSeconds + 60) * 1000,
     keepAliveTimeout: 72_000,
@@ -195,7 +190,7 @@ function bareServer(
   });
   connections.watch(app.server);
   app.addHook('onRequest', ({ raw }, _reply, done) => connections.inTurn(raw, done));
-  return app;
+  return { app, connections };
 }
 
 function addHeaders(
@@ -231,15 +226,25 @@ function registerOperation(
     publicUrl,
     rates,
     admission,
+    connections,
   }: {
     readonly publicUrl: string;
     readonly rates: Rates;
     readonly admission: Admission;
+    readonly connections: Connections;
   },
 ): void {
+  const responseType = Object.values(operation.responses).find(({ mediaType }) => mediaType)?.mediaType;
   const verifies = operation.verifies ?? (operation.method === 'GET' ? 'beside' : 'first');
   app.register(async (scope) => {
     for (const mediaType of operation.body?.mediaTypes ?? []) {
+      if (operation.body?.streamed || mediaType === 'application/x-ndjson') {
+        scope.addContentTypeParser(mediaType, (request, payload, done) => {
+          connections.liftDeadline(request.raw);
+          done(null, payload);
+        });
+        continue;
+      }
       const parse = bodyParsers[mediaType];
       // Many clients send a Content-Type without a body.
       const parseSome: typeof parse = async (request, body) =>
@@ -255,7 +260,7 @@ function registerOperation(
         request.caller = caller;
         authorize(caller, operation);
         if (operation.rate !== undefined) rates.count(operation.rate, request, reply);
-        requireAcceptable(request.headers.accept, 'application/json');
+        requireAcceptable(request.headers.accept, responseType ?? 'application/json');
       };
       if (operation.token === 'none') {
         requireAcceptable(request.headers.accept, 'application/json');
@@ -295,7 +300,7 @@ function registerOperation(
       });
     }
     const { body } = operation;
-    if (body !== undefined && !operation.oauth) {
+    if (body !== undefined && !body.streamed && !operation.oauth) {
       scope.addHook('preValidation', (request, _reply, done) => {
         const read = readLeniently(request.body, request.bodyFacts ?? noBodyFacts, body);
         request.body = read.body;
@@ -310,7 +315,9 @@ function registerOperation(
       schema: {
         ...(operation.params && { params: operation.params }),
         ...(operation.token !== 'none' && { querystring: closedQuery(operation.query) }),
-        ...(operation.body && !operation.oauth && { body: operation.body.schema }),
+        ...(operation.body &&
+          !operation.body.streamed &&
+          !operation.oauth && { body: operation.body.schema }),
       },
       handler: async (request, reply) => {
         const response = await operation.handle(services, {
@@ -325,6 +332,7 @@ function registerOperation(
           params: request.params as Record<string, never>,
           query: request.query as Record<string, never>,
           body: request.body,
+          bytes: operation.body?.streamed ? byteStreamOf(request, request.body as Readable) : noBytes,
           ...(request.bodyFacts ?? noBodyFacts),
           countFor: (clientId) => {
             if (operation.rate !== undefined) rates.countClient(operation.rate, clientId, reply);
@@ -405,16 +413,16 @@ function sendResponse(
   response: OperationResponse,
 ): FastifyReply {
   if (response.headers !== undefined) reply.headers(response.headers);
-  request.transferId = response.transferId ?? null;
   if ('problem' in response) return sendProblem(request, reply, response.problem);
+  if ('stream' in response) {
+    return reply.code(response.status).type('application/x-ndjson').send(Readable.from(response.stream));
+  }
   // JSON.stringify writes exact numbers; a serializer made from the schema does not.
   return reply.code(response.status).type('application/json').send(JSON.stringify(response.body));
 }
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   request.problemCode = problem.code;
-  request.transferId ??= transferIdOf(problem);
-  request.failure = databaseFailureOf(problem) ?? null;
   const challenge = bearerChallenge(problem, request.routeOptions.config.operation?.scope);
   if (challenge !== undefined) reply.header('www-authenticate', challenge);
   // The response tells no caller why.
@@ -424,18 +432,8 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
   }
   const response = problemResponse(problem, request.id);
   if (response.status >= 500)
-    request.log.error(
-      { code: problem.code, ...request.failure, error: describeError(problem) },
-      problem.detail,
-    );
+    request.log.error({ code: problem.code, error: describeError(problem) }, problem.detail);
   return sendError(reply, response);
-}
-
-/** A declined order, or one without an outcome. */
-function transferIdOf({ code, members }: Problem): string | null {
-  if (code === 'outcome_unknown') return typeof members.id === 'string' ? members.id : null;
-  const { transfer } = members as { readonly transfer?: { readonly id: string } };
-  return transfer?.id ?? null;
 }
 
 function sendError(reply: FastifyReply, { status, headers, body }: ErrorResponse): FastifyReply {

@@ -7,6 +7,7 @@ import type {
   RawTokenRequest,
   TokenResponse,
 } from '../auth/index.ts';
+import type { Answer, Counts } from '../core-connection/index.ts';
 import type { Origin } from '../events/index.ts';
 import type { FeedEvent, FeedStart, Transaction, TransactionFilter } from '../feed/index.ts';
 import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
@@ -79,6 +80,9 @@ export interface Services {
     origin: Origin,
   ): Promise<{ readonly emailCode: string; readonly userId: string; readonly expiresAt: Date }>;
   acknowledgeEmailCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
+
+  /** The answers of each batch after its commit. Problem `invalid_token`; TruncatedError, SlowLineError. */
+  takeCoreTransactions(actor: ClientActor, delivery: CoreDelivery): AsyncGenerator<readonly Answer[], Counts>;
   /** For the audit: a burst of the caller's was refused. */
   noteRate(actor: Actor, rate: string, origin: Origin): void;
   /** For the audit: the caller named a transfer id that belongs to another order. */
@@ -93,6 +97,13 @@ export interface Services {
 
 /** The reason why commits wait: a standby, or the server itself. */
 export type CommitDelay = 'commits_wait_for_standby' | 'commits_wait';
+
+/** The body of a delivery of the core: one object a line, or one document. */
+interface CoreDelivery {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly format: 'lines' | 'document';
+  readonly origin: Origin;
+}
 
 interface Activation {
   readonly activationCode: string;

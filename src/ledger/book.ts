@@ -77,6 +77,11 @@ export class Book {
     }
   }
 
+  /** The account with the changes so far; undefined if it is not in the book. */
+  find(accountId: string): AccountState | undefined {
+    return this.#states.get(accountId);
+  }
+
   /** The account with the changes so far. Throws if it is not in the book. */
   require(accountId: string): AccountState {
     const state = this.#states.get(accountId);
@@ -107,9 +112,9 @@ export class Book {
     if (refusal !== null) throw new Error(`ledger: a posting that was judged sound is refused: ${refusal}`);
   }
 
-  /** Records a fact, which has no bounds: an opening balance or a correction by the core. Moves from debit to credit. */
+  /** Records a fact, which has no bounds: an opening balance, a correction or a posting by the core. Moves from debit to credit. */
   record(fact: {
-    readonly kind: 'OPENING' | 'ADJUSTMENT';
+    readonly kind: 'OPENING' | 'ADJUSTMENT' | 'CORE';
     readonly postingKey: bigint;
     readonly debitAccountId: string;
     readonly creditAccountId: string;
@@ -121,6 +126,26 @@ export class Book {
       fact.kind,
       { accountId: fact.debitAccountId, change: { posted: -fact.amountMinor }, bounds: unbounded },
       { accountId: fact.creditAccountId, change: { posted: fact.amountMinor }, bounds: unbounded },
+    );
+  }
+
+  /**
+   * Changes the amount that an authorization of the core holds on an account; the settlement account expects the same. It is a
+   * fact and has no bounds.
+   */
+  changeHold(hold: {
+    readonly postingKey: bigint;
+    readonly accountId: string;
+    readonly settlementId: string;
+    /** Positive raises the hold, negative lowers it. */
+    readonly changeMinor: bigint;
+  }): void {
+    const { postingKey, accountId, settlementId, changeMinor } = hold;
+    this.apply(
+      postingKey,
+      changeMinor > 0n ? 'CORE_HOLD' : 'CORE_RELEASE',
+      { accountId, change: { debitsPending: changeMinor }, bounds: unbounded },
+      { accountId: settlementId, change: { creditsPending: changeMinor }, bounds: unbounded },
     );
   }
 

@@ -9,7 +9,15 @@ import {
 } from '../storage/index.ts';
 import type { AccountState } from './rules.ts';
 
-export type EntryKind = 'OPENING' | 'ADJUSTMENT' | 'TRANSFER' | 'HOLD' | 'RELEASE';
+export type EntryKind =
+  | 'OPENING'
+  | 'ADJUSTMENT'
+  | 'TRANSFER'
+  | 'HOLD'
+  | 'RELEASE'
+  | 'CORE'
+  | 'CORE_HOLD'
+  | 'CORE_RELEASE';
 
 export interface Entry {
   readonly accountKey: bigint;

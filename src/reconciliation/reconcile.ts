@@ -1,5 +1,6 @@
 import { type Database, type InstitutionId, type Queryable, systemClock } from '../storage/index.ts';
 import type { Check } from './check.ts';
+import { coreChecks } from './core-checks.ts';
 import { ledgerChecks } from './ledger-checks.ts';
 import {
   bounds,
@@ -32,7 +33,7 @@ export interface ReconcileOptions {
   readonly atOnce?: number;
 }
 
-const checks: readonly Check[] = [...ledgerChecks, ...transferChecks];
+const checks: readonly Check[] = [...ledgerChecks, ...transferChecks, ...coreChecks];
 const usuallyAtOnce = 10_000;
 /** Rows per counter, whose transfers of a day or a month are summed. */
 const rowsOfACounter = 50;

@@ -20,25 +20,35 @@ const transferOf = (key: string) => `
   left join lateral (
     select t.* from transfers t where t.institution_id = $1 and t.transfer_key = ${key} offset 0) t on true`;
 
-const holdCheck = (name: string, column: 'debits_pending' | 'credits_pending', side: 'from_key' | 'to_key') =>
+interface Held {
+  readonly column: 'debits_pending' | 'credits_pending';
+  readonly side: 'from_key' | 'to_key';
+  /** Of a core's authorization, the account of this side. */
+  readonly authorized: 'account_key' | 'settlement_key';
+}
+
+const holdCheck = (name: string, { column, side, authorized }: Held) =>
   check(
     'accounts',
     name,
     `select max(account_id) as row,
-            format('${column} is %s, its pending transfers add up to %s', sum(held), sum(amount)) as detail
+            format('${column} is %s, its pending transfers and authorizations add up to %s', sum(held), sum(amount)) as detail
      from (
        select b.account_key, b.account_id, b.${column} as held, 0 as amount from balances b where ${inAccounts('b')}
        union all
        select t.${side}, null, 0, t.amount from transfers t
        where ${inAccounts('t', side)} and t.list_class < ${pendingCodesBelow} and t.status = 'PENDING'
+       union all
+       select a.${authorized}, null, 0, a.held from core_authorizations a
+       where ${inAccounts('a', authorized)} and a.ended is null
      ) x
      group by account_key having max(account_id) is not null and sum(held) <> sum(amount)`,
   );
 
 /** Entries of an account never go back in time; this includes holds, on both accounts. */
 export const transferChecks: readonly Check[] = [
-  holdCheck('hold-out', 'debits_pending', 'from_key'),
-  holdCheck('hold-in', 'credits_pending', 'to_key'),
+  holdCheck('hold-out', { column: 'debits_pending', side: 'from_key', authorized: 'account_key' }),
+  holdCheck('hold-in', { column: 'credits_pending', side: 'to_key', authorized: 'settlement_key' }),
   check(
     'accounts',
     'entry-transfer',
@@ -78,9 +88,9 @@ export const transferChecks: readonly Check[] = [
      ) e
      ${named('e')}
      ${transferOf(`e.posting_key and e.kind in ${ordered}`)}
-     where e.step = 1
+     where e.step = 1 and e.kind not in ('CORE_HOLD', 'CORE_RELEASE')
        and case when e.account_key = t.from_key then e.credits_pending <> 0 else e.debits_pending <> 0 end
-        or e.step = 1
+        or e.step = 1 and e.kind not in ('CORE_HOLD', 'CORE_RELEASE')
        and case when e.account_key = t.from_key then e.debits_pending when e.account_key = t.to_key then e.credits_pending
                 else e.credits_pending end
            <> all (case e.kind when 'HOLD' then array[t.amount] when 'RELEASE' then array[-t.amount]

@@ -71,6 +71,9 @@ const matrix: Readonly<Record<string, string>> = {
   getEmailCode: /*             */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
   acknowledgeEmailCode: /*     */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
 
+  // A line is refused by itself; the delivery is not.
+  deliverTransactions: /*      */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
+
   // The client authenticates in the request itself; a token beside that is a second method, which is refused.
   issueToken: clientItself,
   revokeToken: clientItself,
@@ -116,6 +119,7 @@ const requests: Readonly<Record<string, Request>> = {
   readEvents: { query: '?limit=200' },
   acknowledgeActivationCode: { body: {} },
   acknowledgeEmailCode: { body: {} },
+  deliverTransactions: { body: {} },
 };
 
 const operations = Object.entries(openApiDocument.paths).flatMap(([path, item]) =>
@@ -154,7 +158,7 @@ before(async () => {
     'wrong audience': await resigned(client.token, { aud: 'https://other.example' }),
     'wrong issuer': await resigned(client.token, { iss: 'https://other.example' }),
     'unsigned by us': `${client.token.slice(0, -86)}${'A'.repeat(86)}`,
-    'client of another institution': (await clientOf(service, harbor)).token,
+    'client of another institution': await connected((await clientOf(service, harbor)).token),
     'member of another institution': (
       await memberOf(service, 'demo.member', 'harbor-member-password', harbor)
     ).token,
@@ -164,7 +168,7 @@ before(async () => {
     'inactive user': inactive.token,
     'switched-off client': leaving.token,
     revoked: revoked.token,
-    client: client.token,
+    client: await connected(client.token),
     member: member.token,
     ...(await assertedTokens()),
   };
@@ -211,6 +215,11 @@ async function assertedTokens(): Promise<Record<'asserted member' | 'provider’
     'asserted member': asserted.body.access_token,
     'provider’s token': signJwt({ alg: 'ES256', typ: 'at+jwt' }, claims, privateKey),
   };
+}
+
+/** The token with the scopes of a connector to the core, which no demo app has. */
+function connected(token: string): Promise<string> {
+  return resigned(token, { scope: `${decodeJwt(token).scope} core:read core:write` });
 }
 
 /** A token's claims with some changed, signed with the service's own key. */

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type * as Accounts from '../../src/accounts/account.ts';
 import type * as IdempotencyKey from '../../src/http/request/idempotency-key.ts';
-import type * as Json from '../../src/http/request/json.ts';
 import type * as Calendar from '../../src/institutions/calendar.ts';
 import type { Actor } from '../../src/institutions/index.ts';
 import type * as Ledger from '../../src/ledger/index.ts';
+import type * as Json from '../../src/shared/json.ts';
 import type * as Storage from '../../src/storage/index.ts';
 import { Database } from '../../src/storage/index.ts';
 import type * as BatchQueues from '../../src/transfers/desk/batch-queue.ts';
@@ -583,7 +583,7 @@ const checks = {
   },
 
   'a number is read from its source text': async (program) => {
-    const { parseJson } = await program.load<typeof Json>('http/request/json.ts');
+    const { parseJson } = await program.load<typeof Json>('shared/json.ts');
     const { numbers } = parseJson('{"amount": 9007199254740.93, "a": [1.10]}');
     assert.deepEqual(
       [...numbers],
@@ -1094,7 +1094,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a number loses its source text',
-    file: 'http/request/json.ts',
+    file: 'shared/json.ts',
     instead: ['if (Object.hasOwn(object, key)) this.#refuse', 'if (false) this.#refuse'],
     caughtBy: 'a number is read from its source text',
   },

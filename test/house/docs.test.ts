@@ -5,6 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { coreChecks } from '../../src/reconciliation/core-checks.ts';
 import { ledgerChecks } from '../../src/reconciliation/ledger-checks.ts';
 import { transferChecks } from '../../src/reconciliation/transfer-checks.ts';
 
@@ -56,17 +57,18 @@ function anchorsOf(page: string): Set<string> {
 
 test('the page on reconciling lists every check', () => {
   const page = read('docs/reconcile.md');
-  for (const { name } of [...ledgerChecks, ...transferChecks]) assert.ok(page.includes(`\`${name}\``), name);
+  for (const { name } of [...ledgerChecks, ...transferChecks, ...coreChecks])
+    assert.ok(page.includes(`\`${name}\``), name);
 });
 
 test('each decision has its own number, which its file and its heading share', () => {
   const files = readdirSync(path.join(root, 'docs/adr')).sort();
-  const numbers = files.map((file) => file.slice(0, 4));
   assert.deepEqual(
     files.map((file) => /^# (\d+)\. /.exec(read(`docs/adr/${file}`))?.[1]?.padStart(4, '0')),
-    numbers,
+    files.map((file) => file.slice(0, 4)),
   );
-  assert.equal(new Set(numbers).size, numbers.length);
+  // A number may be missing: pages are numbered when they are begun, and land in another order.
+  assert.equal(new Set(files.map((file) => file.slice(0, 4))).size, files.length);
 });
 
 test('the page on security names existing code, tests, settings and commands', async () => {

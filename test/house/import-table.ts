@@ -18,9 +18,9 @@ export const folders: Readonly<Record<string, Folder>> = {
     purpose: 'a file for each command of the operator',
     imports: [
       'app',
-      'metrics',
       'reconciliation',
       'feed',
+      'core-connection',
       'transfers',
       'auth',
       'members',
@@ -35,9 +35,9 @@ export const folders: Readonly<Record<string, Folder>> = {
       'settings, the application context, the service that joins all parts, sweeper, maintenance, demo',
     imports: [
       'http',
-      'metrics',
       'reconciliation',
       'feed',
+      'core-connection',
       'transfers',
       'auth',
       'members',
@@ -51,11 +51,17 @@ export const folders: Readonly<Record<string, Folder>> = {
   http: {
     purpose:
       'the only folder that knows Fastify, status numbers and the wire; `routes/` has a file for each operation',
-    imports: ['feed', 'transfers', 'auth', 'members', 'accounts', 'events', 'institutions', 'shared'],
-  },
-  metrics: {
-    purpose: 'the registry of metrics, their text, the figures of the process and of the database',
-    imports: ['storage', 'shared'],
+    imports: [
+      'feed',
+      'core-connection',
+      'transfers',
+      'auth',
+      'members',
+      'accounts',
+      'events',
+      'institutions',
+      'shared',
+    ],
   },
   reconciliation: {
     purpose: 'recomputes balances, holds and limits, and reports each row that breaks a rule',
@@ -64,6 +70,10 @@ export const folders: Readonly<Record<string, Folder>> = {
   feed: {
     purpose: "read models over several modules: the feed of events, an account's history",
     imports: ['accounts', 'ledger', ...tenant],
+  },
+  'core-connection': {
+    purpose: 'the core while both are at work: its transactions and authorizations come in',
+    imports: ['transfers', 'core-system', 'accounts', 'ledger', ...tenant],
   },
   transfers: {
     purpose: 'orders: types, authority, limits, policies; the desk that settles them in batches',

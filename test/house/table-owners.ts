@@ -9,7 +9,7 @@ interface Ownership {
 }
 
 /** Modules whose SQL may read any table: read models that join several modules and write nothing of them. */
-export const readsEverything: readonly string[] = ['feed', 'metrics', 'reconciliation'];
+export const readsEverything: readonly string[] = ['feed', 'reconciliation'];
 
 export const tableOwners: Readonly<Record<string, Ownership>> = {
   schema_migrations: { owner: 'storage' },
@@ -24,10 +24,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   event_marks: { owner: 'events' },
   event_timeline: { owner: 'events' },
 
-  reconcile_runs: { owner: 'reconciliation' },
-
-  balances: { owner: 'ledger', readers: ['accounts', 'core-system', 'transfers'] },
-  entries: { owner: 'ledger', readers: ['accounts', 'transfers'] },
+  balances: { owner: 'ledger', readers: ['accounts', 'core-system', 'transfers', 'core-connection'] },
+  entries: { owner: 'ledger', readers: ['accounts', 'transfers', 'core-connection'] },
   control_totals: { owner: 'ledger' },
 
   persons: { owner: 'memberships', readers: ['accounts', 'auth', 'members', 'transfers'] },
@@ -67,8 +65,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   client_assertion_replays: { owner: 'auth' },
   transfer_id_prefixes: { owner: 'auth', readers: ['transfers'] },
 
-  transfers: { owner: 'transfers' },
-  idempotency_keys: { owner: 'transfers' },
+  transfers: { owner: 'transfers', readers: ['core-connection'] },
+  idempotency_keys: { owner: 'transfers', readers: ['core-connection'] },
   pending_transfers: { owner: 'transfers' },
   transfer_approvals: { owner: 'transfers' },
   proposals: { owner: 'transfers' },
@@ -80,4 +78,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   contribution_limits: { owner: 'transfers' },
   // An import reads the payments since the moment of its figures. It is the one reader below the owner, beside the stage's.
   loan_payments: { owner: 'transfers', readers: ['accounts'] },
+
+  core_transactions: { owner: 'core-connection' },
+  core_authorizations: { owner: 'core-connection' },
 };

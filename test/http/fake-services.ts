@@ -87,6 +87,10 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     getProfile: async () => profile,
     updateContact: async () => profile,
     confirmEmail: async () => profile,
+    takeCoreTransactions: async function* () {
+      yield [];
+      return { posted: 0, already: 0, held: 0, changed: 0, released: 0, echo: 0, conflict: 0, refused: 0 };
+    },
     getAccount: async () => account,
     listAccounts: async () => [account],
     listCustomerAccounts: async () => [account],

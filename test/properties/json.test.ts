@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseJson } from '../../src/http/request/json.ts';
+import { parseJson } from '../../src/shared/json.ts';
 import { Problem } from '../../src/shared/problem.ts';
 
 /** Documents as text rather than as values, so that spellings vary: spaces, exponents, escapes, keys twice. */

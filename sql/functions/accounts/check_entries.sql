@@ -17,7 +17,7 @@ begin
   --   entry; pending debits on one side equal pending credits on the other.
   -- broken: an entry continues the one before it and is not older; pending amounts change as its kind says.
   -- unbounded: an entry that lowers a deposit account's available balance carries a floor.
-  -- unordered: an opening or adjustment is between a member's account and one of the institution's own.
+  -- unordered: an opening, an adjustment or an act of the core is between a member's account and one of the institution's own.
   select bool_or(x.unbalanced), bool_or(x.broken), bool_or(x.unbounded), bool_or(x.unordered), sum(x.control)
   into unbalanced, broken, unbounded, unordered, control
   from (
@@ -25,7 +25,7 @@ begin
              or min(e.currency) <> max(e.currency) or sum(e.debits_pending) <> sum(e.credits_pending) as unbalanced,
            bool_or(
              e.posted <> e.amount or not e.follows
-             or not case e.kind
+             or not case e.act
                   when 'TRANSFER' then
                     (e.debits_pending = 0 and e.credits_pending = 0)
                     or (e.debits_pending = least(e.amount, 0) and e.credits_pending = least(-e.amount, 0))
@@ -44,15 +44,18 @@ begin
                  when 'TRANSFER' then control_number(
                    case when e.debits_pending = 0 and e.credits_pending = 0 then e.kind else 'SETTLEMENT' end,
                    e.posting_key, e.account_key, e.amount)
-                 when 'HOLD' then control_number(e.kind, e.posting_key, e.account_key, e.credits_pending - e.debits_pending)
-                 when 'RELEASE' then control_number(e.kind, e.posting_key, e.account_key, e.credits_pending - e.debits_pending)
+                 when 'CORE' then control_number(e.kind, e.posting_key, e.account_key, e.amount)
+                 when 'OPENING' then null
+                 when 'ADJUSTMENT' then null
+                 else control_number(e.kind, e.posting_key, e.account_key, e.credits_pending - e.debits_pending)
                end) as control
     from (
       select e.institution_id, e.account_key, e.posting_key, e.kind, e.amount, e.floor, b.currency,
              e.posted_after - coalesce(p.posted_after, 0) as posted,
              e.debits_pending_after - coalesce(p.debits_pending_after, 0) as debits_pending,
              e.credits_pending_after - coalesce(p.credits_pending_after, 0) as credits_pending,
-             case when e.kind in ('OPENING', 'ADJUSTMENT') then
+             case e.kind when 'CORE_HOLD' then 'HOLD' when 'CORE_RELEASE' then 'RELEASE' else e.kind end as act,
+             case when e.kind not in ('TRANSFER', 'HOLD', 'RELEASE') then
                (select a.purpose is not null from accounts a
                 where a.institution_id = e.institution_id and a.account_key = e.account_key) end as own,
              case when e.seq = 1 then p.seq is null else coalesce(p.recorded_at <= e.recorded_at, false) end as follows
@@ -81,7 +84,7 @@ begin
     raise exception 'ledger: a debit of a deposit account carries no floor' using errcode = 'SD018';
   end if;
   if unordered then
-    raise exception 'ledger: an opening or adjustment needs an account of the institution as its other side'
+    raise exception 'ledger: an opening, an adjustment or an act of the core needs an account of the institution as its other side'
       using errcode = 'SD019';
   end if;
   perform add_to_control_total(control);

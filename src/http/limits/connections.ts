@@ -7,6 +7,8 @@ import { problemResponse } from '../problems.ts';
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** Ends a request that does not arrive in time. */
+  readonly deadline: NodeJS.Timeout;
 }
 
 /** Sent on one connection without a wait for the responses. Each is kept until its turn, and anybody can send them. */
@@ -18,7 +20,7 @@ const mostWaiting = 100;
  * be served. They finish first, then the problem is sent, then the connection closes; otherwise a completed transfer could
  * get the 400 of the garbage that followed it.
  */
-export function connectionsWith(headers: Readonly<Record<string, string>>) {
+export function connectionsWith(headers: Readonly<Record<string, string>>, requestTimeoutMillis: number) {
   const exchanges = new WeakMap<Socket, Exchange[]>();
 
   return {
@@ -30,9 +32,17 @@ export function connectionsWith(headers: Readonly<Record<string, string>>) {
         // Requests of the same packet still arrive after this.
         if (open.length >= mostWaiting) socket.destroy();
         if (socket.destroyed) return;
-        const exchange = { request, response };
+        // Not Node's own limit, since a streamed body has none.
+        const deadline = setTimeout(() => {
+          if (!request.complete)
+            this.refuse(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
+        }, requestTimeoutMillis);
+        const exchange = { request, response, deadline };
         open.push(exchange);
-        response.on('close', () => open.splice(open.indexOf(exchange), 1));
+        response.on('close', () => {
+          clearTimeout(deadline);
+          open.splice(open.indexOf(exchange), 1);
+        });
       });
       // Without this listener Node closes the connection without a response.
       server.on('connect', (_request, socket: Socket) => {
@@ -57,6 +67,12 @@ export function connectionsWith(headers: Readonly<Record<string, string>>) {
       else before.response.once('close', () => socket.destroyed || serve());
     },
 
+    /** The body of this request may take as long as it arrives; the silence of its connection still ends it. */
+    liftDeadline(request: IncomingMessage): void {
+      const exchange = exchanges.get(request.socket)?.find((one) => one.request === request);
+      clearTimeout(exchange?.deadline);
+    },
+
     refuse(error: NodeJS.ErrnoException, socket: Socket): void {
       const open = exchanges.get(socket) ?? [];
       // A request with an incomplete body is the broken one itself.
@@ -77,6 +93,8 @@ export function connectionsWith(headers: Readonly<Record<string, string>>) {
     },
   };
 }
+
+export type Connections = ReturnType<typeof connectionsWith>;
 
 function problemOf({ code = '' }: NodeJS.ErrnoException): Problem {
   switch (code) {

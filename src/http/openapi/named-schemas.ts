@@ -1,4 +1,6 @@
 import { TokenReference } from '../oauth.ts';
+import { CoreTransaction } from '../routes/core/deliver-transactions.ts';
+import { DeliveryAnswer } from '../routes/core/delivery.ts';
 import { CodeDelivery } from '../routes/members/acknowledge-activation-code.ts';
 import { MemberActivation } from '../routes/members/activate-member.ts';
 import { PasswordChange } from '../routes/members/change-password.ts';
@@ -27,6 +29,8 @@ export const namedSchemas = {
   ContactChange,
   EmailConfirmation,
   CodeDelivery,
+  CoreTransaction,
+  DeliveryAnswer,
   ServiceVersion,
   ...shared,
 } as const;

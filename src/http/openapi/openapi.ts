@@ -37,6 +37,7 @@ export async function generateOpenApi(server = 'http://127.0.0.1:8080'): Promise
       { name: 'Accounts', description: 'Accounts of members, with their transactions and balances.' },
       { name: 'Transfers', description: 'Transfers between two accounts.' },
       { name: 'Events', description: 'The feed of events, for the institution’s own systems.' },
+      { name: 'Core', description: 'The doors of the institution’s core system, for its connector.' },
       { name: 'Service', description: 'Probes and version, for operators.' },
     ],
     paths,
@@ -221,7 +222,7 @@ function rateHeaders({ rate, token }: Operation, status: number): Record<string,
 }
 
 function describeResponse(
-  { description, headers, schema, examples }: ResponseDescription,
+  { description, mediaType, headers, schema, examples }: ResponseDescription,
   status: string,
   operation: Operation,
 ): object {
@@ -232,7 +233,7 @@ function describeResponse(
       ...rateHeaders(operation, Number(status)),
       ...refer(['transactionId']),
     },
-    content: { 'application/json': { schema: copySchema(schema), examples } },
+    content: { [mediaType ?? 'application/json']: { schema: copySchema(schema), examples } },
   };
 }
 

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
+import { parseJson } from '../../shared/json.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { MediaType } from '../operation.ts';
 import { unsupportedMediaType } from '../problems.ts';
 import { parseForm } from './form.ts';
-import { parseJson } from './json.ts';
 
 /** Facts about a body beside its value. */
 export interface BodyFacts {
@@ -17,7 +17,10 @@ export const noBodyFacts: BodyFacts = { numbers: new Map(), repeated: [] };
 
 /** By media type: returns the value of the body, and leaves its facts on the request. */
 export const bodyParsers: Readonly<
-  Record<MediaType, (request: FastifyRequest, body: Buffer) => Promise<unknown>>
+  Record<
+    Exclude<MediaType, 'application/x-ndjson'>,
+    (request: FastifyRequest, body: Buffer) => Promise<unknown>
+  >
 > = {
   'application/json': async (request, body) => {
     const { value, numbers } = parseJson(decode(request, body));
