@@ -26,7 +26,7 @@ export {
 } from './errors.ts';
 export { letOwnerServe, migrate } from './migrate.ts';
 export { NestedUseError, refuseNestedUse } from './nested-use.ts';
-export { type Cell, columnsOf, insertOf, jsonOf, rowsIn, rowsOf } from './rows.ts';
+export { type Cell, columnsOf, inserting, insertOf, jsonOf, rowsIn, rowsOf } from './rows.ts';
 export { mayCreateLargeObjects, refuseOtherSettings, refuseUnfitLogin } from './service-login.ts';
 export type { SocketConnection } from './socket-connection.ts';
 export {

@@ -1,3 +1,5 @@
+import { counted, type InstitutionId, type Write } from './statement.ts';
+
 export type Cell = string | bigint | number | boolean | Date | Uint8Array | null | undefined;
 
 /**
@@ -19,7 +21,17 @@ export function rowsOf<Item>(items: readonly Item[], cellsOf: (item: Item) => re
  * costs more to read than `rowsOf`, but names each cell, so that a table can be widened while an older program writes.
  */
 export function jsonOf(items: readonly object[]): string {
-  return JSON.stringify(items.map((item) => Object.fromEntries(cellsOf(item))));
+  let rows = '';
+  for (const item of items) {
+    let cells = '';
+    for (const [member, cell] of Object.entries(item)) {
+      // A JSON number would pass through a float.
+      const text = typeof cell === 'bigint' ? `"${cell}"` : JSON.stringify(cell);
+      if (text !== undefined) cells += `,"${columnOf(member)}":${text}`;
+    }
+    rows += `,{${cells.slice(1)}}`;
+  }
+  return `[${rows.slice(1)}]`;
 }
 
 /** SQL: the rows of a JSON parameter, with the types of a table's columns. */
@@ -32,14 +44,6 @@ export function insertOf(table: string, columns: string): string {
   return `insert into ${table} (institution_id, ${columns}) select $1, ${columns} from ${rowsIn('$2', table)}`;
 }
 
-function cellsOf(item: object): [string, unknown][] {
-  return Object.entries(item).map(([member, cell]) => [
-    columnOf(member),
-    // A JSON number would pass through a float.
-    typeof cell === 'bigint' ? String(cell) : cell,
-  ]);
-}
-
 const columnNames = new Map<string, string>();
 
 function columnOf(member: string): string {
@@ -49,6 +53,29 @@ function columnOf(member: string): string {
     columnNames.set(member, column);
   }
   return column;
+}
+
+/**
+ * A write that inserts rows of an institution, with an array for each column of this type; it fails unless all are written. No
+ * rows, no write.
+ */
+export function inserting<Item>(
+  name: string,
+  table: string,
+  types: Readonly<Partial<Record<keyof Item & string, string>>>,
+): (institutionId: InstitutionId, rows: readonly Item[]) => readonly Write[] {
+  const members = Object.keys(types) as (keyof Item & string)[];
+  const columns = members.map(columnOf).join(', ');
+  const arrays = members.map((member, place) => `$${place + 2}::${types[member]}[]`);
+  const statement = counted(
+    name,
+    table,
+    `cardinality(${arrays[0]})`,
+    `insert into ${table} (institution_id, ${columns})
+     select $1, ${columns} from unnest(${arrays.join(', ')}) as v (${columns})`,
+  );
+  return (institutionId, rows) =>
+    rows.length === 0 ? [] : [{ statement, values: [institutionId, ...columnsOf(rows, ...members)] }];
 }
 
 /** Rows as one array of each of these columns, for a statement that runs seldom or with few rows. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Directory, rowsOf, sql } from '../../src/storage/index.ts';
+import { type Directory, jsonOf, rowsIn, rowsOf, sql } from '../../src/storage/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 let db: TestDatabase;
@@ -70,4 +70,34 @@ test('sends no rows as an empty array', async () => {
     queryable.query(events, [rowsOf([], () => [])]),
   );
   assert.deepEqual(rows, []);
+});
+
+const named = sql(
+  'named_rows_come_back',
+  `select transfer_type, currency, review_above, cut_off::text as cut_off, payment_options
+   from ${rowsIn('$1', 'transfer_policies')}`,
+);
+
+test('sends rows by the names of their columns to the database unchanged', async () => {
+  const rows = [
+    {
+      transferType: 'it’s "\\" €',
+      currency: 'USD',
+      reviewAbove: 9_223_372_036_854_775_807n,
+      cutOff: '17:00:00',
+      paymentOptions: ['DEFAULT', ','],
+    },
+    { transferType: '', currency: null, reviewAbove: -1n, cutOff: null, paymentOptions: [] },
+  ];
+  const send = (given: readonly object[]) =>
+    db.database.directory((queryable) => queryable.query(named, [jsonOf(given)]));
+  assert.deepEqual((await send(rows)).rows, rows);
+  const [omitted] = (await send([{ currency: 'EUR', cutOff: undefined }])).rows;
+  assert.deepEqual(omitted, {
+    transferType: null,
+    currency: 'EUR',
+    reviewAbove: null,
+    cutOff: null,
+    paymentOptions: null,
+  });
 });

@@ -1,31 +1,15 @@
-import {
-  columnsOf,
-  counted,
-  type InstitutionId,
-  type Queryable,
-  sql,
-  type Write,
-} from '../../storage/index.ts';
+import { inserting, type Queryable, sql } from '../../storage/index.ts';
 import type { LoanPayment } from '../rules/loans.ts';
 
-const writePayments = counted(
-  'transfers_write_loan_payments',
-  'loan_payments',
-  'cardinality($2::bigint[])',
-  `insert into loan_payments (institution_id, account_key, seq, to_fees, to_interest, to_principal, to_due)
-   select $1, v.*
-   from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[]) as v`,
-);
-
 /** Before the dues of the loans change (accounts/loan-dues.ts). The account's balance row is locked by the batch. */
-export function insertLoanPayments(
-  institutionId: InstitutionId,
-  payments: readonly LoanPayment[],
-): readonly Write[] {
-  if (payments.length === 0) return [];
-  const columns = columnsOf(payments, 'accountKey', 'seq', 'toFees', 'toInterest', 'toPrincipal', 'toDue');
-  return [{ statement: writePayments, values: [institutionId, ...columns] }];
-}
+export const insertLoanPayments = inserting<LoanPayment>('transfers_write_loan_payments', 'loan_payments', {
+  accountKey: 'bigint',
+  seq: 'bigint',
+  toFees: 'bigint',
+  toInterest: 'bigint',
+  toPrincipal: 'bigint',
+  toDue: 'bigint',
+});
 
 const paymentsOf = sql(
   'transfers_loan_payments_of',

@@ -3,6 +3,7 @@ import {
   columnsOf,
   counted,
   type InstitutionId,
+  inserting,
   type Queryable,
   sql,
   type Write,
@@ -74,32 +75,19 @@ export async function selectDue(
   return (await db.query<PendingName & PendingPosition>(due, values)).rows;
 }
 
-const hold = counted(
+/** After the holds are in the ledger and the transfers written. */
+export const insertPending = inserting<PendingTerms & { readonly transferKey: bigint }>(
   'transfers_hold',
   'pending_transfers',
-  'cardinality($2::bigint[])',
-  `insert into pending_transfers (institution_id, transfer_key, held_for, due_at, when_due, approvals_needed, not_before)
-   select $1, v.*
-   from unnest($2::bigint[], $3::text[], $4::timestamptz[], $5::text[], $6::smallint[], $7::timestamptz[]) as v`,
+  {
+    transferKey: 'bigint',
+    heldFor: 'text',
+    dueAt: 'timestamptz',
+    whenDue: 'text',
+    approvalsNeeded: 'smallint',
+    notBefore: 'timestamptz',
+  },
 );
-
-/** After the holds are in the ledger and the transfers written. */
-export function insertPending(
-  institutionId: InstitutionId,
-  rows: readonly (PendingTerms & { readonly transferKey: bigint })[],
-): readonly Write[] {
-  if (rows.length === 0) return [];
-  const columns = columnsOf(
-    rows,
-    'transferKey',
-    'heldFor',
-    'dueAt',
-    'whenDue',
-    'approvalsNeeded',
-    'notBefore',
-  );
-  return [{ statement: hold, values: [institutionId, ...columns] }];
-}
 
 const postpone = counted(
   'transfers_postpone',
@@ -124,29 +112,28 @@ export interface Approval {
   readonly operator: Operator;
 }
 
-const approve = counted(
-  'transfers_approve',
-  'transfer_approvals',
-  'cardinality($3::bigint[])',
-  `insert into transfer_approvals (institution_id, transfer_key, operator, sudo_user, approved_at)
-   select $1, v.*, $2 from unnest($3::bigint[], $4::text[], $5::text[]) as v`,
-);
+const addApprovals = inserting<{
+  readonly transferKey: bigint;
+  readonly operator: string;
+  readonly sudoUser: string | undefined;
+  readonly approvedAt: Date;
+}>('transfers_approve', 'transfer_approvals', {
+  transferKey: 'bigint',
+  operator: 'text',
+  sudoUser: 'text',
+  approvedAt: 'timestamptz',
+});
 
 /** The database refuses (SD021) a person who has approved it before. */
 export function insertApprovals(
   institutionId: InstitutionId,
   rows: readonly Approval[],
-  at: Date,
+  approvedAt: Date,
 ): readonly Write[] {
-  if (rows.length === 0) return [];
-  const values = [
-    institutionId,
-    at,
-    rows.map((row) => row.transferKey),
-    rows.map((row) => nameOf(row.operator)),
-    rows.map((row) => row.operator.sudoUser ?? null),
-  ];
-  return [{ statement: approve, values }];
+  const named = rows.map(({ transferKey, operator }) => {
+    return { transferKey, operator: nameOf(operator), sudoUser: operator.sudoUser, approvedAt };
+  });
+  return addApprovals(institutionId, named);
 }
 
 /** For the operator's list. */

@@ -2,6 +2,7 @@ import {
   columnsOf,
   counted,
   type InstitutionId,
+  inserting,
   type Queryable,
   sql,
   type Write,
@@ -23,22 +24,13 @@ export async function selectLimitUses(
   return (await db.query<RecordedUsage>(usages, [db.institutionId, transferIds])).rows;
 }
 
-const addUses = counted(
-  'transfers_add_limit_uses',
-  'limit_uses',
-  'cardinality($2::bigint[])',
-  `insert into limit_uses (institution_id, transfer_key, limit_key, subject_key, period_start, amount)
-   select $1, v.* from unnest($2::bigint[], $3::integer[], $4::bigint[], $5::date[], $6::bigint[]) as v`,
-);
-
-export function insertLimitUses(
-  institutionId: InstitutionId,
-  rows: readonly RecordedUsage[],
-): readonly Write[] {
-  if (rows.length === 0) return [];
-  const columns = columnsOf(rows, 'transferKey', 'limitKey', 'subjectKey', 'periodStart', 'amount');
-  return [{ statement: addUses, values: [institutionId, ...columns] }];
-}
+export const insertLimitUses = inserting<RecordedUsage>('transfers_add_limit_uses', 'limit_uses', {
+  transferKey: 'bigint',
+  limitKey: 'integer',
+  subjectKey: 'bigint',
+  periodStart: 'date',
+  amount: 'bigint',
+});
 
 const dropUses = counted(
   'transfers_drop_limit_uses',
