@@ -193,7 +193,7 @@ function servicesOf(
     activateMember: async (actor, activation, origin) => {
       const postingKey = await postingKeys.next();
       const depositOpening: DepositOpening = (tx, personKey, at) =>
-        payDueOpening(tx, personKey, postingKey, at);
+        payDueOpening(tx, personKey, { postingKey, at });
       const activating = activateMember({ ...auth, depositOpening }, actor, { ...activation, origin });
       const { userId } = await noteRefusal(auth.audit, 'user.activated', actor, origin, activating);
       return getProfile(database, actor, userId, 'USER_ID', nowAt(actor));

@@ -51,7 +51,7 @@ export async function readTransferRules(folder: string): Promise<TransferRules> 
   const errors: string[] = [];
   const table = async (file: keyof typeof files) =>
     existsSync(path.join(folder, file))
-      ? readTable(folder, file, files[file], errors, optionalColumns[file])
+      ? readTable(folder, { file, columns: files[file], optional: optionalColumns[file] ?? [] }, errors)
       : [];
   const policyRows = await table('transfer-policies.csv');
   const limitRows = await table('transfer-limits.csv');

@@ -24,9 +24,7 @@ export interface NewMember {
 export async function openMembership(
   tx: Transaction,
   institution: Institution,
-  member: NewMember,
-  openingKey: bigint,
-  at: Date,
+  { member, postingKey, at }: { readonly member: NewMember; readonly postingKey: bigint; readonly at: Date },
 ): Promise<MembershipPerson> {
   const { currency } = institution;
   refuseUnreadableNames(member);
@@ -72,7 +70,7 @@ export async function openMembership(
   );
   await insertPrimaryHolder(tx, [...accountKeys.values()], personKey);
   const { accountId } = checking;
-  await recordOpening(tx, institution, { customerKey, personKey, accountId }, openingKey, at);
+  await recordOpening(tx, institution, { customerKey, personKey, accountId, postingKey, at });
   return { personKey, role: 'PRIMARY', ...person, phoneNumber: null, phoneType: null, birthDate: null };
 }
 

@@ -1,12 +1,5 @@
 import { appendEvents } from '../events/index.ts';
-import {
-  addDays,
-  findInstitution,
-  type Institution,
-  instantsOf,
-  type LocalDate,
-  localDate,
-} from '../institutions/index.ts';
+import { addDays, findInstitution, type Institution, instantsOf, localDate } from '../institutions/index.ts';
 import { Book } from '../ledger/index.ts';
 import { Problem } from '../shared/problem.ts';
 import { sqlStateOf, type Transaction } from '../storage/index.ts';
@@ -35,7 +28,13 @@ export async function openingsUsedUp(
   const today = localDate(at, institution.timeZone);
   const { openings, deposited } = await selectOpeningCounter(tx, today);
   const isPaidOut = demo && deposited + deposit > policies.openingDepositsPerDayMinor;
-  return openings >= policies.openingsPerDay || isPaidOut ? noMoreToday(institution, today, at) : undefined;
+  return openings >= policies.openingsPerDay || isPaidOut ? noMoreToday(institution, at) : undefined;
+}
+
+/** The key of the deposit's posting, and the time of the opening. */
+interface Posting {
+  readonly postingKey: bigint;
+  readonly at: Date;
 }
 
 /**
@@ -47,16 +46,13 @@ export async function openingsUsedUp(
 export async function recordOpening(
   tx: Transaction,
   institution: Institution,
-  opening: Pick<OpeningRow, 'customerKey' | 'personKey' | 'accountId'>,
-  postingKey: bigint,
-  at: Date,
+  opening: Pick<OpeningRow, 'customerKey' | 'personKey' | 'accountId'> & Posting,
 ): Promise<void> {
+  const { postingKey, at, ...keys } = opening;
   const { openingDepositMinor: deposit } = institution;
   const today = localDate(at, institution.timeZone);
-  await refusedOverCaps(institution, today, at, () =>
-    insertOpening(tx, { ...opening, openedOn: today, deposit }),
-  );
-  if (institution.demo) await payDueOpening(tx, opening.personKey, postingKey, at);
+  await refusedOverCaps(institution, at, () => insertOpening(tx, { ...keys, openedOn: today, deposit }));
+  if (institution.demo) await payDueOpening(tx, keys.personKey, { postingKey, at });
 }
 
 /**
@@ -67,8 +63,7 @@ export async function recordOpening(
 export async function payDueOpening(
   tx: Transaction,
   personKey: bigint,
-  postingKey: bigint,
-  at: Date,
+  { postingKey, at }: Posting,
 ): Promise<void> {
   const { institutionId } = tx;
   const due = await selectDueOpening(tx, personKey);
@@ -78,8 +73,8 @@ export async function payDueOpening(
   const today = localDate(at, institution.timeZone);
   const { deposited } = await selectOpeningCounter(tx, today);
   const most = institution.policies.openingDepositsPerDayMinor;
-  if (deposited + due.deposit > most) throw noMoreToday(institution, today, at);
-  const paid = await refusedOverCaps(institution, today, at, () => setOpeningDeposited(tx, personKey, today));
+  if (deposited + due.deposit > most) throw noMoreToday(institution, at);
+  const paid = await refusedOverCaps(institution, at, () => setOpeningDeposited(tx, personKey, today));
   if (!paid) return;
 
   const { accountId, deposit } = due;
@@ -99,21 +94,17 @@ export async function payDueOpening(
 }
 
 /** The database counts, too: of several simultaneous openings it rejects those beyond the cap. */
-async function refusedOverCaps<T>(
-  institution: Institution,
-  today: LocalDate,
-  at: Date,
-  work: () => Promise<T>,
-): Promise<T> {
+async function refusedOverCaps<T>(institution: Institution, at: Date, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw sqlStateOf(error) === capState ? noMoreToday(institution, today, at, error) : error;
+    throw sqlStateOf(error) === capState ? noMoreToday(institution, at, error) : error;
   }
 }
 
-function noMoreToday({ timeZone }: Institution, today: LocalDate, at: Date, cause?: unknown): Problem {
-  const { start: tomorrow } = instantsOf({ from: { day: addDays(today, 1) }, to: null }, timeZone);
+function noMoreToday({ timeZone }: Institution, at: Date, cause?: unknown): Problem {
+  const day = addDays(localDate(at, timeZone), 1);
+  const { start: tomorrow } = instantsOf({ from: { day }, to: null }, timeZone);
   const millis = (tomorrow?.getTime() ?? at.getTime()) - at.getTime();
   return new Problem('too_many_requests', 'The institution opens no more memberships today.', {
     retryAfterSeconds: Math.max(1, Math.ceil(millis / 1000)),

@@ -92,7 +92,7 @@ export async function registerMember(
     if (known === undefined) {
       if (!isOpen) throw new Problem('member_not_found', 'The core knows no such member number.');
       if (usedUp !== undefined) throw usedUp;
-      return openMembership(tx, institution, registration, openingKey, at);
+      return openMembership(tx, institution, { member: registration, postingKey: openingKey, at });
     }
     const birthDateNeeded = institution?.policies.registrationBirthDate === true;
     const person = pickPerson(known.persons, registration, { birthDateNeeded });

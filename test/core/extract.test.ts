@@ -23,7 +23,7 @@ async function readFolder(folder: string) {
   const complaints = new Complaints();
   const { settings, asOf } = await readHeading(folder, complaints);
   const { contents, unheld } = await db.database.session((session) =>
-    readIntoStage(session, stageId, { folder, complaints }, () => {}),
+    readIntoStage({ session, institutionId: stageId }, { folder, complaints }, () => {}),
   );
   const staged = async (table: string) => {
     const rows = await db.superuser<{ row: Record<string, unknown> }>(

@@ -774,7 +774,11 @@ describe('imports beside other work', () => {
     )) as Institution;
     const key = await new PostingKeys(db.database).next();
     await db.database.transaction(institution.institutionId, (tx) =>
-      openMembership(tx, institution, { memberNumber: '1003', email: 'new@example.test' }, key, at),
+      openMembership(tx, institution, {
+        member: { memberNumber: '1003', email: 'new@example.test' },
+        postingKey: key,
+        at,
+      }),
     );
     const before = await dumpTables(db);
     const files = validExtract();

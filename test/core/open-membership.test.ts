@@ -36,13 +36,19 @@ after(() => db.close());
 async function open(memberNumber: string, institution = fictional, names = {}, now = at) {
   const key = await keys.next();
   return db.database.transaction(institution.institutionId, (tx) =>
-    openMembership(tx, institution, { memberNumber, email: ' new@example.test ', ...names }, key, now),
+    openMembership(tx, institution, {
+      member: { memberNumber, email: ' new@example.test ', ...names },
+      postingKey: key,
+      at: now,
+    }),
   );
 }
 
 async function payDue(institution: Institution, personKey: bigint, now = at): Promise<void> {
   const key = await keys.next();
-  await db.database.transaction(institution.institutionId, (tx) => payDueOpening(tx, personKey, key, now));
+  await db.database.transaction(institution.institutionId, (tx) =>
+    payDueOpening(tx, personKey, { postingKey: key, at: now }),
+  );
 }
 
 /** An institution of its own with open enrollment, so that its daily counts are its own. */

@@ -3,14 +3,28 @@ import { currencyDecimals, formatMinor } from '../../ledger/index.ts';
 import { CsvError, readCsv } from '../../shared/csv.ts';
 import { isReadable } from '../../shared/readable-text.ts';
 
+/** The place of a value. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: string;
+}
+
 /** The error of one value of an extract, without the value itself: it may be secret. */
-export function misfit(file: string, line: number, column: string, expected: string): string {
+export function misfit({ file, line, column }: Place, expected: string): string {
   return `${file}:${line}: ${column}: expected ${expected}`;
 }
 
 /** Receives the errors of an extract. */
 export interface ErrorList {
   push(error: string): unknown;
+}
+
+/** The table of a row: the place of each column, and the list of its errors. */
+interface RowTable {
+  readonly file: string;
+  readonly places: ReadonlyMap<string, number>;
+  readonly errors: ErrorList;
 }
 
 /** One line of a file; its errors name the file and the line. */
@@ -22,11 +36,8 @@ export class Row {
   readonly #errors: ErrorList;
 
   constructor(
-    file: string,
-    line: number,
-    places: ReadonlyMap<string, number>,
-    values: readonly string[],
-    errors: ErrorList,
+    { file, places, errors }: RowTable,
+    { line, values }: { readonly line: number; readonly values: readonly string[] },
   ) {
     this.line = line;
     this.#file = file;
@@ -47,7 +58,7 @@ export class Row {
   }
 
   fail(column: string, expected: string): void {
-    this.#errors.push(misfit(this.#file, this.line, column, expected));
+    this.#errors.push(misfit({ file: this.#file, line: this.line, column }, expected));
   }
 
   /** Whether the file has the optional column. */
@@ -120,14 +131,13 @@ export interface TableShape {
 
 /**
  * The rows of a CSV file (RFC 4180) in UTF-8, some thousands at a time. The file has exactly these columns in any order, and any
- * of the `optional` ones. Errors of its values are added to `errors`; errors that make the file unreadable as a table are added to
+ * of the `optional` ones. Errors of its values are added to `values`; errors that make the file unreadable as a table are added to
  * `broken`, because they cause errors in its values and in files that refer to it.
  */
 export async function* readRows(
   folder: string,
   { file, columns, optional = [] }: TableShape,
-  errors: ErrorList,
-  broken: ErrorList = errors,
+  { values: errors, broken = errors }: { readonly values: ErrorList; readonly broken?: ErrorList },
 ): AsyncGenerator<Row[]> {
   let header: string[] | undefined;
   let places = new Map<string, number>();
@@ -156,7 +166,7 @@ export async function* readRows(
         if (values.length !== header.length) {
           fail(line, `${header.length} values, found ${values.length}`);
         }
-        rows.push(new Row(file, line, places, values, errors));
+        rows.push(new Row({ file, places, errors }, { line, values }));
       }
       yield rows;
     }
@@ -173,15 +183,9 @@ function isFileError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 /** All rows of a small file. */
-export async function readTable(
-  folder: string,
-  file: string,
-  columns: readonly string[],
-  errors: ErrorList,
-  optional: readonly string[] = [],
-): Promise<Row[]> {
+export async function readTable(folder: string, shape: TableShape, errors: ErrorList): Promise<Row[]> {
   const all: Row[] = [];
-  for await (const rows of readRows(folder, { file, columns, optional }, errors)) all.push(...rows);
+  for await (const rows of readRows(folder, shape, { values: errors })) all.push(...rows);
   return all;
 }
 

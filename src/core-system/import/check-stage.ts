@@ -1,7 +1,7 @@
 import type { Institution, InstitutionSettings } from '../../institutions/index.ts';
-import type { InstitutionId, Session } from '../../storage/index.ts';
+import type { Session } from '../../storage/index.ts';
 import { businessRoles, retailRoles } from '../extract/extract.ts';
-import { misfit } from '../extract/extract-table.ts';
+import { misfit, type Place } from '../extract/extract-table.ts';
 import {
   selectAccountsOfNoMember,
   selectChangedAccounts,
@@ -11,7 +11,7 @@ import {
   selectWrongHolders,
   selectWrongMemberPersons,
 } from './check-queries.ts';
-import { forEachRange } from './ranges.ts';
+import { forEachRange, type Staging } from './ranges.ts';
 import { type Complaints, type StageContents, stageExtract } from './stage-extract.ts';
 import { analyzeImported } from './stage-queries.ts';
 
@@ -26,19 +26,17 @@ export interface SoundStage {
 
 /** Reads an extract into the stage and checks it there. Throws ExtractRejectedError with its errors. */
 export async function readIntoStage(
-  session: Session,
-  institutionId: InstitutionId,
-  { folder, complaints }: { readonly folder: string; readonly complaints: Complaints },
+  staging: Staging,
+  extract: { readonly folder: string; readonly complaints: Complaints },
   onProgress: (step: 'reading' | 'checking', done: number, of: number) => Promise<void> | void,
 ): Promise<SoundStage> {
-  const contents = await stageExtract(session, institutionId, folder, complaints, (done, of) =>
-    onProgress('reading', done, of),
-  );
+  const { complaints } = extract;
+  const contents = await stageExtract(staging, extract, (done, of) => onProgress('reading', done, of));
   // References to a row with a repeated key would be errors, too.
   if (!complaints.broken.isEmpty || complaints.repeated) complaints.refuse();
-  await session.directory(analyzeImported);
+  await staging.session.directory(analyzeImported);
   let checked = 0;
-  const unheld = await checkStage(session, institutionId, complaints, async (rows) => {
+  const unheld = await checkStage(staging, complaints, async (rows) => {
     checked += rows;
     await onProgress('checking', checked, contents.members + contents.holders);
   });
@@ -48,20 +46,18 @@ export async function readIntoStage(
 
 /** Adds the errors between files to `complaints`. Returns the accounts without a holder. */
 async function checkStage(
-  session: Session,
-  institutionId: InstitutionId,
+  staging: Staging,
   complaints: Complaints,
   onRows: (rows: number) => Promise<void>,
 ): Promise<{ readonly count: number; readonly accountIds: readonly string[] }> {
-  const fail = (file: string, line: number, column: string, expected: string) =>
-    complaints.values.push(misfit(file, line, column, expected));
+  const fail = (place: Place, expected: string) => complaints.values.push(misfit(place, expected));
   const accountIds: string[] = [];
   let unheld = 0;
 
-  await forEachRange(session, institutionId, { key: 'members', rows: rowsAtOnce }, async (tx, range) => {
+  await forEachRange(staging, { key: 'members', rows: rowsAtOnce }, async (tx, range) => {
     for (const wrong of await selectWrongMemberPersons(tx, range)) {
       const complain = (column: string, expected: string) =>
-        fail('member-persons.csv', wrong.line, column, expected);
+        fail({ file: 'member-persons.csv', line: wrong.line, column }, expected);
       if (wrong.noMember) complain('member_number', 'one of members.csv');
       if (wrong.noPerson) complain('person_id', 'one of persons.csv');
       const roles = wrong.retail === true ? retailRoles : businessRoles;
@@ -69,21 +65,21 @@ async function checkStage(
       if (wrong.secondPrimary) complain('role', 'one PRIMARY a membership');
     }
     for (const { line } of await selectMembersWithoutPrimary(tx, range)) {
-      fail('members.csv', line, 'member_number', 'a PRIMARY in member-persons.csv');
+      fail({ file: 'members.csv', line, column: 'member_number' }, 'a PRIMARY in member-persons.csv');
     }
     for (const { line } of await selectAccountsOfNoMember(tx, range)) {
-      fail('accounts.csv', line, 'member_number', 'one of members.csv');
+      fail({ file: 'accounts.csv', line, column: 'member_number' }, 'one of members.csv');
     }
     const accounts = await selectUnheldAccounts(tx, range);
     unheld += accounts.length;
     accountIds.push(...accounts.slice(0, unheldNamed - accountIds.length));
     await onRows(rowsAtOnce);
   });
-  await forEachRange(session, institutionId, { key: 'holders', rows: rowsAtOnce }, async (tx, range) => {
+  await forEachRange(staging, { key: 'holders', rows: rowsAtOnce }, async (tx, range) => {
     for (const { line, noAccount } of await selectWrongHolders(tx, range)) {
-      if (noAccount) fail('holders.csv', line, 'account_id', 'one of accounts.csv');
-      else
-        fail('holders.csv', line, 'person_id', "a person of the account's membership in member-persons.csv");
+      const place = (column: string) => ({ file: 'holders.csv', line, column });
+      if (noAccount) fail(place('account_id'), 'one of accounts.csv');
+      else fail(place('person_id'), "a person of the account's membership in member-persons.csv");
     }
     await onRows(rowsAtOnce);
   });
@@ -93,20 +89,19 @@ async function checkStage(
 /** Adds changes of values that never change: currency, member, type, institution. */
 export async function checkAgainstBefore(
   session: Session,
-  institution: Institution,
-  settings: InstitutionSettings,
+  { institution, settings }: { readonly institution: Institution; readonly settings: InstitutionSettings },
   complaints: Complaints,
 ): Promise<void> {
-  const { institutionId } = institution;
+  const staging = { session, institutionId: institution.institutionId };
   const fail = (file: string, line: number, column: string) =>
-    complaints.values.push(misfit(file, line, column, 'the value of the earlier import'));
+    complaints.values.push(misfit({ file, line, column }, 'the value of the earlier import'));
   if (institution.currency !== settings.currency) fail('institution.csv', 2, 'currency');
   if (institution.demo !== settings.demo) fail('institution.csv', 2, 'demo');
   if (settings.record !== undefined && institution.record !== settings.record) {
     fail('institution.csv', 2, 'record');
   }
 
-  await forEachRange(session, institutionId, { key: 'members', rows: rowsAtOnce }, async (tx, range) => {
+  await forEachRange(staging, { key: 'members', rows: rowsAtOnce }, async (tx, range) => {
     for (const changed of await selectChangedMembers(tx, range)) {
       if (changed.memberNumber) fail('members.csv', changed.line, 'member_number');
       if (changed.customerId) fail('members.csv', changed.line, 'customer_id');

@@ -141,20 +141,19 @@ async function importStaged(
     options.onProgress?.({ step, done: Math.min(done, of), of });
   const known = await session.directory((db) => findInstitutionByCode(db, code));
   const stageId = await session.directory((db) => insertRun(db, code, known?.institutionId));
-  const { contents, unheld } = await readIntoStage(session, stageId, { folder, complaints }, report);
+  const staging = { session, institutionId: stageId };
+  const { contents, unheld } = await readIntoStage(staging, { folder, complaints }, report);
   if (settings === undefined)
     throw new Error('core-system: an extract without an institution was not rejected');
   if (deps.demoOnly !== undefined && !settings.demo) throw new ExtractRejectedError([deps.demoOnly]);
-  if (known !== undefined) await checkAgainstBefore(session, known, settings, complaints);
+  if (known !== undefined) await checkAgainstBefore(session, { institution: known, settings }, complaints);
   complaints.refuse();
 
   const figures = figuresOf(deps, heading, options);
   const rows =
     known === undefined
       ? addAll(contents)
-      : await compareStage(session, stageId, { contents, figures }, (done, of) =>
-          report('comparing', done, of),
-        );
+      : await compareStage(staging, { contents, figures }, (done, of) => report('comparing', done, of));
   const plan: ImportPlan = { settings: settingsThatDiffer(known, settings), unheld, ...rows };
   options.onPlan?.(plan);
   const removals = suspiciousRemovals(plan);
@@ -166,7 +165,7 @@ async function importStaged(
   const outcome = { code, institution: known, plan, ...contents, openedAccounts: 0, adjustedAccounts: 0 };
   if (options.dryRun === true || changesNothing(plan)) return outcome;
   const institution = await begin(run, stageId, { known, settings, contents, plan });
-  const moved = await writeStage(session, stageId, plan, {
+  const moved = await writeStage(staging, plan, {
     contents,
     figures,
     now: deps.clock,
@@ -204,7 +203,7 @@ async function begin(
   },
 ): Promise<Institution> {
   const { known, settings, contents, plan } = extract;
-  return writeRange(session, institutionId, async (tx) => {
+  return writeRange({ session, institutionId }, async (tx) => {
     const at = deps.clock();
     const { before, after } = plan.settings;
     const settingsDiffer = Object.keys(after).length > 0;

@@ -7,9 +7,8 @@ import {
   type KeyRange,
   noChange,
 } from '../../memberships/index.ts';
-import type { InstitutionId, Session } from '../../storage/index.ts';
 import type { ImportPlan } from './import-plan.ts';
-import { forEachRange, membersAtOnce, type OnRows, personsAtOnce } from './ranges.ts';
+import { forEachRange, membersAtOnce, type OnRows, personsAtOnce, type Staging } from './ranges.ts';
 import type { StageContents } from './stage-extract.ts';
 
 /** A policy that the extract omits stays unchanged. */
@@ -49,8 +48,7 @@ export function addAll(contents: StageContents): Rows {
 
 /** Counts the differences between the stage and the tables, and finds the ranges that have some. */
 export async function compareStage(
-  session: Session,
-  institutionId: InstitutionId,
+  staging: Staging,
   { contents, figures }: { readonly contents: StageContents; readonly figures: Figures },
   onRows: OnRows,
 ): Promise<Rows> {
@@ -58,7 +56,7 @@ export async function compareStage(
   const of = contents.persons + contents.members;
   let done = 0;
   let persons = noChange;
-  await forEachRange(session, institutionId, { key: 'persons', rows: personsAtOnce }, async (tx, range) => {
+  await forEachRange(staging, { key: 'persons', rows: personsAtOnce }, async (tx, range) => {
     const change = await countPersonChanges(tx, range);
     persons = sumOf(persons, change);
     if (change.added + change.changed > 0) ranges.persons.push(range);
@@ -74,7 +72,7 @@ export async function compareStage(
     opened: 0,
     adjusted: 0,
   };
-  await forEachRange(session, institutionId, { key: 'members', rows: membersAtOnce }, async (tx, range) => {
+  await forEachRange(staging, { key: 'members', rows: membersAtOnce }, async (tx, range) => {
     const memberships = await countMembershipChanges(tx, range);
     const change = { ...memberships, ...(await countAccountChanges(tx, range, figures)) };
     all = {

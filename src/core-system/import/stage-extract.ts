@@ -2,7 +2,6 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { InstitutionSettings } from '../../institutions/index.ts';
 import { blockBytes } from '../../shared/csv.ts';
-import type { InstitutionId, Session } from '../../storage/index.ts';
 import { ErrorsByKind } from '../extract/errors-by-kind.ts';
 import {
   accountShape,
@@ -21,6 +20,7 @@ import {
   readPerson,
 } from '../extract/extract.ts';
 import { misfit, type Row, readRows, type TableShape } from '../extract/extract-table.ts';
+import type { Staging } from './ranges.ts';
 import {
   accountStage,
   addToStage,
@@ -80,7 +80,7 @@ export async function readHeading(folder: string, complaints: Complaints): Promi
   const { file } = institutionShape;
   const { broken, values } = complaints;
   const rows: Row[] = [];
-  for await (const some of readRows(folder, institutionShape, values, broken)) rows.push(...some);
+  for await (const some of readRows(folder, institutionShape, complaints)) rows.push(...some);
   if (broken.isEmpty && rows.length !== 1) values.push(`${file}:1: expected exactly one institution`);
   const [row] = rows;
   if (row === undefined || !broken.isEmpty) return { code: '', settings: undefined, asOf: undefined };
@@ -95,10 +95,8 @@ export type OnBlock = (done: number, of: number) => Promise<void> | void;
  * added to `complaints`. Memory does not grow with the files.
  */
 export async function stageExtract(
-  session: Session,
-  institutionId: InstitutionId,
-  folder: string,
-  complaints: Complaints,
+  { session, institutionId }: Staging,
+  { folder, complaints }: { readonly folder: string; readonly complaints: Complaints },
   onBlock: OnBlock,
 ): Promise<StageContents> {
   const currencies = new Set<string>();
@@ -113,7 +111,7 @@ export async function stageExtract(
   ): Promise<number> => {
     let count = 0;
     let adding = Promise.resolve();
-    for await (const rows of readRows(folder, shape, complaints.values, complaints.broken)) {
+    for await (const rows of readRows(folder, shape, complaints)) {
       const staged = rows.map((row) => ({ line: row.line, item: read(row) }));
       count += staged.length;
       // The next block is read while the database inserts this one.
@@ -135,7 +133,7 @@ export async function stageExtract(
     const repeated = await session.transaction(institutionId, (tx) => addToStage(tx, stage, staged));
     for (const { line, columns } of repeated) {
       complaints.repeated = true;
-      complaints.values.push(misfit(file, line, columns, 'a value that no line above has'));
+      complaints.values.push(misfit({ file, line, column: columns }, 'a value that no line above has'));
     }
   };
 

@@ -167,8 +167,7 @@ export type StageKey = keyof typeof nextKeys;
 export async function selectNextKey(
   tx: Queryable,
   key: StageKey,
-  after: string,
-  rows: number,
+  { after, rows }: { readonly after: string; readonly rows: number },
 ): Promise<string | undefined> {
   const found = await tx.query<{ key: string }>(nextKeys[key], [tx.institutionId, after, rows - 1]);
   return found.rows[0]?.key;

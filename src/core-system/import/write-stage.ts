@@ -11,10 +11,17 @@ import { appendEvents, type NewEvent } from '../../events/index.ts';
 import { Book, takePostingKeys } from '../../ledger/index.ts';
 import { type KeyRange, mergeMembershipRange, mergePersonRange } from '../../memberships/index.ts';
 import { Problem } from '../../shared/problem.ts';
-import type { InstitutionId, Session, Transaction } from '../../storage/index.ts';
+import type { Transaction } from '../../storage/index.ts';
 import { internalAccountId } from '../internal-accounts.ts';
 import type { ImportPlan } from './import-plan.ts';
-import { membersAtOnce, nextRangeOf, type OnRows, personsAtOnce } from './ranges.ts';
+import {
+  membersAtOnce,
+  nextRangeOf,
+  type OnRows,
+  personsAtOnce,
+  type RangeSize,
+  type Staging,
+} from './ranges.ts';
 import type { StageContents } from './stage-extract.ts';
 import { allowHashJoins, analyzeImported, lookUpByKeys } from './stage-queries.ts';
 
@@ -34,8 +41,7 @@ const maxTries = 3;
 
 /** Writes the ranges that the plan names, each in a transaction of its own. */
 export async function writeStage(
-  session: Session,
-  institutionId: InstitutionId,
+  staging: Staging,
   { ranges }: ImportPlan,
   stage: {
     readonly contents: StageContents;
@@ -57,12 +63,10 @@ export async function writeStage(
     write: (tx: Transaction, range: KeyRange) => Promise<Moved>,
   ) => {
     let isFirst = ranges === undefined;
-    for await (const range of ranges?.[kind] ?? allRanges(session, institutionId, kind, rows)) {
-      const { opened, adjusted, adjustedIds } = await writeRange(session, institutionId, (tx) =>
-        write(tx, range),
-      );
+    for await (const range of ranges?.[kind] ?? allRanges(staging, { key: kind, rows })) {
+      const { opened, adjusted, adjustedIds } = await writeRange(staging, (tx) => write(tx, range));
       // The plans of the first statements are those of empty tables.
-      if (isFirst) await session.directory(analyzeImported);
+      if (isFirst) await staging.session.directory(analyzeImported);
       isFirst = false;
       moved = {
         opened: moved.opened + opened,
@@ -85,23 +89,17 @@ export async function writeStage(
   return moved;
 }
 
-async function* allRanges(
-  session: Session,
-  institutionId: InstitutionId,
-  kind: 'persons' | 'members',
-  rows: number,
-): AsyncGenerator<KeyRange> {
+async function* allRanges({ session, institutionId }: Staging, size: RangeSize): AsyncGenerator<KeyRange> {
   const next = (last: KeyRange | undefined) =>
     session.transaction(institutionId, (tx) =>
-      nextRangeOf(tx, kind, last, last === undefined ? firstRows : rows),
+      nextRangeOf(tx, last === undefined ? { ...size, rows: firstRows } : size, last),
     );
   for (let range = await next(undefined); range !== undefined; range = await next(range)) yield range;
 }
 
 /** Writes again if an account stayed locked: a range is complete in itself. */
 export async function writeRange<T>(
-  session: Session,
-  institutionId: InstitutionId,
+  { session, institutionId }: Staging,
   write: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
