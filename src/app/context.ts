@@ -184,6 +184,13 @@ export async function openAppContext(
   }
 }
 
+export interface OpenDesk {
+  readonly desk: TransferDesk;
+  /** The connections of its lanes. */
+  readonly ledger: Database;
+  close(): Promise<void>;
+}
+
 /**
  * Opens the desk that settles transfers, with connections for its batches only. Their settings keep plans good on tables that
  * were analyzed while empty.
@@ -212,10 +219,7 @@ export function openDesk(
     | 'auth'
   >,
   { log = () => {}, debug }: { readonly log?: Log; readonly debug?: Log | undefined } = {},
-): {
-  readonly desk: TransferDesk;
-  close(): Promise<void>;
-} {
+): OpenDesk {
   const ledger = new Database({
     connection,
     maxConnections: transferLanes,
@@ -233,7 +237,7 @@ export function openDesk(
     onAhead: logAhead(log),
   };
   const desk = openTransferDesk(ledger, deps, debug && ((report) => debug('batch', report)));
-  return { desk, close: () => ledger.close() };
+  return { desk, ledger, close: () => ledger.close() };
 }
 
 /** Migrates and closes, for an owner that does not serve. DatabaseStartError. */

@@ -10,11 +10,14 @@ import {
   type DepositOpening,
   getActivationCode,
   getEmailCode,
+  grantTypes,
   identify,
   introspectToken,
   issueActivation,
   issueEmailCode,
   issueToken,
+  OAuthError,
+  type RawTokenRequest,
   refusalFor,
   revokeToken,
 } from '../auth/index.ts';
@@ -25,7 +28,9 @@ import { listTransactions, readEvents } from '../feed/index.ts';
 import { type CommitDelay, createServer, type Services } from '../http/index.ts';
 import { type Actor, listInstitutions } from '../institutions/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
+import { listenForScrapes, type MetricsListener } from '../metrics/index.ts';
 import { Problem } from '../shared/problem.ts';
+import { seams } from '../shared/seams.ts';
 import { within } from '../shared/within.ts';
 import { type Clock, type InstitutionId, waitsForStandbys } from '../storage/index.ts';
 import {
@@ -41,11 +46,16 @@ import type { Config, Secrets } from './config.ts';
 import { type AppContext, openAppContext, openDesk } from './context.ts';
 import { startMaintenance } from './maintenance.ts';
 import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
+import { measureService, type ServiceMetrics, withDatabaseFigures } from './service-metrics.ts';
 import { refuseOtherSecretKey, refusePublicDemo, ServiceStartError } from './start-checks.ts';
 import { startSweeping } from './sweeper.ts';
 
 export interface Service {
   readonly context: AppContext;
+  /** Of this process; undefined without METRICS_PORT. */
+  readonly metrics?: ServiceMetrics | undefined;
+  /** For example http://127.0.0.1:9464; undefined if another process listens for scrapes. */
+  readonly metricsAddress?: string | undefined;
   /** For example http://127.0.0.1:8080 */
   readonly address: string;
   /**
@@ -83,7 +93,10 @@ export async function startService(
     options.log,
     options.clock,
   );
-  const { desk, close: closeDesk } = openDesk(context, options);
+  const openedDesk = openDesk(context, options);
+  const { desk, close: closeDesk } = openedDesk;
+  // From the start: the first request finds its counters.
+  const metrics = config.metricsPort === undefined ? undefined : measureService(context, openedDesk);
   try {
     await refuseOtherSecretKey(context);
     await options.beforeListening?.(context);
@@ -111,8 +124,11 @@ export async function startService(
         logStream: options.logStream ?? openServiceLog(config.logLevel).stream,
       },
     );
+    // A worker's metrics are those that the first process asks for.
+    const scrapes =
+      metrics && options.embedded !== 'borrow' ? await listenForMetrics(config, context, metrics) : undefined;
     const address = await server.listen({ host: config.host, port: config.port }).catch((error) => {
-      throw cannotListen(config, error);
+      throw cannotListen({ ...config, setting: 'PORT' }, error);
     });
     context.commits.onChange = (isDelayed) => {
       if (!isDelayed) options.log('commits_no_longer_wait');
@@ -131,6 +147,8 @@ export async function startService(
       // A proxy in front reads `/readyz` and routes its requests elsewhere before the port closes.
       await sleep(config.shutdownDelaySeconds * 1000);
       stopMaintenance();
+      await scrapes?.close();
+      metrics?.stop();
       const swept = sweeper.stop();
       const graceMillis = config.shutdownGraceSeconds * 1000;
       const patience = setTimeout(() => server.server.closeAllConnections(), graceMillis);
@@ -142,6 +160,8 @@ export async function startService(
     };
     return {
       context,
+      metrics,
+      metricsAddress: scrapes?.address,
       address,
       close: () => {
         closing ??= close();
@@ -149,6 +169,7 @@ export async function startService(
       },
     };
   } catch (error) {
+    metrics?.stop();
     await closeDesk();
     await context.close();
     throw error;
@@ -176,7 +197,7 @@ function servicesOf(
     issueEmailCode: issueEmailCode.bind(null, auth.vault),
   };
   return {
-    issueToken: (request) => issueToken(auth, request),
+    issueToken: (request) => noteSignIn(request, issueToken(auth, request)),
     revokeToken: (request) => revokeToken(auth, request),
     introspectToken: (request) => introspectToken(auth, request),
     authorizationServer: authorizationServerMetadata(auth.issuer),
@@ -259,6 +280,19 @@ function servicesOf(
   };
 }
 
+/** `read` is by default that of one process, with the figures of the database. Throws ServiceStartError. */
+export function listenForMetrics(
+  config: Config,
+  context: AppContext,
+  metrics: ServiceMetrics,
+  read = withDatabaseFigures(context, metrics, config.signingKeyDays),
+): Promise<MetricsListener> {
+  const { metricsHost: host, metricsPort: port = 0 } = config;
+  return listenForScrapes({ host, port }, read).catch((error) => {
+    throw cannotListen({ host, port, setting: 'METRICS_PORT' }, error);
+  });
+}
+
 function noteCaller(
   audit: AuditTrail,
   action: 'rate_limit' | 'transfer.id_conflict',
@@ -275,6 +309,23 @@ function noteCaller(
 async function commitDelay({ commits, database }: AppContext): Promise<CommitDelay | null> {
   if (!commits.isDelayed) return null;
   return (await database.directory(waitsForStandbys)) ? 'commits_wait_for_standby' : 'commits_wait';
+}
+
+/** Publishes the outcome of a token request. Its reasons are words of the service, never input. */
+async function noteSignIn<T>({ parameters }: RawTokenRequest, issuing: Promise<T>): Promise<T> {
+  if (!seams.signIn.hasSubscribers) return issuing;
+  const { grant_type: asked } = parameters;
+  const publish = (outcome: string) =>
+    seams.signIn.publish({ grant: grantTypes.find((grant) => grant === asked) ?? 'other', outcome });
+  try {
+    const issued = await issuing;
+    publish('issued');
+    return issued;
+  } catch (error) {
+    if (error instanceof OAuthError) publish(error.facts.reason ?? error.error);
+    else publish(error instanceof Problem ? error.code : 'internal_error');
+    throw error;
+  }
 }
 
 /** Audits refusals, so that attempts at member numbers or codes are visible. */
@@ -297,10 +348,15 @@ async function noteRefusal<T>(
   }
 }
 
-function cannotListen(config: Config, error: NodeJS.ErrnoException): Error {
-  const where = `${config.host}:${config.port}`;
+function cannotListen(
+  { host, port, setting }: { readonly host: string; readonly port: number; readonly setting: string },
+  error: NodeJS.ErrnoException,
+): Error {
+  const where = `${host}:${port}`;
   if (error.code === 'EADDRINUSE') {
-    return new ServiceStartError(`Another program listens on ${where} already. Set PORT to another port.`);
+    return new ServiceStartError(
+      `Another program listens on ${where} already. Set ${setting} to another port.`,
+    );
   }
   if (error.code === 'EACCES') return new ServiceStartError(`This user may not listen on ${where}.`);
   return new ServiceStartError(`Cannot listen on ${where}: ${error.message}`);

@@ -20,14 +20,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const mostPerMinute = 999_999_999;
 
 const settings = {
-  host: {
-    name: 'HOST',
-    fallback: '127.0.0.1',
-    shownDefault: '`127.0.0.1`',
-    expected: 'a host name or an IP address',
-    parse: (text) => (/^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined),
-    description: 'Address to listen on.',
-  } satisfies Setting<string>,
+  host: hostName('HOST', 'Address to listen on.'),
   port: integer('PORT', 8080, [0, 65_535], 'Port to listen on; 0 takes a free one.'),
   publicUrl: {
     name: 'PUBLIC_URL',
@@ -92,6 +85,19 @@ const settings = {
     parse: (text) => logLevels.find((level) => level === text.toLowerCase()),
     description: `${logLevels.map((level) => `\`${level}\``).join(' ')}. \`debug\` explains each batch of transfers and each refused token`,
   } satisfies Setting<(typeof logLevels)[number]>,
+  metricsPort: {
+    name: 'METRICS_PORT',
+    fallback: undefined,
+    shownDefault: 'none',
+    expected: 'a whole number from 0 to 65535',
+    parse: integer('METRICS_PORT', 0, [0, 65_535], '').parse,
+    description:
+      'Port of `/metrics` ([monitoring](monitoring.md)); 0 takes a free one. Without it the service counts nothing.',
+  } satisfies Setting<number | undefined>,
+  metricsHost: hostName(
+    'METRICS_HOST',
+    'Address of `/metrics`. It has no sign-in: keep it off public networks.',
+  ),
   corsOrigins: {
     name: 'CORS_ORIGINS',
     fallback: [],
@@ -261,6 +267,17 @@ function integer(
       const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
       return value >= least && value <= most ? value : undefined;
     },
+    description,
+  };
+}
+
+function hostName(name: string, description: string): Setting<string> {
+  return {
+    name,
+    fallback: '127.0.0.1',
+    shownDefault: '`127.0.0.1`',
+    expected: 'a host name or an IP address',
+    parse: (text) => (/^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined),
     description,
   };
 }

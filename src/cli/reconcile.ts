@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type Institution, listInstitutions } from '../institutions/index.ts';
-import { reconcile } from '../reconciliation/index.ts';
+import { reconcile, recordRun } from '../reconciliation/index.ts';
 import { chooseInstitution, say, withContext } from './command.ts';
 
 /** Exit code beside 0, 1 and 2: the check has finished, and found breaches. */
@@ -21,6 +21,7 @@ export function reconcileCommand(): Command {
         let off = 0;
         for (const institution of institutions) {
           let offHere = 0;
+          const startedAt = context.clock();
           await reconcile(context.database, institution.institutionId, {
             at: context.businessTime(institution.institutionId, context.clock()),
             onProgress: (walk, done) => progress(institution, `${done} ${walk}`),
@@ -29,6 +30,11 @@ export function reconcileCommand(): Command {
               progress(institution, '');
               say(`${institution.code}  ${check}  ${row}: ${detail}`);
             },
+          });
+          await recordRun(context.database, institution.institutionId, {
+            startedAt,
+            finishedAt: context.clock(),
+            findings: offHere,
           });
           progress(institution, '');
           say(`${institution.code}: ${offHere === 0 ? 'everything agrees' : `${offHere} rows are off`}.`);

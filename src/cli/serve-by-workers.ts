@@ -3,9 +3,12 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config, Secrets } from '../app/config.ts';
 import { openAppContext } from '../app/context.ts';
-import { type Service, type ServiceOptions, startService } from '../app/service.ts';
+import { listenForMetrics, type Service, type ServiceOptions, startService } from '../app/service.ts';
+import { measureProcess, withDatabaseFigures } from '../app/service-metrics.ts';
 import { refusePublicDemo } from '../app/start-checks.ts';
+import { addUp, type MetricsListener } from '../metrics/index.ts';
 import { CommandError } from './command.ts';
+import { reportCounts, WorkerCounts } from './worker-counts.ts';
 
 class WorkerEndedError extends CommandError {}
 
@@ -36,6 +39,10 @@ export async function serveByWorkers(
     asked = true;
   });
 
+  const metrics = config.metricsPort === undefined ? undefined : measureProcess();
+  const counts = new WorkerCounts();
+  let scrapes: MetricsListener | undefined;
+
   const start = async (): Promise<{ readonly worker: Worker; readonly address: string }> => {
     const worker = cluster.fork();
     workers.add(worker);
@@ -49,7 +56,9 @@ export async function serveByWorkers(
     const ended = exitOf(worker).then((how): never => {
       throw new WorkerEndedError(`A worker ended before it could serve (${how}).`);
     });
-    return { worker, address: await Promise.race([serving, ended]) };
+    const address = await Promise.race([serving, ended]);
+    counts.follow(worker);
+    return { worker, address };
   };
   const keepAlive = async (worker: Worker) => {
     let pauseMillis = shortestPauseMillis;
@@ -70,6 +79,8 @@ export async function serveByWorkers(
   };
   const stop = async () => {
     stopping = true;
+    await scrapes?.close();
+    metrics?.stop();
     await Promise.all(
       [...workers].map(async (worker) => {
         const ended = exitOf(worker);
@@ -92,9 +103,15 @@ export async function serveByWorkers(
     const first = await start();
     const others = await Promise.all(Array.from({ length: config.workers - 1 }, start));
     for (const { worker } of [first, ...others]) void keepAlive(worker);
+    if (metrics !== undefined) {
+      const own = withDatabaseFigures(context, metrics, config.signingKeyDays);
+      const read = async () => addUp(await Promise.all([own(), counts.read()]));
+      scrapes = await listenForMetrics(config, context, metrics, read);
+    }
     let closing: Promise<void> | undefined;
     return {
       context,
+      metricsAddress: scrapes?.address,
       address: first.address,
       close: () => {
         closing ??= stop();
@@ -133,6 +150,7 @@ export async function serveAsWorker(
     const service = await startService(config, secrets, { ...options, embedded: 'borrow' });
     const serving: Serving = { address: service.address };
     process.send?.(serving);
+    if (service.metrics !== undefined) reportCounts(service.metrics);
     await stopAsked;
     await service.close();
   } finally {

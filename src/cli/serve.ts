@@ -70,7 +70,7 @@ async function serve(): Promise<void> {
     const institutions = await service.context.database.directory(listInstitutions);
     const demo = institutions.some((institution) => institution.demo);
     if (process.stdout.isTTY) say(welcome(service.address, config, demo));
-    else log('serving', { address: service.address });
+    else log('serving', { address: service.address, metrics: service.metricsAddress });
     await stopAsked;
     if (process.stdout.isTTY) say('Stopping: finishing requests in flight …');
     else log('stopping');

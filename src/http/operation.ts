@@ -61,7 +61,11 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
 }
 
 /** A document, or an expected outcome as a problem. Faults are thrown. */
-export type OperationResponse = { readonly headers?: Readonly<Record<string, string>> } & (
+export type OperationResponse = {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The transfer that the response shows, for the log. */
+  readonly transferId?: string;
+} & (
   | { readonly status: number; readonly body: unknown }
   /** Texts that are sent as the caller reads them. */
   | { readonly status: number; readonly stream: AsyncIterable<string> }

@@ -17,6 +17,13 @@ export interface Session {
   transaction<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 
+interface PoolState {
+  readonly most: number;
+  readonly open: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
 export interface DatabaseOptions {
   /** A connection URL, or a unix socket's folder with user and database. */
   readonly connection: string | SocketConnection;
@@ -183,6 +190,12 @@ export class Database {
           runTransaction(connection, { institutionId, isolation: 'readCommitted', work: change }),
       }),
     );
+  }
+
+  /** Connections of this pool: the most, those that are open, those without work, and callers that wait for one. */
+  get pool(): PoolState {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { most: this.#pool.options.max, open: totalCount, idle: idleCount, waiting: waitingCount };
   }
 
   /**

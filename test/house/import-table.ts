@@ -18,6 +18,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     purpose: 'a file for each command of the operator',
     imports: [
       'app',
+      'metrics',
       'reconciliation',
       'feed',
       'core-connection',
@@ -35,6 +36,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'settings, the application context, the service that joins all parts, sweeper, maintenance, demo',
     imports: [
       'http',
+      'metrics',
       'reconciliation',
       'feed',
       'core-connection',
@@ -62,6 +64,10 @@ export const folders: Readonly<Record<string, Folder>> = {
       'institutions',
       'shared',
     ],
+  },
+  metrics: {
+    purpose: 'the registry of metrics, their text, the figures of the process and of the database',
+    imports: ['storage', 'shared'],
   },
   reconciliation: {
     purpose: 'recomputes balances, holds and limits, and reports each row that breaks a rule',

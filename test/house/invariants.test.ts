@@ -32,6 +32,7 @@ const ofForm = new Set([
   'import_runs_institution_id_key',
   'limit_keys_limit_key_check',
   'outbox_epoch_check',
+  'reconcile_runs_findings_check',
   'signing_keys_algorithm_check',
   'transfer_policies_payment_options_check',
   'transfers_transfer_id_check',

@@ -9,7 +9,7 @@ interface Ownership {
 }
 
 /** Modules whose SQL may read any table: read models that join several modules and write nothing of them. */
-export const readsEverything: readonly string[] = ['feed', 'reconciliation'];
+export const readsEverything: readonly string[] = ['feed', 'metrics', 'reconciliation'];
 
 export const tableOwners: Readonly<Record<string, Ownership>> = {
   schema_migrations: { owner: 'storage' },
@@ -23,6 +23,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   event_epochs: { owner: 'events' },
   event_marks: { owner: 'events' },
   event_timeline: { owner: 'events' },
+
+  reconcile_runs: { owner: 'reconciliation' },
 
   balances: { owner: 'ledger', readers: ['accounts', 'core-system', 'transfers', 'core-connection'] },
   entries: { owner: 'ledger', readers: ['accounts', 'transfers', 'core-connection'] },

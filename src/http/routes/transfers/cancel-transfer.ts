@@ -34,6 +34,6 @@ export const cancelTransfer = operation({
   problemSchemas: { 504: OutcomeUnknownProblem },
   async handle(services, { actor, params, origin }) {
     const transfer = await services.cancelTransfer(actor, params.id, origin);
-    return { status: 200, body: presentTransfer(transfer) };
+    return { status: 200, transferId: params.id, body: presentTransfer(transfer) };
   },
 });

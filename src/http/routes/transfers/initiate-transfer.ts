@@ -110,13 +110,14 @@ function responseFor(outcome: Outcome): OperationResponse {
         : {
             status: 201,
             headers: { location: getTransfer.path.replace('{id}', outcome.transfer.id) },
+            transferId: outcome.transfer.id,
             body: presentTransfer(outcome.transfer),
           };
     case 'replayed': {
       const answered =
         outcome.transfer.status === 'FAILED'
           ? declined(outcome.transfer)
-          : { status: 200, body: presentTransfer(outcome.transfer) };
+          : { status: 200, transferId: outcome.transfer.id, body: presentTransfer(outcome.transfer) };
       return { ...answered, headers: { 'idempotent-replayed': 'true' } };
     }
   }
