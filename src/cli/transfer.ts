@@ -17,6 +17,7 @@ import {
   type TransferDesk,
 } from '../transfers/index.ts';
 import { actingAs, asOption, CommandError, chooseInstitution, say, withContext } from './command.ts';
+import { transferShow } from './transfer-show.ts';
 
 interface Options {
   readonly institution?: string;
@@ -28,7 +29,7 @@ interface Signed extends Options {
 const institutionOption = ['--institution <code>', 'code of the institution'] as const;
 
 export function transferCommands(): Command[] {
-  return [pending(), approve(), decline(), reverse(), rules()];
+  return [transferShow(), pending(), approve(), decline(), reverse(), rules()];
 }
 
 function pending(): Command {

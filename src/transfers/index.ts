@@ -53,3 +53,4 @@ export {
 } from './settings/save-transfer-rules.ts';
 export { rememberSettings } from './settings/settings.ts';
 export { settleDue } from './settle-due.ts';
+export { type ShownTransfer, showTransfer } from './show/show-transfer.ts';
