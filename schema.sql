@@ -1340,6 +1340,21 @@ create type core_authorization_state as (
 );
 
 -- ---------------------------------------------------------------------------------------------------------
+-- reconcile runs
+
+create table reconcile_runs (
+  institution_id  integer not null,
+  started_at      timestamp with time zone not null,
+  finished_at     timestamp with time zone not null,
+  findings        integer not null,
+  constraint reconcile_runs_pkey PRIMARY KEY (institution_id),
+  constraint reconcile_runs_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint reconcile_runs_findings_check CHECK (findings >= 0)
+);
+comment on table reconcile_runs is 'The last complete run of reconcile of each institution.';
+comment on column reconcile_runs.findings is 'Rows that break a rule.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -2383,6 +2398,91 @@ CREATE OR REPLACE FUNCTION list_class_of(status text, transfer_type text)
  IMMUTABLE
 RETURN (CASE status WHEN 'PENDING'::text THEN 0 WHEN 'COMPLETED'::text THEN 10 ELSE 20 END + CASE transfer_type WHEN 'STANDARD'::text THEN 1 WHEN 'CROSS_MEMBER'::text THEN 2 WHEN 'IRA_CONTRIBUTION'::text THEN 3 WHEN 'LOAN_PAYMENT'::text THEN 4 WHEN 'INTRA_FI'::text THEN 5 ELSE 0 END);
 
+CREATE OR REPLACE FUNCTION operational_figures(at timestamp with time zone, OUT institutions integer, OUT pending integer, OUT due integer, OUT overdue integer, OUT oldest_due_seconds double precision, OUT stopped integer, OUT reviews integer, OUT oldest_review_seconds double precision, OUT feed_lag_seconds double precision, OUT signing_key_age_seconds double precision, OUT reconcile_findings integer, OUT reconcile_age_seconds double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  most constant integer := 10000;
+  each record;
+  own record;
+  present timestamptz;
+  first_running xid8 := pg_snapshot_xmin(pg_current_snapshot());
+begin
+  institutions := 0;
+  pending := 0;
+  due := 0;
+  overdue := 0;
+  oldest_due_seconds := 0;
+  stopped := 0;
+  reviews := 0;
+  oldest_review_seconds := 0;
+  feed_lag_seconds := 0;
+  reconcile_findings := 0;
+  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i loop
+    perform set_config('sharedraft.institution', each.id::text, true);
+    institutions := institutions + 1;
+    present := at + make_interval(secs => each.ahead);
+
+    pending := pending + (
+      select count(*) from (select from public.pending_transfers p where p.institution_id = each.id limit most) s);
+
+    select count(*) filter (where not d.is_stopped) as due,
+           count(*) filter (where not d.is_stopped and d.due_at < present - interval '1 minute') as overdue,
+           count(*) filter (where d.is_stopped) as stopped,
+           min(d.due_at) filter (where not d.is_stopped) as oldest
+    into own
+    from (
+      select p.due_at,
+             p.when_due = 'POST' and exists (
+               select from public.transfers t
+               join public.users u on u.institution_id = each.id and u.user_key = t.user_key
+               where t.institution_id = each.id and t.transfer_key = p.transfer_key
+                 and (u.locked_by_operator or not u.active)) as is_stopped
+      from public.pending_transfers p
+      where p.institution_id = each.id and p.due_at <= present
+      order by p.due_at limit most) d;
+    due := due + own.due;
+    overdue := overdue + own.overdue;
+    stopped := stopped + own.stopped;
+    oldest_due_seconds := greatest(oldest_due_seconds, extract(epoch from present - own.oldest));
+
+    select count(*) as reviews, min(t.created_at) as oldest
+    into own
+    from (
+      select p.transfer_key from public.pending_transfers p
+      where p.institution_id = each.id and p.held_for = 'REVIEW' limit most) r
+    join public.transfers t on t.institution_id = each.id and t.transfer_key = r.transfer_key;
+    reviews := reviews + own.reviews;
+    oldest_review_seconds := greatest(oldest_review_seconds, extract(epoch from present - own.oldest));
+
+    -- The feed returns events below the first running transaction (ADR 15).
+    select min(o.recorded_at) as oldest
+    into own
+    from (
+      select e.recorded_at from public.outbox e
+      where e.institution_id = each.id
+        and (e.epoch, e.xid) >= ((select coalesce(max(n.epoch), 0) from public.event_epochs n
+                                  where n.institution_id = each.id), first_running)
+      order by e.epoch, e.xid, e.event_key limit most) o;
+    feed_lag_seconds := greatest(feed_lag_seconds, extract(epoch from present - own.oldest));
+
+    select r.findings, r.finished_at into own
+    from public.reconcile_runs r where r.institution_id = each.id;
+    if found then
+      reconcile_findings := reconcile_findings + own.findings;
+      reconcile_age_seconds := greatest(reconcile_age_seconds, extract(epoch from at - own.finished_at));
+    end if;
+  end loop;
+  signing_key_age_seconds := (
+    select extract(epoch from at - k.signs_from) from public.signing_keys k
+    where k.signs_from <= at order by k.generation desc limit 1);
+end
+$function$;
+revoke execute on function operational_figures(timestamp with time zone) from public;
+grant execute on function operational_figures(timestamp with time zone) to sharedraft_service;
+
 CREATE OR REPLACE FUNCTION raise_token_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2769,6 +2869,10 @@ alter table core_authorizations enable row level security, force row level secur
 create policy institution on core_authorizations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on core_authorizations for select to sharedraft_backup using (true);
 
+alter table reconcile_runs enable row level security, force row level security;
+create policy institution on reconcile_runs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on reconcile_runs for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -2838,3 +2942,4 @@ grant delete, insert, select on staged_holders to sharedraft_service;
 grant insert, select on event_marks to sharedraft_service;
 grant insert, select on core_transactions to sharedraft_service;
 grant insert, select, update (posting_key, held, authorized_amount, description, merchant, category, changed_at, expires_at, ended) on core_authorizations to sharedraft_service;
+grant insert, select, update (started_at, finished_at, findings) on reconcile_runs to sharedraft_service;
