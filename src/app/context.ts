@@ -12,6 +12,7 @@ import {
   tooManyLogins,
   Vault,
 } from '../auth/index.ts';
+import { ConnectionStates, CoreWatch } from '../core-connection/index.ts';
 import {
   borrowEmbeddedPostgres,
   type EmbeddedPostgres,
@@ -184,6 +185,23 @@ export async function openAppContext(
   }
 }
 
+/** The parts that know the cores: who waits for them, and how they are doing. */
+export interface CoreParts {
+  readonly watch: CoreWatch;
+  readonly states: ConnectionStates;
+}
+
+export function coreConnection(
+  { database, clock, businessTime }: AppContext,
+  { coreLateSeconds, coreAwaySeconds }: Config,
+): CoreParts {
+  const patience = { lateMillis: coreLateSeconds * 1000, awayMillis: coreAwaySeconds * 1000 };
+  return {
+    watch: new CoreWatch(database, clock),
+    states: new ConnectionStates({ database, clock, businessTime, patience }),
+  };
+}
+
 export interface OpenDesk {
   readonly desk: TransferDesk;
   /** The connections of its lanes. */
@@ -218,7 +236,11 @@ export function openDesk(
     | 'postingKeys'
     | 'auth'
   >,
-  { log = () => {}, debug }: { readonly log?: Log; readonly debug?: Log | undefined } = {},
+  {
+    log = () => {},
+    debug,
+    core,
+  }: { readonly log?: Log; readonly debug?: Log | undefined; readonly core?: CoreParts } = {},
 ): OpenDesk {
   const ledger = new Database({
     connection,
@@ -235,6 +257,10 @@ export function openDesk(
     settings: rememberSettings(database),
     inactiveTokens: (tx, tokens) => inactiveTokens(auth, tx, tokens),
     onAhead: logAhead(log),
+    ...(core && {
+      isCoreAway: (institutionId) => core.states.isAway(institutionId),
+      onCommitted: core.watch.committed,
+    }),
   };
   const desk = openTransferDesk(ledger, deps, debug && ((report) => debug('batch', report)));
   return { desk, ledger, close: () => ledger.close() };

@@ -21,7 +21,7 @@ import {
   refusalFor,
   revokeToken,
 } from '../auth/index.ts';
-import { readTransactions, takeTransactions } from '../core-connection/index.ts';
+import { askInstructions, readTransactions, takeTransactions } from '../core-connection/index.ts';
 import { payDueOpening } from '../core-system/index.ts';
 import type { AuditTrail, Origin } from '../events/index.ts';
 import { listTransactions, readEvents } from '../feed/index.ts';
@@ -35,6 +35,7 @@ import { within } from '../shared/within.ts';
 import { type Clock, type InstitutionId, waitsForStandbys } from '../storage/index.ts';
 import {
   cancelTransfer,
+  decideInstruction,
   explainTransfer,
   getTransfer,
   initiateTransfer,
@@ -43,7 +44,7 @@ import {
   type TransferDesk,
 } from '../transfers/index.ts';
 import type { Config, Secrets } from './config.ts';
-import { type AppContext, openAppContext, openDesk } from './context.ts';
+import { type AppContext, type CoreParts, coreConnection, openAppContext, openDesk } from './context.ts';
 import { startMaintenance } from './maintenance.ts';
 import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
 import { measureService, type ServiceMetrics, withDatabaseFigures } from './service-metrics.ts';
@@ -93,7 +94,8 @@ export async function startService(
     options.log,
     options.clock,
   );
-  const openedDesk = openDesk(context, options);
+  const core = coreConnection(context, config);
+  const openedDesk = openDesk(context, { ...options, core });
   const { desk, close: closeDesk } = openedDesk;
   // From the start: the first request finds its counters.
   const metrics = config.metricsPort === undefined ? undefined : measureService(context, openedDesk);
@@ -103,7 +105,9 @@ export async function startService(
     await refusePublicDemo(config, context);
     let stopping = false;
     const server = await createServer(
-      servicesOf(context, desk, {
+      servicesOf(context, {
+        desk,
+        core,
         isStopping: () => stopping,
         linePatienceMillis: config.requestTimeoutSeconds * 1000,
       }),
@@ -147,6 +151,8 @@ export async function startService(
       // A proxy in front reads `/readyz` and routes its requests elsewhere before the port closes.
       await sleep(config.shutdownDelaySeconds * 1000);
       stopMaintenance();
+      // Requests that wait for the core respond with what they have.
+      await core.watch.stop();
       await scrapes?.close();
       metrics?.stop();
       const swept = sweeper.stop();
@@ -176,13 +182,16 @@ export async function startService(
   }
 }
 
+interface ServiceParts {
+  readonly desk: TransferDesk;
+  readonly core: CoreParts;
+  readonly isStopping: () => boolean;
+  readonly linePatienceMillis: number;
+}
+
 function servicesOf(
   context: AppContext,
-  desk: TransferDesk,
-  {
-    isStopping,
-    linePatienceMillis,
-  }: { readonly isStopping: () => boolean; readonly linePatienceMillis: number },
+  { desk, core, isStopping, linePatienceMillis }: ServiceParts,
 ): Services {
   const { auth, clock, businessTime, database, postingKeys } = context;
   const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
@@ -243,6 +252,13 @@ function servicesOf(
     explainTransfer: (actor, order) => explainTransfer(desk, actor, order),
     listTransferOptions: (actor, fromAccountId) => listTransferOptions(desk, actor, fromAccountId),
     cancelTransfer: (actor, transferId, origin) => cancelTransfer(desk, actor, { transferId, origin }),
+    awaitTransfer: ({ institutionId }, transferId, patience) =>
+      core.watch.untilEnded(institutionId, transferId, patience),
+    heardFromCore: ({ institutionId, clientId }) => core.states.heard(institutionId, clientId),
+    askInstructions: (actor, request) => askInstructions({ desk, clock, watch: core.watch }, actor, request),
+    reportOutcome: ({ institutionId, clientId }, report) =>
+      decideInstruction(desk, institutionId, { ...report, clientId }),
+    getCoreConnection: ({ institutionId }) => core.states.connection(institutionId),
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
     listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, { filter, page }),
     readEvents: ({ institutionId }, start) => readEvents(database, institutionId, start),

@@ -149,6 +149,18 @@ const settings = {
     30,
     'Orders of one user under transfer ids of other orders (409). Beyond them, each order of the user gets 429 until the minute is over. At most as many orders of a user run at once as are left; the others wait.',
   ),
+  coreLateSeconds: integer(
+    'CORE_LATE_SECONDS',
+    60,
+    [1, 86_400],
+    'A core that keeps the books is late after so many seconds without a request, or with an instruction that it has not fetched ([core](core.md#stand-in)).',
+  ),
+  coreAwaySeconds: integer(
+    'CORE_AWAY_SECONDS',
+    300,
+    [1, 86_400],
+    'After so many seconds it is away, and the stand-in limits apply.',
+  ),
   threadPoolSize: integer(
     'UV_THREADPOOL_SIZE',
     4,

@@ -55,6 +55,11 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
   whileLeft<Result>(rate: Rate, act: () => Promise<Result>): Promise<Result>;
   /** Counts, and never refuses. */
   note(rate: Rate): void;
+  /**
+   * Gives back the request's places among those in flight, so that it can wait for long. Aborted when the caller has left, or at
+   * once if too many requests wait.
+   */
+  stepAside(): AbortSignal;
   readonly log: { warn(facts: object, message: string): void };
   /** A request header; the values of a repeated one are joined by a comma. */
   header(name: string): string | undefined;

@@ -329,6 +329,9 @@ function registerOperation(
           !operation.oauth && { body: operation.body.schema }),
       },
       handler: async (request, reply) => {
+        if (operation.scope?.startsWith('core:') && request.caller?.actor.kind === 'client')
+          // The next request of the core tries again.
+          services.heardFromCore(request.caller.actor).catch(() => {});
         const response = await operation.handle(services, {
           actor: request.caller?.actor as never,
           verifyCaller: async () => request.unverified?.verify(),
@@ -349,6 +352,7 @@ function registerOperation(
           count: (rate) => rates.count(rate, request, reply),
           whileLeft: (rate, act) => rates.whileLeft(rate, request, act),
           note: (rate) => rates.note(rate, request),
+          stepAside: () => admission.stepAside(reply),
           log: request.log,
           header: (name) => request.headers[name]?.toString(),
         });

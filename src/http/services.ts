@@ -7,15 +7,18 @@ import type {
   RawTokenRequest,
   TokenResponse,
 } from '../auth/index.ts';
-import type { Answer, Counts } from '../core-connection/index.ts';
+import type { Answer, CoreConnection, Counts, InstructionRequest } from '../core-connection/index.ts';
 import type { Origin } from '../events/index.ts';
 import type { FeedEvent, FeedStart, Transaction, TransactionFilter } from '../feed/index.ts';
 import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
 import type { Page, PageRequest } from '../shared/page.ts';
 import type {
+  ActOutcome,
   Decision,
+  DeliveredInstruction,
   Outcome,
+  OutcomeReport,
   RepeatedOutcome,
   Transfer,
   TransferFilter,
@@ -70,6 +73,22 @@ export interface Services {
   getTransfer(actor: Actor, transferId: string): Promise<Transfer>;
   listTransfers(actor: Actor, filter: TransferFilter, page: PageRequest): Promise<Page<Transfer>>;
 
+  /** Resolves with the transfer when it is no longer pending, or undefined after this time; `left` ends the wait. */
+  awaitTransfer(actor: Actor, transferId: string, patience: Patience): Promise<Transfer | undefined>;
+
+  /** Notes that the institution's core is there, at most once a second. */
+  heardFromCore(actor: ClientActor): Promise<void>;
+  /** Leases the next instructions to the client, or waits for some. */
+  askInstructions(
+    actor: ClientActor,
+    request: InstructionRequest & Pick<Patience, 'left'>,
+  ): Promise<DeliveredInstruction[]>;
+  reportOutcome(
+    actor: ClientActor,
+    report: Pick<OutcomeReport, 'transferId' | 'outcome' | 'origin'>,
+  ): Promise<ActOutcome>;
+  getCoreConnection(actor: ClientActor): Promise<CoreConnection>;
+
   readEvents(actor: ClientActor, start: FeedStart & { readonly limit: number }): Promise<Page<FeedEvent>>;
   getActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<HandedOverCode>;
   acknowledgeActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
@@ -93,6 +112,12 @@ export interface Services {
    * `database_unavailable`, `shutting_down`.
    */
   ready(): Promise<CommitDelay | null>;
+}
+
+/** How long a request waits. */
+interface Patience {
+  readonly millis: number;
+  readonly left: AbortSignal;
 }
 
 /** The reason why commits wait: a standby, or the server itself. */

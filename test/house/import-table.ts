@@ -78,7 +78,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     imports: ['accounts', 'ledger', ...tenant],
   },
   'core-connection': {
-    purpose: 'the core while both are at work: its transactions and authorizations come in',
+    purpose: 'the core while both are at work: its transactions come in, our instructions go out',
     imports: ['transfers', 'core-system', 'accounts', 'ledger', ...tenant],
   },
   transfers: {

@@ -15,7 +15,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   schema_migrations: { owner: 'storage' },
   schema_functions: { owner: 'storage' },
 
-  institutions: { owner: 'institutions', readers: ['members', 'auth', 'core-system', 'events'] },
+  institutions: { owner: 'institutions', readers: ['members', 'auth', 'core-system', 'events', 'transfers'] },
   business_days: { owner: 'institutions' },
 
   outbox: { owner: 'events' },
@@ -78,6 +78,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   limit_counters: { owner: 'transfers' },
   limit_uses: { owner: 'transfers' },
   contribution_limits: { owner: 'transfers' },
+  core_instructions: { owner: 'transfers' },
+  core_connections: { owner: 'core-connection' },
   // An import reads the payments since the moment of its figures. It is the one reader below the owner, beside the stage's.
   loan_payments: { owner: 'transfers', readers: ['accounts'] },
 
