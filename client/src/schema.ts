@@ -230,10 +230,29 @@ export interface DeliveryAnswer {
   code?: string | undefined;
   /** The reason in a sentence. */
   detail?: string | undefined;
-  /** The number of lines by result. The delivery is complete. */
-  summary?: {
-    [name: string]: unknown;
-  } | undefined;
+  summary?: DeliverySummary | undefined;
+}
+
+/** The number of lines by result. The delivery is complete. */
+export interface DeliverySummary {
+  /** Lines with the result posted. */
+  posted?: number | undefined;
+  /** Lines with the result already. */
+  already?: number | undefined;
+  /** Lines with the result held. */
+  held?: number | undefined;
+  /** Lines with the result changed. */
+  changed?: number | undefined;
+  /** Lines with the result released. */
+  released?: number | undefined;
+  /** Lines with the result echo. */
+  echo?: number | undefined;
+  /** Lines with the result saved. */
+  saved?: number | undefined;
+  /** Lines with the result conflict. */
+  conflict?: number | undefined;
+  /** Lines with the result refused. */
+  refused?: number | undefined;
 }
 
 export interface ServiceVersion {
@@ -401,7 +420,7 @@ export interface Transaction {
   /** Time of posting; while pending, time of the order. */
   transactionDate: string;
   /** PAYMENT is a payment on a loan or credit line. More may come. */
-  type: 'OPENING_BALANCE' | 'CREDIT_ADJUSTMENT' | 'DEBIT_ADJUSTMENT' | 'TRANSFER_CREDIT' | 'TRANSFER_DEBIT' | 'PAYMENT' | (string & {});
+  type: 'OPENING_BALANCE' | 'CREDIT_ADJUSTMENT' | 'DEBIT_ADJUSTMENT' | 'TRANSFER_CREDIT' | 'TRANSFER_DEBIT' | 'PAYMENT' | 'POS_PURCHASE' | 'REFUND' | 'DIRECT_DEPOSIT' | 'ELECTRONIC_TRANSFER_CREDIT' | 'ELECTRONIC_TRANSFER_DEBIT' | 'CHECK' | 'DEPOSIT' | 'WITHDRAWAL' | 'SERVICE_CHARGE' | 'INTEREST_POSTING' | 'DIVIDEND' | 'ATM_WITHDRAWAL' | 'ATM_DEPOSIT' | 'WIRE_CREDIT' | 'WIRE_DEBIT' | (string & {});
   /** For people. */
   description: string;
   /** The change of the balance. */
@@ -421,6 +440,14 @@ export interface Transaction {
   /** The transfer by which the institution reversed this one. */
   reversedBy?: string | undefined;
   counterparty?: Counterparty | undefined;
+  /** The merchant of a card payment, as the core states it. */
+  merchant?: string | undefined;
+  /** The kind of spending, as the core states it. */
+  category?: string | undefined;
+  /** The number of a check. */
+  checkNumber?: string | undefined;
+  /** The business date at the core. `transactionDate` is the time of arrival here, which may be later. */
+  effectiveDate?: string | undefined;
 }
 
 /** The other end of a transfer, as far as the caller may know it. */
@@ -780,6 +807,20 @@ export interface Operations {
     query: {
       /** Default: both. */
       status?: 'POSTED' | 'PENDING' | undefined;
+      /** Each word must stand in the description, merchant, category, check number or memo, in any case of letters. */
+      text?: string | undefined;
+      /** Only this type. */
+      type?: 'OPENING_BALANCE' | 'CREDIT_ADJUSTMENT' | 'DEBIT_ADJUSTMENT' | 'TRANSFER_CREDIT' | 'TRANSFER_DEBIT' | 'PAYMENT' | 'POS_PURCHASE' | 'REFUND' | 'DIRECT_DEPOSIT' | 'ELECTRONIC_TRANSFER_CREDIT' | 'ELECTRONIC_TRANSFER_DEBIT' | 'CHECK' | 'DEPOSIT' | 'WITHDRAWAL' | 'SERVICE_CHARGE' | 'INTEREST_POSTING' | 'DIVIDEND' | 'ATM_WITHDRAWAL' | 'ATM_DEPOSIT' | 'WIRE_CREDIT' | 'WIRE_DEBIT' | undefined;
+      /** At least this amount in major units, without its sign. */
+      minAmount?: Decimal | undefined;
+      /** At most this amount. */
+      maxAmount?: Decimal | undefined;
+      /** The category, in any case of letters. */
+      category?: string | undefined;
+      /** From this effective date on (2026-11-20); of transactions without one the day of posting counts. */
+      startDate?: string | undefined;
+      /** Until this effective date, inclusive. */
+      endDate?: string | undefined;
       /** From this on: a day of the institution’s calendar (2026-11-20), or a date-time (2026-11-20T15:04:05Z). */
       from?: string | undefined;
       /** Until this, inclusive: a day or a date-time, likewise. */

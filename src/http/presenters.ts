@@ -73,6 +73,10 @@ export function presentTransaction(transaction: Transaction) {
     ...(transaction.reverses !== null && { reverses: transaction.reverses }),
     ...(transaction.reversedBy !== null && { reversedBy: transaction.reversedBy }),
     ...(transaction.counterparty !== null && { counterparty: presentCounterparty(transaction.counterparty) }),
+    ...(transaction.merchant !== null && { merchant: transaction.merchant }),
+    ...(transaction.category !== null && { category: transaction.category }),
+    ...(transaction.checkNumber !== null && { checkNumber: transaction.checkNumber }),
+    ...(transaction.effectiveDate !== null && { effectiveDate: transaction.effectiveDate }),
   };
 }
 

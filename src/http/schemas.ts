@@ -46,6 +46,7 @@ const PaymentOption = oneOf(
   'The order of allocation of a LOAN_PAYMENT. DEFAULT is fees, interest, principal; an institution may allow the others.',
 );
 
+export const TransactionTypeFilter = oneOf(transactionTypes, 'Only this type.');
 export const TransactionStatus = oneOf(['POSTED', 'PENDING'], 'Default: both.');
 
 const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' });
@@ -176,6 +177,18 @@ export const Transaction = Type.Object(
       Type.String({ description: 'The transfer by which the institution reversed this one.' }),
     ),
     counterparty: Type.Optional(Counterparty),
+    merchant: Type.Optional(
+      Type.String({ description: 'The merchant of a card payment, as the core states it.' }),
+    ),
+    category: Type.Optional(Type.String({ description: 'The kind of spending, as the core states it.' })),
+    checkNumber: Type.Optional(Type.String({ description: 'The number of a check.' })),
+    effectiveDate: Type.Optional(
+      Type.String({
+        format: 'date',
+        description:
+          'The business date at the core. `transactionDate` is the time of arrival here, which may be later.',
+      }),
+    ),
   },
   { description: 'A transaction of an account. The balance is the sum of the posted amounts.' },
 );
