@@ -193,7 +193,7 @@ export class Books {
         return { code: 'CURRENCY', reason: `The account ${accountId} is not in ${currencyCode}.` };
       }
     }
-    // A reversal gives back what the transfer took, even if it was spent meanwhile.
+    // A reversal gives the transfer's amount back, even if it was spent meanwhile.
     if (!reverses && (this.available(fromAccountId) ?? 0) < toCents(instruction.amount)) {
       return { code: 'NSF', reason: 'The money is not there at the core.' };
     }

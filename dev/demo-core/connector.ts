@@ -8,13 +8,13 @@ import { type Random, shuffled } from './random.ts';
 import { NoAnswerError, type Service } from './service.ts';
 
 /*
- * What a connector does, in two loops that know nothing of each other:
+ * The work of a connector, in two loops that know nothing of each other:
  *
  *   instructions   ask for them, let the core decide each once, report the outcomes that are not reported yet
- *   lines          send the core's lines in order, keep what the service has answered
+ *   lines          send the core's lines in order, keep how far the service has answered them
  *
- * Nothing is remembered here. The journal knows what is decided, reported and delivered, so both loops begin again after a crash where it
- * says; the service takes everything twice.
+ * Nothing is remembered here. The journal knows the decided, reported and delivered numbers, so both loops go on from there after a
+ * crash. The service takes everything twice.
  */
 
 const door = '/digitalbanking/core/v1';
@@ -57,7 +57,7 @@ export class Connector {
     this.#isStopping = true;
   }
 
-  /** Reports what is not reported, asks for instructions, and reports again. */
+  /** Reports the outcomes that are left, asks for instructions, and reports theirs. */
   async takeInstructions(wait: number): Promise<void> {
     const { core, service, switches } = this.#options;
     await this.#report();

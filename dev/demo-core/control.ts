@@ -11,11 +11,11 @@ import { type Fault, faultNames, faults, type Switches } from './faults.ts';
 /*
  * The desk of the person who tries things, on the loopback only:
  *
- *   GET  /                  the clock, the switches, what is on its way
+ *   GET  /                  the clock, the switches, the lines and outcomes under way
  *   GET  /accounts          each account with its balance and holds
  *   PUT  /faults/slow       body: on or off
  *
- * A page in a browser cannot switch anything: PUT needs a preflight, which nobody answers.
+ * A page in a browser cannot switch anything: PUT needs a preflight, which gets no answer.
  */
 
 /** Its address stands in FOLDER/control. */

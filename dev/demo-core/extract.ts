@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Account, toCents } from './books.ts';
 
-/** The accounts and the time zone of an extract, which is what this core would export. Values have neither quotes nor commas. */
+/** The accounts and the time zone of an extract, as this core would export it. Values have neither quotes nor commas. */
 export async function readExtract(
   folder: string,
 ): Promise<{ readonly accounts: Account[]; readonly zone: string }> {

@@ -3,7 +3,7 @@ import { addDays, type Day, isBusinessDay, isLastOfMonth, weekdayOf, weekNumber 
 import { billers, employers, landlords, type Merchant, merchants, payees } from './merchants.ts';
 import { between, chance, pick, type Random, randomOf } from './random.ts';
 
-/* What the members do. A day's plan depends on the seed, the day and the accounts, never on balances or on earlier runs. */
+/* The acts of the members. A day's plan depends on the seed, the day and the accounts, never on balances or on earlier runs. */
 
 interface Posting {
   readonly does: 'post';

@@ -8,7 +8,7 @@ const busy = 5;
 const patienceMillis = 10_000;
 
 /** The folder belongs to another process. */
-export class FolderInUseError extends Error {}
+class FolderInUseError extends Error {}
 
 /**
  * Locks the folder for this process. It is a kernel lock, through SQLite because Node has no function for one, so it ends with the

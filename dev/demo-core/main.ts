@@ -16,14 +16,14 @@ import { Service } from './service.ts';
 const help = `Usage: sharedraft demo-core [options]
 
 A simulated core system beside a running service: it keeps books of its own, takes the service's transfers as
-instructions, and delivers what its members do. docs/core.md explains it.
+instructions, and delivers the acts of its members. docs/core.md explains it.
 
   --url URL          the service (default http://127.0.0.1:8080)
   --client ID        its client there, with the scopes core:read core:write (default meadow-core)
   --key FILE         the private key of that client (default FOLDER/key.pem, made if missing)
   --folder FOLDER    its books (default .sharedraft/demo-core)
   --extract FOLDER   its accounts, at the first start (default examples/meadow)
-  --seed WORD        decides what its members do, at the first start (default meadow)
+  --seed WORD        decides the acts of its members, at the first start (default meadow)
   --history DAYS     days that lie behind it at the first start (default 365)
   --replay DAYS      days after those that pass with --speed (default 0)
   --speed N          days of the core in a real day, until its clock has caught up (default 1)

@@ -3,7 +3,7 @@ import { carryOut } from './carry-out.ts';
 import { type Act, planDay } from './life.ts';
 import { addDays, type Day, dayOf, momentOn } from './local-time.ts';
 
-/** Finds what comes next: the plans of the days, and what open authorizations have on the agenda. */
+/** Finds the next act: of the days' plans, or of the agenda of open authorizations. */
 export class Schedule {
   readonly #books: Books;
   /** The first act is on this day, or after the last one of the books. */

@@ -82,7 +82,7 @@ test('the books of the demo core post an instruction once, however often it come
   assert.equal(books.lines.length, 2);
 });
 
-test('the books of the demo core take back a posted transfer even if its money was spent', () => {
+test('reversing a posted transfer at the demo core returns its amount even if the money was spent', () => {
   const books = openBooks(account('a'), account('b', { opening: 0 }), account('c'));
   decide(books, instruction('t-1'));
   decide(books, instruction('t-2', { fromAccountId: 'b', toAccountId: 'c' }));

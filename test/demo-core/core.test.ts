@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test';
 import { type AccountState, type Line, toCents } from '../../dev/demo-core/books.ts';
 import { Core, type CoreOptions } from '../../dev/demo-core/core.ts';
 import { readExtract } from '../../dev/demo-core/extract.ts';
-import { planDay } from '../../dev/demo-core/life.ts';
 import { Switches } from '../../dev/demo-core/faults.ts';
+import { planDay } from '../../dev/demo-core/life.ts';
 import { writeNightlyFiles } from '../../dev/demo-core/nightly.ts';
 
 const dayMillis = 24 * 60 * 60_000;
@@ -47,24 +47,21 @@ test('the day of the demo core depends on the seed, the day and the accounts onl
 test('a year of the demo core has every kind of posting, never passes a floor, and ids are used once', async () => {
   await using core = await disposable(open('year', { historyDays: 365 }));
   const { lines, accounts } = core.core.books;
-  assert.deepEqual(
-    [...new Set(lines.map(({ kind }) => kind))].sort(),
-    [
-      'ACH_CREDIT',
-      'ACH_DEBIT',
-      'ADJUSTMENT',
-      'ATM',
-      'CARD',
-      'CHECK',
-      'DIVIDEND',
-      'FEE',
-      'INTEREST',
-      'LOAN_PAYMENT',
-      'TELLER',
-      'TRANSFER',
-      'WIRE',
-    ],
-  );
+  assert.deepEqual([...new Set(lines.map(({ kind }) => kind))].sort(), [
+    'ACH_CREDIT',
+    'ACH_DEBIT',
+    'ADJUSTMENT',
+    'ATM',
+    'CARD',
+    'CHECK',
+    'DIVIDEND',
+    'FEE',
+    'INTEREST',
+    'LOAN_PAYMENT',
+    'TELLER',
+    'TRANSFER',
+    'WIRE',
+  ]);
   const postings = lines.filter(({ status }) => status === undefined);
   assert.equal(new Set(postings.map(({ id }) => id)).size, postings.length);
   assert.ok(postings.filter(({ accountId }) => accountId === 'a-1001-checking').length > 300);
@@ -89,11 +86,15 @@ test('history tells no authorization that ended in it, and has those that are st
   const openOnes = new Map(authorized.map((line) => [line.id, line]));
   for (const { accountId, held } of accounts.values()) {
     const own = [...openOnes.values()].filter((line) => line.accountId === accountId);
-    assert.equal(held, own.reduce((sum, { amount }) => sum - toCents(amount), 0), accountId);
+    assert.equal(
+      held,
+      own.reduce((sum, { amount }) => sum - toCents(amount), 0),
+      accountId,
+    );
   }
 });
 
-test('a core that is cut anywhere in its journal lives the same days again', async () => {
+test('a core whose journal was cut repeats the same days', async () => {
   let now = noon;
   const live = () => now;
   const straight = await open('straight', { now: live, historyDays: 3 });
