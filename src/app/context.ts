@@ -214,34 +214,16 @@ export interface OpenDesk {
  * were analyzed while empty.
  */
 export function openDesk(
-  {
-    connection,
-    sessionSettings,
-    database,
-    commits,
-    onConnect,
-    clock,
-    businessTime,
-    postingKeys,
-    auth,
-  }: Pick<
-    AppContext,
-    | 'connection'
-    | 'sessionSettings'
-    | 'database'
-    | 'commits'
-    | 'onConnect'
-    | 'clock'
-    | 'businessTime'
-    | 'postingKeys'
-    | 'auth'
-  >,
+  context: Pick<AppContext, 'onConnect' | 'database' | 'commits' | 'postingKeys' | 'auth'> &
+    Pick<AppContext, 'connection' | 'sessionSettings' | 'clock' | 'businessTime'>,
   {
     log = () => {},
     debug,
     core,
   }: { readonly log?: Log; readonly debug?: Log | undefined; readonly core?: CoreParts } = {},
 ): OpenDesk {
+  const { connection, sessionSettings, database, commits, onConnect } = context;
+  const { clock, businessTime, postingKeys, auth } = context;
   const ledger = new Database({
     connection,
     maxConnections: transferLanes,

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getAccount, getBalances, listAccounts, listCustomerAccounts } from '../accounts/index.ts';
 import {
-  acknowledgeActivationCode,
-  acknowledgeEmailCode,
+  acknowledgeCode,
   activateMember,
+  activationCode,
   authorizationServerMetadata,
   changePassword,
   confirmEmail,
   type DepositOpening,
-  getActivationCode,
-  getEmailCode,
+  emailCode,
   grantTypes,
+  handOverCode,
   identify,
   introspectToken,
   issueActivation,
@@ -23,7 +23,7 @@ import {
 } from '../auth/index.ts';
 import { askInstructions, readTransactions, takeTransactions } from '../core-connection/index.ts';
 import { payDueOpening } from '../core-system/index.ts';
-import type { AuditTrail, Origin } from '../events/index.ts';
+import type { AuditEntry, AuditTrail } from '../events/index.ts';
 import { listTransactions, readEvents } from '../feed/index.ts';
 import { type CommitDelay, createServer, type Services } from '../http/index.ts';
 import { type Actor, listInstitutions } from '../institutions/index.ts';
@@ -112,19 +112,8 @@ export async function startService(
         linePatienceMillis: config.requestTimeoutSeconds * 1000,
       }),
       {
-        publicUrl: config.publicUrl,
-        corsOrigins: config.corsOrigins,
-        trustedProxies: config.trustedProxies,
-        tokensPerMinute: config.tokensPerMinute,
-        registrationsPerMinute: config.registrationsPerMinute,
-        dryRunsPerMinute: config.dryRunsPerMinute,
-        optionsPerMinute: config.optionsPerMinute,
-        lookUpsPerMinute: config.lookUpsPerMinute,
-        contactChangesPerMinute: config.contactChangesPerMinute,
-        idConflictsPerMinute: config.idConflictsPerMinute,
+        ...config,
         nowMillis: () => context.clock().getTime(),
-        logLevel: config.logLevel,
-        requestTimeoutSeconds: config.requestTimeoutSeconds,
         logStream: options.logStream ?? openServiceLog(config.logLevel).stream,
       },
     );
@@ -189,6 +178,8 @@ interface ServiceParts {
   readonly linePatienceMillis: number;
 }
 
+const codes = { activation: activationCode, email: emailCode };
+
 function servicesOf(
   context: AppContext,
   { desk, core, isStopping, linePatienceMillis }: ServiceParts,
@@ -215,7 +206,7 @@ function servicesOf(
     registerMember: async (actor, member, origin) => {
       const registering = registerMember(registration, actor, member, origin);
       try {
-        return await noteRefusal(auth.audit, 'user.registered', actor, origin, registering);
+        return await noteRefusal(auth.audit, actor, { action: 'user.registered', origin, work: registering });
       } catch (error) {
         throw error instanceof Problem ? await refusalFor(auth, actor, error) : error;
       }
@@ -225,12 +216,16 @@ function servicesOf(
       const depositOpening: DepositOpening = (tx, personKey, at) =>
         payDueOpening(tx, personKey, { postingKey, at });
       const activating = activateMember({ ...auth, depositOpening }, actor, { ...activation, origin });
-      const { userId } = await noteRefusal(auth.audit, 'user.activated', actor, origin, activating);
+      const { userId } = await noteRefusal(auth.audit, actor, {
+        action: 'user.activated',
+        origin,
+        work: activating,
+      });
       return getProfile(database, actor, userId, 'USER_ID', nowAt(actor));
     },
     changePassword: async (actor, change, origin) => {
       const changing = changePassword(auth, actor, { ...change, origin });
-      await noteRefusal(auth.audit, 'user.password_changed', actor, origin, changing);
+      await noteRefusal(auth.audit, actor, { action: 'user.password_changed', origin, work: changing });
       return getProfile(database, actor, actor.userId, 'USER_ID', nowAt(actor));
     },
     getProfile: (actor, id, idType) => getProfile(database, actor, id, idType, nowAt(actor)),
@@ -238,7 +233,11 @@ function servicesOf(
       updateContact(registration, actor, customerId, change, origin),
     confirmEmail: async (actor, emailCode, origin) => {
       const confirming = confirmEmail(auth, actor, { emailCode, origin });
-      const { userId } = await noteRefusal(auth.audit, 'user.email_confirmed', actor, origin, confirming);
+      const { userId } = await noteRefusal(auth.audit, actor, {
+        action: 'user.email_confirmed',
+        origin,
+        work: confirming,
+      });
       return getProfile(database, actor, userId, 'USER_ID', nowAt(actor));
     },
     getAccount: (actor, accountId) => getAccount(database, actor, accountId),
@@ -262,11 +261,9 @@ function servicesOf(
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
     listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, { filter, page }),
     readEvents: ({ institutionId }, start) => readEvents(database, institutionId, start),
-    getActivationCode: (actor, eventId, origin) => getActivationCode(auth, actor, { eventId, origin }),
-    acknowledgeActivationCode: (actor, eventId, origin) =>
-      acknowledgeActivationCode(auth, actor, { eventId, origin }),
-    getEmailCode: (actor, eventId, origin) => getEmailCode(auth, actor, { eventId, origin }),
-    acknowledgeEmailCode: (actor, eventId, origin) => acknowledgeEmailCode(auth, actor, { eventId, origin }),
+    getCode: (kind, actor, eventId, origin) => handOverCode(auth, codes[kind], { actor, eventId, origin }),
+    acknowledgeCode: (kind, actor, eventId, origin) =>
+      acknowledgeCode(auth, codes[kind], { actor, eventId, origin }),
     takeCoreTransactions: async function* (actor, { bytes, format, origin }) {
       const own = await institution(actor.institutionId);
       const rules = () => ({ now: nowAt(actor), timeZone: own.timeZone });
@@ -285,9 +282,14 @@ function servicesOf(
         lines,
       );
     },
-    noteRate: (actor, reason, origin) => noteCaller(auth.audit, 'rate_limit', actor, reason, origin),
+    noteRate: (actor, reason, origin) =>
+      noteRefused(auth.audit, actor, { action: 'rate_limit', reason, origin }),
     noteIdConflict: (actor, origin) =>
-      noteCaller(auth.audit, 'transfer.id_conflict', actor, 'transfer_id_reused', origin),
+      noteRefused(auth.audit, actor, {
+        action: 'transfer.id_conflict',
+        reason: 'transfer_id_reused',
+        origin,
+      }),
     ready: async () => {
       if (isStopping()) throw new Problem('shutting_down', 'The service is about to stop.');
       await database.directory(listInstitutions);
@@ -307,18 +309,6 @@ export function listenForMetrics(
   return listenForScrapes({ host, port }, read).catch((error) => {
     throw cannotListen({ host, port, setting: 'METRICS_PORT' }, error);
   });
-}
-
-function noteCaller(
-  audit: AuditTrail,
-  action: 'rate_limit' | 'transfer.id_conflict',
-  actor: Actor,
-  reason: string,
-  origin: Origin,
-): void {
-  const { institutionId, clientId } = actor;
-  const userId = actor.kind === 'member' ? actor.userId : undefined;
-  audit.note(institutionId, { action, outcome: 'refused', reason, origin, clientId, userId });
 }
 
 /** The reason why commits wait; null if they do not. */
@@ -344,22 +334,27 @@ async function noteSignIn<T>({ parameters }: RawTokenRequest, issuing: Promise<T
   }
 }
 
-/** Audits refusals, so that attempts at member numbers or codes are visible. */
+/** Audits a refusal of the caller. */
+function noteRefused(
+  audit: AuditTrail,
+  actor: Actor,
+  facts: Pick<AuditEntry, 'action' | 'reason' | 'origin'>,
+): void {
+  const { institutionId, clientId } = actor;
+  const userId = actor.kind === 'member' ? actor.userId : undefined;
+  audit.note(institutionId, { ...facts, outcome: 'refused', clientId, userId });
+}
+
+/** Audits refusals of the work, so that attempts at member numbers or codes are visible. */
 async function noteRefusal<T>(
   audit: AuditTrail,
-  action: 'user.registered' | 'user.activated' | 'user.email_confirmed' | 'user.password_changed',
   actor: Actor,
-  origin: Origin,
-  work: Promise<T>,
+  { action, origin, work }: Pick<AuditEntry, 'action' | 'origin'> & { readonly work: Promise<T> },
 ): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Problem) {
-      const { institutionId, clientId } = actor;
-      const userId = actor.kind === 'member' ? actor.userId : undefined;
-      audit.note(institutionId, { action, outcome: 'refused', reason: error.code, origin, clientId, userId });
-    }
+    if (error instanceof Problem) noteRefused(audit, actor, { action, reason: error.code, origin });
     throw error;
   }
 }

@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
 import path from 'node:path';
 import { oneUrlPerHost } from '../shared/database-urls.ts';
+import { isNetwork } from '../shared/network.ts';
 
 /** A setting of the environment. The table below is also the table of docs/configuration.md. */
 interface Setting<Value> {
@@ -332,12 +332,6 @@ function parseOrigin(text: string): string | undefined {
 function parseList(text: string, isValid: (item: string) => boolean): readonly string[] | undefined {
   const items = text.split(',').map((item) => item.trim());
   return items.every(isValid) ? items : undefined;
-}
-
-function isNetwork(text: string): boolean {
-  const [, address = '', bits] = /^([^/]+)(?:\/([0-9]{1,3}))?$/.exec(text) ?? [];
-  const family = isIP(address);
-  return family !== 0 && Number(bits ?? 0) <= (family === 6 ? 128 : 32);
 }
 
 function isUrl(text: string, protocols: readonly string[]): boolean {

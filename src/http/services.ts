@@ -90,16 +90,8 @@ export interface Services {
   getCoreConnection(actor: ClientActor): Promise<CoreConnection>;
 
   readEvents(actor: ClientActor, start: FeedStart & { readonly limit: number }): Promise<Page<FeedEvent>>;
-  getActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<HandedOverCode>;
-  acknowledgeActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
-
-  getEmailCode(
-    actor: ClientActor,
-    eventId: string,
-    origin: Origin,
-  ): Promise<{ readonly emailCode: string; readonly userId: string; readonly expiresAt: Date }>;
-  acknowledgeEmailCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
-
+  getCode(kind: CodeName, actor: ClientActor, eventId: string, origin: Origin): Promise<HandedOverCode>;
+  acknowledgeCode(kind: CodeName, actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
   /** The answers of each batch after its commit. Problem `invalid_token`; TruncatedError, SlowLineError. */
   takeCoreTransactions(actor: ClientActor, delivery: CoreDelivery): AsyncGenerator<readonly Answer[], Counts>;
   /** For the audit: a burst of the caller's was refused. */
@@ -129,6 +121,9 @@ interface CoreDelivery {
   readonly format: 'lines' | 'document';
   readonly origin: Origin;
 }
+
+/** The kinds of one-time codes that the institution fetches by an event. */
+export type CodeName = 'activation' | 'email';
 
 interface Activation {
   readonly activationCode: string;

@@ -148,14 +148,10 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       items: [],
       next: ('after' in start && start.after) || [0n, 0n, 0n],
     }),
-    getActivationCode: async () => {
+    getCode: async () => {
       throw new Problem('not_found', 'There is no such event.');
     },
-    acknowledgeActivationCode: async () => {},
-    getEmailCode: async () => {
-      throw new Problem('not_found', 'There is no such event.');
-    },
-    acknowledgeEmailCode: async () => {},
+    acknowledgeCode: async () => {},
     noteRate: () => {},
     noteIdConflict: () => {},
     ready: async () => null,

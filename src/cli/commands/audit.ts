@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { auditedNameHash } from '../auth/index.ts';
+import { auditedNameHash } from '../../auth/index.ts';
 import {
   type AuditAction,
   type AuditFilter,
@@ -8,9 +7,11 @@ import {
   type RecordedAuditEntry,
   readAudit,
   wholeService,
-} from '../events/index.ts';
-import { isLocalDate } from '../institutions/index.ts';
-import { chooseInstitution, say, withContext } from './command.ts';
+} from '../../events/index.ts';
+import { isLocalDate } from '../../institutions/index.ts';
+import { isNetwork } from '../../shared/network.ts';
+import { accepting } from '../arguments.ts';
+import { chooseInstitution, say, withContext } from '../command.ts';
 
 interface Options {
   readonly institution?: string;
@@ -98,11 +99,4 @@ function readIso(text: string): number {
   return isLocalDate(day) ? Date.parse(text) : Number.NaN;
 }
 
-function readNetwork(text: string): string {
-  const [, address = '', bits = '0'] = /^([^/]*)(?:\/([0-9]{1,3}))?$/.exec(text) ?? [];
-  const most = isIP(address) === 6 ? 128 : 32;
-  if (isIP(address) === 0 || Number(bits) > most) {
-    throw new InvalidArgumentError('Must be an address, or a network like 192.0.2.0/24.');
-  }
-  return text;
-}
+const readNetwork = accepting(isNetwork, 'Must be an address, or a network like 192.0.2.0/24.');

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { type ImportPlan, ImportRefusedError, importExtract, parseMoment } from '../core-system/index.ts';
-import { CommandError, say, withContext } from './command.ts';
-import { progressTo } from './progress.ts';
+import { type ImportPlan, ImportRefusedError, importExtract, parseMoment } from '../../core-system/index.ts';
+import { CommandError, say, withContext } from '../command.ts';
+import { progressTo } from '../progress.ts';
 
 interface Options {
   readonly adjustBalances?: boolean;

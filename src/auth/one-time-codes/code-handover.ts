@@ -20,15 +20,28 @@ export interface CodeKind {
   readonly purpose: string;
   readonly readAs: AuditAction;
   readonly deliveredAs: AuditAction;
-  /** Returns the user of a code that still works. */
-  readonly userOf: (
+  /** Finds the user of a code that still works. */
+  readonly find: (
     deps: AuthDeps,
     institutionId: InstitutionId,
     code: string,
-  ) => Promise<{ readonly userKey: bigint; readonly userId: string; readonly expiresAt: Date } | undefined>;
+  ) => Promise<
+    | {
+        readonly matches: boolean;
+        readonly row: Pick<HandedOverCode, 'userId' | 'expiresAt'> & { readonly userKey: bigint };
+      }
+    | undefined
+  >;
 }
 
-export interface HandoverRequest {
+export interface HandedOverCode {
+  readonly code: string;
+  readonly userId: string;
+  readonly expiresAt: Date;
+}
+
+interface HandoverRequest {
+  readonly actor: ClientActor;
   readonly eventId: string;
   readonly origin: Origin;
 }
@@ -42,14 +55,14 @@ export interface HandoverRequest {
 export async function handOverCode(
   deps: AuthDeps,
   kind: CodeKind,
-  { actor: { institutionId, clientId }, eventId, origin }: HandoverRequest & { readonly actor: ClientActor },
-): Promise<{ readonly code: string; readonly userId: string; readonly expiresAt: Date }> {
+  { actor: { institutionId, clientId }, eventId, origin }: HandoverRequest,
+): Promise<HandedOverCode> {
   const event = await deps.database.read(institutionId, (db) => findCodeEvent(db, eventId, kind.event));
   const code = event?.secret && unsealed(deps.vault, kind.purpose, event.secret);
   if (!code) throw noCode();
-  const found = await kind.userOf(deps, institutionId, code);
-  if (found?.userKey !== event.userKey) throw noCode();
-  const { userId, expiresAt } = found;
+  const found = await kind.find(deps, institutionId, code);
+  if (!found?.matches || found.row.userKey !== event.userKey) throw noCode();
+  const { userId, expiresAt } = found.row;
   const entry = { action: kind.readAs, outcome: 'succeeded', clientId, userId, origin } as const;
   await deps.database.write(institutionId, (db) => appendAudit(db, entry, deps.clock()));
   return { code, userId, expiresAt };
@@ -59,7 +72,7 @@ export async function handOverCode(
 export async function acknowledgeCode(
   deps: AuthDeps,
   kind: CodeKind,
-  { actor: { institutionId, clientId }, eventId, origin }: HandoverRequest & { readonly actor: ClientActor },
+  { actor: { institutionId, clientId }, eventId, origin }: HandoverRequest,
 ): Promise<void> {
   await deps.database.transaction(institutionId, async (tx) => {
     const event = await findCodeEvent(tx, eventId, kind.event);

@@ -1,26 +1,24 @@
-import { timingSafeEqual } from 'node:crypto';
 import { appendAudit, appendEvents, type Origin } from '../../events/index.ts';
 import type { ClientActor } from '../../institutions/index.ts';
 import { selectPasswordRules, selectUserByName, updateCredentials } from '../../members/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import { type InstitutionId, isUniqueViolation, type Transaction } from '../../storage/index.ts';
+import { checkNewPassword } from '../credentials/passwords.ts';
+import { checkNewUsername } from '../credentials/usernames.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { Vault } from '../keys/vault.ts';
 import {
-  type ActivationRow,
   countFailedActivation,
   deleteActivation,
   selectActivation,
   upsertActivation,
 } from './activation-queries.ts';
-import { newCode, readCode } from './one-time-codes.ts';
-import { checkNewPassword } from './passwords.ts';
-import { checkNewUsername } from './usernames.ts';
+import type { CodeKind } from './code-handover.ts';
+import { findCode, issueCode, maxTries } from './one-time-codes.ts';
 
 const validMillis = 72 * 60 * 60 * 1000;
-const maxTries = 5;
 /** The vault's purpose for the code's hash and for the sealed code. */
-export const activationPurpose = 'activation code';
+const purpose = 'activation code';
 
 /** Pays the opening deposit that waits for the activation. Problem `too_many_requests` if a daily cap is reached. */
 export type DepositOpening = (tx: Transaction, personKey: bigint, at: Date) => Promise<void>;
@@ -45,11 +43,8 @@ export async function issueActivation(
   tx: Transaction,
   { userKey, at }: { readonly userKey: bigint; readonly at: Date },
 ): Promise<IssuedActivation> {
-  const { selector, secret, code } = newCode();
   const expiresAt = new Date(at.getTime() + validMillis);
-  const secretHash = vault.hash(activationPurpose, secret);
-  await upsertActivation(tx, { userKey, selector, secretHash, expiresAt });
-  return { code, sealedCode: vault.seal(activationPurpose, Buffer.from(code)), expiresAt };
+  return issueCode(vault, { purpose, expiresAt }, (secret) => upsertActivation(tx, { userKey, ...secret }));
 }
 
 /** Issues a new code for an operator. `name`: a username or a user id. Undefined: no such user. */
@@ -81,7 +76,7 @@ export async function activateMember(
 ): Promise<{ readonly userId: string }> {
   const found = await findActivation(deps, institutionId, activationCode);
   if (found === undefined) throw invalidCode();
-  const { activation, selector } = found;
+  const { row: activation, selector } = found;
   if (!found.matches) {
     await deps.database.write(institutionId, (db) => countFailedActivation(db, selector, maxTries));
     throw invalidCode();
@@ -113,25 +108,18 @@ export async function activateMember(
   return { userId: activation.userId };
 }
 
-/** The usable activation that the code's selector names, and whether the secret matches. */
-export async function findActivation(
-  { database, clock, businessTime, vault }: AuthDeps,
-  institutionId: InstitutionId,
-  code: string,
-): Promise<
-  { readonly activation: ActivationRow; readonly selector: string; readonly matches: boolean } | undefined
-> {
-  const { selector, secret } = readCode(code);
-  const activation = await database.read(institutionId, (db) => selectActivation(db, selector));
-  const isUsable =
-    activation !== undefined &&
-    activation.memberNumbers.length > 0 &&
-    activation.failedTries < maxTries &&
-    activation.expiresAt > businessTime(institutionId, clock());
-  if (!isUsable) return undefined;
-  const matches = timingSafeEqual(vault.hash(activationPurpose, secret), activation.secretHash);
-  return { activation, selector, matches };
+async function findActivation(deps: AuthDeps, institutionId: InstitutionId, text: string) {
+  const found = await findCode(deps, institutionId, { text, purpose, select: selectActivation });
+  return found !== undefined && found.row.memberNumbers.length > 0 ? found : undefined;
 }
+
+export const activationCode: CodeKind = {
+  event: 'member.registered',
+  purpose,
+  readAs: 'user.activation_code_read',
+  deliveredAs: 'user.activation_code_delivered',
+  find: findActivation,
+};
 
 function usernameTaken(cause?: unknown): Problem {
   return new Problem('username_taken', 'The username belongs to somebody else.', { cause });

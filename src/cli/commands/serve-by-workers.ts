@@ -1,14 +1,14 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config, Secrets } from '../app/config.ts';
-import { openAppContext } from '../app/context.ts';
-import { listenForMetrics, type Service, type ServiceOptions, startService } from '../app/service.ts';
-import { measureProcess, withDatabaseFigures } from '../app/service-metrics.ts';
-import { refusePublicDemo } from '../app/start-checks.ts';
-import { addUp, type MetricsListener } from '../metrics/index.ts';
-import { CommandError } from './command.ts';
-import { reportCounts, WorkerCounts } from './worker-counts.ts';
+import type { Config, Secrets } from '../../app/config.ts';
+import { openAppContext } from '../../app/context.ts';
+import { listenForMetrics, type Service, type ServiceOptions, startService } from '../../app/service.ts';
+import { measureProcess, withDatabaseFigures } from '../../app/service-metrics.ts';
+import { refusePublicDemo } from '../../app/start-checks.ts';
+import { addUp, type MetricsListener } from '../../metrics/index.ts';
+import { CommandError } from '../command.ts';
+import { reportCounts, WorkerCounts } from '../worker-counts.ts';
 
 class WorkerEndedError extends CommandError {}
 

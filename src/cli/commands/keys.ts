@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import type { Rotation } from '../auth/index.ts';
-import { say, withContext } from './command.ts';
+import type { Rotation } from '../../auth/index.ts';
+import { say, withContext } from '../command.ts';
 
 export function keyCommands(): Command[] {
   return [list(), rotate()];

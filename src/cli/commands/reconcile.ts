@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { type Institution, listInstitutions } from '../institutions/index.ts';
-import { reconcile, recordRun } from '../reconciliation/index.ts';
-import { chooseInstitution, say, withContext } from './command.ts';
+import { type Institution, listInstitutions } from '../../institutions/index.ts';
+import { reconcile, recordRun } from '../../reconciliation/index.ts';
+import { chooseInstitution, say, withContext } from '../command.ts';
 
 /** Exit code beside 0, 1 and 2: the check has finished, and found breaches. */
 const somethingIsOff = 3;

@@ -1,6 +1,5 @@
-import { timingSafeEqual } from 'node:crypto';
 import { appendAudit, appendEvents, type Origin } from '../../events/index.ts';
-import type { Actor, ClientActor } from '../../institutions/index.ts';
+import type { Actor } from '../../institutions/index.ts';
 import {
   isFoundByEmail,
   selectUnverifiedEmail,
@@ -11,18 +10,16 @@ import { Problem } from '../../shared/problem.ts';
 import { type InstitutionId, isUniqueViolation, sqlStateOf, type Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { Vault } from '../keys/vault.ts';
-import { acknowledgeCode, type CodeKind, type HandoverRequest, handOverCode } from './code-handover.ts';
+import type { CodeKind } from './code-handover.ts';
 import {
   countFailedEmailCode,
   deleteEmailCode,
-  type EmailCodeRow,
   selectEmailCode,
   upsertEmailCode,
 } from './email-code-queries.ts';
-import { newCode, readCode } from './one-time-codes.ts';
+import { findCode, issueCode, maxTries } from './one-time-codes.ts';
 
 const validMillis = 24 * 60 * 60 * 1000;
-const maxTries = 5;
 /** The vault's purpose for the code's hash and for the sealed code. */
 const purpose = 'e-mail code';
 /** The trigger that keeps an address with the user who has it verified. */
@@ -48,11 +45,11 @@ export async function issueEmailCode(
   tx: Transaction,
   { userKey, emailAddress, at }: NewEmailCode,
 ): Promise<IssuedEmailCode> {
-  const { selector, secret, code } = newCode();
   const expiresAt = new Date(at.getTime() + validMillis);
-  const secretHash = vault.hash(purpose, secret);
-  await upsertEmailCode(tx, { userKey, selector, secretHash, emailAddress, expiresAt });
-  return { code, emailAddress, sealedCode: vault.seal(purpose, Buffer.from(code)), expiresAt };
+  const issued = await issueCode(vault, { purpose, expiresAt }, (secret) =>
+    upsertEmailCode(tx, { userKey, emailAddress, ...secret }),
+  );
+  return { ...issued, emailAddress };
 }
 
 /** Issues a new code for an operator, for the user's present address. `name`: a username or a user id. */
@@ -115,47 +112,17 @@ export async function confirmEmail(
   return { userId };
 }
 
-async function findEmailCode(
-  { database, clock, businessTime, vault }: AuthDeps,
-  institutionId: InstitutionId,
-  code: string,
-): Promise<{ readonly row: EmailCodeRow; readonly selector: string; readonly matches: boolean } | undefined> {
-  const { selector, secret } = readCode(code);
-  const row = await database.read(institutionId, (db) => selectEmailCode(db, selector));
-  if (row === undefined || row.failedTries >= maxTries) return undefined;
-  if (row.expiresAt <= businessTime(institutionId, clock())) return undefined;
-  return { row, selector, matches: timingSafeEqual(vault.hash(purpose, secret), row.secretHash) };
+function findEmailCode(deps: AuthDeps, institutionId: InstitutionId, text: string) {
+  return findCode(deps, institutionId, { text, purpose, select: selectEmailCode });
 }
 
-const emailCode: CodeKind = {
+export const emailCode: CodeKind = {
   event: 'member.email_confirmation_requested',
   purpose,
   readAs: 'user.email_code_read',
   deliveredAs: 'user.email_code_delivered',
-  userOf: async (deps, institutionId, code) => {
-    const found = await findEmailCode(deps, institutionId, code);
-    return found?.matches ? found.row : undefined;
-  },
+  find: findEmailCode,
 };
-
-/** Problem `not_found`. */
-export async function getEmailCode(
-  deps: AuthDeps,
-  actor: ClientActor,
-  request: HandoverRequest,
-): Promise<{ readonly emailCode: string; readonly userId: string; readonly expiresAt: Date }> {
-  const { code, ...rest } = await handOverCode(deps, emailCode, { actor, ...request });
-  return { emailCode: code, ...rest };
-}
-
-/** Wipes the delivered code. Problem `not_found`. */
-export function acknowledgeEmailCode(
-  deps: AuthDeps,
-  actor: ClientActor,
-  request: HandoverRequest,
-): Promise<void> {
-  return acknowledgeCode(deps, emailCode, { actor, ...request });
-}
 
 function invalidCode(): Problem {
   return new Problem('email_code_invalid', 'The e-mail code is wrong, spent or expired.');

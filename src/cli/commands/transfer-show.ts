@@ -1,30 +1,25 @@
 import { Command } from 'commander';
-import { formatMinor, type ShownTransfer, showTransfer } from '../transfers/index.ts';
-import { CommandError, chooseInstitution, say, withContext } from './command.ts';
+import { formatMinor, type ShownTransfer, showTransfer } from '../../transfers/index.ts';
+import { CommandError, type InstitutionOptions, onInstitution, say } from '../command.ts';
 
-interface Options {
-  readonly institution?: string;
+interface Options extends InstitutionOptions {
   readonly timing?: true;
   readonly json?: true;
 }
 
 export function transferShow(): Command {
-  return new Command('show')
-    .description('show a transfer with its decision and its entries')
-    .argument('<id>', 'the transfer’s id')
-    .option('--institution <code>', 'code of the institution')
-    .option('--timing', 'add the steps of its life, with the time between them')
-    .option('--json', 'one JSON document, for programs')
-    .action((id: string, options: Options) =>
-      withContext(async (context) => {
-        const { institutionId } = await chooseInstitution(context, options.institution);
-        const shown = await showTransfer(context.database, institutionId, id);
-        if (shown === undefined) throw new CommandError('The transfer does not exist in this institution.');
-        say(
-          options.json ? JSON.stringify(documentOf(shown), null, 2) : tableOf(shown, options.timing === true),
-        );
-      }),
-    );
+  return onInstitution(
+    new Command('show')
+      .description('show a transfer with its decision and its entries')
+      .argument('<id>', 'the transfer’s id')
+      .option('--timing', 'add the steps of its life, with the time between them')
+      .option('--json', 'one JSON document, for programs'),
+    async ({ context, institutionId }, { json, timing }: Options, id: string) => {
+      const shown = await showTransfer(context.database, institutionId, id);
+      if (shown === undefined) throw new CommandError('The transfer does not exist in this institution.');
+      say(json ? JSON.stringify(documentOf(shown), null, 2) : tableOf(shown, timing === true));
+    },
+  );
 }
 
 function documentOf(shown: ShownTransfer): object {

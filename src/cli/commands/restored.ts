@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { beginEpoch } from '../events/index.ts';
-import { listInstitutions } from '../institutions/index.ts';
-import { say, withContext } from './command.ts';
+import { beginEpoch } from '../../events/index.ts';
+import { listInstitutions } from '../../institutions/index.ts';
+import { say, withContext } from '../command.ts';
 
 export function restoredCommand(): Command {
   return new Command('restored')

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { loadConfig, readEnvironment } from '../app/config.ts';
-import { migrateDatabase } from '../app/context.ts';
-import { say } from './command.ts';
+import { loadConfig, readEnvironment } from '../../app/config.ts';
+import { migrateDatabase } from '../../app/context.ts';
+import { say } from '../command.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')
