@@ -48,7 +48,6 @@ export {
 } from './one-time-codes/activation.ts';
 export {
   acknowledgeCode,
-  type CodeKind,
   type HandedOverCode,
   handOverCode,
 } from './one-time-codes/code-handover.ts';

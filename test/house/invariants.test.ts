@@ -83,6 +83,16 @@ test('each error code, unique key, check and foreign key of the database is an i
   );
 });
 
+test('each error code that the database raises is provoked by a test, which compares it', () => {
+  const tests = globSync('test/**/*.test.ts', { cwd: root }).map(read).join('');
+  const codes = new Set(matches(read('schema.sql'), /errcode = '(SD\d{3})'/g));
+  assert.ok(codes.size > 30);
+  assert.deepEqual(
+    [...codes].filter((code) => !tests.includes(`'${code}'`)),
+    [],
+  );
+});
+
 /** Names of all rules of the dumped schema except primary keys and checks of one column's form. */
 function rulesOf(schema: string): Set<string> {
   const constraints = schema.matchAll(

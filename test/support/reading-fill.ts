@@ -57,6 +57,8 @@ export async function fill(db: TestDatabase, transfers: number): Promise<Filled>
            case when i % 500 = 130 then 'IRA_CONTRIBUTION' when i % 4 = 0 then 'STANDARD' else 'INTRA_FI' end as type
     from generate_series(1::bigint, ${transfers}) i`;
   await asSuperuser(db.connection, async (client) => {
+    // Vacuum and statistics of a moment of its own choice would change plans and costs between two runs.
+    await client.query(autovacuumOff);
     await client.query('set session_replication_role = replica');
     const restoreIndexes = await withoutIndexes(client);
     await client.query(`
@@ -99,6 +101,17 @@ export async function fill(db: TestDatabase, transfers: number): Promise<Filled>
     start,
   };
 }
+
+const autovacuumOff = `
+  do $$
+  declare
+    one regclass;
+  begin
+    for one in select c.oid from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' loop
+      execute format('alter table %s set (autovacuum_enabled = false)', one);
+    end loop;
+  end
+  $$`;
 
 /** Indexes are created afterwards, which is faster, in their original order. */
 export async function withoutIndexes(client: Parameters<Parameters<typeof asSuperuser>[1]>[0]) {

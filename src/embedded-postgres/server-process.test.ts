@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sharedMegabytes } from './embedded-postgres.ts';
+import { sharedMegabytes } from './server-process.ts';
 
 const gibibyte = 2 ** 30;
 
