@@ -28,9 +28,12 @@ export function listOf<Item>(read: (text: string) => Item): (text: string) => It
   return (text) => text.split(/\s+/).map(read);
 }
 
-/** Reads the word as null, and any other text by `read`. */
-export function unless<Value>(word: string, read: (text: string) => Value): (text: string) => Value | null {
-  return (text) => (text === word ? null : read(text));
+/** Reads the word as itself, and any other text by `read`. */
+export function unless<const Word extends string, Value>(
+  word: Word,
+  read: (text: string) => Value,
+): (text: string) => Value | Word {
+  return (text) => (text === word ? word : read(text));
 }
 
 /** The scopes of an option, separated by spaces. */

@@ -39,14 +39,14 @@ export function clientCommands(): Command[] {
   return [create(), list(), set(), rotate(), retire(), addKey(), removeKey()];
 }
 
-/** Options of `create` and `set`: the rights and the authentication of a client. Null is the service's default. */
+/** Options of `create` and `set`: the rights and the authentication of a client. */
 interface RightsOptions extends InstitutionOptions {
   readonly name?: string;
   readonly scopes?: Scope[];
   readonly grants?: string[];
-  readonly tokenLifetime?: number | null;
-  readonly networks?: string[] | null;
-  readonly idPrefix?: string[] | null;
+  readonly tokenLifetime?: number | 'default';
+  readonly networks?: string[] | 'any';
+  readonly idPrefix?: string[] | 'none';
   readonly assertionAudience?: 'issuer' | 'token-endpoint';
   readonly introspection?: 'own' | 'all';
   readonly registrationRefusals?: 'uniform' | 'distinct';
@@ -118,14 +118,14 @@ function isIdPrefix(text: string): boolean {
 }
 
 function changeOf(options: RightsOptions): ClientChange {
-  const { name, grants, networks, idPrefix, introspection, assertionAudience } = options;
+  const { name, grants, tokenLifetime, networks, idPrefix, introspection, assertionAudience } = options;
   return defined({
     name,
     scopes: options.scopes,
     grants,
-    networks,
-    tokenLifetimeSeconds: options.tokenLifetime,
-    idPrefixes: idPrefix === null ? [] : idPrefix && [...new Set(idPrefix)],
+    networks: networks === 'any' ? null : networks,
+    tokenLifetimeSeconds: tokenLifetime === 'default' ? null : tokenLifetime,
+    idPrefixes: idPrefix === 'none' ? [] : idPrefix && [...new Set(idPrefix)],
     introspectsAll: introspection && introspection === 'all',
     registrationRefusals: options.registrationRefusals?.toUpperCase() as RegistrationRefusals | undefined,
     allowsTokenEndpointAudience: assertionAudience && assertionAudience === 'token-endpoint',
