@@ -742,15 +742,14 @@ create table pending_transfers (
   not_before        timestamp with time zone,
   constraint pending_transfers_pkey PRIMARY KEY (institution_id, transfer_key),
   constraint pending_transfers_approvals_needed_check CHECK (approvals_needed >= 0 AND approvals_needed <= 2),
-  constraint pending_transfers_core CHECK (held_for <> 'CORE'::text OR when_due = 'EXPIRE'::text),
-  constraint pending_transfers_cut_off CHECK (held_for <> 'CUT_OFF'::text OR approvals_needed = 0 AND when_due = 'POST'::text),
-  constraint pending_transfers_held_for_check CHECK (held_for = ANY (ARRAY['REVIEW'::text, 'CUT_OFF'::text, 'CORE'::text])),
+  constraint pending_transfers_cut_off CHECK (held_for = 'REVIEW'::text OR approvals_needed = 0 AND when_due = 'POST'::text),
+  constraint pending_transfers_held_for_check CHECK (held_for = ANY (ARRAY['REVIEW'::text, 'CUT_OFF'::text])),
   constraint pending_transfers_not_before CHECK (when_due = 'EXPIRE'::text OR not_before IS NULL OR due_at >= not_before),
   constraint pending_transfers_when_due_check CHECK (when_due = ANY (ARRAY['POST'::text, 'EXPIRE'::text]))
 );
 CREATE INDEX pending_transfers_due ON pending_transfers USING btree (institution_id, due_at);
 comment on table pending_transfers is 'The terms of each PENDING transfer. The row is deleted when the transfer is final.';
-comment on column pending_transfers.held_for is 'REVIEW: approvals by operators. CUT_OFF: the next business day. CORE: the outcome of its instruction.';
+comment on column pending_transfers.held_for is 'REVIEW: approvals by operators. CUT_OFF: the next business day.';
 comment on column pending_transfers.when_due is 'Outcome if nothing happens until due_at.';
 comment on column pending_transfers.not_before is 'An approved transfer posts at this time at the earliest.';
 
@@ -816,17 +815,9 @@ create table transfer_policies (
   on_review_timeout      text,
   cut_off                time(0) without time zone,
   payment_options        text[] not null,
-  core_policy            text not null default 'WAIT'::text,
-  memo_up_to             bigint,
-  core_wait_seconds      integer not null default 86400,
-  stand_in               text not null default 'WAIT'::text,
   constraint transfer_policies_pkey PRIMARY KEY (institution_id, transfer_type, currency),
   constraint transfer_policies_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint transfer_policies_core_policy_check CHECK (core_policy = ANY (ARRAY['WAIT'::text, 'MEMO'::text])),
-  constraint transfer_policies_core_wait_seconds_check CHECK (core_wait_seconds >= 1 AND core_wait_seconds <= 2592000),
   constraint transfer_policies_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
-  constraint transfer_policies_memo CHECK (memo_up_to IS NULL OR core_policy = 'MEMO'::text),
-  constraint transfer_policies_memo_up_to_check CHECK (memo_up_to >= 0),
   constraint transfer_policies_on_review_timeout_check CHECK (on_review_timeout = ANY (ARRAY['POST'::text, 'EXPIRE'::text])),
   constraint transfer_policies_payment_options_check CHECK (payment_options <@ ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text] AND ('DEFAULT'::text = ANY (payment_options))),
   constraint transfer_policies_review CHECK (num_nonnulls(review_above, review_seconds, on_review_timeout) = ANY (ARRAY[0, 3])),
@@ -834,7 +825,6 @@ create table transfer_policies (
   constraint transfer_policies_review_seconds_check CHECK (review_seconds >= 1 AND review_seconds <= 2592000),
   constraint transfer_policies_second_approval CHECK (second_approval_above IS NULL OR review_above IS NOT NULL),
   constraint transfer_policies_second_approval_above CHECK (second_approval_above >= review_above),
-  constraint transfer_policies_stand_in_check CHECK (stand_in = ANY (ARRAY['WAIT'::text, 'DECLINE'::text])),
   constraint transfer_policies_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
 );
 comment on table transfer_policies is 'Review, cut-off and payment options by transfer type and currency.';
@@ -843,10 +833,6 @@ comment on column transfer_policies.second_approval_above is 'A transfer of more
 comment on column transfer_policies.review_seconds is 'Longest time of a review.';
 comment on column transfer_policies.on_review_timeout is 'Outcome of a review that runs out of time.';
 comment on column transfer_policies.cut_off is 'A transfer ordered later on a business day, or on any other day, is processed on the next business day.';
-comment on column transfer_policies.core_policy is 'WAIT: a transfer completes when the core accepts it. MEMO: within one membership it completes at once.';
-comment on column transfer_policies.memo_up_to is 'A larger transfer waits. Null: MEMO counts for any amount.';
-comment on column transfer_policies.core_wait_seconds is 'A transfer that was not delivered to the core in this time fails.';
-comment on column transfer_policies.stand_in is 'Outcome of an order above the stand-in limits while the core is away.';
 
 create table limit_keys (
   institution_id  integer not null,
@@ -885,12 +871,10 @@ create table transfer_limits (
   constraint transfer_limits_period_check CHECK (period = ANY (ARRAY['DAY'::text, 'MONTH'::text])),
   constraint transfer_limits_review_above_check CHECK (review_above >= 0),
   constraint transfer_limits_reviewed CHECK (review_above < max_amount),
-  constraint transfer_limits_stand_in CHECK (subject !~~ 'STAND_IN%'::text OR period = 'DAY'::text AND review_above IS NULL),
-  constraint transfer_limits_subject_check CHECK (subject = ANY (ARRAY['USER'::text, 'CUSTOMER'::text, 'ACCOUNT'::text, 'STAND_IN'::text, 'STAND_IN_ACCOUNT'::text])),
+  constraint transfer_limits_subject_check CHECK (subject = ANY (ARRAY['USER'::text, 'CUSTOMER'::text, 'ACCOUNT'::text])),
   constraint transfer_limits_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
 );
 comment on table transfer_limits is 'Limits by day or month, of a user, a membership or one account.';
-comment on column transfer_limits.subject is 'Transfers that count together. STAND_IN: those of the institution that complete while its core is away; STAND_IN_ACCOUNT: those from one account.';
 comment on column transfer_limits.transfer_type is 'Null: all types.';
 comment on column transfer_limits.source_type is 'Counts only transfers from accounts of this type. Null: all.';
 comment on column transfer_limits.review_above is 'Total of the period above which each further transfer is held for review.';
@@ -1356,101 +1340,29 @@ create type core_authorization_state as (
 );
 
 -- ---------------------------------------------------------------------------------------------------------
--- reconcile runs
+-- changes
 
-create table reconcile_runs (
+create table changes (
+  xid             xid8 not null,
   institution_id  integer not null,
-  started_at      timestamp with time zone not null,
-  finished_at     timestamp with time zone not null,
-  findings        integer not null,
-  constraint reconcile_runs_pkey PRIMARY KEY (institution_id),
-  constraint reconcile_runs_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint reconcile_runs_findings_check CHECK (findings >= 0)
+  subject         integer not null,
+  constraint changes_subject_check CHECK (subject >= 0 AND subject < 65536)
 );
-comment on table reconcile_runs is 'The last complete run of reconcile of each institution.';
-comment on column reconcile_runs.findings is 'Rows that break a rule.';
+CREATE INDEX changes_by_transaction ON changes USING btree (xid);
+comment on table changes is 'Things that changed, by transaction. Triggers write it, and the service reads it through changes_since() alone. Rows older than some minutes are deleted.';
+comment on column changes.xid is 'The transaction of the change. Its row is visible when the change is.';
+comment on column changes.subject is 'Kind and key of the thing, as note_changes() numbers them: 4,096 for each kind, and several keys share one. 0: everything of the institution.';
 
--- ---------------------------------------------------------------------------------------------------------
--- core instructions
-
-create table core_instructions (
-  institution_id    integer not null,
-  instruction_key   bigint not null,
-  sequence          bigint not null generated always as identity,
-  mode              text not null,
-  state             text not null,
-  business_date     date not null,
-  from_key          bigint not null,
-  to_key            bigint not null,
-  amount            bigint not null,
-  currency          text collate "C" not null,
-  issued_at         timestamp with time zone not null,
-  delivered_at      timestamp with time zone,
-  leased_by         text collate "C",
-  lease_until       timestamp with time zone,
-  file_number       integer,
-  decided_at        timestamp with time zone,
-  core_reference    text collate "C",
-  refusal_code      text collate "C",
-  refusal_reason    text,
-  decided_by        text collate "C",
-  decided_operator  text,
-  decided_request   text collate "C",
-  constraint core_instructions_pkey PRIMARY KEY (institution_id, instruction_key),
-  constraint core_instructions_amount_check CHECK (amount > 0),
-  constraint core_instructions_core_reference_check CHECK (core_reference ~ '^[!-~]{1,64}$'::text),
-  constraint core_instructions_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
-  constraint core_instructions_decided CHECK ((state = 'OPEN'::text) = (decided_at IS NULL)),
-  constraint core_instructions_decided_by CHECK ((state <> ALL (ARRAY['ACCEPTED'::text, 'REJECTED'::text])) OR num_nonnulls(decided_by, decided_operator) > 0),
-  constraint core_instructions_decided_operator_check CHECK (decided_operator <> ''::text),
-  constraint core_instructions_decided_request_check CHECK (decided_request ~ '^[!-~]{1,128}$'::text),
-  constraint core_instructions_delivered CHECK (delivered_at IS NOT NULL OR num_nonnulls(leased_by, file_number) = 0),
-  constraint core_instructions_file_number_check CHECK (file_number > 0),
-  constraint core_instructions_lease CHECK (num_nonnulls(leased_by, lease_until) = ANY (ARRAY[0, 2])),
-  constraint core_instructions_mode_check CHECK (mode = ANY (ARRAY['WAIT'::text, 'MEMO'::text, 'STAND_IN'::text])),
-  constraint core_instructions_outcome CHECK (
-CASE state
-    WHEN 'ACCEPTED'::text THEN num_nonnulls(refusal_code, refusal_reason) = 0
-    WHEN 'REJECTED'::text THEN refusal_code IS NOT NULL AND core_reference IS NULL
-    ELSE num_nonnulls(core_reference, refusal_code, refusal_reason, decided_by, decided_operator) = 0
-END),
-  constraint core_instructions_refusal_code_check CHECK (refusal_code ~ '^[A-Za-z0-9._-]{1,64}$'::text),
-  constraint core_instructions_refusal_reason_check CHECK (length(refusal_reason) >= 1 AND length(refusal_reason) <= 140),
-  constraint core_instructions_state_check CHECK (state = ANY (ARRAY['OPEN'::text, 'ACCEPTED'::text, 'REJECTED'::text, 'WITHDRAWN'::text])),
-  constraint core_instructions_withdrawn CHECK (state <> 'WITHDRAWN'::text OR mode = 'WAIT'::text AND delivered_at IS NULL)
-) with (fillfactor=80);
-CREATE INDEX core_instructions_by_file ON core_instructions USING btree (institution_id, file_number, sequence) WHERE (file_number IS NOT NULL);
-CREATE INDEX core_instructions_open ON core_instructions USING btree (institution_id, sequence) WHERE (state = 'OPEN'::text);
-CREATE INDEX core_instructions_stand_in ON core_instructions USING btree (institution_id, issued_at) WHERE (mode = 'STAND_IN'::text);
-CREATE INDEX core_instructions_undelivered ON core_instructions USING btree (institution_id, sequence) WHERE ((state = 'OPEN'::text) AND (delivered_at IS NULL));
-comment on table core_instructions is 'One for each transfer that a core must carry out, written in the commit that holds or moves its money. Its key is the transfer''s.';
-comment on column core_instructions.sequence is 'Order of delivery. Both accounts are locked when it is given, so the instructions of an account follow its entries.';
-comment on column core_instructions.mode is 'WAIT: the transfer completes when the core accepts. MEMO, STAND_IN: it is complete, and a refusal reverses it.';
-comment on column core_instructions.delivered_at is 'First lease or export. From then on the core may have carried it out.';
-comment on column core_instructions.leased_by is 'The client that works on it until lease_until.';
-comment on column core_instructions.file_number is 'The export file that contains it.';
-comment on column core_instructions.decided_by is 'The client that reported the outcome; decided_operator for a file.';
-
-create type new_instruction as (
-  instruction_key  bigint,
-  mode             text,
-  state            text,
-  business_date    date,
-  from_key         bigint,
-  to_key           bigint,
-  amount           bigint,
-  currency         text
+create table changes_kept (
+  only_row   boolean not null default true,
+  kept_from  xid8 not null,
+  next_from  xid8 not null,
+  moved_at   timestamp with time zone not null,
+  constraint changes_kept_pkey PRIMARY KEY (only_row),
+  constraint changes_kept_only_row_check CHECK (only_row)
 );
-
-create table core_connections (
-  institution_id  integer not null,
-  heard_at        timestamp with time zone not null,
-  heard_client    text collate "C" not null,
-  constraint core_connections_pkey PRIMARY KEY (institution_id)
-);
-comment on table core_connections is 'The last sign of life from the core of each institution. Its row also lets one connector at a time lease.';
-comment on column core_connections.heard_at is 'By the clock of the service, at most a second old while requests arrive.';
-comment on column core_connections.heard_client is 'The client that called.';
+comment on table changes_kept is 'The oldest transaction whose changes are all still in the table changes.';
+comment on column changes_kept.next_from is 'The next value of kept_from; every transaction below it had ended at moved_at.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -1591,6 +1503,40 @@ begin
 end
 $function$;
 revoke execute on function bind_to_institution(regclass[]) from public;
+
+CREATE OR REPLACE FUNCTION changes_since(since pg_snapshot, institutions integer[], account_keys bigint[], seqs bigint[], OUT at pg_snapshot, OUT is_kept boolean, OUT changed bigint[], OUT moved integer[])
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  institution integer;
+begin
+  at := pg_current_snapshot();
+  is_kept := since is not null and (select k.kept_from <= pg_snapshot_xmin(since) from public.changes_kept k);
+  if is_kept then
+    -- A transaction was invisible if it had not begun, or was still running.
+    changed := array(
+      select (c.institution_id::bigint << 16) + c.subject from public.changes c where c.xid >= pg_snapshot_xmax(since)
+      union
+      select (c.institution_id::bigint << 16) + c.subject from public.changes c
+      where c.xid = any (array(select pg_snapshot_xip(since))));
+  end if;
+  foreach institution in array array(select distinct i from unnest(institutions) i) loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    moved := moved || array(
+      select known.place::integer
+      from unnest(institutions, account_keys, seqs) with ordinality as known (institution_id, account_key, seq, place)
+      left join lateral (
+        select b.seq from public.balances b
+        where b.institution_id = institution and b.account_key = known.account_key offset 0) b on true
+      where known.institution_id = institution and b.seq is distinct from known.seq);
+  end loop;
+end
+$function$;
+revoke execute on function changes_since(pg_snapshot,integer[],bigint[],bigint[]) from public;
+grant execute on function changes_since(pg_snapshot,integer[],bigint[],bigint[]) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION check_approval_by_another_person()
  RETURNS trigger
@@ -1808,65 +1754,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION check_instruction()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  if not exists (
-    select from core_instructions i
-    join transfers t on t.institution_id = i.institution_id and t.transfer_key = i.instruction_key
-      and (t.from_key, t.to_key, t.amount, t.currency) = (i.from_key, i.to_key, i.amount, i.currency)
-    where i.institution_id = new.institution_id and i.instruction_key = new.instruction_key
-      and case i.state
-            when 'OPEN' then
-              case i.mode when 'WAIT' then t.status = 'PENDING' and exists (
-                select from pending_transfers p
-                where p.institution_id = t.institution_id and p.transfer_key = t.transfer_key and p.held_for = 'CORE')
-              else t.status = 'COMPLETED' end
-            when 'ACCEPTED' then t.status = 'COMPLETED'
-            when 'WITHDRAWN' then t.status = 'FAILED'
-            when 'REJECTED' then t.status = 'FAILED' or t.reverses_key is not null or exists (
-              select from transfers r
-              where r.institution_id = t.institution_id and r.reverses_key = t.transfer_key and r.reverses_key is not null
-                and r.status = 'COMPLETED')
-          end
-  ) then
-    raise exception 'instructions: an instruction and its transfer differ' using errcode = 'SD071';
-  end if;
-  if tg_op = 'INSERT' and new.mode = 'MEMO' and not exists (
-    select from transfers t
-    where t.institution_id = new.institution_id and t.transfer_key = new.instruction_key
-      and (t.reverses_key is not null or exists (
-        select from accounts a
-        join accounts b on b.institution_id = a.institution_id and b.customer_key = a.customer_key
-        where a.institution_id = t.institution_id and a.account_key = t.from_key and b.account_key = t.to_key))
-  ) then
-    raise exception 'instructions: a transfer between two memberships waits for the core' using errcode = 'SD072';
-  end if;
-  return null;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION check_instruction_change()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  if old.state <> 'OPEN' then
-    raise exception 'instructions: the outcome of instruction % is final', old.sequence using errcode = 'SD070';
-  end if;
-  if new.delivered_at is distinct from coalesce(old.delivered_at, new.delivered_at)
-     or new.file_number is distinct from coalesce(old.file_number, new.file_number)
-     or new.state in ('ACCEPTED', 'REJECTED') and new.delivered_at is null then
-    raise exception 'instructions: instruction % was delivered', old.sequence using errcode = 'SD070';
-  end if;
-  return new;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION check_limit_counter_lowered()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1982,28 +1869,7 @@ CREATE OR REPLACE FUNCTION check_pending_terms()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if new.held_for = 'CORE' then
-    if old.held_for = 'CORE' or not exists (
-      select from core_instructions i
-      where i.institution_id = new.institution_id and i.instruction_key = new.transfer_key
-        and i.mode = 'WAIT' and i.state = 'OPEN'
-        and (old.when_due = 'POST' and old.due_at <= i.issued_at and not exists (
-               select from transfers t
-               join users u on u.institution_id = t.institution_id and u.user_key = t.user_key
-               where t.institution_id = new.institution_id and t.transfer_key = new.transfer_key
-                 and (u.locked_by_operator or not u.active))
-             or old.held_for = 'REVIEW' and (old.when_due = 'POST' or i.issued_at < old.due_at)
-                and (old.not_before is null or old.not_before <= i.issued_at)
-                and old.approvals_needed <= (
-                  select count(*) from transfer_approvals a
-                  where a.institution_id = new.institution_id and a.transfer_key = new.transfer_key
-                    and (old.when_due = 'POST' or a.approved_at < old.due_at)))
-    ) then
-      raise exception 'transfers: a transfer waits for the core before its review or cut-off has ended' using errcode = 'SD074';
-    end if;
-    return new;
-  end if;
-  if new.held_for <> old.held_for or (new.when_due, new.due_at) is distinct from ('POST', old.not_before) or old.approvals_needed > (
+  if (new.when_due, new.due_at) is distinct from ('POST', old.not_before) or old.approvals_needed > (
     select count(*) from transfer_approvals a
     where a.institution_id = new.institution_id and a.transfer_key = new.transfer_key
   ) then
@@ -2076,15 +1942,6 @@ begin
     where t.status is distinct from 'PENDING' or o.held is distinct from t.amount
   ) then
     raise exception 'transfers: a pending transfer does not hold its amount' using errcode = 'SD006';
-  end if;
-  if exists (
-    select from written p
-    where p.held_for = 'CORE' and not exists (
-      select from core_instructions i
-      where i.institution_id = p.institution_id and i.instruction_key = p.transfer_key and i.mode = 'WAIT'
-        and i.state = 'OPEN')
-  ) then
-    raise exception 'transfers: a transfer waits for the core without an instruction' using errcode = 'SD073';
   end if;
   return null;
 end
@@ -2164,14 +2021,6 @@ begin
       and (o.amount, o.currency, o.from_key, o.to_key) = (new.amount, new.currency, new.to_key, new.from_key)
   ) then
     raise exception 'transfer % does not reverse one completed transfer in full', new.transfer_id using errcode = 'SD011';
-  end if;
-  if exists (
-    select from core_instructions i
-    where i.institution_id = new.institution_id and i.instruction_key = new.reverses_key and i.state = 'REJECTED'
-      and new.user_key is null and new.client_id is not distinct from i.decided_by
-      and new.operator is not distinct from i.decided_operator
-  ) then
-    return null;
   end if;
   if new.operator is null or num_nonnulls(new.client_id, new.user_key) > 0 then
     raise exception 'transfer % is a reversal that no operator ordered', new.transfer_id using errcode = 'SD022';
@@ -2270,10 +2119,7 @@ begin
   if new.status = 'COMPLETED' and not exists (
     select from pending_transfers p
     where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key
-      and (p.held_for = 'CORE' and exists (
-              select from core_instructions i
-              where i.institution_id = new.institution_id and i.instruction_key = new.transfer_key and i.state = 'ACCEPTED')
-        or (p.when_due = 'POST' and p.due_at <= new.settled_at and not exists (
+      and ((p.when_due = 'POST' and p.due_at <= new.settled_at and not exists (
               select from users u
               where u.institution_id = new.institution_id and u.user_key = new.user_key
                 and (u.locked_by_operator or not u.active)))
@@ -2294,18 +2140,6 @@ begin
   ) then
     raise exception 'transfer % is neither due nor approved', old.transfer_id using errcode = 'SD007';
   end if;
-  if (select i.record = 'core' from institutions i where i.institution_id = new.institution_id) and (
-    new.status = 'COMPLETED' and not exists (
-      select from core_instructions i
-      where i.institution_id = new.institution_id and i.instruction_key = new.transfer_key
-        and (i.mode <> 'WAIT' or i.state = 'ACCEPTED'))
-    or new.status = 'FAILED' and exists (
-      select from core_instructions i
-      where i.institution_id = new.institution_id and i.instruction_key = new.transfer_key
-        and i.state not in ('REJECTED', 'WITHDRAWN'))
-  ) then
-    raise exception 'transfer % ends without the core', old.transfer_id using errcode = 'SD073';
-  end if;
   if new.status = 'PENDING' or exists (
     select from (values (new.from_key, -new.amount), (new.to_key, new.amount)) as side (account_key, amount)
     where not exists (
@@ -2319,40 +2153,6 @@ begin
     raise exception 'transfer % ends without posting or releasing its amount', old.transfer_id using errcode = 'SD009';
   end if;
   return new;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION check_transfers_instructed()
- RETURNS trigger
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  if not exists (
-    select from institutions i
-    where i.institution_id = (select w.institution_id from written w limit 1) and i.record = 'core'
-  ) then
-    return null;
-  end if;
-  if exists (
-    select from written t
-    left join lateral (
-      select i.mode from core_instructions i
-      where i.institution_id = t.institution_id and i.instruction_key = t.transfer_key
-      offset 0
-    ) i on true
-    left join lateral (
-      select i.state from core_instructions i
-      where i.institution_id = t.institution_id and i.instruction_key = t.reverses_key
-      offset 0
-    ) o on true
-    where t.status = 'COMPLETED' and coalesce(i.mode, 'WAIT') = 'WAIT' and o.state is distinct from 'REJECTED'
-       or o.state = 'OPEN'
-  ) then
-    raise exception 'transfers: a transfer completes without the core' using errcode = 'SD073';
-  end if;
-  return null;
 end
 $function$;
 
@@ -2474,6 +2274,28 @@ end
 $function$;
 revoke execute on function count_opening() from public;
 
+CREATE OR REPLACE FUNCTION delete_old_changes(now timestamp with time zone, keep interval)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  kept public.changes_kept;
+begin
+  select * into kept from public.changes_kept k where k.moved_at <= now - keep or k.moved_at > now
+  for update skip locked;
+  if not found then
+    return;
+  end if;
+  delete from public.changes c
+  where c.xid < kept.next_from or c.xid >= pg_snapshot_xmax(pg_current_snapshot());
+  update public.changes_kept set kept_from = kept.next_from, next_from = pg_snapshot_xmin(pg_current_snapshot()), moved_at = now;
+end
+$function$;
+revoke execute on function delete_old_changes(timestamp with time zone,interval) from public;
+grant execute on function delete_old_changes(timestamp with time zone,interval) to sharedraft_service;
+
 CREATE OR REPLACE FUNCTION empty_import_stage(ended text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2538,21 +2360,17 @@ CREATE OR REPLACE FUNCTION event_number(institution integer, at_epoch bigint, at
  STABLE
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select mark.number + (
+  select coalesce(mark.number, 0) + (
     select count(*) from outbox o
-    where o.institution_id = institution and (o.epoch, o.xid, o.event_key) > (mark.epoch, mark.xid, mark.event_key)
+    where o.institution_id = institution
+      and (o.epoch, o.xid, o.event_key) > (coalesce(mark.epoch, -1), coalesce(mark.xid, '0'), coalesce(mark.event_key, 0))
       and (o.epoch, o.xid, o.event_key) <= (at_epoch, at_xid, at_key))
-  from (
-    select coalesce(m.number, 0) as number, coalesce(m.epoch, -1) as epoch, coalesce(m.xid, '0') as xid,
-           coalesce(m.event_key, 0) as event_key
-    from (select) one
-    left join lateral (
-      select m.number, m.epoch, m.xid, m.event_key from event_marks m
-      where m.institution_id = institution and (m.epoch, m.xid, m.event_key) <= (at_epoch, at_xid, at_key)
-      order by m.epoch desc, m.xid desc, m.event_key desc limit 1
-    ) m on true
-    offset 0
-  ) mark
+  from (select) one
+  left join lateral (
+    select m.number, m.epoch, m.xid, m.event_key from event_marks m
+    where m.institution_id = institution and (m.epoch, m.xid, m.event_key) <= (at_epoch, at_xid, at_key)
+    order by m.epoch desc, m.xid desc, m.event_key desc limit 1
+  ) mark on true
 $function$;
 
 CREATE OR REPLACE FUNCTION expect_rows(written_to text, written bigint, sent bigint)
@@ -2646,90 +2464,71 @@ CREATE OR REPLACE FUNCTION list_class_of(status text, transfer_type text)
  IMMUTABLE
 RETURN (CASE status WHEN 'PENDING'::text THEN 0 WHEN 'COMPLETED'::text THEN 10 ELSE 20 END + CASE transfer_type WHEN 'STANDARD'::text THEN 1 WHEN 'CROSS_MEMBER'::text THEN 2 WHEN 'IRA_CONTRIBUTION'::text THEN 3 WHEN 'LOAN_PAYMENT'::text THEN 4 WHEN 'INTRA_FI'::text THEN 5 ELSE 0 END);
 
-CREATE OR REPLACE FUNCTION operational_figures(at timestamp with time zone, OUT institutions integer, OUT pending integer, OUT due integer, OUT overdue integer, OUT oldest_due_seconds double precision, OUT stopped integer, OUT reviews integer, OUT oldest_review_seconds double precision, OUT feed_lag_seconds double precision, OUT signing_key_age_seconds double precision, OUT reconcile_findings integer, OUT reconcile_age_seconds double precision)
- RETURNS record
+CREATE OR REPLACE FUNCTION note_changes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  kind text;
+begin
+  if tg_op = 'TRUNCATE' then
+    insert into public.changes select pg_current_xact_id(), i.institution_id, 0 from public.institutions i;
+    return null;
+  end if;
+  foreach kind in array tg_argv loop
+    case kind
+      when 'institution' then
+        insert into public.changes select distinct pg_current_xact_id(), t.institution_id, 0 from touched t;
+      when 'account' then
+        insert into public.changes
+        select distinct pg_current_xact_id(), t.institution_id, 4096 + (t.account_key & 4095)::integer from touched t;
+      when 'person' then
+        insert into public.changes
+        select distinct pg_current_xact_id(), t.institution_id, 8192 + (t.person_key & 4095)::integer from touched t;
+      when 'user' then
+        insert into public.changes
+        select distinct pg_current_xact_id(), t.institution_id, 12288 + (t.user_key & 4095)::integer from touched t;
+      when 'customer' then
+        -- An internal account belongs to no membership.
+        insert into public.changes
+        select distinct pg_current_xact_id(), t.institution_id, 16384 + (t.customer_key & 4095)::integer from touched t
+        where t.customer_key is not null;
+      when 'revocation' then
+        -- The last bits: the first ones of some kinds of UUID are a time.
+        insert into public.changes
+        select distinct pg_current_xact_id(), t.institution_id,
+               20480 + ((get_byte(uuid_send(t.revoked_id), 14) & 15) << 8) + get_byte(uuid_send(t.revoked_id), 15)
+        from touched t;
+    end case;
+  end loop;
+  return null;
+end
+$function$;
+revoke execute on function note_changes() from public;
+
+CREATE OR REPLACE FUNCTION note_changes_of(described regclass, VARIADIC kinds text[])
+ RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
-  most constant integer := 10000;
-  each record;
-  own record;
-  present timestamptz;
-  first_running xid8 := pg_snapshot_xmin(pg_current_snapshot());
+  arguments text := (select string_agg(quote_literal(kind), ', ') from unnest(kinds) kind);
+  part record;
 begin
-  institutions := 0;
-  pending := 0;
-  due := 0;
-  overdue := 0;
-  oldest_due_seconds := 0;
-  stopped := 0;
-  reviews := 0;
-  oldest_review_seconds := 0;
-  feed_lag_seconds := 0;
-  reconcile_findings := 0;
-  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i loop
-    perform set_config('sharedraft.institution', each.id::text, true);
-    institutions := institutions + 1;
-    present := at + make_interval(secs => each.ahead);
-
-    pending := pending + (
-      select count(*) from (select from public.pending_transfers p where p.institution_id = each.id limit most) s);
-
-    select count(*) filter (where not d.is_stopped) as due,
-           count(*) filter (where not d.is_stopped and d.due_at < present - interval '1 minute') as overdue,
-           count(*) filter (where d.is_stopped) as stopped,
-           min(d.due_at) filter (where not d.is_stopped) as oldest
-    into own
-    from (
-      select p.due_at,
-             p.when_due = 'POST' and exists (
-               select from public.transfers t
-               join public.users u on u.institution_id = each.id and u.user_key = t.user_key
-               where t.institution_id = each.id and t.transfer_key = p.transfer_key
-                 and (u.locked_by_operator or not u.active)) as is_stopped
-      from public.pending_transfers p
-      where p.institution_id = each.id and p.due_at <= present
-      order by p.due_at limit most) d;
-    due := due + own.due;
-    overdue := overdue + own.overdue;
-    stopped := stopped + own.stopped;
-    oldest_due_seconds := greatest(oldest_due_seconds, extract(epoch from present - own.oldest));
-
-    select count(*) as reviews, min(t.created_at) as oldest
-    into own
-    from (
-      select p.transfer_key from public.pending_transfers p
-      where p.institution_id = each.id and p.held_for = 'REVIEW' limit most) r
-    join public.transfers t on t.institution_id = each.id and t.transfer_key = r.transfer_key;
-    reviews := reviews + own.reviews;
-    oldest_review_seconds := greatest(oldest_review_seconds, extract(epoch from present - own.oldest));
-
-    -- The feed returns events below the first running transaction (ADR 15).
-    select min(o.recorded_at) as oldest
-    into own
-    from (
-      select e.recorded_at from public.outbox e
-      where e.institution_id = each.id
-        and (e.epoch, e.xid) >= ((select coalesce(max(n.epoch), 0) from public.event_epochs n
-                                  where n.institution_id = each.id), first_running)
-      order by e.epoch, e.xid, e.event_key limit most) o;
-    feed_lag_seconds := greatest(feed_lag_seconds, extract(epoch from present - own.oldest));
-
-    select r.findings, r.finished_at into own
-    from public.reconcile_runs r where r.institution_id = each.id;
-    if found then
-      reconcile_findings := reconcile_findings + own.findings;
-      reconcile_age_seconds := greatest(reconcile_age_seconds, extract(epoch from at - own.finished_at));
-    end if;
+  for part in select * from (values
+    ('inserted', 'insert', 'referencing new table as touched'),
+    ('updated', 'update', 'referencing new table as touched'),
+    ('deleted', 'delete', 'referencing old table as touched'),
+    ('truncated', 'truncate', '')) as p (name, event, rows)
+  loop
+    execute format('create trigger %I after %s on %s %s for each statement execute function note_changes(%s)',
+                   'note_' || part.name, part.event, described, part.rows, arguments);
   end loop;
-  signing_key_age_seconds := (
-    select extract(epoch from at - k.signs_from) from public.signing_keys k
-    where k.signs_from <= at order by k.generation desc limit 1);
 end
 $function$;
-revoke execute on function operational_figures(timestamp with time zone) from public;
-grant execute on function operational_figures(timestamp with time zone) to sharedraft_service;
+revoke execute on function note_changes_of(regclass,text[]) from public;
 
 CREATE OR REPLACE FUNCTION raise_token_epoch()
  RETURNS trigger
@@ -2826,25 +2625,84 @@ alter table proposals add constraint proposals_two_persons CHECK (NOT share_a_pe
 -- Triggers: institutions
 
 CREATE TRIGGER institutions_clock_moved BEFORE UPDATE OF clock_ahead_seconds ON institutions FOR EACH ROW EXECUTE FUNCTION check_sandbox_clock();
+CREATE TRIGGER note_deleted AFTER DELETE ON institutions REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_inserted AFTER INSERT ON institutions REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON institutions FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_updated AFTER UPDATE ON institutions REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: members
 
+CREATE TRIGGER note_deleted AFTER DELETE ON persons REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('person');
+CREATE TRIGGER note_inserted AFTER INSERT ON persons REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('person');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON persons FOR EACH STATEMENT EXECUTE FUNCTION note_changes('person');
+CREATE TRIGGER note_updated AFTER UPDATE ON persons REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('person');
+
+CREATE TRIGGER note_deleted AFTER DELETE ON customers REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('customer');
+CREATE TRIGGER note_inserted AFTER INSERT ON customers REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('customer');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON customers FOR EACH STATEMENT EXECUTE FUNCTION note_changes('customer');
+CREATE TRIGGER note_updated AFTER UPDATE ON customers REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('customer');
+
+CREATE TRIGGER note_deleted AFTER DELETE ON customer_persons REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('customer', 'person');
+CREATE TRIGGER note_inserted AFTER INSERT ON customer_persons REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('customer', 'person');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON customer_persons FOR EACH STATEMENT EXECUTE FUNCTION note_changes('customer', 'person');
+CREATE TRIGGER note_updated AFTER UPDATE ON customer_persons REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('customer', 'person');
+
+CREATE TRIGGER note_deleted AFTER DELETE ON users REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
+CREATE TRIGGER note_inserted AFTER INSERT ON users REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
+CREATE TRIGGER note_updated AFTER UPDATE ON users REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
 CREATE TRIGGER users_email_verified AFTER INSERT OR UPDATE OF verified_email, email_verified_by ON users FOR EACH ROW WHEN (new.verified_email IS NOT NULL) EXECUTE FUNCTION check_verified_email();
 CREATE TRIGGER users_expired_password BEFORE UPDATE OF failed_logins ON users FOR EACH ROW WHEN (old.failed_logins = 100 AND new.failed_logins < 100 AND NOT new.password_hash IS DISTINCT FROM old.password_hash) EXECUTE FUNCTION refuse_failed_login_reset();
 CREATE TRIGGER users_provider_tokens BEFORE UPDATE OF active, locked_by_operator, tokens_ended_at ON users FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.locked_by_operator IS DISTINCT FROM new.locked_by_operator OR old.tokens_ended_at IS DISTINCT FROM new.tokens_ended_at) EXECUTE FUNCTION end_provider_tokens();
 CREATE TRIGGER users_revoke_tokens BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION raise_token_epoch();
 CREATE TRIGGER users_token_epoch BEFORE UPDATE OF token_epoch ON users FOR EACH ROW WHEN (new.token_epoch < old.token_epoch) EXECUTE FUNCTION refuse_lower_token_epoch();
 
+CREATE TRIGGER note_deleted AFTER DELETE ON user_phones REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
+CREATE TRIGGER note_inserted AFTER INSERT ON user_phones REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON user_phones FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
+CREATE TRIGGER note_updated AFTER UPDATE ON user_phones REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: auth
 
 CREATE TRIGGER clients_revoke_tokens BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION raise_token_epoch();
+CREATE TRIGGER note_deleted AFTER DELETE ON clients REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_inserted AFTER INSERT ON clients REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON clients FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_updated AFTER UPDATE ON clients REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 
 CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
 CREATE TRIGGER identity_providers_tokens BEFORE UPDATE OF active, resource_tokens, tokens_ended_at ON identity_providers FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.resource_tokens IS DISTINCT FROM new.resource_tokens OR old.tokens_ended_at IS DISTINCT FROM new.tokens_ended_at) EXECUTE FUNCTION end_provider_tokens();
+CREATE TRIGGER note_deleted AFTER DELETE ON identity_providers REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_inserted AFTER INSERT ON identity_providers REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON identity_providers FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_updated AFTER UPDATE ON identity_providers REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 
 CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
+
+CREATE TRIGGER note_deleted AFTER DELETE ON revocations REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('revocation');
+CREATE TRIGGER note_inserted AFTER INSERT ON revocations REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('revocation');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON revocations FOR EACH STATEMENT EXECUTE FUNCTION note_changes('revocation');
+CREATE TRIGGER note_updated AFTER UPDATE ON revocations REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('revocation');
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: accounts
+
+CREATE TRIGGER note_deleted AFTER DELETE ON accounts REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account', 'customer');
+CREATE TRIGGER note_inserted AFTER INSERT ON accounts REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account', 'customer');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON accounts FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account', 'customer');
+CREATE TRIGGER note_updated AFTER UPDATE ON accounts REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account', 'customer');
+
+CREATE TRIGGER note_deleted AFTER DELETE ON holders REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account', 'person');
+CREATE TRIGGER note_inserted AFTER INSERT ON holders REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account', 'person');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON holders FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account', 'person');
+CREATE TRIGGER note_updated AFTER UPDATE ON holders REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account', 'person');
+
+CREATE TRIGGER note_deleted AFTER DELETE ON loans REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account');
+CREATE TRIGGER note_inserted AFTER INSERT ON loans REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON loans FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account');
+CREATE TRIGGER note_updated AFTER UPDATE ON loans REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account');
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: ledger
@@ -2865,14 +2723,13 @@ CREATE CONSTRAINT TRIGGER control_totals_are_zero AFTER INSERT ON control_totals
 CREATE TRIGGER transfers_classified BEFORE INSERT OR UPDATE ON transfers FOR EACH ROW WHEN (new.list_class IS DISTINCT FROM list_class_of(new.status, new.transfer_type)) EXECUTE FUNCTION set_list_class();
 ALTER TABLE transfers ENABLE ALWAYS TRIGGER transfers_classified;
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
-CREATE TRIGGER transfers_instructed AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfers_instructed();
 CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
 CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
 CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfer_id_reserved();
 CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_transfer_exists();
 
-CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.held_for IS DISTINCT FROM old.held_for OR new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_pending_terms();
+CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_pending_terms();
 CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EACH ROW EXECUTE FUNCTION check_pending_transfer_removed();
 CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending_transfers();
 
@@ -2903,6 +2760,11 @@ CREATE TRIGGER proposals_confirmed BEFORE UPDATE ON proposals FOR EACH ROW EXECU
 
 CREATE TRIGGER outbox_secret_deleted BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION check_event_secret_deleted();
 
+CREATE TRIGGER note_deleted AFTER DELETE ON event_epochs REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_inserted AFTER INSERT ON event_epochs REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON event_epochs FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_updated AFTER UPDATE ON event_epochs REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+
 CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR EACH ROW WHEN (new.operator_as IS NOT NULL) EXECUTE FUNCTION check_typed_operator();
 
 -- ---------------------------------------------------------------------------------------------------------
@@ -2922,13 +2784,6 @@ CREATE TRIGGER core_transactions_written AFTER INSERT ON core_transactions REFER
 
 CREATE TRIGGER core_authorizations_begun AFTER INSERT ON core_authorizations REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION count_core_authorizations();
 CREATE TRIGGER core_authorizations_changed AFTER UPDATE ON core_authorizations REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION count_changed_core_authorizations();
-
--- ---------------------------------------------------------------------------------------------------------
--- Triggers: core instructions
-
-CREATE TRIGGER core_instructions_final BEFORE UPDATE ON core_instructions FOR EACH ROW EXECUTE FUNCTION check_instruction_change();
-CREATE CONSTRAINT TRIGGER core_instructions_followed AFTER UPDATE ON core_instructions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state <> old.state) EXECUTE FUNCTION check_instruction();
-CREATE CONSTRAINT TRIGGER core_instructions_issued AFTER INSERT ON core_instructions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_instruction();
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
@@ -3125,18 +2980,6 @@ alter table core_authorizations enable row level security, force row level secur
 create policy institution on core_authorizations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on core_authorizations for select to sharedraft_backup using (true);
 
-alter table reconcile_runs enable row level security, force row level security;
-create policy institution on reconcile_runs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on reconcile_runs for select to sharedraft_backup using (true);
-
-alter table core_instructions enable row level security, force row level security;
-create policy institution on core_instructions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on core_instructions for select to sharedraft_backup using (true);
-
-alter table core_connections enable row level security, force row level security;
-create policy institution on core_connections using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on core_connections for select to sharedraft_backup using (true);
-
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -3181,7 +3024,7 @@ grant insert, select on entries to sharedraft_service;
 grant insert, select on loan_payments to sharedraft_service;
 grant insert, select, update (status, failure_code, failure_detail, operator, settled_at) on transfers to sharedraft_service;
 grant insert, select on idempotency_keys to sharedraft_service;
-grant delete, insert, select, update (held_for, due_at, when_due) on pending_transfers to sharedraft_service;
+grant delete, insert, select, update (due_at, when_due) on pending_transfers to sharedraft_service;
 grant insert, select on transfer_approvals to sharedraft_service;
 grant delete, insert, select on transfer_id_prefixes to sharedraft_service;
 grant delete, insert, select, update on transfer_policies to sharedraft_service;
@@ -3206,6 +3049,3 @@ grant delete, insert, select on staged_holders to sharedraft_service;
 grant insert, select on event_marks to sharedraft_service;
 grant insert, select on core_transactions to sharedraft_service;
 grant insert, select, update (posting_key, held, authorized_amount, description, merchant, category, changed_at, expires_at, ended) on core_authorizations to sharedraft_service;
-grant insert, select, update (started_at, finished_at, findings) on reconcile_runs to sharedraft_service;
-grant insert, select, update (state, delivered_at, leased_by, lease_until, file_number, decided_at, core_reference, refusal_code, refusal_reason, decided_by, decided_operator, decided_request) on core_instructions to sharedraft_service;
-grant insert, select, update (heard_at, heard_client) on core_connections to sharedraft_service;

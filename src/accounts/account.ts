@@ -18,6 +18,8 @@ export interface Account {
 /** The part of an account that reading its history needs. */
 export interface FoundAccount {
   readonly accountKey: bigint;
+  /** Number of its newest entry. */
+  readonly seq: bigint;
   readonly category: Category;
   readonly currency: string;
   readonly creditLimit: bigint;

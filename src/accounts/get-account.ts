@@ -1,9 +1,10 @@
 import type { Actor } from '../institutions/index.ts';
+import { Basis } from '../memory/index.ts';
 import { Problem } from '../shared/problem.ts';
 import { isPublicId } from '../shared/public-id.ts';
 import type { Database } from '../storage/index.ts';
 import type { Account } from './account.ts';
-import { heldAccounts, institutionsAccounts } from './queries.ts';
+import { heldAccounts, institutionsAccounts, noteAccount } from './queries.ts';
 
 /**
  * Returns one account: to a member if its holder record names them, to a client if it belongs to the client's institution.
@@ -11,8 +12,13 @@ import { heldAccounts, institutionsAccounts } from './queries.ts';
  * Throws Problem `not_found` for an account that does not exist and, with the same words, for one that the caller may not
  * see.
  */
-export async function getAccount(database: Database, actor: Actor, accountId: string): Promise<Account> {
-  const account = isPublicId(accountId)
+export async function getAccount(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  basis = Basis.none(actor.institutionId),
+): Promise<Account> {
+  const found = isPublicId(accountId)
     ? actor.kind === 'member'
       ? await database.readBatched(actor.institutionId, heldAccounts, {
           accountId,
@@ -20,6 +26,6 @@ export async function getAccount(database: Database, actor: Actor, accountId: st
         })
       : await database.readBatched(actor.institutionId, institutionsAccounts, accountId)
     : undefined;
-  if (account === undefined) throw new Problem('not_found', 'There is no such account.');
-  return account;
+  if (found === undefined) throw new Problem('not_found', 'There is no such account.');
+  return noteAccount(basis, found);
 }

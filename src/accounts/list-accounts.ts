@@ -1,9 +1,15 @@
 import type { Actor } from '../institutions/index.ts';
+import { Basis } from '../memory/index.ts';
 import { Problem } from '../shared/problem.ts';
 import { isPublicId } from '../shared/public-id.ts';
 import type { Database } from '../storage/index.ts';
 import type { Account } from './account.ts';
-import { selectCustomerAccounts, selectHeldAccounts, selectHeldCustomerAccounts } from './queries.ts';
+import {
+  noteAccount,
+  selectCustomerAccounts,
+  selectHeldAccounts,
+  selectHeldCustomerAccounts,
+} from './queries.ts';
 
 /**
  * Returns a member's accounts by id: all whose holder record names the member, in any membership. With a `customerId`,
@@ -15,13 +21,17 @@ export async function listAccounts(
   database: Database,
   actor: Actor,
   customerId?: string,
+  basis = Basis.none(actor.institutionId),
 ): Promise<Account[]> {
-  if (customerId !== undefined) return listCustomerAccounts(database, actor, customerId);
+  if (customerId !== undefined) return listCustomerAccounts(database, actor, customerId, basis);
   if (actor.kind === 'client') {
     const detail = 'A client token must name the customer whose accounts it wants.';
     throw new Problem('invalid_request', detail, { errors: [{ pointer: 'customerId', detail }] });
   }
-  return database.read(actor.institutionId, (db) => selectHeldAccounts(db, actor.personKey));
+  const { institutionId, personKey } = actor;
+  basis.add('person', personKey);
+  const accounts = await database.read(institutionId, (db) => selectHeldAccounts(db, personKey));
+  return accounts.map((account) => noteAccount(basis, account));
 }
 
 /**
@@ -35,14 +45,17 @@ export async function listCustomerAccounts(
   database: Database,
   actor: Actor,
   customerId: string,
+  basis = Basis.none(actor.institutionId),
 ): Promise<Account[]> {
-  const accounts = isPublicId(customerId)
+  if (actor.kind === 'member') basis.add('person', actor.personKey);
+  const found = isPublicId(customerId)
     ? await database.read(actor.institutionId, (db) =>
         actor.kind === 'member'
           ? selectHeldCustomerAccounts(db, actor.personKey, customerId)
           : selectCustomerAccounts(db, customerId),
       )
     : undefined;
-  if (accounts === undefined) throw new Problem('not_found', 'There is no such customer.');
-  return accounts;
+  if (found === undefined) throw new Problem('not_found', 'There is no such customer.');
+  basis.add('customer', found.customerKey);
+  return found.accounts.map((account) => noteAccount(basis, account));
 }

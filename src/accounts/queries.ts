@@ -1,3 +1,4 @@
+import type { Basis } from '../memory/index.ts';
 import {
   type BatchRead,
   byPlace,
@@ -15,7 +16,7 @@ import type { Category } from './account-types.ts';
  * one is visible in the statement.
  */
 const columns = `
-  a.account_id, a.account_number, a.di_account_type,
+  a.account_key, b.seq, a.account_id, a.account_number, a.di_account_type,
   a.description, a.category, a.currency, a.closed, a.delinquent, a.credit_limit,
   b.posted, b.debits_pending,
   coalesce(l.accrued_interest, 0) as accrued_interest, coalesce(l.fees_due, 0) as fees_due`;
@@ -24,6 +25,8 @@ const withFigures = `
   left join loans l on l.institution_id = a.institution_id and l.account_key = a.account_key`;
 
 interface AccountRow {
+  readonly accountKey: bigint;
+  readonly seq: bigint;
   readonly accountId: string;
   readonly accountNumber: string;
   readonly diAccountType: string;
@@ -39,10 +42,25 @@ interface AccountRow {
   readonly feesDue: bigint;
 }
 
-function toAccount(row: AccountRow): Account {
+/** An account with the keys that its answer stands on. */
+export interface ReadAccount {
+  readonly accountKey: bigint;
+  readonly seq: bigint;
+  readonly account: Account;
+}
+
+/** The account, its holders and its loan change together; its balance has a number of its own. */
+export function noteAccount(basis: Basis, { accountKey, seq, account }: ReadAccount): Account {
+  basis.add('account', accountKey);
+  basis.addBalance(accountKey, seq);
+  return account;
+}
+
+function toAccount(row: AccountRow): ReadAccount {
   const { accountId, accountNumber, diAccountType, description, category, currency, closed, delinquent } =
     row;
-  return {
+  const { accountKey, seq } = row;
+  const account = {
     accountId,
     accountNumber,
     diAccountType,
@@ -54,6 +72,7 @@ function toAccount(row: AccountRow): Account {
     closed,
     delinquent,
   };
+  return { accountKey, seq, account };
 }
 
 /** The `any` makes the plan use keys even if the table was empty when it was planned. */
@@ -68,7 +87,7 @@ const selectAccountsStatement = sql(
 );
 
 /** Any account of the institution, by its id. */
-export const institutionsAccounts: BatchRead<string, Account> = {
+export const institutionsAccounts: BatchRead<string, ReadAccount> = {
   nameOf: (accountId) => accountId,
   run: async (db, accountIds) => {
     const values = [db.institutionId, accountIds];
@@ -91,7 +110,7 @@ const selectHeldAccountStatement = sql(
 );
 
 /** An account whose holder record names the person. */
-export const heldAccounts: BatchRead<AskedOfHolder, Account> = {
+export const heldAccounts: BatchRead<AskedOfHolder, ReadAccount> = {
   nameOf: ({ accountId, personKey }) => `${personKey}/${accountId}`,
   run: async (db, asked) => {
     const values = [
@@ -105,8 +124,9 @@ export const heldAccounts: BatchRead<AskedOfHolder, Account> = {
 
 const selectAccountKeyStatement = sql(
   'accounts_select_key',
-  `select a.account_key, a.category, a.currency, a.credit_limit
+  `select a.account_key, a.category, a.currency, a.credit_limit, b.seq
    from accounts a
+   join balances b on b.institution_id = a.institution_id and b.account_key = a.account_key
    where a.institution_id = $1 and a.account_id = $3 and a.category <> 'INTERNAL'
      and ($2::bigint is null or exists (
        select from holders h
@@ -132,22 +152,29 @@ const selectHeldAccountsStatement = sql(
    order by a.account_id`,
 );
 
-export async function selectHeldAccounts(db: Queryable, personKey: bigint): Promise<Account[]> {
+export async function selectHeldAccounts(db: Queryable, personKey: bigint): Promise<ReadAccount[]> {
   const { rows } = await db.query<AccountRow>(selectHeldAccountsStatement, [db.institutionId, personKey]);
   return rows.map(toAccount);
 }
 
 /** A membership without accounts gives one row without an account; a missing membership gives no row. */
-type CustomerAccountRow = AccountRow | { readonly accountId: null };
+type CustomerAccountRow = (AccountRow | { readonly accountId: null }) & { readonly customerKey: bigint };
 
-function toCustomerAccounts(rows: readonly CustomerAccountRow[]): Account[] | undefined {
-  if (rows.length === 0) return undefined;
-  return rows.filter((row): row is AccountRow => row.accountId !== null).map(toAccount);
+interface CustomerAccounts {
+  readonly customerKey: bigint;
+  readonly accounts: readonly ReadAccount[];
+}
+
+function toCustomerAccounts(rows: readonly CustomerAccountRow[]): CustomerAccounts | undefined {
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const accounts = rows.filter((row): row is AccountRow & CustomerAccountRow => row.accountId !== null);
+  return { customerKey: first.customerKey, accounts: accounts.map(toAccount) };
 }
 
 const selectCustomerAccountsStatement = sql(
   'accounts_select_of_customer',
-  `select ${columns}
+  `select c.customer_key, ${columns}
    from customers c
    left join (accounts a ${withFigures})
           on a.institution_id = c.institution_id and a.customer_key = c.customer_key
@@ -160,7 +187,7 @@ const selectCustomerAccountsStatement = sql(
 export async function selectCustomerAccounts(
   db: Queryable,
   customerId: string,
-): Promise<Account[] | undefined> {
+): Promise<CustomerAccounts | undefined> {
   const values = [db.institutionId, customerId];
   const { rows } = await db.query<CustomerAccountRow>(selectCustomerAccountsStatement, values);
   return toCustomerAccounts(rows);
@@ -168,7 +195,7 @@ export async function selectCustomerAccounts(
 
 const selectHeldCustomerAccountsStatement = sql(
   'accounts_select_held_of_customer',
-  `select ${columns}
+  `select c.customer_key, ${columns}
    from customers c
    join customer_persons cp on cp.institution_id = c.institution_id and cp.customer_key = c.customer_key
                            and cp.person_key = $2
@@ -186,7 +213,7 @@ export async function selectHeldCustomerAccounts(
   db: Queryable,
   personKey: bigint,
   customerId: string,
-): Promise<Account[] | undefined> {
+): Promise<CustomerAccounts | undefined> {
   const values = [db.institutionId, personKey, customerId];
   const { rows } = await db.query<CustomerAccountRow>(selectHeldCustomerAccountsStatement, values);
   return toCustomerAccounts(rows);

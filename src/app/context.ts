@@ -12,7 +12,6 @@ import {
   tooManyLogins,
   Vault,
 } from '../auth/index.ts';
-import { ConnectionStates, CoreWatch } from '../core-connection/index.ts';
 import {
   borrowEmbeddedPostgres,
   type EmbeddedPostgres,
@@ -29,6 +28,7 @@ import {
 } from '../events/index.ts';
 import { type BusinessTime, listInstitutions, SandboxClocks } from '../institutions/index.ts';
 import { PostingKeys } from '../ledger/index.ts';
+import { ChangeWatch, ValidatedMemory } from '../memory/index.ts';
 import { FairQueue } from '../shared/fair-queue.ts';
 import {
   type Clock,
@@ -106,14 +106,10 @@ export async function openAppContext(
   const onConnect = async (db: Directory) => {
     if (await beginEpochsOfTimeline(db, clock())) log('event_epoch_began');
   };
-  const database = new Database({
-    connection,
-    commits,
-    onConnect,
-    maxConnections: config.databaseConnections,
-    settings: sessionSettings,
-    onIdleError: (error) => log('database_connection_lost', { error }),
-  });
+  const onIdleError = (error: Error) => log('database_connection_lost', { error });
+  const shared = { connection, commits, onConnect, settings: sessionSettings, onIdleError };
+  const database = new Database({ ...shared, maxConnections: config.databaseConnections });
+  const changes = new Database({ ...shared, maxConnections: 1 });
   try {
     await refuseUnfitLogin(database, config.allowServingAsDatabaseOwner);
     await refuseOtherSettings(database);
@@ -134,7 +130,13 @@ export async function openAppContext(
       clock,
       onError: (error) => log('audit_not_written', { error }),
     });
-    const providers = new Providers(database);
+    const watch = new ChangeWatch(changes);
+    const memory = new ValidatedMemory({
+      ask: (known) => watch.ask(known),
+      clock,
+      maxBytes: config.memoryMegabytes * 1_000_000,
+    });
+    const providers = new Providers(database, memory);
     const keys = new SigningKeys(database, vault, clock, { rotationDays: config.signingKeyDays });
     return {
       connection,
@@ -150,6 +152,7 @@ export async function openAppContext(
       auth: {
         database,
         clock,
+        memory,
         businessTime,
         vault,
         keys,
@@ -157,7 +160,7 @@ export async function openAppContext(
         issuer: config.publicUrl,
         tokens: new AccessTokens({ keys, clock, issuer: config.publicUrl }),
         providers,
-        resourceTokens: new ResourceTokens(providers, clock),
+        resourceTokens: new ResourceTokens(providers, clock, memory),
         passwords: new PasswordHasher(config.hashingThreads),
         audit,
         // One more than are hashed: it is looked up meanwhile. One client alone has room for a storm of 500.
@@ -172,7 +175,9 @@ export async function openAppContext(
         },
       },
       close: async () => {
+        memory.close();
         await audit.close();
+        await changes.close();
         await database.close();
         await postgres?.stop();
       },
@@ -185,45 +190,36 @@ export async function openAppContext(
   }
 }
 
-/** The parts that know the cores: who waits for them, and how they are doing. */
-export interface CoreParts {
-  readonly watch: CoreWatch;
-  readonly states: ConnectionStates;
-}
-
-export function coreConnection(
-  { database, clock, businessTime }: AppContext,
-  { coreLateSeconds, coreAwaySeconds }: Config,
-): CoreParts {
-  const patience = { lateMillis: coreLateSeconds * 1000, awayMillis: coreAwaySeconds * 1000 };
-  return {
-    watch: new CoreWatch(database, clock),
-    states: new ConnectionStates({ database, clock, businessTime, patience }),
-  };
-}
-
-export interface OpenDesk {
-  readonly desk: TransferDesk;
-  /** The connections of its lanes. */
-  readonly ledger: Database;
-  close(): Promise<void>;
-}
-
 /**
  * Opens the desk that settles transfers, with connections for its batches only. Their settings keep plans good on tables that
  * were analyzed while empty.
  */
 export function openDesk(
-  context: Pick<AppContext, 'onConnect' | 'database' | 'commits' | 'postingKeys' | 'auth'> &
-    Pick<AppContext, 'connection' | 'sessionSettings' | 'clock' | 'businessTime'>,
   {
-    log = () => {},
-    debug,
-    core,
-  }: { readonly log?: Log; readonly debug?: Log | undefined; readonly core?: CoreParts } = {},
-): OpenDesk {
-  const { connection, sessionSettings, database, commits, onConnect } = context;
-  const { clock, businessTime, postingKeys, auth } = context;
+    connection,
+    sessionSettings,
+    database,
+    commits,
+    onConnect,
+    clock,
+    businessTime,
+    postingKeys,
+  }: Pick<
+    AppContext,
+    | 'connection'
+    | 'sessionSettings'
+    | 'database'
+    | 'commits'
+    | 'onConnect'
+    | 'clock'
+    | 'businessTime'
+    | 'postingKeys'
+  >,
+  { log = () => {}, debug }: { readonly log?: Log; readonly debug?: Log | undefined } = {},
+): {
+  readonly desk: TransferDesk;
+  close(): Promise<void>;
+} {
   const ledger = new Database({
     connection,
     maxConnections: transferLanes,
@@ -237,15 +233,11 @@ export function openDesk(
     businessTime,
     postingKeys,
     settings: rememberSettings(database),
-    inactiveTokens: (tx, tokens) => inactiveTokens(auth, tx, tokens),
+    inactiveTokens,
     onAhead: logAhead(log),
-    ...(core && {
-      isCoreAway: (institutionId) => core.states.isAway(institutionId),
-      onCommitted: core.watch.committed,
-    }),
   };
   const desk = openTransferDesk(ledger, deps, debug && ((report) => debug('batch', report)));
-  return { desk, ledger, close: () => ledger.close() };
+  return { desk, close: () => ledger.close() };
 }
 
 /** Migrates and closes, for an owner that does not serve. DatabaseStartError. */

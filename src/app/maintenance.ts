@@ -2,6 +2,7 @@ import { runAuthMaintenance } from '../auth/index.ts';
 import { expireAudit, markEventNumbers, wholeService, wipeExpiredSecrets } from '../events/index.ts';
 import { listInstitutions } from '../institutions/index.ts';
 import { forgetRegistrationTries } from '../members/index.ts';
+import { deleteOldChanges } from '../memory/index.ts';
 import type { InstitutionId } from '../storage/index.ts';
 import { expireLimitCounters } from '../transfers/index.ts';
 import type { AppContext } from './context.ts';
@@ -32,6 +33,7 @@ export async function runMaintenance(
     database.write(institutionId, (db) => expireAudit(db, keptFrom));
   await attempt(undefined, 'signing_keys', () => auth.keys.maintain());
   await attempt(undefined, 'audit', () => trim(wholeService));
+  await attempt(undefined, 'changes', () => database.directory((db) => deleteOldChanges(db, clock())));
   for (const { institutionId, code } of await database.directory(listInstitutions)) {
     await attempt(code, 'tokens', () => runAuthMaintenance(auth, institutionId));
     await attempt(code, 'secrets', () =>

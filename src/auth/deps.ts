@@ -1,5 +1,6 @@
 import type { AuditTrail } from '../events/index.ts';
 import type { BusinessTime } from '../institutions/index.ts';
+import type { ValidatedMemory } from '../memory/index.ts';
 import type { FairQueue } from '../shared/fair-queue.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import type { ClientDirectory } from './clients/client-directory.ts';
@@ -15,6 +16,7 @@ import type { AccessTokens } from './tokens/access-tokens.ts';
 export interface AuthDeps {
   readonly database: Database;
   readonly clock: Clock;
+  readonly memory: ValidatedMemory;
   /** For codes and locks. Tokens, keys and the audit use the clock. */
   readonly businessTime: BusinessTime;
   readonly vault: Vault;

@@ -17,6 +17,7 @@ export {
   IdPrefixTakenError,
   type ListedClient,
   type RegistrationRefusals,
+  registrationRefusals,
 } from './clients/client-queries.ts';
 export {
   addClientKey,
@@ -30,8 +31,26 @@ export {
   retireSecrets,
   rotateSecret,
 } from './clients/clients.ts';
+export {
+  activateMember,
+  type DepositOpening,
+  issueActivation,
+  reissueActivation,
+} from './credentials/activation.ts';
+export {
+  acknowledgeActivationCode,
+  getActivationCode,
+  type HandedOverCode,
+} from './credentials/activation-handover.ts';
 export { changePassword } from './credentials/change-password.ts';
 export { createLogin, setPassword, setStanding } from './credentials/credentials.ts';
+export {
+  acknowledgeEmailCode,
+  confirmEmail,
+  getEmailCode,
+  issueEmailCode,
+  reissueEmailCode,
+} from './credentials/email-codes.ts';
 export { PasswordHasher } from './credentials/passwords.ts';
 export { refusalFor } from './credentials/registration-refusals.ts';
 export type { AuthDeps } from './deps.ts';
@@ -39,19 +58,6 @@ export { InvalidPublicKeyError, type PublicJwk } from './keys/public-keys.ts';
 export { jwksMaxAgeSeconds, type Rotation, SigningKeys } from './keys/signing-keys.ts';
 export { DecryptionError, Vault } from './keys/vault.ts';
 export { runAuthMaintenance } from './maintenance.ts';
-export {
-  activateMember,
-  activationCode,
-  type DepositOpening,
-  issueActivation,
-  reissueActivation,
-} from './one-time-codes/activation.ts';
-export {
-  acknowledgeCode,
-  type HandedOverCode,
-  handOverCode,
-} from './one-time-codes/code-handover.ts';
-export { confirmEmail, emailCode, issueEmailCode, reissueEmailCode } from './one-time-codes/email-codes.ts';
 export { readCertificates, readJwks } from './providers/keys.ts';
 export {
   type Provider,
@@ -68,11 +74,12 @@ export { SprayBrake } from './sign-in/spray-brake.ts';
 export { tooManyLogins } from './sign-in/too-many-logins.ts';
 export { AccessTokens } from './tokens/access-tokens.ts';
 export { inactiveTokens } from './tokens/active-token.ts';
-export { type Caller, type Identified, identify } from './tokens/identify.ts';
+export { type Identified, identify } from './tokens/identify.ts';
 export { type Introspection, introspectToken } from './tokens/introspect-token.ts';
 export { issueToken, type TokenResponse } from './tokens/issue-token.ts';
 export { type AuthorizationServerMetadata, authorizationServerMetadata } from './tokens/metadata.ts';
 export { OAuthError } from './tokens/oauth-error.ts';
+export type { Caller } from './tokens/remembered-caller.ts';
 export { revokeToken } from './tokens/revoke-token.ts';
 export { memberScopes, parseScope, type Scope, scopes } from './tokens/scopes.ts';
 export type { RawTokenRequest } from './tokens/token-request.ts';

@@ -10,6 +10,5 @@ export {
   listTransactions,
   type Transaction,
   type TransactionFilter,
-  type TransactionSearch,
   transactionTypes,
 } from './list-transactions.ts';

@@ -2,6 +2,7 @@ import type * as Type from 'typebox/type';
 import type { Scope } from '../auth/index.ts';
 import type { Origin } from '../events/index.ts';
 import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
+import type { Basis } from '../memory/index.ts';
 import type { Problem, ProblemCode } from '../shared/problem.ts';
 import type { Rate } from './limits/rate-limit.ts';
 import type { Services } from './services.ts';
@@ -26,8 +27,10 @@ type Examples = Readonly<Record<string, Example>>;
 /** The input of an operation, parsed and validated. */
 export interface Input<Params, Query, Body, Token extends TokenKind> {
   readonly actor: ActorOf[Token];
-  /** Reads once whether the caller's token is active. Throws Problem `invalid_token`. */
+  /** Of an operation that verifies itself: reads once whether the token is active. Throws Problem `invalid_token`. */
   verifyCaller(): Promise<unknown>;
+  /** Collects the things that the answer stands on, for an operation that `remembers`. */
+  readonly basis: Basis;
   /** Transaction id and address of the request, for the audit. */
   readonly origin: Origin;
   /** The requested URL as callers see it, without the query. */
@@ -55,22 +58,13 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
   whileLeft<Result>(rate: Rate, act: () => Promise<Result>): Promise<Result>;
   /** Counts, and never refuses. */
   note(rate: Rate): void;
-  /**
-   * Gives back the request's places among those in flight, so that it can wait for long. Aborted when the caller has left, or at
-   * once if too many requests wait.
-   */
-  stepAside(): AbortSignal;
   readonly log: { warn(facts: object, message: string): void };
   /** A request header; the values of a repeated one are joined by a comma. */
   header(name: string): string | undefined;
 }
 
 /** A document, or an expected outcome as a problem. Faults are thrown. */
-export type OperationResponse = {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The transfer that the response shows, for the log. */
-  readonly transferId?: string;
-} & (
+export type OperationResponse = { readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly status: number; readonly body: unknown }
   /** Texts that are sent as the caller reads them. */
   | { readonly status: number; readonly stream: AsyncIterable<string> }
@@ -140,11 +134,10 @@ interface Description<
   readonly problemHeaders?: Readonly<Record<number, NonNullable<ResponseDescription['headers']>>>;
   /** Counted per client, or per user of a member token, and shown in `RateLimit`. */
   readonly rate?: Rate;
-  /**
-   * When the token of a cached caller is verified: `first`, before `handle`; `beside` it, and before the response, for
-   * reads; or by the handler itself, in the transaction that acts for the caller. Default: `beside` for a GET, else `first`.
-   */
-  readonly verifies?: 'first' | 'beside' | 'itself';
+  /** The token of a remembered caller is verified by the handler, in the transaction that acts for the caller; else before it. */
+  readonly verifiesItself?: true;
+  /** A response 200 is remembered with its `ETag`, and returned while all that it stands on is unchanged (ADR 33). */
+  readonly remembers?: true;
   /** 400 and 401 follow RFC 6749 instead of RFC 9457. */
   readonly oauth?: true;
   handle(

@@ -10,7 +10,9 @@ import {
 } from 'fastify';
 import { stdTimeFunctions } from 'pino';
 import type { Caller, Identified } from '../auth/index.ts';
-import { type DatabaseFailure, databaseFailureOf, describeError } from '../shared/describe-error.ts';
+import type { Actor } from '../institutions/index.ts';
+import type { Basis } from '../memory/index.ts';
+import { describeError } from '../shared/describe-error.ts';
 import { Problem } from '../shared/problem.ts';
 import { authenticate, authorize, bearerChallenge } from './authenticate.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
@@ -28,6 +30,7 @@ import {
   problemResponse,
   toProblem,
 } from './problems.ts';
+import { rememberAnswer, sendAnswer } from './remembered-answer.ts';
 import { requireAcceptable } from './request/accept.ts';
 import { plainAddress } from './request/address.ts';
 import { type BodyFacts, bodyParsers, noBodyFacts } from './request/body-parsers.ts';
@@ -37,9 +40,10 @@ import { readLeniently } from './request/lenient-body.ts';
 import { closedQuery, readScalars } from './request/query-parameters.ts';
 import { traceparentOf, transactionIdOf } from './request/transaction-id.ts';
 import { refuseInvalid } from './request/validation.ts';
-import { RequestLog, watchRequests } from './request-log.ts';
+import { logResponses, RequestLog } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { Services } from './services.ts';
+import { callerVerifier } from './verify-caller.ts';
 
 export interface ServerOptions extends RateOptions {
   /** Base URL of the service as callers see it. */
@@ -62,19 +66,13 @@ export interface ServerOptions extends RateOptions {
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
-    /** Set for a cached caller whose token is verified beside the operation. An error waits for the verification. */
+    /** Set for a remembered caller whose token the operation verifies itself. An error waits for the verification. */
     unverified: Identified | null;
     /** The caller's address, before any trusted proxy. */
     callerAddress: string | null;
     bodyFacts: BodyFacts | null;
     /** For the log. */
     problemCode: string | null;
-    /** For the log: the transfer that the response shows. */
-    transferId: string | null;
-    /** For the log: the failed statement behind the response. */
-    failure: DatabaseFailure | null;
-    /** Runs a function in the context of the request, if somebody traces. */
-    resumeContext: ((work: () => void) => void) | null;
   }
   interface FastifyContextConfig {
     operation?: Operation;
@@ -94,9 +92,6 @@ export async function createServer(services: Services, options: ServerOptions): 
   app.decorateRequest('callerAddress', null);
   app.decorateRequest('bodyFacts', null);
   app.decorateRequest('problemCode', null);
-  app.decorateRequest('transferId', null);
-  app.decorateRequest('failure', null);
-  app.decorateRequest('resumeContext', null);
   const addressOf = callerAddressReader(options.trustedProxies ?? []);
   // Hooks are plain functions: an async hook costs each request a promise and a turn of the queue.
   app.addHook('onRequest', (request, _reply, done) => {
@@ -104,7 +99,7 @@ export async function createServer(services: Services, options: ServerOptions): 
     request.callerAddress = addressOf(request.socket.remoteAddress, forwardedFor);
     done();
   });
-  watchRequests(app, ['trace', 'debug', 'info'].includes(options.logLevel));
+  if (['trace', 'debug', 'info'].includes(options.logLevel)) logResponses(app);
   addHeaders(app, headers, allowedOrigins);
   const admission = admissionOf(app, options.maxInFlight ?? 1_024);
   app.addHook('onRequest', ({ is404, raw }, _reply, done) => {
@@ -244,7 +239,7 @@ function registerOperation(
   },
 ): void {
   const responseType = Object.values(operation.responses).find(({ mediaType }) => mediaType)?.mediaType;
-  const verifies = operation.verifies ?? (operation.method === 'GET' ? 'beside' : 'first');
+  const { memory } = services;
   app.register(async (scope) => {
     for (const mediaType of operation.body?.mediaTypes ?? []) {
       if (operation.body?.streamed || mediaType === 'application/x-ndjson') {
@@ -264,13 +259,14 @@ function registerOperation(
         operation.body?.optional ? parseSome : parse,
       );
     }
+    const admit = (request: FastifyRequest, reply: FastifyReply, caller: Caller) => {
+      request.caller = caller;
+      authorize(caller, operation);
+      if (operation.rate !== undefined) rates.count(operation.rate, request, reply);
+      requireAcceptable(request.headers.accept, responseType ?? 'application/json');
+    };
+    const verifyFirst = callerVerifier(memory, operation.remembers === true, admit);
     scope.addHook('onRequest', (request, reply, done) => {
-      const admit = (caller: Caller) => {
-        request.caller = caller;
-        authorize(caller, operation);
-        if (operation.rate !== undefined) rates.count(operation.rate, request, reply);
-        requireAcceptable(request.headers.accept, responseType ?? 'application/json');
-      };
       if (operation.token === 'none') {
         requireAcceptable(request.headers.accept, 'application/json');
         return done();
@@ -278,17 +274,13 @@ function registerOperation(
       const identified = authenticate(services, request.headers.authorization, (client) =>
         admission.admit(client, reply),
       );
-      const { cached, verify } = identified;
-      if (cached === undefined || verifies === 'first') {
-        verify()
-          .then(admit)
-          .then(() => done(), done);
+      const { remembered, verify } = identified;
+      if (remembered === undefined || operation.verifiesItself === undefined) {
+        verifyFirst(request, reply, identified, done);
         return;
       }
       request.unverified = identified;
-      if (verifies === 'beside') verify().catch(() => {});
-      admit(cached);
-      if (operation.body === undefined) return done();
+      admit(request, reply, remembered.value);
       // A body that was sent with its head is complete in the next turn. The server does not wait for a slower one on behalf
       // of a caller whose token may be inactive.
       setImmediate(() => {
@@ -329,11 +321,11 @@ function registerOperation(
           !operation.oauth && { body: operation.body.schema }),
       },
       handler: async (request, reply) => {
-        if (operation.scope?.startsWith('core:') && request.caller?.actor.kind === 'client')
-          // The next request of the core tries again.
-          services.heardFromCore(request.caller.actor).catch(() => {});
+        const actor = request.caller?.actor as Actor;
+        const basis = operation.remembers && memory.begin(actor.institutionId);
         const response = await operation.handle(services, {
-          actor: request.caller?.actor as never,
+          actor: actor as never,
+          basis: basis as Basis,
           verifyCaller: async () => request.unverified?.verify(),
           origin: {
             transactionId: request.id,
@@ -352,12 +344,12 @@ function registerOperation(
           count: (rate) => rates.count(rate, request, reply),
           whileLeft: (rate, act) => rates.whileLeft(rate, request, act),
           note: (rate) => rates.note(rate, request),
-          stepAside: () => admission.stepAside(reply),
           log: request.log,
           header: (name) => request.headers[name]?.toString(),
         });
-        if (verifies === 'beside') await request.unverified?.verify();
-        return sendResponse(request, reply, response);
+        if (basis === undefined || !('body' in response)) return sendResponse(request, reply, response);
+        const { url } = request;
+        return sendAnswer(request, reply, rememberAnswer(memory, { actor, basis, url }, response));
       },
     });
   });
@@ -426,7 +418,6 @@ function sendResponse(
   response: OperationResponse,
 ): FastifyReply {
   if (response.headers !== undefined) reply.headers(response.headers);
-  request.transferId = response.transferId ?? null;
   if ('problem' in response) return sendProblem(request, reply, response.problem);
   if ('stream' in response) {
     return reply.code(response.status).type('application/x-ndjson').send(Readable.from(response.stream));
@@ -437,8 +428,6 @@ function sendResponse(
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   request.problemCode = problem.code;
-  request.transferId ??= transferIdOf(problem);
-  request.failure = databaseFailureOf(problem) ?? null;
   const challenge = bearerChallenge(problem, request.routeOptions.config.operation?.scope);
   if (challenge !== undefined) reply.header('www-authenticate', challenge);
   // The response tells no caller why.
@@ -448,18 +437,8 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
   }
   const response = problemResponse(problem, request.id);
   if (response.status >= 500)
-    request.log.error(
-      { code: problem.code, ...request.failure, error: describeError(problem) },
-      problem.detail,
-    );
+    request.log.error({ code: problem.code, error: describeError(problem) }, problem.detail);
   return sendError(reply, response);
-}
-
-/** A declined order, or one without an outcome. */
-function transferIdOf({ code, members }: Problem): string | null {
-  if (code === 'outcome_unknown') return typeof members.id === 'string' ? members.id : null;
-  const { transfer } = members as { readonly transfer?: { readonly id: string } };
-  return transfer?.id ?? null;
 }
 
 function sendError(reply: FastifyReply, { status, headers, body }: ErrorResponse): FastifyReply {

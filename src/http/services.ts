@@ -7,18 +7,16 @@ import type {
   RawTokenRequest,
   TokenResponse,
 } from '../auth/index.ts';
-import type { Answer, CoreConnection, Counts, InstructionRequest } from '../core-connection/index.ts';
+import type { Answer, Counts } from '../core-connection/index.ts';
 import type { Origin } from '../events/index.ts';
 import type { FeedEvent, FeedStart, Transaction, TransactionFilter } from '../feed/index.ts';
 import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
+import type { Basis, ValidatedMemory } from '../memory/index.ts';
 import type { Page, PageRequest } from '../shared/page.ts';
 import type {
-  ActOutcome,
   Decision,
-  DeliveredInstruction,
   Outcome,
-  OutcomeReport,
   RepeatedOutcome,
   Transfer,
   TransferFilter,
@@ -48,18 +46,20 @@ export interface Services {
   activateMember(actor: ClientActor, activation: Activation, origin: Origin): Promise<Profile>;
   /** Ends all of the member's tokens. */
   changePassword(actor: MemberActor, change: PasswordChange, origin: Origin): Promise<Profile>;
-  getProfile(actor: Actor, id: string, idType: UserIdType): Promise<Profile>;
+  readonly memory: ValidatedMemory;
+
+  /** `basis` collects the things that the answer stands on, here and below. */
+  getProfile(actor: Actor, wanted: { id: string; idType: UserIdType; basis: Basis }): Promise<Profile>;
   updateContact(actor: Actor, customerId: string, change: ContactChange, origin: Origin): Promise<Profile>;
   confirmEmail(actor: Actor, emailCode: string, origin: Origin): Promise<Profile>;
 
-  getAccount(actor: Actor, accountId: string): Promise<Account>;
-  listAccounts(actor: Actor, customerId: string | undefined): Promise<Account[]>;
-  listCustomerAccounts(actor: Actor, customerId: string): Promise<Account[]>;
+  getAccount(actor: Actor, accountId: string, basis: Basis): Promise<Account>;
+  listAccounts(actor: Actor, customerId: string | undefined, basis: Basis): Promise<Account[]>;
+  listCustomerAccounts(actor: Actor, customerId: string, basis: Basis): Promise<Account[]>;
   listTransactions(
     actor: Actor,
     accountId: string,
-    filter: TransactionFilter,
-    page: PageRequest,
+    wanted: { filter: TransactionFilter; page: PageRequest; basis: Basis },
   ): Promise<Page<Transaction>>;
   /** `asOf` null means now. */
   getBalances(actor: Actor, accountId: string, asOf: Date | null): Promise<Balances>;
@@ -73,25 +73,17 @@ export interface Services {
   getTransfer(actor: Actor, transferId: string): Promise<Transfer>;
   listTransfers(actor: Actor, filter: TransferFilter, page: PageRequest): Promise<Page<Transfer>>;
 
-  /** Resolves with the transfer when it is no longer pending, or undefined after this time; `left` ends the wait. */
-  awaitTransfer(actor: Actor, transferId: string, patience: Patience): Promise<Transfer | undefined>;
-
-  /** Notes that the institution's core is there, at most once a second. */
-  heardFromCore(actor: ClientActor): Promise<void>;
-  /** Leases the next instructions to the client, or waits for some. */
-  askInstructions(
-    actor: ClientActor,
-    request: InstructionRequest & Pick<Patience, 'left'>,
-  ): Promise<DeliveredInstruction[]>;
-  reportOutcome(
-    actor: ClientActor,
-    report: Pick<OutcomeReport, 'transferId' | 'outcome' | 'origin'>,
-  ): Promise<ActOutcome>;
-  getCoreConnection(actor: ClientActor): Promise<CoreConnection>;
-
   readEvents(actor: ClientActor, start: FeedStart & { readonly limit: number }): Promise<Page<FeedEvent>>;
-  getCode(kind: CodeName, actor: ClientActor, eventId: string, origin: Origin): Promise<HandedOverCode>;
-  acknowledgeCode(kind: CodeName, actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
+  getActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<HandedOverCode>;
+  acknowledgeActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
+
+  getEmailCode(
+    actor: ClientActor,
+    eventId: string,
+    origin: Origin,
+  ): Promise<{ readonly emailCode: string; readonly userId: string; readonly expiresAt: Date }>;
+  acknowledgeEmailCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
+
   /** The answers of each batch after its commit. Problem `invalid_token`; TruncatedError, SlowLineError. */
   takeCoreTransactions(actor: ClientActor, delivery: CoreDelivery): AsyncGenerator<readonly Answer[], Counts>;
   /** For the audit: a burst of the caller's was refused. */
@@ -106,12 +98,6 @@ export interface Services {
   ready(): Promise<CommitDelay | null>;
 }
 
-/** How long a request waits. */
-interface Patience {
-  readonly millis: number;
-  readonly left: AbortSignal;
-}
-
 /** The reason why commits wait: a standby, or the server itself. */
 export type CommitDelay = 'commits_wait_for_standby' | 'commits_wait';
 
@@ -121,9 +107,6 @@ interface CoreDelivery {
   readonly format: 'lines' | 'document';
   readonly origin: Origin;
 }
-
-/** The kinds of one-time codes that the institution fetches by an event. */
-export type CodeName = 'activation' | 'email';
 
 interface Activation {
   readonly activationCode: string;

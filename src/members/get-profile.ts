@@ -1,9 +1,17 @@
 import type { Actor } from '../institutions/index.ts';
+import { Basis } from '../memory/index.ts';
 import { Problem } from '../shared/problem.ts';
 import type { Database, Queryable } from '../storage/index.ts';
 import { isAlike } from './names.ts';
 import { type Membership, type Profile, toProfile, type User, type UserIdType } from './profile.ts';
 import { selectUsersCalled, usersCalled } from './queries.ts';
+
+interface WantedProfile {
+  readonly id: string;
+  readonly idType: UserIdType;
+  readonly now: Date;
+  readonly basis?: Basis;
+}
 
 /**
  * Returns the profile with this id. For the id of a membership, a client gets its PRIMARY user. A member gets only their
@@ -13,16 +21,25 @@ import { selectUsersCalled, usersCalled } from './queries.ts';
 export async function getProfile(
   database: Database,
   actor: Actor,
-  id: string,
-  idType: UserIdType,
-  now: Date,
+  { id, idType, now, basis = Basis.none(actor.institutionId) }: WantedProfile,
 ): Promise<Profile> {
   const asked = askedBy(actor, id, idType);
   const named =
     isName(asked.id) &&
     (await database.readBatched(actor.institutionId, usersCalled[asked.idType], asked.id));
   const { user, addressed } = pickAddressed(named || [], actor, id, idType);
+  noteUser(basis, user, now);
+  // Another user may get the same name.
+  if (asked.idType === 'EMAIL' || asked.idType === 'LOGIN_ID') basis.doNotKeep();
   return toProfile(user, addressed, now);
+}
+
+function noteUser(basis: Basis, { userKey, personKey, memberships, lockedUntil }: User, now: Date): void {
+  basis.add('user', userKey);
+  basis.add('person', personKey);
+  for (const { customerKey } of memberships) basis.add('customer', BigInt(customerKey));
+  // The lock ends by the clock of the institution.
+  if (lockedUntil !== null && lockedUntil > now) basis.doNotKeep();
 }
 
 interface Addressed {

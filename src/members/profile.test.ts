@@ -5,12 +5,14 @@ import { type Membership, toProfile, type User } from './profile.ts';
 const now = new Date('2026-03-02T12:00:00Z');
 
 const household: Membership = {
+  customerKey: '1',
   customerId: 'c-1',
   memberNumber: '1001',
   memberType: 'RETAIL',
   role: 'JOINT',
 };
 const business: Membership = {
+  customerKey: '2',
   customerId: 'c-2',
   memberNumber: '1002',
   memberType: 'BUSINESS',
@@ -20,6 +22,7 @@ const business: Membership = {
 function user(changes: Partial<User> = {}): User {
   return {
     userKey: 1n,
+    personKey: 1n,
     userId: 'u-1',
     firstName: 'Ada',
     lastName: 'Example',

@@ -20,6 +20,7 @@ export interface PhoneNumber {
 }
 
 export interface Membership {
+  readonly customerKey: string;
   readonly customerId: string;
   readonly memberNumber: string;
   readonly memberType: UserType;
@@ -29,6 +30,7 @@ export interface Membership {
 /** A user with digital access, as kept. */
 export interface User {
   readonly userKey: bigint;
+  readonly personKey: bigint;
   readonly userId: string;
   readonly firstName: string;
   readonly lastName: string;

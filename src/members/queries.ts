@@ -3,9 +3,9 @@ import type { NamedUser, PhoneType, User, UserIdType } from './profile.ts';
 
 /** `found` finds `u` by the ids asked; by `any` too, so that it is planned by keys also where the tables were empty. */
 const users = (found: string) => `
-  select asked.place::integer, u.user_key, u.user_id, p.first_name, p.last_name, u.email, u.verified_email, u.username, u.active,
+  select asked.place::integer, u.user_key, u.person_key, u.user_id, p.first_name, p.last_name, u.email, u.verified_email, u.username, u.active,
          u.locked_by_operator, u.locked_until,
-         (select coalesce(json_agg(json_build_object('customerId', c.customer_id, 'memberNumber', c.member_number,
+         (select coalesce(json_agg(json_build_object('customerKey', c.customer_key::text, 'customerId', c.customer_id, 'memberNumber', c.member_number,
                                                      'memberType', c.member_type, 'role', cp.role)
                                    order by c.member_number), '[]')
           from customer_persons cp

@@ -5,7 +5,7 @@ import type { CommitWatch } from './commit-watch.ts';
 import { Connection, columnTypes, InstitutionConnection, streamOf, withCallersStack } from './connection.ts';
 import { databaseLost, databaseUnavailable, isConnectionLoss } from './errors.ts';
 import { requireNoHolding, whileHolding } from './nested-use.ts';
-import { type Lent, SharedReaders } from './shared-readers.ts';
+import { type Lent, readByKeys, SharedReaders } from './shared-readers.ts';
 import type { SocketConnection } from './socket-connection.ts';
 import type { Directory, InstitutionId, Queryable, Transaction } from './statement.ts';
 import { runTransaction, UnusableConnectionError } from './transaction.ts';
@@ -17,11 +17,10 @@ export interface Session {
   transaction<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 
-interface PoolState {
-  readonly most: number;
-  readonly open: number;
-  readonly idle: number;
-  readonly waiting: number;
+/** A connection that one part of the program keeps. */
+export interface OwnConnection extends Directory {
+  /** Ends it. */
+  release(): void;
 }
 
 export interface DatabaseOptions {
@@ -86,6 +85,7 @@ export class Database {
   readonly #onConnect: DatabaseOptions['onConnect'];
   readonly #host: WritableHost;
   readonly #readers: SharedReaders;
+  readonly #own = new Set<OwnConnection>();
   readonly #batches = new BatchLoader((institutionId, work) => this.read(institutionId, work));
 
   constructor(options: DatabaseOptions) {
@@ -153,6 +153,31 @@ export class Database {
     return this.#batches.load(institutionId, read, key);
   }
 
+  /**
+   * A connection for statements that must not wait for those of others, kept until `onLost`, `release` or `close`. A failed
+   * statement is the caller's to handle, and a caller whose statement fails must release it.
+   */
+  async ownConnection(onLost: () => void): Promise<OwnConnection> {
+    const { connection, release } = await this.#lend();
+    let isReleased = false;
+    const own: OwnConnection = {
+      query: (statement, values) =>
+        connection.query<never>(statement, values).catch((error) => {
+          throw isConnectionLoss(error) ? databaseUnavailable(error) : withCallersStack(error);
+        }),
+      release: () => {
+        if (!isReleased) release(true);
+        isReleased = true;
+        this.#own.delete(own);
+      },
+    };
+    this.#own.add(own);
+    connection.leave();
+    connection.query(readByKeys).catch(() => {});
+    connection.onceLost(onLost);
+    return own;
+  }
+
   /** The global directory: institutions, client ids, providers by issuer, signing keys. It cannot read an institution's tables. */
   async directory<T>(work: (db: Directory) => Promise<T>): Promise<T> {
     return this.#with((connection) => {
@@ -192,17 +217,12 @@ export class Database {
     );
   }
 
-  /** Connections of this pool: the most, those that are open, those without work, and callers that wait for one. */
-  get pool(): PoolState {
-    const { totalCount, idleCount, waitingCount } = this.#pool;
-    return { most: this.#pool.options.max, open: totalCount, idle: idleCount, waiting: waitingCount };
-  }
-
   /**
    * Waits until all connections have ended, since the next user of the server may count them. It does not wait longer than
    * two seconds for a server that does not close them, nor for a caller that keeps one.
    */
   async close(): Promise<void> {
+    for (const own of this.#own) own.release();
     await this.#readers.close();
     const left = [...this.#open.values()].map(({ ended }) => ended);
     const ended = Promise.all([this.#pool.end(), ...left]);

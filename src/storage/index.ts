@@ -14,7 +14,7 @@ export {
 export { type Clock, systemClock } from './clock.ts';
 export { CommitWatch, waitsForStandbys } from './commit-watch.ts';
 export { Connection } from './connection.ts';
-export { Database, type Session } from './database.ts';
+export { Database, type OwnConnection, type Session } from './database.ts';
 export { embeddedLogin } from './database-roles.ts';
 export { DatabaseStartError } from './database-start-error.ts';
 export {

@@ -14,7 +14,7 @@ interface Reader extends Lent {
 }
 
 /** A plan is made once, and reads by keys also if a table was empty at that time. */
-const readByKeys = sql(
+export const readByKeys = sql(
   'read_by_keys',
   `select set_config('plan_cache_mode', 'force_generic_plan', false), set_config('enable_seqscan', 'off', false)`,
 );

@@ -18,7 +18,6 @@ export const folders: Readonly<Record<string, Folder>> = {
     purpose: 'a file for each command of the operator',
     imports: [
       'app',
-      'metrics',
       'reconciliation',
       'feed',
       'core-connection',
@@ -36,7 +35,6 @@ export const folders: Readonly<Record<string, Folder>> = {
       'settings, the application context, the service that joins all parts, sweeper, maintenance, demo',
     imports: [
       'http',
-      'metrics',
       'reconciliation',
       'feed',
       'core-connection',
@@ -45,6 +43,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'members',
       'core-system',
       'accounts',
+      'memory',
       'ledger',
       'embedded-postgres',
       ...tenant,
@@ -60,14 +59,11 @@ export const folders: Readonly<Record<string, Folder>> = {
       'auth',
       'members',
       'accounts',
+      'memory',
       'events',
       'institutions',
       'shared',
     ],
-  },
-  metrics: {
-    purpose: 'the registry of metrics, their text, the figures of the process and of the database',
-    imports: ['storage', 'shared'],
   },
   reconciliation: {
     purpose: 'recomputes balances, holds and limits, and reports each row that breaks a rule',
@@ -75,10 +71,10 @@ export const folders: Readonly<Record<string, Folder>> = {
   },
   feed: {
     purpose: "read models over several modules: the feed of events, an account's history",
-    imports: ['accounts', 'ledger', ...tenant],
+    imports: ['accounts', 'memory', 'ledger', ...tenant],
   },
   'core-connection': {
-    purpose: 'the core while both are at work: its transactions come in, our instructions go out',
+    purpose: 'the core while both are at work: its transactions and authorizations come in',
     imports: ['transfers', 'core-system', 'accounts', 'ledger', ...tenant],
   },
   transfers: {
@@ -87,11 +83,11 @@ export const folders: Readonly<Record<string, Folder>> = {
   },
   auth: {
     purpose: 'clients, credentials, grants, identity providers, tokens, signing keys',
-    imports: ['members', ...tenant],
+    imports: ['members', 'memory', ...tenant],
   },
   members: {
     purpose: 'registration, profile, contact',
-    imports: ['core-system', 'memberships', 'ledger', ...tenant],
+    imports: ['core-system', 'memory', 'memberships', 'ledger', ...tenant],
   },
   'core-system': {
     purpose: "the institution's core: the import of its extracts, memberships opened at registration",
@@ -99,10 +95,14 @@ export const folders: Readonly<Record<string, Folder>> = {
   },
   accounts: {
     purpose: 'accounts, their holders and their balances as shown',
-    imports: ['memberships', 'ledger', 'institutions', 'storage', 'shared'],
+    imports: ['memory', 'memberships', 'ledger', 'institutions', 'storage', 'shared'],
   },
   memberships: {
     purpose: 'persons, memberships and the persons of each membership',
+    imports: ['storage', 'shared'],
+  },
+  memory: {
+    purpose: 'answers that were read once, and whether the database says that they are still true',
     imports: ['storage', 'shared'],
   },
   ledger: {

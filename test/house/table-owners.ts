@@ -9,13 +9,13 @@ interface Ownership {
 }
 
 /** Modules whose SQL may read any table: read models that join several modules and write nothing of them. */
-export const readsEverything: readonly string[] = ['feed', 'metrics', 'reconciliation'];
+export const readsEverything: readonly string[] = ['feed', 'reconciliation'];
 
 export const tableOwners: Readonly<Record<string, Ownership>> = {
   schema_migrations: { owner: 'storage' },
   schema_functions: { owner: 'storage' },
 
-  institutions: { owner: 'institutions', readers: ['members', 'auth', 'core-system', 'events', 'transfers'] },
+  institutions: { owner: 'institutions', readers: ['members', 'auth', 'core-system', 'events', 'memory'] },
   business_days: { owner: 'institutions' },
 
   outbox: { owner: 'events' },
@@ -24,9 +24,13 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   event_marks: { owner: 'events' },
   event_timeline: { owner: 'events' },
 
-  reconcile_runs: { owner: 'reconciliation' },
+  changes: { owner: 'memory' },
+  changes_kept: { owner: 'memory' },
 
-  balances: { owner: 'ledger', readers: ['accounts', 'core-system', 'transfers', 'core-connection'] },
+  balances: {
+    owner: 'ledger',
+    readers: ['accounts', 'core-system', 'memory', 'transfers', 'core-connection'],
+  },
   entries: { owner: 'ledger', readers: ['accounts', 'transfers', 'core-connection'] },
   control_totals: { owner: 'ledger' },
 
@@ -78,8 +82,6 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   limit_counters: { owner: 'transfers' },
   limit_uses: { owner: 'transfers' },
   contribution_limits: { owner: 'transfers' },
-  core_instructions: { owner: 'transfers' },
-  core_connections: { owner: 'core-connection' },
   // An import reads the payments since the moment of its figures. It is the one reader below the owner, beside the stage's.
   loan_payments: { owner: 'transfers', readers: ['accounts'] },
 

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { authorizationServerMetadata, type Caller, type Identified } from '../../src/auth/index.ts';
 import { createServer, type ServerOptions, type Services } from '../../src/http/index.ts';
 import type { Actor } from '../../src/institutions/index.ts';
+import { Basis, type Remembered, ValidatedMemory } from '../../src/memory/index.ts';
 import { Problem } from '../../src/shared/problem.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { Client } from '../support/client.ts';
@@ -61,12 +62,24 @@ export const account = {
   delinquent: false,
 } as const;
 
+/** Remembers nothing, since no response ever begins its time. */
+function forgetfulMemory(): ValidatedMemory {
+  const ask = async () => ({ at: '', isKept: true, changed: null, moved: null });
+  return new ValidatedMemory({ ask, clock: () => new Date(), maxBytes: 1_000_000 });
+}
+
 export function identify(token: string, admit: (client: string) => void = () => {}): Identified {
   admit(token);
-  const cached = callers.get(token);
-  if (cached !== undefined) return { cached, verify: async () => cached };
+  const caller = callers.get(token);
+  if (caller !== undefined) return { remembered: asRemembered(caller), verify: async () => caller };
   const refusal = 'The access token is malformed, expired, or not valid here.';
   return { verify: () => Promise.reject(new Problem('invalid_token', refusal)) };
+}
+
+/** Known, and not known to be active still. */
+function asRemembered(value: Caller): Remembered<Caller> {
+  const basis = new Basis(institutionId, 0);
+  return { value, key: '', basis, bytes: 0, isStale: false, isUsed: true, usedAtMillis: 0, question: 0 };
 }
 
 /** The edge alone, over real HTTP: the service behind it does nothing, except the functions that a test replaces. */
@@ -81,6 +94,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     authorizationServer: authorizationServerMetadata('http://sharedraft.test'),
     publishedKeys: async () => [],
     identify,
+    memory: forgetfulMemory(),
     registerMember: async () => profile,
     activateMember: async () => profile,
     changePassword: async () => profile,
@@ -133,25 +147,18 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       throw new Problem('not_found', 'There is no such transfer.');
     },
     listTransfers: async () => ({ items: [], next: null }),
-    awaitTransfer: async () => undefined,
-    heardFromCore: async () => {},
-    askInstructions: async () => [],
-    reportOutcome: async () => ({ kind: 'unknown' }),
-    getCoreConnection: async () => ({
-      state: 'away',
-      heardAt: null,
-      heardClient: null,
-      oldestUndeliveredAt: null,
-      exposure: [],
-    }),
     readEvents: async (_actor, start) => ({
       items: [],
       next: ('after' in start && start.after) || [0n, 0n, 0n],
     }),
-    getCode: async () => {
+    getActivationCode: async () => {
       throw new Problem('not_found', 'There is no such event.');
     },
-    acknowledgeCode: async () => {},
+    acknowledgeActivationCode: async () => {},
+    getEmailCode: async () => {
+      throw new Problem('not_found', 'There is no such event.');
+    },
+    acknowledgeEmailCode: async () => {},
     noteRate: () => {},
     noteIdConflict: () => {},
     ready: async () => null,

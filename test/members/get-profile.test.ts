@@ -31,7 +31,7 @@ before(async () => {
 after(() => db.close());
 
 function get(actor: Actor, id: string, idType: UserIdType = 'CUSTOMER_ID'): Promise<Profile> {
-  return getProfile(db.database, actor, id, idType, now);
+  return getProfile(db.database, actor, { id, idType, now });
 }
 
 describe('profile object', () => {
@@ -240,7 +240,7 @@ describe('profiles for a member token', () => {
       },
     });
     for (const idType of userIdTypes) {
-      for (const id of ids[idType]) await getProfile(watched, me.user, id, idType, now).catch(() => {});
+      for (const id of ids[idType]) await getProfile(watched, me.user, { id, idType, now }).catch(() => {});
     }
     assert.equal(asked.length, 15);
     for (const one of asked) assert.deepEqual(one, asked[0]);

@@ -135,7 +135,10 @@ describe('registered members', () => {
       phoneNumbers: [],
     };
     assert.deepEqual(answer, { userId: answer.userId, ...expected });
-    assert.deepEqual(await getProfile(db.database, aClient(closed), customerId, 'CUSTOMER_ID', at), answer);
+    assert.deepEqual(
+      await getProfile(db.database, aClient(closed), { id: customerId, idType: 'CUSTOMER_ID', now: at }),
+      answer,
+    );
   });
 
   test('registering leaves one event with the sealed activation code until its expiry', async () => {

@@ -79,7 +79,10 @@ describe('change of contact', () => {
     const profile = await update(user, customerId, { emailAddress: 'New.Name@Home.example.test' });
     assert.equal(profile.emailAddress, 'New.Name@Home.example.test');
     assert.deepEqual(profile.phoneNumbers, [mobile]);
-    assert.deepEqual(profile, await getProfile(db.database, user, customerId, 'CUSTOMER_ID', at));
+    assert.deepEqual(
+      profile,
+      await getProfile(db.database, user, { id: customerId, idType: 'CUSTOMER_ID', now: at }),
+    );
     assert.deepEqual(await eventsOf(user), [
       {
         data: {
@@ -132,7 +135,10 @@ describe('change of contact', () => {
     const home = { phoneNumber: '+12025550111', phoneType: 'HOME' };
     const profile = await update(user, customerId, { phoneType: 'HOME' });
     assert.deepEqual(profile.phoneNumbers, [home]);
-    assert.deepEqual(profile, await getProfile(db.database, user, customerId, 'CUSTOMER_ID', at));
+    assert.deepEqual(
+      profile,
+      await getProfile(db.database, user, { id: customerId, idType: 'CUSTOMER_ID', now: at }),
+    );
     const email = { emailAddress: 'old@home.example.test' };
     assert.deepEqual(
       (await eventsOf(user)).map(({ data }) => data),
@@ -174,7 +180,7 @@ describe('no change of contact', () => {
     const { user, customerId } = await aReachableMember();
     assert.deepEqual(
       await update(user, customerId, {}),
-      await getProfile(db.database, user, customerId, 'CUSTOMER_ID', at),
+      await getProfile(db.database, user, { id: customerId, idType: 'CUSTOMER_ID', now: at }),
     );
     assert.deepEqual(await eventsOf(user), []);
   });
@@ -196,14 +202,17 @@ describe('refused changes of contact', () => {
   for (const [what, change] of refused) {
     test(`refuses a change of contact with ${what}`, async () => {
       const { user, customerId } = await aReachableMember();
-      const was = await getProfile(db.database, user, customerId, 'CUSTOMER_ID', at);
+      const was = await getProfile(db.database, user, { id: customerId, idType: 'CUSTOMER_ID', now: at });
       const good = { emailAddress: 'good@home.example.test' };
       const refusal = await refusalOf(update(user, customerId, { ...good, ...change }));
       assert.partialDeepStrictEqual(refusal, {
         code: 'invalid_request',
         errors: [{ pointer: '/phoneNumber' }],
       });
-      assert.deepEqual(await getProfile(db.database, user, customerId, 'CUSTOMER_ID', at), was);
+      assert.deepEqual(
+        await getProfile(db.database, user, { id: customerId, idType: 'CUSTOMER_ID', now: at }),
+        was,
+      );
       assert.deepEqual(await eventsOf(user), []);
     });
   }
@@ -248,7 +257,7 @@ describe('owner of the contact', () => {
     });
     assert.deepEqual([byClient.userId, byClient.userRole], [primary.user.userId, 'PRIMARY']);
     assert.equal(
-      (await getProfile(db.database, joint, joint.userId, 'USER_ID', at)).emailAddress,
+      (await getProfile(db.database, joint, { id: joint.userId, idType: 'USER_ID', now: at })).emailAddress,
       'joint.new@home.example.test',
     );
     assert.deepEqual([(await eventsOf(joint)).length, (await eventsOf(primary.user)).length], [1, 1]);
@@ -278,7 +287,7 @@ describe('simultaneous changes of contact', () => {
       current = data.after.emailAddress;
     }
     assert.deepEqual(new Set(events.map(({ data }) => data.after.emailAddress)), new Set(emails));
-    const profile = await getProfile(db.database, user, customerId, 'CUSTOMER_ID', at);
+    const profile = await getProfile(db.database, user, { id: customerId, idType: 'CUSTOMER_ID', now: at });
     assert.equal(profile.emailAddress, current);
   });
 
@@ -288,7 +297,7 @@ describe('simultaneous changes of contact', () => {
       update(user, customerId, { emailAddress: 'both.last@example.test' }),
       update(user, customerId, { phoneNumber: '+12025550177', phoneType: 'HOME' }),
     ]);
-    const profile = await getProfile(db.database, user, customerId, 'CUSTOMER_ID', at);
+    const profile = await getProfile(db.database, user, { id: customerId, idType: 'CUSTOMER_ID', now: at });
     assert.equal(profile.emailAddress, 'both.last@example.test');
     assert.deepEqual(profile.phoneNumbers, [{ phoneNumber: '+12025550177', phoneType: 'HOME' }, mobile]);
     const [first, second] = await eventsOf(user);

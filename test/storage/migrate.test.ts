@@ -180,6 +180,8 @@ test('every table except those of the global directory is bound to its instituti
   assert.deepEqual(
     open.map((row) => row.relname),
     [
+      'changes',
+      'changes_kept',
       'client_directory',
       'control_totals',
       'event_timeline',

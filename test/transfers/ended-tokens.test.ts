@@ -54,16 +54,19 @@ async function known(
   const beside: DemoCaller['post'] = (path, json, more) =>
     send(two.address, 'POST', path, { body: json, headers: { ...headers, ...more } });
   const account = `${paths.accounts}/${way.fromAccountId}`;
-  assert.equal((await caller.get(account)).status, 200);
-  assert.equal((await send(two.address, 'GET', account, { headers })).status, 200);
+  // Twice: the first read of a token may not know of changes just before it.
+  for (let reads = 0; reads < 2; reads += 1) {
+    assert.equal((await caller.get(account)).status, 200);
+    assert.equal((await send(two.address, 'GET', account, { headers })).status, 200);
+  }
   return { ...caller, beside };
 }
 
 /** For a known token. While the signing keys have not been read for a moment, no token counts as known. */
 async function cachedCallerOf(auth: AuthDeps, token: string): Promise<Caller> {
   for (;;) {
-    const { cached } = identify(auth, token);
-    if (cached !== undefined) return cached;
+    const { remembered } = identify(auth, token);
+    if (remembered !== undefined) return remembered.value;
     await auth.keys.published();
   }
 }
@@ -139,7 +142,7 @@ test('a batch rejects an order whose known token ended before it arrived', async
   await assert.rejects(refused, (error) => error instanceof Problem && error.code === 'invalid_token');
   assert.deepEqual(await dumpTables(one.db), before);
   const again = identify(auth, caller.token);
-  assert.equal(again.cached, undefined, 'a refused token must be verified before anything starts');
+  assert.equal(again.remembered, undefined, 'a refused token must be verified before anything starts');
   await assert.rejects(again.verify());
 });
 

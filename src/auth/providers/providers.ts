@@ -1,3 +1,4 @@
+import type { ValidatedMemory } from '../../memory/index.ts';
 import type { Database, InstitutionId } from '../../storage/index.ts';
 import { importKeys, type VerificationKey } from './keys.ts';
 import type { Provider } from './provider.ts';
@@ -8,27 +9,26 @@ export interface ActiveProvider extends Provider {
   readonly verificationKeys: readonly VerificationKey[];
 }
 
-const freshMillis = 1_000;
+/** A provider and its imported keys, as measured with two keys. */
+const bytesOfProvider = 8_000;
 
-/** The registered providers that are switched on, at most a second old. */
+/** The registered providers that are switched on. */
 export class Providers {
   readonly #database: Database;
-  readonly #cache = new Map<
-    string,
-    { readonly readAt: number; readonly provider: Promise<ActiveProvider | undefined> }
-  >();
+  readonly #memory: ValidatedMemory;
 
-  constructor(database: Database) {
+  constructor(database: Database, memory: ValidatedMemory) {
     this.#database = database;
+    this.#memory = memory;
   }
 
   async find(institutionId: InstitutionId, providerId: string): Promise<ActiveProvider | undefined> {
-    const key = `${institutionId} ${providerId}`;
-    const cached = this.#cache.get(key);
-    if (cached !== undefined && performance.now() - cached.readAt < freshMillis) return cached.provider;
-    const provider = this.#read(institutionId, providerId);
-    this.#cache.set(key, { readAt: performance.now(), provider });
-    provider.catch(() => this.#cache.delete(key));
+    const key = `provider ${institutionId} ${providerId}`;
+    const known = this.#memory.find<ActiveProvider>(key);
+    if (known !== undefined && (await this.#memory.confirm(known))) return known.value;
+    const basis = this.#memory.begin(institutionId);
+    const provider = await this.#read(institutionId, providerId);
+    if (provider !== undefined) this.#memory.keep(key, provider, bytesOfProvider, basis);
     return provider;
   }
 

@@ -49,7 +49,7 @@ export async function addProvider(
 }
 
 /**
- * Also switches a provider off and on. Tokens on its word end within a second. Throws ProviderRejectedError if there is no
+ * Also switches a provider off and on. Tokens on its word end at once. Throws ProviderRejectedError if there is no
  * such provider.
  */
 export async function changeProvider(
@@ -63,7 +63,7 @@ export async function changeProvider(
   );
 }
 
-/** Tokens on its word end within a second. Throws ProviderRejectedError if there is no such provider. */
+/** Tokens on its word end at once. Throws ProviderRejectedError if there is no such provider. */
 export async function removeProvider(
   deps: RegistryDeps,
   institutionId: InstitutionId,

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
+import type { ValidatedMemory } from '../../memory/index.ts';
 import type { Clock } from '../../storage/index.ts';
 import { parseScope, type Scope } from '../tokens/scopes.ts';
-import { VerifiedTokenCache } from '../tokens/verified-token-cache.ts';
 import { InvalidAssertionError } from './invalid-assertion-error.ts';
 import { authTimeOf, clockSkewSeconds, peekJwt, textClaim, verifyJwt } from './jwt.ts';
 import type { ActiveProvider, Providers } from './providers.ts';
@@ -17,12 +18,11 @@ export interface ResourceToken {
   readonly authTime: number | undefined;
 }
 
-interface Verified extends Omit<ResourceToken, 'provider'> {
-  readonly institutionId: ActiveProvider['institutionId'];
-  readonly providerId: string;
-  readonly generation: number;
-  readonly expiresAtMillis: number;
-}
+type Verified = Omit<ResourceToken, 'provider'> &
+  Pick<ActiveProvider, 'institutionId' | 'providerId' | 'generation'>;
+
+/** The claims of a token, as measured. */
+const bytesOfClaims = 600;
 
 /** A longer lifetime is taken for a mistake. */
 const furthestExpirySeconds = 86_400;
@@ -32,26 +32,27 @@ const requiredClaims = ['sub', 'client_id', 'iat', 'jti'];
 const leastClaims = ['sub', 'iat'];
 
 /**
- * Verifies access tokens of registered providers (RFC 9068 section 4). A verified token is cached until it expires or its
- * provider changes, which is known within a second.
+ * Verifies access tokens of registered providers (RFC 9068 section 4). The claims of a token are remembered until it expires or
+ * its provider changes. Its user is read at each use.
  */
 export class ResourceTokens {
   readonly #providers: Providers;
   readonly #clock: Clock;
-  readonly #verified = new VerifiedTokenCache<Verified>();
+  readonly #memory: ValidatedMemory;
 
-  constructor(providers: Providers, clock: Clock) {
+  constructor(providers: Providers, clock: Clock, memory: ValidatedMemory) {
     this.#providers = providers;
     this.#clock = clock;
+    this.#memory = memory;
   }
 
   /** Throws InvalidAssertionError. */
   async verify(text: string): Promise<ResourceToken> {
     const now = this.#clock();
-    const key = VerifiedTokenCache.keyOf(text);
-    const cached = this.#verified.get(key);
-    if (cached !== undefined && cached.expiresAtMillis > now.getTime()) {
-      const { institutionId, providerId, generation, ...token } = cached;
+    const key = `asserted ${hash('sha256', text, 'base64')}`;
+    const known = this.#memory.find<Verified>(key);
+    if (known !== undefined) {
+      const { institutionId, providerId, generation, ...token } = known.value;
       const provider = await this.#providers.find(institutionId, providerId);
       if (provider?.generation === generation) return { provider, ...token };
     }
@@ -60,9 +61,11 @@ export class ResourceTokens {
     if (provider?.resourceTokens !== true) {
       throw new InvalidAssertionError('Tokens of its issuer are not accepted for its audience.');
     }
-    const token = await read(text, provider, now);
+    const { expiresAtMillis, ...token } = await read(text, provider, now);
     const { institutionId, providerId, generation } = provider;
-    this.#verified.set(key, { institutionId, providerId, generation, ...token });
+    const basis = this.#memory.begin(institutionId);
+    basis.validUntilMillis = expiresAtMillis;
+    this.#memory.keep(key, { institutionId, providerId, generation, ...token }, bytesOfClaims, basis);
     return { provider, ...token };
   }
 }

@@ -6,7 +6,6 @@ import type { Clock, InstitutionId } from '../../storage/index.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
 import { isCompactJwt } from './compact-jwt.ts';
 import { parseScope, type Scope } from './scopes.ts';
-import { VerifiedTokenCache } from './verified-token-cache.ts';
 
 /** The client or user of an access token, and its rights (RFC 9068, with claims of our own). */
 export interface TokenSubject extends Omit<PresentedToken, 'tokenId' | 'isRefused'> {
@@ -21,8 +20,8 @@ export interface TokenSubject extends Omit<PresentedToken, 'tokenId' | 'isRefuse
 
 /** A token with a valid signature that has not expired. The database decides whether it is still active. */
 export interface VerifiedToken extends TokenSubject, PresentedToken {
-  /** The keys of a member token's user, cached after the first read; they never change. */
-  user?: { readonly userKey: bigint; readonly personKey: bigint };
+  /** The key that signed it. */
+  readonly kid: string;
   /** In seconds. */
   readonly issuedAt: number;
   readonly expiresAt: number;
@@ -35,18 +34,9 @@ export interface AccessTokenOptions {
   readonly issuer: string;
 }
 
-interface Verified {
-  readonly kid: string;
-  readonly token: VerifiedToken;
-}
-
-/**
- * Signs and verifies access tokens: JWTs after RFC 9068, ES256. Verified tokens are cached until they expire, which makes the second use of a
- * token twenty times cheaper.
- */
+/** Signs and verifies access tokens: JWTs after RFC 9068, ES256. */
 export class AccessTokens {
   readonly #options: AccessTokenOptions;
-  readonly #verified = new VerifiedTokenCache<Verified>();
 
   constructor(options: AccessTokenOptions) {
     this.#options = options;
@@ -87,33 +77,8 @@ export class AccessTokens {
     return `${input}.${signature.toString('base64url')}`;
   }
 
-  /** Returns a cached token without waiting. Undefined if `verify` must read keys or check the signature. */
-  findCached(token: string): VerifiedToken | undefined {
-    const cached = this.#cached(token);
-    return cached !== undefined && this.#options.keys.holds(cached.kid) ? cached.token : undefined;
-  }
-
   /** Problem `invalid_token`. */
   async verify(token: string): Promise<VerifiedToken> {
-    const cached = this.#cached(token);
-    if (cached !== undefined) {
-      // A key that was thrown away ends its tokens.
-      if ((await this.#options.keys.find(cached.kid)) === undefined)
-        throw invalidToken('its signing key was removed');
-      return cached.token;
-    }
-    const verified = await this.#check(token, this.#options.clock());
-    this.#verified.set(VerifiedTokenCache.keyOf(token), verified);
-    return verified.token;
-  }
-
-  #cached(token: string): Verified | undefined {
-    const cached = this.#verified.get(VerifiedTokenCache.keyOf(token));
-    const nowMillis = this.#options.clock().getTime();
-    return cached !== undefined && cached.token.expiresAt * 1000 > nowMillis ? cached : undefined;
-  }
-
-  async #check(token: string, currentDate: Date): Promise<Verified> {
     if (!isCompactJwt(token)) throw invalidToken('it is no JWT');
     try {
       const { payload, protectedHeader } = await jwtVerify(token, this.#findKey, {
@@ -122,10 +87,9 @@ export class AccessTokens {
         issuer: this.#options.issuer,
         audience: this.#options.issuer,
         requiredClaims: ['sub', 'client_id', 'scope', 'iat', 'exp', 'jti', 'institution_id', 'token_use'],
-        currentDate,
+        currentDate: this.#options.clock(),
       });
-      const { kid = '' } = protectedHeader;
-      return { kid, token: toVerified(payload) };
+      return toVerified(payload, protectedHeader.kid ?? '');
     } catch (cause) {
       if (cause instanceof errors.JOSEError) throw invalidToken(cause);
       throw cause;
@@ -145,7 +109,7 @@ export function invalidToken(cause?: unknown): Problem {
   });
 }
 
-function toVerified(payload: JWTPayload): VerifiedToken {
+function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
   const { sub, jti, iat, exp, client_id: clientId, scope, institution_id: institutionId, sid } = payload;
   // Epochs begin with 0.
   const { token_use: use, client_epoch: clientEpoch = 0, user_epoch: userEpoch = 0 } = payload;
@@ -169,6 +133,7 @@ function toVerified(payload: JWTPayload): VerifiedToken {
   }
   return {
     tokenId: jti,
+    kid,
     issuedAt: iat,
     expiresAt: exp,
     institutionId: institutionId as InstitutionId,

@@ -1,23 +1,17 @@
 import type { Actor } from '../../institutions/index.ts';
 import { findUser } from '../../members/index.ts';
+import type { Remembered } from '../../memory/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import { InvalidAssertionError } from '../providers/invalid-assertion-error.ts';
 import { issuerOf } from '../providers/jwt.ts';
 import { invalidToken, type VerifiedToken } from './access-tokens.ts';
 import { findActiveToken } from './active-token.ts';
-import type { Scope } from './scopes.ts';
-
-export interface Caller {
-  readonly actor: Actor;
-  readonly scopes: readonly Scope[];
-}
+import { type Caller, findRemembered, rememberCaller } from './remembered-caller.ts';
+import type { TokenStatus } from './token-status.ts';
 
 export interface Identified {
-  /**
-   * Caller from the token cache; the token may have ended since. Reads may start; await `verify()` before responding or
-   * committing. Undefined if the token is new to this process, or was inactive when last checked.
-   */
-  readonly cached?: Caller;
+  /** The caller as last read; it may have lost its rights since. The memory checks it, or `verify` reads it again. */
+  readonly remembered?: Remembered<Caller>;
   /** Reads whether the token is active, once. Problem `invalid_token`. */
   readonly verify: () => Promise<Caller>;
 }
@@ -28,57 +22,60 @@ export interface Identified {
  */
 export function identify(
   deps: AuthDeps,
-  token: string,
+  text: string,
   admit: (client: string) => void = () => {},
 ): Identified {
-  const known = deps.tokens.findCached(token);
-  if (known !== undefined) admit(nameOfClient(known));
+  const remembered = findRemembered(deps, text);
+  if (remembered !== undefined) admit(nameOfClient(remembered.value.token));
   let caller: Promise<Caller> | undefined;
   const verify = () => {
-    caller ??= known === undefined ? identifyAnew(deps, token, admit) : callerWith(deps, known);
+    caller ??=
+      remembered === undefined
+        ? identifyAnew(deps, text, admit)
+        : readCaller(deps, text, remembered.value.token);
     return caller;
   };
-  const cached = known === undefined || known.isRefused ? undefined : asCaller(known);
-  return cached === undefined ? { verify } : { cached, verify };
+  return remembered === undefined ? { verify } : { remembered, verify };
 }
 
-async function identifyAnew(deps: AuthDeps, token: string, admit: (client: string) => void): Promise<Caller> {
-  const issuer = issuerOf(token);
-  if (issuer !== undefined && issuer !== deps.issuer) return identifyAsserted(deps, token, admit);
-  const verified = await deps.tokens.verify(token);
-  admit(nameOfClient(verified));
-  return callerWith(deps, verified);
+async function identifyAnew(deps: AuthDeps, text: string, admit: (client: string) => void): Promise<Caller> {
+  const issuer = issuerOf(text);
+  if (issuer !== undefined && issuer !== deps.issuer) return identifyAsserted(deps, text, admit);
+  const token = await deps.tokens.verify(text);
+  admit(nameOfClient(token));
+  return readCaller(deps, text, token);
 }
 
 /** Problem `invalid_token` if the token is no longer active. */
-async function callerWith(deps: AuthDeps, token: VerifiedToken): Promise<Caller> {
+async function readCaller(deps: AuthDeps, text: string, token: VerifiedToken): Promise<Caller> {
+  const basis = deps.memory.begin(token.institutionId);
+  basis.validUntilMillis = token.expiresAt * 1000;
+  basis.addRevocation(token.tokenId);
+  if (token.familyId !== undefined) basis.addRevocation(token.familyId);
   const status = await findActiveToken(deps, token);
   if (status === undefined) {
     throw invalidToken(
       `it, its client ${token.clientId} or its user ${token.userId ?? '(none)'} is no longer active`,
     );
   }
-  const { userKey, personKey } = status;
-  if (userKey !== null && personKey !== null) token.user ??= { userKey, personKey };
-  return asCaller(token) ?? fail();
+  if (status.userKey !== null) basis.add('user', status.userKey);
+  const caller = { actor: actorOf(token, status), scopes: token.scopes, token };
+  rememberCaller(deps, text, caller, basis);
+  return caller;
 }
 
-/** Undefined for a member's token whose user has not been read yet. */
-function asCaller(token: VerifiedToken): Caller | undefined {
-  const { institutionId, clientId, scopes, use, userId, user, authTime } = token;
-  if (use === 'client') return { actor: { kind: 'client', institutionId, clientId, token }, scopes };
-  if (userId === undefined || user === undefined) return undefined;
-  const { userKey, personKey } = user;
+function actorOf(token: VerifiedToken, { userKey, personKey }: TokenStatus): Actor {
+  const { institutionId, clientId, use, userId, authTime } = token;
+  if (use === 'client') return { kind: 'client', institutionId, clientId, token };
+  if (userId === undefined || userKey === null || personKey === null) {
+    throw new Error('auth: an active token of a member names no user');
+  }
   const member = { kind: 'member', institutionId, clientId, userId, userKey, personKey, token } as const;
-  return { actor: { ...member, ...authenticatedAt(authTime) }, scopes };
+  return { ...member, ...authenticatedAt(authTime) };
 }
 
 function authenticatedAt(authTime: number | undefined): { readonly authenticatedAt?: Date } {
   return authTime === undefined ? {} : { authenticatedAt: new Date(authTime * 1000) };
-}
-
-function fail(): never {
-  throw new Error('auth: an active token of a member names no user');
 }
 
 /** Unique across institutions. */

@@ -10,6 +10,8 @@ export interface TokenStatus {
   readonly personKey: bigint | null;
   readonly userActive: boolean;
   readonly userEpoch: number | null;
+  /** Of the provider that asserted the user; null if there is none, or it is switched off. */
+  readonly providerGeneration: number | null;
 }
 
 interface TokenLookup {
@@ -17,6 +19,7 @@ interface TokenLookup {
   readonly userId?: string;
   readonly tokenId: string;
   readonly familyId?: string;
+  readonly provider?: { readonly providerId: string };
 }
 
 const status = sql(
@@ -24,9 +27,11 @@ const status = sql(
   `select asked.place::integer, c.active as client_active, c.token_epoch as client_epoch, u.user_key, u.person_key,
           coalesce(u.active and not u.locked_by_operator, false) as user_active, u.token_epoch as user_epoch,
           exists (select from revocations r
-                  where r.institution_id = $1 and r.revoked_id in (asked.token_id, asked.family_id)) as is_revoked
-   from unnest($2::text[], $3::text[], $4::uuid[], $5::uuid[]) with ordinality
-        as asked (client_id, user_id, token_id, family_id, place)
+                  where r.institution_id = $1 and r.revoked_id in (asked.token_id, asked.family_id)) as is_revoked,
+          (select p.generation::float8 from identity_providers p
+           where p.institution_id = $1 and p.provider_id = asked.provider_id and p.active) as provider_generation
+   from unnest($2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::text[]) with ordinality
+        as asked (client_id, user_id, token_id, family_id, provider_id, place)
    join clients c on c.institution_id = $1 and c.client_id = asked.client_id and c.client_id = any ($2::text[])
    left join lateral (
      select * from users u where u.institution_id = $1 and u.user_id = asked.user_id
@@ -34,7 +39,7 @@ const status = sql(
      offset 0) u on true`,
 );
 
-/** The present status of tokens with their clients and users, by the tokens' ids (`jti`, `sid`). */
+/** The present status of tokens with their clients, users and providers, by the tokens' ids (`jti`, `sid`). */
 export const tokenStatuses: BatchRead<TokenLookup, TokenStatus> = {
   // The id alone identifies the lookup, since the other members are claims of that token.
   nameOf: ({ tokenId }) => tokenId,
@@ -45,6 +50,7 @@ export const tokenStatuses: BatchRead<TokenLookup, TokenStatus> = {
       lookups.map(({ userId = null }) => userId),
       lookups.map(({ tokenId }) => tokenId),
       lookups.map(({ familyId = null }) => familyId),
+      lookups.map(({ provider }) => provider?.providerId ?? null),
     ];
     return byPlace((await db.query<TokenStatus & Placed>(status, values)).rows, (row) => row);
   },

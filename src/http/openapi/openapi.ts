@@ -121,12 +121,14 @@ function describe(operation: Operation): object {
     parameters: [
       ...parametersOf(operation.params, 'path'),
       ...parametersOf(operation.query, 'query', operation.undocumentedQuery),
-      ...Object.entries(operation.headers ?? {}).map(([name, text]) => ({
-        name,
-        in: 'header',
-        description: text,
-        schema: { type: 'string' },
-      })),
+      ...Object.entries({ ...operation.headers, ...(operation.remembers && conditional) }).map(
+        ([name, text]) => ({
+          name,
+          in: 'header',
+          description: text,
+          schema: { type: 'string' },
+        }),
+      ),
     ],
     ...(body && {
       requestBody: {
@@ -143,10 +145,20 @@ function describe(operation: Operation): object {
           describeResponse(response, status, operation),
         ]),
       ),
+      ...(operation.remembers && {
+        304: {
+          description: 'The document is still the one that `If-None-Match` names.',
+          headers: { ...rateHeaders(operation, 304), ...refer(['ETag', 'transactionId']) },
+        },
+      }),
       ...describeProblems(operation),
     },
   };
 }
+
+const conditional = {
+  'If-None-Match': 'The `ETag` of an earlier response; the same document gets 304 and no body.',
+};
 
 function parametersOf(
   schema: Type.TObject | undefined,
@@ -183,6 +195,7 @@ const commonHeaders = {
     description: 'The share of each client, or of each user with a member’s token.',
     schema: { type: 'string' },
   },
+  ETag: { description: 'Names this document; for `If-None-Match`.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
   'WWW-Authenticate': { description: 'RFC 6750, section 3.', schema: { type: 'string' } },
 } as const;
@@ -213,12 +226,12 @@ function ownHeaders(headers: ResponseDescription['headers'] = {}): Record<string
   );
 }
 
-/** Refused before the caller is counted. A cached token is counted before its revocation is read. */
+/** Refused before the caller is counted. */
 const uncounted: readonly number[] = [403, 408];
 
 function rateHeaders({ rate, token }: Operation, status: number): Record<string, object> {
   if (rate === undefined || uncounted.includes(status) || (status === 401 && token === 'none')) return {};
-  return refer(['RateLimit', 'RateLimit-Policy'], status < 300 || status === 429);
+  return refer(['RateLimit', 'RateLimit-Policy'], status < 400 || status === 429);
 }
 
 function describeResponse(
@@ -231,6 +244,7 @@ function describeResponse(
     headers: {
       ...ownHeaders(headers),
       ...rateHeaders(operation, Number(status)),
+      ...(operation.remembers && refer(['ETag'])),
       ...refer(['transactionId']),
     },
     content: { [mediaType ?? 'application/json']: { schema: copySchema(schema), examples } },

@@ -1,5 +1,4 @@
 import { namesOf, shareAPerson } from '../../events/index.ts';
-import { coreUnavailable } from './core-path.ts';
 import type { Failure } from './failure.ts';
 import type { PendingTerms } from './policies.ts';
 import type { Act, Unchanged } from './transfer.ts';
@@ -28,39 +27,21 @@ export function actInTime(act: Act, terms: PendingTerms, at: Date): Act {
  */
 export function transitionOf(
   act: Act,
-  {
-    approvedBy,
-    isWithCore,
-    ...terms
-  }: PendingTerms & {
-    readonly approvedBy: readonly (readonly string[])[];
-    /** The core has its instruction, and may have carried it out. */
-    readonly isWithCore: boolean;
-  },
+  { approvedBy, ...terms }: PendingTerms & { readonly approvedBy: readonly (readonly string[])[] },
   at: Date,
 ): Transition {
   switch (act.kind) {
-    case 'core_accepted':
-      return { to: 'posted' };
-    case 'core_rejected':
-      return failed('core_rejected', "The institution's core system refused the transfer.");
     case 'cancel':
-      return isWithCore
-        ? { to: 'nothing', why: 'with_core' }
-        : failed('transfer_cancelled', 'The transfer was cancelled before it was posted.');
+      return failed('transfer_cancelled', 'The transfer was cancelled before it was posted.');
     case 'decline':
-      return isWithCore
-        ? { to: 'nothing', why: 'with_core' }
-        : failed('transfer_declined', 'The institution declined the transfer after review.');
+      return failed('transfer_declined', 'The institution declined the transfer after review.');
     case 'due':
       if (at < terms.dueAt) return { to: 'nothing', why: 'not_due' };
-      if (isWithCore) return { to: 'nothing', why: 'with_core' };
-      if (terms.heldFor === 'CORE') return { to: 'failed', failure: coreUnavailable };
       return terms.whenDue === 'POST'
         ? { to: 'posted' }
         : failed('transfer_expired', 'The transfer was not approved in time.');
     case 'approve': {
-      if (terms.heldFor !== 'REVIEW') return { to: 'nothing', why: 'waits' };
+      if (terms.heldFor === 'CUT_OFF') return { to: 'nothing', why: 'waits' };
       const names = namesOf(act.origin.operator);
       const before = approvedBy.some((earlier) => shareAPerson(earlier, names));
       if (before) return { to: 'nothing', why: 'approved_before' };

@@ -23,7 +23,8 @@ export const getAccount = operation({
     },
   },
   problems: ['not_found'],
-  async handle(services, { actor, params }) {
-    return { status: 200, body: presentAccount(await services.getAccount(actor, params.accountId)) };
+  remembers: true,
+  async handle(services, { actor, params, basis }) {
+    return { status: 200, body: presentAccount(await services.getAccount(actor, params.accountId, basis)) };
   },
 });

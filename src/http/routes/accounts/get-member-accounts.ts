@@ -23,8 +23,9 @@ export const getMemberAccounts = operation({
     },
   },
   problems: ['not_found'],
-  async handle(services, { actor, params }) {
-    const accounts = await services.listCustomerAccounts(actor, params.customerId);
+  remembers: true,
+  async handle(services, { actor, params, basis }) {
+    const accounts = await services.listCustomerAccounts(actor, params.customerId, basis);
     return { status: 200, body: accounts.map(presentAccount) };
   },
 });

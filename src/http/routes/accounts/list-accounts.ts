@@ -25,8 +25,9 @@ export const listAccounts = operation({
     },
   },
   problems: ['not_found'],
-  async handle(services, { actor, query }) {
-    const accounts = await services.listAccounts(actor, query.customerId);
+  remembers: true,
+  async handle(services, { actor, query, basis }) {
+    const accounts = await services.listAccounts(actor, query.customerId, basis);
     return { status: 200, body: accounts.map(presentAccount) };
   },
 });

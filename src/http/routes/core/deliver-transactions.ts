@@ -109,7 +109,6 @@ export const deliverTransactions = operation({
       examples: deliveryExamples,
     },
   },
-  verifies: 'first',
   async handle(services, { actor, origin, bytes, query, header, log }) {
     const answers = services.takeCoreTransactions(actor, {
       bytes,

@@ -31,8 +31,10 @@ export const getMemberProfile = operation({
   },
   problems: ['not_found', 'ambiguous_user_id'],
   rate: 'look-up',
-  async handle(services, { actor, params, query }) {
-    const profile = await services.getProfile(actor, params.customerId, query.userIdType ?? 'CUSTOMER_ID');
+  remembers: true,
+  async handle(services, { actor, params, query, basis }) {
+    const idType = query.userIdType ?? 'CUSTOMER_ID';
+    const profile = await services.getProfile(actor, { id: params.customerId, idType, basis });
     return { status: 200, body: presentProfile(profile) };
   },
 });

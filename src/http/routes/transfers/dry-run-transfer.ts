@@ -46,7 +46,6 @@ export const dryRunTransfer = operation({
   },
   problems: ['transfer_id_reused'],
   rate: 'dry-run',
-  verifies: 'beside',
   async handle(services, input) {
     return answerDryRun(services, input.actor, readOrder(input));
   },

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { appendAudit } from '../events/index.ts';
+import { advanceClock } from '../institutions/index.ts';
+import { CommandError, chooseInstitution, say, withContext } from './command.ts';
+
+const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+const mostAheadSeconds = 315_576_000n;
+
+/** A running service reads the offset of the clock twice a second. */
+const noticedWithinMillis = 1_000;
+
+export function demoCommands(): Command[] {
+  return [clock()];
+}
+
+function clock(): Command {
+  return new Command('clock')
+    .description(
+      'show the business time of a demo institution, or move it forward: due dates, limits, cut-offs, codes, locks',
+    )
+    .argument('[by]', 'a step forward, like +90s, +30m, +12h or +1d', readStep)
+    .option('--institution <code>', 'code of the institution; required if there are several')
+    .action((seconds: bigint | undefined, options: { institution?: string }) =>
+      withContext(async (context, origin) => {
+        const { database, clock, businessTime } = context;
+        const institution = await chooseInstitution(context, options.institution);
+        const { institutionId, code, clockAheadSeconds: before } = institution;
+        if (!institution.demo) {
+          throw new CommandError(`${code} is not a demo institution, so its clock cannot move.`);
+        }
+        let after = before;
+        if (seconds !== undefined) {
+          if (before + seconds > mostAheadSeconds) {
+            throw new CommandError(
+              'The clock can be at most ten years ahead. To start over, delete the data folder of the demo.',
+            );
+          }
+          after = await database.transaction(institutionId, async (tx) => {
+            const moved = await advanceClock(tx, seconds);
+            await appendAudit(
+              tx,
+              {
+                action: 'institution.clock_moved',
+                outcome: 'succeeded',
+                origin,
+                before: { clockAheadSeconds: moved - seconds },
+                after: { clockAheadSeconds: moved },
+              },
+              clock(),
+            );
+            return moved;
+          });
+          // A second, in which running services read the offset: the next order then has the new time.
+          await sleep(noticedWithinMillis);
+        }
+        const own = businessTime(institutionId, clock()).getTime() + Number(after - before) * 1000;
+        say(`${code}: it is ${new Date(own).toISOString()}, ${after} seconds ahead of the real time.`);
+      }),
+    );
+}
+
+function readStep(text: string): bigint {
+  const [, digits, unit] = /^\+([1-9][0-9]{0,8})([smhd])$/.exec(text) ?? [];
+  if (digits === undefined || unit === undefined) {
+    throw new InvalidArgumentError('Must be a step forward like +90s, +30m, +12h or +1d.');
+  }
+  return BigInt(digits) * BigInt(unitSeconds[unit as keyof typeof unitSeconds]);
+}

@@ -1,0 +1,65 @@
+import type { InstitutionId } from '../storage/index.ts';
+
+/** As note_changes() numbers them; each kind has 4,096 subjects. */
+const firstOf = {
+  account: 4_096,
+  person: 8_192,
+  user: 12_288,
+  customer: 16_384,
+  revocation: 20_480,
+} as const;
+const lastBits = 4_095n;
+
+/** Subject 0: the institution, its clients and its providers. Every answer stands on it. */
+export const wholeInstitution = 0;
+
+/** The balance of an account as an answer shows it: at the account's newest entry. */
+export interface KnownBalance {
+  readonly accountKey: bigint;
+  readonly seq: bigint;
+}
+
+/**
+ * Collects the things that an answer is made of. A use case adds each row that it reads, found or not, so that a change of any
+ * of them ends the answer. It is made before the first row is read.
+ */
+export class Basis {
+  readonly institutionId: InstitutionId;
+  /** Changes up to here are in the rows. */
+  readonly position: number;
+  readonly subjects: number[] = [wholeInstitution];
+  readonly balances: KnownBalance[] = [];
+  /** The answer holds before this time, in milliseconds. */
+  validUntilMillis = Number.POSITIVE_INFINITY;
+  /** False: the answer is sent once and not remembered. */
+  isKept = true;
+
+  /** For an answer that nobody remembers. */
+  static none(institutionId: InstitutionId): Basis {
+    return new Basis(institutionId, -1);
+  }
+
+  constructor(institutionId: InstitutionId, position: number) {
+    this.institutionId = institutionId;
+    this.position = position;
+  }
+
+  add(kind: Exclude<keyof typeof firstOf, 'revocation'>, key: bigint): void {
+    const subject = firstOf[kind] + Number(key & lastBits);
+    if (!this.subjects.includes(subject)) this.subjects.push(subject);
+  }
+
+  /** A token's jti or sid, a UUID. */
+  addRevocation(id: string): void {
+    this.subjects.push(firstOf.revocation + Number.parseInt(id.slice(-3), 16));
+  }
+
+  addBalance(accountKey: bigint, seq: bigint): void {
+    this.balances.push({ accountKey, seq });
+  }
+
+  /** For an answer that changes with the clock, or with a row that is not noted. */
+  doNotKeep(): void {
+    this.isKept = false;
+  }
+}

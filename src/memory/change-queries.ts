@@ -1,0 +1,35 @@
+import { type Directory, sql } from '../storage/index.ts';
+
+/** The arguments side by side; numbers only. */
+export interface Known {
+  readonly institutions: readonly number[];
+  readonly accountKeys: readonly bigint[];
+  readonly seqs: readonly bigint[];
+}
+
+export interface Changes {
+  /** The moment of the statement, as a snapshot. */
+  readonly at: string;
+  /** False: changes since the earlier moment may be lost, or there was none. */
+  readonly isKept: boolean;
+  /** institution * 65536 + subject, in digits; null if none is kept. */
+  readonly changed: readonly string[] | null;
+  /** From 1, the places of balances that have another number; null if there were no balances. */
+  readonly moved: readonly number[] | null;
+}
+
+const changesSince = sql('memory_changes_since', 'select * from changes_since($1, $2, $3, $4)');
+
+export async function selectChanges(db: Directory, since: string | null, known: Known): Promise<Changes> {
+  const values = [since, known.institutions, known.accountKeys, known.seqs];
+  const [changes] = (await db.query<Changes>(changesSince, values)).rows;
+  if (changes === undefined) throw new Error('memory: the question has no answer');
+  return changes;
+}
+
+const deleteOld = sql('memory_delete_old_changes', `select delete_old_changes($1, interval '10 minutes')`);
+
+/** Changes are kept for ten to twenty minutes. */
+export async function deleteOldChanges(db: Directory, now: Date): Promise<void> {
+  await db.query(deleteOld, [now]);
+}

@@ -1,0 +1,46 @@
+import type { Database, OwnConnection } from '../storage/index.ts';
+import { type Changes, type Known, selectChanges } from './change-queries.ts';
+
+/** Asks the database for changes since the last time, over one connection. */
+export class ChangeWatch {
+  readonly #database: Database;
+  #connection: Promise<OwnConnection> | undefined;
+  #since: string | null = null;
+  /** Counts connections, so that a response of a lost one is not taken for a later one's. */
+  #generation = 0;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * The changes since the last response. A new connection begins anew (`isKept` is false): the server may have been restarted,
+   * promoted or restored in between, and snapshots of another time mean nothing to it.
+   */
+  async ask(known: Known): Promise<Changes> {
+    const generation = this.#generation;
+    this.#connection ??= this.#database.ownConnection(() => this.#forget(generation));
+    try {
+      const connection = await this.#connection;
+      const changes = await selectChanges(connection, this.#since, known);
+      if (generation !== this.#generation) return { ...changes, isKept: false };
+      this.#since = changes.at;
+      return changes;
+    } catch (error) {
+      this.#forget(generation);
+      throw error;
+    }
+  }
+
+  #forget(generation: number): void {
+    if (generation !== this.#generation) return;
+    this.#generation += 1;
+    this.#since = null;
+    const connection = this.#connection;
+    this.#connection = undefined;
+    connection?.then(
+      ({ release }) => release(),
+      () => {},
+    );
+  }
+}

@@ -1,0 +1,271 @@
+import type { Clock, InstitutionId } from '../storage/index.ts';
+import { Basis, wholeInstitution } from './basis.ts';
+import type { Changes, Known } from './change-queries.ts';
+
+/** The database's response to one question. Problem `database_unavailable`. */
+export type Ask = (known: Known) => Promise<Changes>;
+
+export interface MemoryOptions {
+  readonly ask: Ask;
+  readonly clock: Clock;
+  /** Of answers with what they stand on, as estimated. */
+  readonly maxBytes: number;
+}
+
+/** A value with what it stands on. It may be returned after `check`, if `isTrue`. */
+export interface Remembered<Value> {
+  readonly value: Value;
+  readonly key: string;
+  readonly basis: Basis;
+  readonly bytes: number;
+  /** A balance has moved. */
+  isStale: boolean;
+  /** Set by a use, cleared by the clock that evicts. */
+  isUsed: boolean;
+  usedAtMillis: number;
+  /** The last question that had its balances. */
+  question: number;
+}
+
+interface Waiting {
+  readonly entries: readonly Remembered<unknown>[];
+  readonly done: (error: Error | null) => void;
+}
+
+/** While this many questions are under way, later requests wait for the next one. */
+const maxUnderWay = 2;
+/** Balances of one question; more than a tick of busy connections has. */
+const maxBalances = 2_048;
+/** An answer of more accounts is read each time. */
+const maxBalancesOfEntry = 64;
+/** Beside the key and the value: objects, numbers and the map's slots, as measured. */
+const bytesOfEntry = 640;
+const bytesOfBalance = 64;
+/** Personal data is not kept longer than this without a use. */
+const idleMillis = 15 * 60_000;
+const sweepMillis = 60_000;
+
+/**
+ * Values that were read, and whether they still hold. Requests of one turn of the event loop share a question, and so do those
+ * that arrive while questions are under way. The question begins after its requests arrived, so a value that passes is as
+ * fresh as one that is read (ADR 33).
+ */
+export class ValidatedMemory {
+  readonly #ask: Ask;
+  readonly #clock: Clock;
+  readonly #maxBytes: number;
+  /** In the order in which the clock of the eviction meets them. */
+  readonly #entries = new Map<string, Remembered<unknown>>();
+  #bytes = 0;
+  /** Counts the responses that had changes. A basis of an earlier position may lack them. */
+  #position = 0;
+  /** Bases of earlier positions are void. Infinite until the first response of a connection. */
+  #firstPosition = Number.POSITIVE_INFINITY;
+  /** By institution and subject, the position of the last change. */
+  readonly #changedAt = new Map<InstitutionId, Float64Array>();
+  #waiting: Waiting[] = [];
+  #isSending = false;
+  #underWay = 0;
+  #questions = 0;
+  readonly #sweep: NodeJS.Timeout;
+
+  constructor({ ask, clock, maxBytes }: MemoryOptions) {
+    this.#ask = ask;
+    this.#clock = clock;
+    this.#maxBytes = maxBytes;
+    this.#sweep = setInterval(() => this.#forgetIdle(), sweepMillis).unref();
+  }
+
+  /** Before the first row of an answer is read. */
+  begin(institutionId: InstitutionId): Basis {
+    if (this.#firstPosition === Number.POSITIVE_INFINITY) this.check([], () => {});
+    return new Basis(institutionId, this.#position);
+  }
+
+  /** `bytes`: of the value. Undefined if the answer is of a moment only. */
+  keep<Value>(key: string, value: Value, bytes: number, basis: Basis): Remembered<Value> | undefined {
+    if (!basis.isKept || basis.balances.length > maxBalancesOfEntry || !this.#holds(basis)) return undefined;
+    const entry: Remembered<Value> = {
+      value,
+      key,
+      basis,
+      bytes: bytes + 2 * key.length + bytesOfEntry + bytesOfBalance * basis.balances.length,
+      isStale: false,
+      isUsed: false,
+      usedAtMillis: Date.now(),
+      question: 0,
+    };
+    this.#forget(key);
+    this.#entries.set(key, entry);
+    this.#bytes += entry.bytes;
+    if (this.#bytes > this.#maxBytes) this.#evict();
+    return entry;
+  }
+
+  /** A value that was true once. Its users `check` it. */
+  find<Value>(key: string): Remembered<Value> | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (!this.isTrue(entry)) {
+      this.#forget(key);
+      return undefined;
+    }
+    entry.isUsed = true;
+    return entry as Remembered<Value>;
+  }
+
+  /**
+   * Asks what has changed, then calls `done`: with null, after which `isTrue` tells of each entry whether it holds now; or with
+   * Problem `database_unavailable`.
+   */
+  check(entries: readonly Remembered<unknown>[], done: (error: Error | null) => void): void {
+    this.#waiting.push({ entries, done });
+    if (this.#isSending) return;
+    this.#isSending = true;
+    setImmediate(() => {
+      this.#isSending = false;
+      this.#send();
+    });
+  }
+
+  /** The same for one value. */
+  confirm(entry: Remembered<unknown>): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.check([entry], (error) => (error === null ? resolve(this.isTrue(entry)) : reject(error)));
+    });
+  }
+
+  isTrue({ isStale, basis }: Remembered<unknown>): boolean {
+    return !isStale && this.#holds(basis);
+  }
+
+  get size(): { readonly entries: number; readonly bytes: number } {
+    return { entries: this.#entries.size, bytes: this.#bytes };
+  }
+
+  close(): void {
+    clearInterval(this.#sweep);
+  }
+
+  #holds({ institutionId, position, subjects, validUntilMillis }: Basis): boolean {
+    if (position < this.#firstPosition || validUntilMillis <= this.#clock().getTime()) return false;
+    const changedAt = this.#changedAt.get(institutionId);
+    return changedAt === undefined || subjects.every((subject) => (changedAt[subject] ?? 0) <= position);
+  }
+
+  #send(): void {
+    while (this.#waiting.length > 0 && this.#underWay < maxUnderWay) {
+      this.#questions += 1;
+      const known = { institutions: [] as number[], accountKeys: [] as bigint[], seqs: [] as bigint[] };
+      const owners: Remembered<unknown>[] = [];
+      let count = 0;
+      while (count < this.#waiting.length && owners.length < maxBalances) {
+        for (const entry of (this.#waiting[count] as Waiting).entries)
+          this.#addBalances(entry, known, owners);
+        count += 1;
+      }
+      const batch = count === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, count);
+      this.#waiting = this.#waiting.slice(count);
+      this.#underWay += 1;
+      void this.#ask(known)
+        .then((changes) => this.#apply(changes, owners))
+        .then(
+          () => this.#respond(batch, null),
+          (error) => {
+            this.#reset();
+            this.#firstPosition = Number.POSITIVE_INFINITY;
+            this.#respond(batch, error);
+          },
+        );
+    }
+  }
+
+  /** Requests for the same answer ask for it once. */
+  #addBalances(
+    entry: Remembered<unknown>,
+    {
+      institutions,
+      accountKeys,
+      seqs,
+    }: Record<'institutions', number[]> & Record<'accountKeys' | 'seqs', bigint[]>,
+    owners: Remembered<unknown>[],
+  ): void {
+    if (entry.question === this.#questions) return;
+    entry.question = this.#questions;
+    for (const { accountKey, seq } of entry.basis.balances) {
+      institutions.push(entry.basis.institutionId);
+      accountKeys.push(accountKey);
+      seqs.push(seq);
+      owners.push(entry);
+    }
+  }
+
+  #respond(batch: readonly Waiting[], error: Error | null): void {
+    this.#underWay -= 1;
+    for (const { done } of batch) done(error);
+    this.#send();
+  }
+
+  #apply({ isKept, changed, moved }: Changes, owners: readonly Remembered<unknown>[]): void {
+    if (!isKept) this.#reset();
+    if (changed !== null && changed.length > 0) {
+      this.#position += 1;
+      for (const change of changed) {
+        const number = Number(change);
+        const subject = number % 65_536;
+        this.#noteChange(((number - subject) / 65_536) as InstitutionId, subject);
+      }
+    }
+    for (const place of moved ?? []) (owners[place - 1] as Remembered<unknown>).isStale = true;
+  }
+
+  #noteChange(institutionId: InstitutionId, subject: number): void {
+    let changedAt = this.#changedAt.get(institutionId);
+    if (changedAt === undefined) {
+      changedAt = new Float64Array(wholeInstitution + 24_576);
+      this.#changedAt.set(institutionId, changedAt);
+    }
+    changedAt[subject] = this.#position;
+  }
+
+  /** Bases that were made before this are void, also those of answers that are being read. */
+  #reset(): void {
+    this.#position += 1;
+    this.#firstPosition = this.#position;
+    this.#entries.clear();
+    this.#changedAt.clear();
+    this.#bytes = 0;
+  }
+
+  #forget(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#bytes -= entry.bytes;
+  }
+
+  /** CLOCK: an entry that was used since the hand last passed stays for another round. */
+  #evict(): void {
+    for (const [key, entry] of this.#entries) {
+      if (this.#bytes <= this.#maxBytes) return;
+      if (!entry.isUsed) this.#forget(key);
+      else {
+        entry.isUsed = false;
+        this.#entries.delete(key);
+        this.#entries.set(key, entry);
+      }
+    }
+  }
+
+  #forgetIdle(): void {
+    const now = Date.now();
+    for (const [key, entry] of this.#entries) {
+      if (entry.isUsed) {
+        entry.isUsed = false;
+        entry.usedAtMillis = now;
+      } else if (entry.usedAtMillis <= now - idleMillis || !this.isTrue(entry)) {
+        this.#forget(key);
+      }
+    }
+  }
+}

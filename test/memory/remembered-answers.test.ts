@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { clientOf, type DemoCaller, memberOf, paths, send } from '../support/demo.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let one: TestService;
+let two: TestService;
+before(async () => {
+  one = await startTestService();
+  two = await startTestService({ beside: one });
+});
+after(async () => {
+  await two.close();
+  await one.close();
+});
+
+const institution = `(select institution_id from institutions where code = 'lakeside')`;
+const accountKey = (id: string) =>
+  `(select account_key from accounts where institution_id = ${institution} and account_id = '${id}')`;
+const personKey = (id: string) =>
+  `(select person_key from persons where institution_id = ${institution} and person_id = '${id}')`;
+const userKey = `(select user_key from users where institution_id = ${institution} and user_id = 'u-demo-member')`;
+const customerKey = (id: string) =>
+  `(select customer_key from customers where institution_id = ${institution} and customer_id = '${id}')`;
+const ofUser = `institution_id = ${institution} and user_key = ${userKey}`;
+
+const checking = `${paths.accounts}/a-1001-checking`;
+const profile = `${paths.customer('c-1001')}/contact-methods`;
+
+/** A statement on a table, and a request whose answer it changes. `undo` restores the answer. */
+interface Change {
+  readonly on: string;
+  readonly path: string;
+  readonly as?: 'client';
+  /** Runs before the answer is remembered; `change` takes it back. */
+  readonly setup?: string;
+  readonly change: string;
+  readonly undo: string;
+}
+
+const addAccount = `
+  with a as (
+    insert into accounts (institution_id, account_id, customer_key, account_number, di_account_type, category,
+                          description, currency)
+    values (${institution}, 'a-new', ${customerKey('c-1001')}, '1', 'SAVINGS', 'DEPOSIT', 'New', 'USD')
+    returning account_key)
+  insert into balances (institution_id, account_key, account_id, currency, posted, debits_pending, credits_pending,
+                        seq, last_at)
+  select ${institution}, account_key, 'a-new', 'USD', 0, 0, 0, 0, now() from a`;
+const removeAccount = `
+  with b as (delete from balances where institution_id = ${institution} and account_id = 'a-new')
+  delete from accounts where institution_id = ${institution} and account_id = 'a-new'`;
+const addHolder = `
+  insert into holders (institution_id, account_key, person_key, role, may_pay)
+  values (${institution}, ${accountKey('a-1002-savings')}, ${personKey('p-1001')}, 'JOINT', true)`;
+const removeHolder = `
+  delete from holders where institution_id = ${institution}
+    and account_key = ${accountKey('a-1002-savings')} and person_key = ${personKey('p-1001')}`;
+const addMembership = `
+  insert into customer_persons (institution_id, customer_key, person_key, role)
+  values (${institution}, ${customerKey('c-1003')}, ${personKey('p-1001')}, 'JOINT')`;
+const removeMembership = `
+  delete from customer_persons where institution_id = ${institution}
+    and customer_key = ${customerKey('c-1003')} and person_key = ${personKey('p-1001')}`;
+const addPhone = `insert into user_phones values (${institution}, ${userKey}, 'WORK', '+12025550199')`;
+const removePhone = `delete from user_phones where ${ofUser} and phone_type = 'WORK'`;
+
+/** An update, and the one that takes it back. */
+function update(on: string, path: string, write: (changed: boolean) => string): Change {
+  return {
+    on: `${on} updated`,
+    path,
+    change: `update ${on} ${write(true)}`,
+    undo: `update ${on} ${write(false)}`,
+  };
+}
+
+/** An insert, and the delete of the same row. */
+function addAndRemove(on: string, path: string, [add, remove]: readonly [string, string]): Change[] {
+  return [
+    { on: `${on} inserted`, path, change: add, undo: remove },
+    { on: `${on} deleted`, path, setup: add, change: remove, undo: add },
+  ];
+}
+
+const changes: readonly Change[] = [
+  update(
+    'accounts',
+    checking,
+    (changed) => `set description = '${changed ? 'Renamed' : 'Share Draft'}'
+    where institution_id = ${institution} and account_id = 'a-1001-checking'`,
+  ),
+  {
+    on: 'accounts inserted',
+    path: `${paths.accounts}?customerId=c-1001`,
+    as: 'client',
+    change: addAccount,
+    undo: removeAccount,
+  },
+  update(
+    'loans',
+    `${paths.accounts}/a-1001-carloan`,
+    (changed) => `set fees_due = fees_due ${changed ? '+' : '-'} 100
+    where institution_id = ${institution} and account_key = ${accountKey('a-1001-carloan')}`,
+  ),
+  ...addAndRemove('holders', paths.accounts, [addHolder, removeHolder]),
+  update(
+    'holders',
+    `${checking}/transactions`,
+    (changed) => `set role = '${changed ? 'JOINT' : 'PRIMARY'}'
+    where institution_id = ${institution} and account_key = ${accountKey('a-1002-checking')}
+      and person_key = ${personKey('p-1002')}`,
+  ),
+  update(
+    'persons',
+    profile,
+    (changed) => `set first_name = '${changed ? 'Renamed' : 'Willow'}'
+    where institution_id = ${institution} and person_id = 'p-1001'`,
+  ),
+  update(
+    'persons',
+    `${checking}/transactions`,
+    (changed) => `set first_name = '${changed ? 'Renamed' : 'Pebble'}'
+    where institution_id = ${institution} and person_id = 'p-1002'`,
+  ),
+  update(
+    'customers',
+    profile,
+    (changed) => `set member_number = '${changed ? 199_999 : 100_001}'
+    where institution_id = ${institution} and customer_id = 'c-1001'`,
+  ),
+  ...addAndRemove('customer_persons', profile, [addMembership, removeMembership]),
+  update(
+    'customer_persons',
+    profile,
+    (changed) => `set role = '${changed ? 'JOINT' : 'PRIMARY'}'
+    where institution_id = ${institution} and customer_key = ${customerKey('c-1001')}`,
+  ),
+  update(
+    'users',
+    profile,
+    (changed) => `set email = '${changed ? 'other@example.test' : 'willow.testerman@example.test'}'
+    where ${ofUser}`,
+  ),
+  update(
+    'users',
+    profile,
+    (changed) => `set locked_until = ${changed ? `now() + interval '1 hour'` : 'null'} where ${ofUser}`,
+  ),
+  ...addAndRemove('user_phones', profile, [addPhone, removePhone]),
+  update(
+    'user_phones',
+    profile,
+    (changed) => `set phone_number = '+120255501${changed ? '99' : '43'}' where ${ofUser}`,
+  ),
+  {
+    on: 'revocations inserted',
+    path: checking,
+    change: `insert into revocations values (${institution}, '{jti}', now() + interval '1 hour')`,
+    undo: `delete from revocations where revoked_id = '{jti}'`,
+  },
+  update('clients', checking, (changed) => `set active = ${!changed} where client_id = 'demo-app'`),
+  update('users', checking, (changed) => `set active = ${!changed} where ${ofUser}`),
+];
+
+/** Triggers whose rows no remembered answer stands on, or stands on their absence. */
+const beyondAnswers: Readonly<Record<string, string>> = {
+  'accounts deleted': 'an account is never deleted',
+  'clients inserted': 'a token names a client that exists',
+  'clients deleted': 'a client is never deleted',
+  'customers inserted': 'an answer names a membership that exists',
+  'customers deleted': 'a membership is never deleted',
+  'event_epochs inserted': 'ends every answer of the institution, below',
+  'event_epochs updated': 'an epoch never changes',
+  'event_epochs deleted': 'an epoch is never deleted',
+  'identity_providers inserted': 'a token names a provider that exists',
+  'identity_providers updated': 'test/auth/providers.test.ts ends the tokens of a changed provider',
+  'identity_providers deleted': 'test/auth/providers.test.ts ends the tokens of a removed provider',
+  'institutions inserted': 'an answer names an institution that exists',
+  'institutions updated': 'no remembered answer shows a setting',
+  'institutions deleted': 'an institution is never deleted',
+  'loans inserted': 'comes with its account',
+  'loans deleted': 'a loan is never deleted',
+  'persons inserted': 'an answer names a person that exists',
+  'persons deleted': 'a person is never deleted',
+  'revocations deleted': 'is deleted after its token has expired',
+  'revocations updated': 'a revocation never changes',
+  'users inserted': 'an answer names a user that exists',
+  'users deleted': 'a user is never deleted',
+};
+
+describe('a change of what an answer stands on', () => {
+  let client: DemoCaller;
+  before(async () => {
+    const member = await memberOf(one, 'demo.member', 'demo-member-password');
+    client = await clientOf(one, ['demo-backend', 'demo-backend-secret']);
+    const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1002-checking', amount: 1.5 };
+    assert.equal((await member.post(paths.transfers, { id: 'remembered', ...order })).status, 201);
+  });
+
+  const asks = (at: TestService, { token }: DemoCaller, path: string) =>
+    send(at.address, 'GET', path, { headers: { authorization: `Bearer ${token}` } });
+
+  /** The answer as remembered by both processes. */
+  async function remembered(caller: DemoCaller, path: string) {
+    let replies: Awaited<ReturnType<typeof send>>[] = [];
+    for (let reads = 0; reads < 5; reads += 1) {
+      replies = await Promise.all([one, two].map((at) => asks(at, caller, path)));
+    }
+    const [first = '', second = ''] = replies.map(({ status, text }) => `${status} ${text}`);
+    assert.equal(first, second);
+    assert.match(first, /^200 /);
+    return first;
+  }
+
+  for (const { on, path, as, setup, change, undo } of changes) {
+    const [table = '', event = ''] = on.split(' ');
+    test(`is seen by the next read in every process, and not without its trigger: ${on}, GET ${path.split('v1/')[1]}`, async () => {
+      const { db } = one;
+      const caller = async () =>
+        as === 'client' ? client : memberOf(one, 'demo.member', 'demo-member-password');
+      let asking = await caller();
+      const run = (statement: string) => db.superuser(statement.replace('{jti}', jtiOf(asking.token)));
+      const read = () =>
+        Promise.all(
+          [one, two].map((at) => asks(at, asking, path).then(({ status, text }) => `${status} ${text}`)),
+        );
+
+      if (setup !== undefined) await run(setup);
+      const before = await remembered(asking, path);
+      await db.superuser(`alter table ${table} disable trigger note_${event}`);
+      await run(change);
+      await db.superuser(`alter table ${table} enable trigger note_${event}`);
+      assert.deepEqual(
+        await read(),
+        [before, before],
+        'a process that hears of no change goes on with its answer',
+      );
+
+      await run(undo);
+      // A user or a client that was switched off has lost its tokens.
+      asking = await caller();
+      assert.equal(await remembered(asking, path), before);
+      await run(change);
+      for (const reply of await read()) assert.notEqual(reply, before);
+      if (setup === undefined) await run(undo);
+    });
+  }
+
+  test('every trigger that notes changes has a change above, or a reason to have none', async () => {
+    const triggers = await one.db.superuser<{ name: string }>(
+      `select t.tgrelid::regclass || ' ' || substr(t.tgname, 6) as name from pg_trigger t
+       where t.tgname like 'note\\_%' and t.tgname <> 'note_truncated' order by 1`,
+    );
+    const covered = new Set([...changes.map(({ on }) => on), ...Object.keys(beyondAnswers)]);
+    assert.deepEqual(
+      triggers.map(({ name }) => name),
+      [...covered].toSorted(),
+    );
+  });
+});
+
+function jtiOf(token: string): string {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti;
+}
