@@ -742,14 +742,15 @@ create table pending_transfers (
   not_before        timestamp with time zone,
   constraint pending_transfers_pkey PRIMARY KEY (institution_id, transfer_key),
   constraint pending_transfers_approvals_needed_check CHECK (approvals_needed >= 0 AND approvals_needed <= 2),
-  constraint pending_transfers_cut_off CHECK (held_for = 'REVIEW'::text OR approvals_needed = 0 AND when_due = 'POST'::text),
-  constraint pending_transfers_held_for_check CHECK (held_for = ANY (ARRAY['REVIEW'::text, 'CUT_OFF'::text])),
+  constraint pending_transfers_core CHECK (held_for <> 'CORE'::text OR when_due = 'EXPIRE'::text),
+  constraint pending_transfers_cut_off CHECK (held_for <> 'CUT_OFF'::text OR approvals_needed = 0 AND when_due = 'POST'::text),
+  constraint pending_transfers_held_for_check CHECK (held_for = ANY (ARRAY['REVIEW'::text, 'CUT_OFF'::text, 'CORE'::text])),
   constraint pending_transfers_not_before CHECK (when_due = 'EXPIRE'::text OR not_before IS NULL OR due_at >= not_before),
   constraint pending_transfers_when_due_check CHECK (when_due = ANY (ARRAY['POST'::text, 'EXPIRE'::text]))
 );
 CREATE INDEX pending_transfers_due ON pending_transfers USING btree (institution_id, due_at);
 comment on table pending_transfers is 'The terms of each PENDING transfer. The row is deleted when the transfer is final.';
-comment on column pending_transfers.held_for is 'REVIEW: approvals by operators. CUT_OFF: the next business day.';
+comment on column pending_transfers.held_for is 'REVIEW: approvals by operators. CUT_OFF: the next business day. CORE: the outcome of its instruction.';
 comment on column pending_transfers.when_due is 'Outcome if nothing happens until due_at.';
 comment on column pending_transfers.not_before is 'An approved transfer posts at this time at the earliest.';
 
@@ -815,9 +816,17 @@ create table transfer_policies (
   on_review_timeout      text,
   cut_off                time(0) without time zone,
   payment_options        text[] not null,
+  core_policy            text not null default 'WAIT'::text,
+  memo_up_to             bigint,
+  core_wait_seconds      integer not null default 86400,
+  stand_in               text not null default 'WAIT'::text,
   constraint transfer_policies_pkey PRIMARY KEY (institution_id, transfer_type, currency),
   constraint transfer_policies_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint transfer_policies_core_policy_check CHECK (core_policy = ANY (ARRAY['WAIT'::text, 'MEMO'::text])),
+  constraint transfer_policies_core_wait_seconds_check CHECK (core_wait_seconds >= 1 AND core_wait_seconds <= 2592000),
   constraint transfer_policies_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint transfer_policies_memo CHECK (memo_up_to IS NULL OR core_policy = 'MEMO'::text),
+  constraint transfer_policies_memo_up_to_check CHECK (memo_up_to >= 0),
   constraint transfer_policies_on_review_timeout_check CHECK (on_review_timeout = ANY (ARRAY['POST'::text, 'EXPIRE'::text])),
   constraint transfer_policies_payment_options_check CHECK (payment_options <@ ARRAY['DEFAULT'::text, 'PRINCIPAL_ONLY'::text, 'INTEREST_ONLY'::text, 'EXCESS_TO_PRINCIPAL'::text] AND ('DEFAULT'::text = ANY (payment_options))),
   constraint transfer_policies_review CHECK (num_nonnulls(review_above, review_seconds, on_review_timeout) = ANY (ARRAY[0, 3])),
@@ -825,6 +834,7 @@ create table transfer_policies (
   constraint transfer_policies_review_seconds_check CHECK (review_seconds >= 1 AND review_seconds <= 2592000),
   constraint transfer_policies_second_approval CHECK (second_approval_above IS NULL OR review_above IS NOT NULL),
   constraint transfer_policies_second_approval_above CHECK (second_approval_above >= review_above),
+  constraint transfer_policies_stand_in_check CHECK (stand_in = ANY (ARRAY['WAIT'::text, 'DECLINE'::text])),
   constraint transfer_policies_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
 );
 comment on table transfer_policies is 'Review, cut-off and payment options by transfer type and currency.';
@@ -833,6 +843,10 @@ comment on column transfer_policies.second_approval_above is 'A transfer of more
 comment on column transfer_policies.review_seconds is 'Longest time of a review.';
 comment on column transfer_policies.on_review_timeout is 'Outcome of a review that runs out of time.';
 comment on column transfer_policies.cut_off is 'A transfer ordered later on a business day, or on any other day, is processed on the next business day.';
+comment on column transfer_policies.core_policy is 'WAIT: a transfer completes when the core accepts it. MEMO: within one membership it completes at once.';
+comment on column transfer_policies.memo_up_to is 'A larger transfer waits. Null: MEMO counts for any amount.';
+comment on column transfer_policies.core_wait_seconds is 'A transfer that was not delivered to the core in this time fails.';
+comment on column transfer_policies.stand_in is 'Outcome of an order above the stand-in limits while the core is away.';
 
 create table limit_keys (
   institution_id  integer not null,
@@ -871,10 +885,12 @@ create table transfer_limits (
   constraint transfer_limits_period_check CHECK (period = ANY (ARRAY['DAY'::text, 'MONTH'::text])),
   constraint transfer_limits_review_above_check CHECK (review_above >= 0),
   constraint transfer_limits_reviewed CHECK (review_above < max_amount),
-  constraint transfer_limits_subject_check CHECK (subject = ANY (ARRAY['USER'::text, 'CUSTOMER'::text, 'ACCOUNT'::text])),
+  constraint transfer_limits_stand_in CHECK (subject !~~ 'STAND_IN%'::text OR period = 'DAY'::text AND review_above IS NULL),
+  constraint transfer_limits_subject_check CHECK (subject = ANY (ARRAY['USER'::text, 'CUSTOMER'::text, 'ACCOUNT'::text, 'STAND_IN'::text, 'STAND_IN_ACCOUNT'::text])),
   constraint transfer_limits_transfer_type_check CHECK (transfer_type = ANY (ARRAY['STANDARD'::text, 'CROSS_MEMBER'::text, 'IRA_CONTRIBUTION'::text, 'LOAN_PAYMENT'::text, 'INTRA_FI'::text]))
 );
 comment on table transfer_limits is 'Limits by day or month, of a user, a membership or one account.';
+comment on column transfer_limits.subject is 'Transfers that count together. STAND_IN: those of the institution that complete while its core is away; STAND_IN_ACCOUNT: those from one account.';
 comment on column transfer_limits.transfer_type is 'Null: all types.';
 comment on column transfer_limits.source_type is 'Counts only transfers from accounts of this type. Null: all.';
 comment on column transfer_limits.review_above is 'Total of the period above which each further transfer is held for review.';
@@ -1340,6 +1356,103 @@ create type core_authorization_state as (
 );
 
 -- ---------------------------------------------------------------------------------------------------------
+-- reconcile runs
+
+create table reconcile_runs (
+  institution_id  integer not null,
+  started_at      timestamp with time zone not null,
+  finished_at     timestamp with time zone not null,
+  findings        integer not null,
+  constraint reconcile_runs_pkey PRIMARY KEY (institution_id),
+  constraint reconcile_runs_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint reconcile_runs_findings_check CHECK (findings >= 0)
+);
+comment on table reconcile_runs is 'The last complete run of reconcile of each institution.';
+comment on column reconcile_runs.findings is 'Rows that break a rule.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- core instructions
+
+create table core_instructions (
+  institution_id    integer not null,
+  instruction_key   bigint not null,
+  sequence          bigint not null generated always as identity,
+  mode              text not null,
+  state             text not null,
+  business_date     date not null,
+  from_key          bigint not null,
+  to_key            bigint not null,
+  amount            bigint not null,
+  currency          text collate "C" not null,
+  issued_at         timestamp with time zone not null,
+  delivered_at      timestamp with time zone,
+  leased_by         text collate "C",
+  lease_until       timestamp with time zone,
+  file_number       integer,
+  decided_at        timestamp with time zone,
+  core_reference    text collate "C",
+  refusal_code      text collate "C",
+  refusal_reason    text,
+  decided_by        text collate "C",
+  decided_operator  text,
+  decided_request   text collate "C",
+  constraint core_instructions_pkey PRIMARY KEY (institution_id, instruction_key),
+  constraint core_instructions_amount_check CHECK (amount > 0),
+  constraint core_instructions_core_reference_check CHECK (core_reference ~ '^[!-~]{1,64}$'::text),
+  constraint core_instructions_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint core_instructions_decided CHECK ((state = 'OPEN'::text) = (decided_at IS NULL)),
+  constraint core_instructions_decided_by CHECK ((state <> ALL (ARRAY['ACCEPTED'::text, 'REJECTED'::text])) OR num_nonnulls(decided_by, decided_operator) > 0),
+  constraint core_instructions_decided_operator_check CHECK (decided_operator <> ''::text),
+  constraint core_instructions_decided_request_check CHECK (decided_request ~ '^[!-~]{1,128}$'::text),
+  constraint core_instructions_delivered CHECK (delivered_at IS NOT NULL OR num_nonnulls(leased_by, file_number) = 0),
+  constraint core_instructions_file_number_check CHECK (file_number > 0),
+  constraint core_instructions_lease CHECK (num_nonnulls(leased_by, lease_until) = ANY (ARRAY[0, 2])),
+  constraint core_instructions_mode_check CHECK (mode = ANY (ARRAY['WAIT'::text, 'MEMO'::text, 'STAND_IN'::text])),
+  constraint core_instructions_outcome CHECK (
+CASE state
+    WHEN 'ACCEPTED'::text THEN num_nonnulls(refusal_code, refusal_reason) = 0
+    WHEN 'REJECTED'::text THEN refusal_code IS NOT NULL AND core_reference IS NULL
+    ELSE num_nonnulls(core_reference, refusal_code, refusal_reason, decided_by, decided_operator) = 0
+END),
+  constraint core_instructions_refusal_code_check CHECK (refusal_code ~ '^[A-Za-z0-9._-]{1,64}$'::text),
+  constraint core_instructions_refusal_reason_check CHECK (length(refusal_reason) >= 1 AND length(refusal_reason) <= 140),
+  constraint core_instructions_state_check CHECK (state = ANY (ARRAY['OPEN'::text, 'ACCEPTED'::text, 'REJECTED'::text, 'WITHDRAWN'::text])),
+  constraint core_instructions_withdrawn CHECK (state <> 'WITHDRAWN'::text OR mode = 'WAIT'::text AND delivered_at IS NULL)
+) with (fillfactor=80);
+CREATE INDEX core_instructions_by_file ON core_instructions USING btree (institution_id, file_number, sequence) WHERE (file_number IS NOT NULL);
+CREATE INDEX core_instructions_open ON core_instructions USING btree (institution_id, sequence) WHERE (state = 'OPEN'::text);
+CREATE INDEX core_instructions_stand_in ON core_instructions USING btree (institution_id, issued_at) WHERE (mode = 'STAND_IN'::text);
+CREATE INDEX core_instructions_undelivered ON core_instructions USING btree (institution_id, sequence) WHERE ((state = 'OPEN'::text) AND (delivered_at IS NULL));
+comment on table core_instructions is 'One for each transfer that a core must carry out, written in the commit that holds or moves its money. Its key is the transfer''s.';
+comment on column core_instructions.sequence is 'Order of delivery. Both accounts are locked when it is given, so the instructions of an account follow its entries.';
+comment on column core_instructions.mode is 'WAIT: the transfer completes when the core accepts. MEMO, STAND_IN: it is complete, and a refusal reverses it.';
+comment on column core_instructions.delivered_at is 'First lease or export. From then on the core may have carried it out.';
+comment on column core_instructions.leased_by is 'The client that works on it until lease_until.';
+comment on column core_instructions.file_number is 'The export file that contains it.';
+comment on column core_instructions.decided_by is 'The client that reported the outcome; decided_operator for a file.';
+
+create type new_instruction as (
+  instruction_key  bigint,
+  mode             text,
+  state            text,
+  business_date    date,
+  from_key         bigint,
+  to_key           bigint,
+  amount           bigint,
+  currency         text
+);
+
+create table core_connections (
+  institution_id  integer not null,
+  heard_at        timestamp with time zone not null,
+  heard_client    text collate "C" not null,
+  constraint core_connections_pkey PRIMARY KEY (institution_id)
+);
+comment on table core_connections is 'The last sign of life from the core of each institution. Its row also lets one connector at a time lease.';
+comment on column core_connections.heard_at is 'By the clock of the service, at most a second old while requests arrive.';
+comment on column core_connections.heard_client is 'The client that called.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- changes
 
 create table changes (
@@ -1754,6 +1867,65 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_instruction()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (
+    select from core_instructions i
+    join transfers t on t.institution_id = i.institution_id and t.transfer_key = i.instruction_key
+      and (t.from_key, t.to_key, t.amount, t.currency) = (i.from_key, i.to_key, i.amount, i.currency)
+    where i.institution_id = new.institution_id and i.instruction_key = new.instruction_key
+      and case i.state
+            when 'OPEN' then
+              case i.mode when 'WAIT' then t.status = 'PENDING' and exists (
+                select from pending_transfers p
+                where p.institution_id = t.institution_id and p.transfer_key = t.transfer_key and p.held_for = 'CORE')
+              else t.status = 'COMPLETED' end
+            when 'ACCEPTED' then t.status = 'COMPLETED'
+            when 'WITHDRAWN' then t.status = 'FAILED'
+            when 'REJECTED' then t.status = 'FAILED' or t.reverses_key is not null or exists (
+              select from transfers r
+              where r.institution_id = t.institution_id and r.reverses_key = t.transfer_key and r.reverses_key is not null
+                and r.status = 'COMPLETED')
+          end
+  ) then
+    raise exception 'instructions: an instruction and its transfer differ' using errcode = 'SD071';
+  end if;
+  if tg_op = 'INSERT' and new.mode = 'MEMO' and not exists (
+    select from transfers t
+    where t.institution_id = new.institution_id and t.transfer_key = new.instruction_key
+      and (t.reverses_key is not null or exists (
+        select from accounts a
+        join accounts b on b.institution_id = a.institution_id and b.customer_key = a.customer_key
+        where a.institution_id = t.institution_id and a.account_key = t.from_key and b.account_key = t.to_key))
+  ) then
+    raise exception 'instructions: a transfer between two memberships waits for the core' using errcode = 'SD072';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_instruction_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if old.state <> 'OPEN' then
+    raise exception 'instructions: the outcome of instruction % is final', old.sequence using errcode = 'SD070';
+  end if;
+  if new.delivered_at is distinct from coalesce(old.delivered_at, new.delivered_at)
+     or new.file_number is distinct from coalesce(old.file_number, new.file_number)
+     or new.state in ('ACCEPTED', 'REJECTED') and new.delivered_at is null then
+    raise exception 'instructions: instruction % was delivered', old.sequence using errcode = 'SD070';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_limit_counter_lowered()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1869,7 +2041,28 @@ CREATE OR REPLACE FUNCTION check_pending_terms()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if (new.when_due, new.due_at) is distinct from ('POST', old.not_before) or old.approvals_needed > (
+  if new.held_for = 'CORE' then
+    if old.held_for = 'CORE' or not exists (
+      select from core_instructions i
+      where i.institution_id = new.institution_id and i.instruction_key = new.transfer_key
+        and i.mode = 'WAIT' and i.state = 'OPEN'
+        and (old.when_due = 'POST' and old.due_at <= i.issued_at and not exists (
+               select from transfers t
+               join users u on u.institution_id = t.institution_id and u.user_key = t.user_key
+               where t.institution_id = new.institution_id and t.transfer_key = new.transfer_key
+                 and (u.locked_by_operator or not u.active))
+             or old.held_for = 'REVIEW' and (old.when_due = 'POST' or i.issued_at < old.due_at)
+                and (old.not_before is null or old.not_before <= i.issued_at)
+                and old.approvals_needed <= (
+                  select count(*) from transfer_approvals a
+                  where a.institution_id = new.institution_id and a.transfer_key = new.transfer_key
+                    and (old.when_due = 'POST' or a.approved_at < old.due_at)))
+    ) then
+      raise exception 'transfers: a transfer waits for the core before its review or cut-off has ended' using errcode = 'SD074';
+    end if;
+    return new;
+  end if;
+  if new.held_for <> old.held_for or (new.when_due, new.due_at) is distinct from ('POST', old.not_before) or old.approvals_needed > (
     select count(*) from transfer_approvals a
     where a.institution_id = new.institution_id and a.transfer_key = new.transfer_key
   ) then
@@ -1942,6 +2135,15 @@ begin
     where t.status is distinct from 'PENDING' or o.held is distinct from t.amount
   ) then
     raise exception 'transfers: a pending transfer does not hold its amount' using errcode = 'SD006';
+  end if;
+  if exists (
+    select from written p
+    where p.held_for = 'CORE' and not exists (
+      select from core_instructions i
+      where i.institution_id = p.institution_id and i.instruction_key = p.transfer_key and i.mode = 'WAIT'
+        and i.state = 'OPEN')
+  ) then
+    raise exception 'transfers: a transfer waits for the core without an instruction' using errcode = 'SD073';
   end if;
   return null;
 end
@@ -2021,6 +2223,14 @@ begin
       and (o.amount, o.currency, o.from_key, o.to_key) = (new.amount, new.currency, new.to_key, new.from_key)
   ) then
     raise exception 'transfer % does not reverse one completed transfer in full', new.transfer_id using errcode = 'SD011';
+  end if;
+  if exists (
+    select from core_instructions i
+    where i.institution_id = new.institution_id and i.instruction_key = new.reverses_key and i.state = 'REJECTED'
+      and new.user_key is null and new.client_id is not distinct from i.decided_by
+      and new.operator is not distinct from i.decided_operator
+  ) then
+    return null;
   end if;
   if new.operator is null or num_nonnulls(new.client_id, new.user_key) > 0 then
     raise exception 'transfer % is a reversal that no operator ordered', new.transfer_id using errcode = 'SD022';
@@ -2119,7 +2329,10 @@ begin
   if new.status = 'COMPLETED' and not exists (
     select from pending_transfers p
     where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key
-      and ((p.when_due = 'POST' and p.due_at <= new.settled_at and not exists (
+      and (p.held_for = 'CORE' and exists (
+              select from core_instructions i
+              where i.institution_id = new.institution_id and i.instruction_key = new.transfer_key and i.state = 'ACCEPTED')
+        or (p.when_due = 'POST' and p.due_at <= new.settled_at and not exists (
               select from users u
               where u.institution_id = new.institution_id and u.user_key = new.user_key
                 and (u.locked_by_operator or not u.active)))
@@ -2140,6 +2353,18 @@ begin
   ) then
     raise exception 'transfer % is neither due nor approved', old.transfer_id using errcode = 'SD007';
   end if;
+  if (select i.record = 'core' from institutions i where i.institution_id = new.institution_id) and (
+    new.status = 'COMPLETED' and not exists (
+      select from core_instructions i
+      where i.institution_id = new.institution_id and i.instruction_key = new.transfer_key
+        and (i.mode <> 'WAIT' or i.state = 'ACCEPTED'))
+    or new.status = 'FAILED' and exists (
+      select from core_instructions i
+      where i.institution_id = new.institution_id and i.instruction_key = new.transfer_key
+        and i.state not in ('REJECTED', 'WITHDRAWN'))
+  ) then
+    raise exception 'transfer % ends without the core', old.transfer_id using errcode = 'SD073';
+  end if;
   if new.status = 'PENDING' or exists (
     select from (values (new.from_key, -new.amount), (new.to_key, new.amount)) as side (account_key, amount)
     where not exists (
@@ -2153,6 +2378,40 @@ begin
     raise exception 'transfer % ends without posting or releasing its amount', old.transfer_id using errcode = 'SD009';
   end if;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_transfers_instructed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (
+    select from institutions i
+    where i.institution_id = (select w.institution_id from written w limit 1) and i.record = 'core'
+  ) then
+    return null;
+  end if;
+  if exists (
+    select from written t
+    left join lateral (
+      select i.mode from core_instructions i
+      where i.institution_id = t.institution_id and i.instruction_key = t.transfer_key
+      offset 0
+    ) i on true
+    left join lateral (
+      select i.state from core_instructions i
+      where i.institution_id = t.institution_id and i.instruction_key = t.reverses_key
+      offset 0
+    ) o on true
+    where t.status = 'COMPLETED' and coalesce(i.mode, 'WAIT') = 'WAIT' and o.state is distinct from 'REJECTED'
+       or o.state = 'OPEN'
+  ) then
+    raise exception 'transfers: a transfer completes without the core' using errcode = 'SD073';
+  end if;
+  return null;
 end
 $function$;
 
@@ -2360,17 +2619,21 @@ CREATE OR REPLACE FUNCTION event_number(institution integer, at_epoch bigint, at
  STABLE
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select coalesce(mark.number, 0) + (
+  select mark.number + (
     select count(*) from outbox o
-    where o.institution_id = institution
-      and (o.epoch, o.xid, o.event_key) > (coalesce(mark.epoch, -1), coalesce(mark.xid, '0'), coalesce(mark.event_key, 0))
+    where o.institution_id = institution and (o.epoch, o.xid, o.event_key) > (mark.epoch, mark.xid, mark.event_key)
       and (o.epoch, o.xid, o.event_key) <= (at_epoch, at_xid, at_key))
-  from (select) one
-  left join lateral (
-    select m.number, m.epoch, m.xid, m.event_key from event_marks m
-    where m.institution_id = institution and (m.epoch, m.xid, m.event_key) <= (at_epoch, at_xid, at_key)
-    order by m.epoch desc, m.xid desc, m.event_key desc limit 1
-  ) mark on true
+  from (
+    select coalesce(m.number, 0) as number, coalesce(m.epoch, -1) as epoch, coalesce(m.xid, '0') as xid,
+           coalesce(m.event_key, 0) as event_key
+    from (select) one
+    left join lateral (
+      select m.number, m.epoch, m.xid, m.event_key from event_marks m
+      where m.institution_id = institution and (m.epoch, m.xid, m.event_key) <= (at_epoch, at_xid, at_key)
+      order by m.epoch desc, m.xid desc, m.event_key desc limit 1
+    ) m on true
+    offset 0
+  ) mark
 $function$;
 
 CREATE OR REPLACE FUNCTION expect_rows(written_to text, written bigint, sent bigint)
@@ -2529,6 +2792,91 @@ begin
 end
 $function$;
 revoke execute on function note_changes_of(regclass,text[]) from public;
+
+CREATE OR REPLACE FUNCTION operational_figures(at timestamp with time zone, OUT institutions integer, OUT pending integer, OUT due integer, OUT overdue integer, OUT oldest_due_seconds double precision, OUT stopped integer, OUT reviews integer, OUT oldest_review_seconds double precision, OUT feed_lag_seconds double precision, OUT signing_key_age_seconds double precision, OUT reconcile_findings integer, OUT reconcile_age_seconds double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  most constant integer := 10000;
+  each record;
+  own record;
+  present timestamptz;
+  first_running xid8 := pg_snapshot_xmin(pg_current_snapshot());
+begin
+  institutions := 0;
+  pending := 0;
+  due := 0;
+  overdue := 0;
+  oldest_due_seconds := 0;
+  stopped := 0;
+  reviews := 0;
+  oldest_review_seconds := 0;
+  feed_lag_seconds := 0;
+  reconcile_findings := 0;
+  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i loop
+    perform set_config('sharedraft.institution', each.id::text, true);
+    institutions := institutions + 1;
+    present := at + make_interval(secs => each.ahead);
+
+    pending := pending + (
+      select count(*) from (select from public.pending_transfers p where p.institution_id = each.id limit most) s);
+
+    select count(*) filter (where not d.is_stopped) as due,
+           count(*) filter (where not d.is_stopped and d.due_at < present - interval '1 minute') as overdue,
+           count(*) filter (where d.is_stopped) as stopped,
+           min(d.due_at) filter (where not d.is_stopped) as oldest
+    into own
+    from (
+      select p.due_at,
+             p.when_due = 'POST' and exists (
+               select from public.transfers t
+               join public.users u on u.institution_id = each.id and u.user_key = t.user_key
+               where t.institution_id = each.id and t.transfer_key = p.transfer_key
+                 and (u.locked_by_operator or not u.active)) as is_stopped
+      from public.pending_transfers p
+      where p.institution_id = each.id and p.due_at <= present
+      order by p.due_at limit most) d;
+    due := due + own.due;
+    overdue := overdue + own.overdue;
+    stopped := stopped + own.stopped;
+    oldest_due_seconds := greatest(oldest_due_seconds, extract(epoch from present - own.oldest));
+
+    select count(*) as reviews, min(t.created_at) as oldest
+    into own
+    from (
+      select p.transfer_key from public.pending_transfers p
+      where p.institution_id = each.id and p.held_for = 'REVIEW' limit most) r
+    join public.transfers t on t.institution_id = each.id and t.transfer_key = r.transfer_key;
+    reviews := reviews + own.reviews;
+    oldest_review_seconds := greatest(oldest_review_seconds, extract(epoch from present - own.oldest));
+
+    -- The feed returns events below the first running transaction (ADR 15).
+    select min(o.recorded_at) as oldest
+    into own
+    from (
+      select e.recorded_at from public.outbox e
+      where e.institution_id = each.id
+        and (e.epoch, e.xid) >= ((select coalesce(max(n.epoch), 0) from public.event_epochs n
+                                  where n.institution_id = each.id), first_running)
+      order by e.epoch, e.xid, e.event_key limit most) o;
+    feed_lag_seconds := greatest(feed_lag_seconds, extract(epoch from present - own.oldest));
+
+    select r.findings, r.finished_at into own
+    from public.reconcile_runs r where r.institution_id = each.id;
+    if found then
+      reconcile_findings := reconcile_findings + own.findings;
+      reconcile_age_seconds := greatest(reconcile_age_seconds, extract(epoch from at - own.finished_at));
+    end if;
+  end loop;
+  signing_key_age_seconds := (
+    select extract(epoch from at - k.signs_from) from public.signing_keys k
+    where k.signs_from <= at order by k.generation desc limit 1);
+end
+$function$;
+revoke execute on function operational_figures(timestamp with time zone) from public;
+grant execute on function operational_figures(timestamp with time zone) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION raise_token_epoch()
  RETURNS trigger
@@ -2723,13 +3071,14 @@ CREATE CONSTRAINT TRIGGER control_totals_are_zero AFTER INSERT ON control_totals
 CREATE TRIGGER transfers_classified BEFORE INSERT OR UPDATE ON transfers FOR EACH ROW WHEN (new.list_class IS DISTINCT FROM list_class_of(new.status, new.transfer_type)) EXECUTE FUNCTION set_list_class();
 ALTER TABLE transfers ENABLE ALWAYS TRIGGER transfers_classified;
 CREATE TRIGGER transfers_final BEFORE UPDATE ON transfers FOR EACH ROW EXECUTE FUNCTION check_transfer_transition();
+CREATE TRIGGER transfers_instructed AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfers_instructed();
 CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
 CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
 CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfer_id_reserved();
 CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_transfer_exists();
 
-CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_pending_terms();
+CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.held_for IS DISTINCT FROM old.held_for OR new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_pending_terms();
 CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EACH ROW EXECUTE FUNCTION check_pending_transfer_removed();
 CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending_transfers();
 
@@ -2784,6 +3133,13 @@ CREATE TRIGGER core_transactions_written AFTER INSERT ON core_transactions REFER
 
 CREATE TRIGGER core_authorizations_begun AFTER INSERT ON core_authorizations REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION count_core_authorizations();
 CREATE TRIGGER core_authorizations_changed AFTER UPDATE ON core_authorizations REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION count_changed_core_authorizations();
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: core instructions
+
+CREATE TRIGGER core_instructions_final BEFORE UPDATE ON core_instructions FOR EACH ROW EXECUTE FUNCTION check_instruction_change();
+CREATE CONSTRAINT TRIGGER core_instructions_followed AFTER UPDATE ON core_instructions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state <> old.state) EXECUTE FUNCTION check_instruction();
+CREATE CONSTRAINT TRIGGER core_instructions_issued AFTER INSERT ON core_instructions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_instruction();
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
@@ -2980,6 +3336,18 @@ alter table core_authorizations enable row level security, force row level secur
 create policy institution on core_authorizations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on core_authorizations for select to sharedraft_backup using (true);
 
+alter table reconcile_runs enable row level security, force row level security;
+create policy institution on reconcile_runs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on reconcile_runs for select to sharedraft_backup using (true);
+
+alter table core_instructions enable row level security, force row level security;
+create policy institution on core_instructions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_instructions for select to sharedraft_backup using (true);
+
+alter table core_connections enable row level security, force row level security;
+create policy institution on core_connections using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_connections for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -3024,7 +3392,7 @@ grant insert, select on entries to sharedraft_service;
 grant insert, select on loan_payments to sharedraft_service;
 grant insert, select, update (status, failure_code, failure_detail, operator, settled_at) on transfers to sharedraft_service;
 grant insert, select on idempotency_keys to sharedraft_service;
-grant delete, insert, select, update (due_at, when_due) on pending_transfers to sharedraft_service;
+grant delete, insert, select, update (held_for, due_at, when_due) on pending_transfers to sharedraft_service;
 grant insert, select on transfer_approvals to sharedraft_service;
 grant delete, insert, select on transfer_id_prefixes to sharedraft_service;
 grant delete, insert, select, update on transfer_policies to sharedraft_service;
@@ -3049,3 +3417,6 @@ grant delete, insert, select on staged_holders to sharedraft_service;
 grant insert, select on event_marks to sharedraft_service;
 grant insert, select on core_transactions to sharedraft_service;
 grant insert, select, update (posting_key, held, authorized_amount, description, merchant, category, changed_at, expires_at, ended) on core_authorizations to sharedraft_service;
+grant insert, select, update (started_at, finished_at, findings) on reconcile_runs to sharedraft_service;
+grant insert, select, update (state, delivered_at, leased_by, lease_until, file_number, decided_at, core_reference, refusal_code, refusal_reason, decided_by, decided_operator, decided_request) on core_instructions to sharedraft_service;
+grant insert, select, update (heard_at, heard_client) on core_connections to sharedraft_service;

@@ -22,9 +22,13 @@ export interface DemoService extends AsyncDisposable {
 }
 
 /** Starts the demo institution on a new data folder, and waits until it is ready. */
-export async function startDemoService(port: number, connections: number): Promise<DemoService> {
+export async function startDemoService(
+  port: number,
+  connections: number,
+  more: Readonly<Record<string, string>> = {},
+): Promise<DemoService> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sharedraft-bench-'));
-  const settings = { PORT: String(port), DATA_DIR: folder, LOG_LEVEL: 'silent' };
+  const settings = { PORT: String(port), DATA_DIR: folder, LOG_LEVEL: 'silent', ...more };
   const child = spawn(path.join(root, 'bin/sharedraft'), ['serve'], {
     cwd: root,
     env: { ...process.env, ...settings },

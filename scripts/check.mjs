@@ -13,6 +13,7 @@ const steps = [
   ['dead code', 'knip', []],
   ['words', process.execPath, ['scripts/words.mjs', '--check']],
   ['workflows', process.execPath, ['scripts/lint-workflows.mjs']],
+  ['alerts', process.execPath, ['scripts/monitoring.mjs']],
   ['generated files', process.execPath, ['scripts/generate.ts', '--check']],
   process.argv.includes('--no-tests')
     ? ['house rules', process.execPath, ['--test', ...houseRules.map((name) => `test/house/${name}.test.ts`)]]

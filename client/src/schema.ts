@@ -230,15 +230,107 @@ export interface DeliveryAnswer {
   code?: string | undefined;
   /** The reason in a sentence. */
   detail?: string | undefined;
-  /** The number of lines by result. The delivery is complete. */
-  summary?: {
-    [name: string]: unknown;
-  } | undefined;
+  summary?: DeliverySummary | undefined;
+}
+
+/** The number of lines by result. The delivery is complete. */
+export interface DeliverySummary {
+  /** Lines with the result posted. */
+  posted?: number | undefined;
+  /** Lines with the result already. */
+  already?: number | undefined;
+  /** Lines with the result held. */
+  held?: number | undefined;
+  /** Lines with the result changed. */
+  changed?: number | undefined;
+  /** Lines with the result released. */
+  released?: number | undefined;
+  /** Lines with the result echo. */
+  echo?: number | undefined;
+  /** Lines with the result saved. */
+  saved?: number | undefined;
+  /** Lines with the result conflict. */
+  conflict?: number | undefined;
+  /** Lines with the result refused. */
+  refused?: number | undefined;
 }
 
 export interface ServiceVersion {
   name: string;
   version: string;
+}
+
+/** A transfer that the core must carry out. */
+export interface Instruction {
+  /** The idempotency key at the core, for ever: the id of the transfer. */
+  id: string;
+  /** Grows in the order of delivery. Numbers may be missing. */
+  sequence: number;
+  /** The type of the transfer. More may come. */
+  type: 'STANDARD' | 'CROSS_MEMBER' | 'IRA_CONTRIBUTION' | 'LOAN_PAYMENT' | 'INTRA_FI' | (string & {});
+  fromAccountId: string;
+  toAccountId: string;
+  /** In major units, written with exactly the decimals of the currency. */
+  amount: Decimal;
+  /** ISO 4217. */
+  currencyCode: string;
+  /** The business day that the transfer belongs to. */
+  businessDate: string;
+  memo?: string | undefined;
+  orderedAt: string;
+  /** The id of the transfer that this one takes back. */
+  reverses?: string | undefined;
+  /** Until then no other client gets it. */
+  leaseUntil?: string | undefined;
+}
+
+/** The sign of life is noted. */
+export interface Heartbeat {
+  /** `true`. */
+  noted: boolean;
+}
+
+/** The outcome of an instruction. */
+export interface OutcomeReport {
+  outcome: 'ACCEPTED' | 'REJECTED';
+  /** With ACCEPTED: the id of the posting at the core. */
+  coreReference?: string | undefined;
+  /** With REJECTED: why, in a word. */
+  code?: string | undefined;
+  /** With REJECTED: why, in a sentence for operators. */
+  reason?: string | undefined;
+}
+
+/** The outcome of an instruction. A rejected transfer that stays COMPLETED was reversed by another. */
+export interface InstructionOutcome {
+  id: string;
+  /** As reported. More may come. */
+  outcome: 'ACCEPTED' | 'REJECTED' | (string & {});
+  transferStatus: TransferStatus;
+}
+
+/** The connection to the core that keeps the books. */
+export interface CoreConnection {
+  /** While it is away, stand-in limits apply. More may come. */
+  state: 'connected' | 'late' | 'away' | (string & {});
+  /** The last request of the core. Missing: none yet. */
+  heardAt?: string | undefined;
+  /** When the oldest instruction that it has not fetched was issued. */
+  oldestUndeliveredAt?: string | undefined;
+  openInstructions: readonly OpenInstructions[];
+}
+
+/** Instructions of one mode and currency that the core has not decided. */
+export interface OpenInstructions {
+  /** WAIT: the transfer is held. MEMO and STAND_IN: it has completed, and a refusal reverses it. More may come. */
+  mode: 'WAIT' | 'MEMO' | 'STAND_IN' | (string & {});
+  /** ISO 4217. */
+  currencyCode: string;
+  instructions: number;
+  /** Of these, those that the core has fetched. */
+  delivered: number;
+  /** In major units, written with exactly the decimals of the currency. */
+  amount: Decimal;
 }
 
 /** An amount of a currency. */
@@ -328,7 +420,7 @@ export interface Transaction {
   /** Time of posting; while pending, time of the order. */
   transactionDate: string;
   /** PAYMENT is a payment on a loan or credit line. More may come. */
-  type: 'OPENING_BALANCE' | 'CREDIT_ADJUSTMENT' | 'DEBIT_ADJUSTMENT' | 'TRANSFER_CREDIT' | 'TRANSFER_DEBIT' | 'PAYMENT' | (string & {});
+  type: 'OPENING_BALANCE' | 'CREDIT_ADJUSTMENT' | 'DEBIT_ADJUSTMENT' | 'TRANSFER_CREDIT' | 'TRANSFER_DEBIT' | 'PAYMENT' | 'POS_PURCHASE' | 'REFUND' | 'DIRECT_DEPOSIT' | 'ELECTRONIC_TRANSFER_CREDIT' | 'ELECTRONIC_TRANSFER_DEBIT' | 'CHECK' | 'DEPOSIT' | 'WITHDRAWAL' | 'SERVICE_CHARGE' | 'INTEREST_POSTING' | 'DIVIDEND' | 'ATM_WITHDRAWAL' | 'ATM_DEPOSIT' | 'WIRE_CREDIT' | 'WIRE_DEBIT' | (string & {});
   /** For people. */
   description: string;
   /** The change of the balance. */
@@ -348,6 +440,14 @@ export interface Transaction {
   /** The transfer by which the institution reversed this one. */
   reversedBy?: string | undefined;
   counterparty?: Counterparty | undefined;
+  /** The merchant of a card payment, as the core states it. */
+  merchant?: string | undefined;
+  /** The kind of spending, as the core states it. */
+  category?: string | undefined;
+  /** The number of a check. */
+  checkNumber?: string | undefined;
+  /** The business date at the core. `transactionDate` is the time of arrival here, which may be later. */
+  effectiveDate?: string | undefined;
 }
 
 /** The other end of a transfer, as far as the caller may know it. */
@@ -420,7 +520,7 @@ export type TransferType = 'STANDARD' | 'CROSS_MEMBER' | 'IRA_CONTRIBUTION' | 'L
 export type TransferStatus = 'PENDING' | 'COMPLETED' | 'FAILED';
 
 /** Why; with FAILED only. More may come. */
-export type FailureCode = 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | (string & {});
+export type FailureCode = 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | (string & {});
 
 /** The order of allocation of a LOAN_PAYMENT. DEFAULT is fees, interest, principal; an institution may allow the others. */
 export type PaymentOption = 'DEFAULT' | 'PRINCIPAL_ONLY' | 'INTEREST_ONLY' | 'EXCESS_TO_PRINCIPAL';
@@ -434,7 +534,7 @@ export interface TransferDecision {
 
 export interface TransferReason {
   /** For programs. More may come. */
-  code: 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'review' | 'cut_off' | (string & {});
+  code: 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | 'review' | 'cut_off' | 'core' | (string & {});
   /** For people. */
   detail: string;
   limit?: TransferLimit | undefined;
@@ -550,7 +650,7 @@ export interface Problem {
 }
 
 /** For programs: the same as at the end of `type`. Handle an unknown code by `status`. More may come. */
-export type ProblemCode = 'malformed_json' | 'invalid_request' | 'path_not_found' | 'method_not_allowed' | 'not_acceptable' | 'body_too_large' | 'unsupported_media_type' | 'headers_too_large' | 'request_timeout' | 'missing_token' | 'invalid_token' | 'insufficient_scope' | 'insufficient_user_authentication' | 'client_token_required' | 'member_token_required' | 'too_many_requests' | 'not_found' | 'member_not_found' | 'identity_mismatch' | 'registration_refused' | 'member_already_registered' | 'ambiguous_user_id' | 'activation_code_invalid' | 'email_code_invalid' | 'email_taken' | 'username_taken' | 'username_rejected' | 'password_rejected' | 'wrong_password' | 'transfer_id_reused' | 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'transfer_final' | 'internal_error' | 'overloaded' | 'shutting_down' | 'database_unavailable' | 'outcome_unknown' | (string & {});
+export type ProblemCode = 'malformed_json' | 'invalid_request' | 'path_not_found' | 'method_not_allowed' | 'not_acceptable' | 'body_too_large' | 'unsupported_media_type' | 'headers_too_large' | 'request_timeout' | 'missing_token' | 'invalid_token' | 'insufficient_scope' | 'insufficient_user_authentication' | 'client_token_required' | 'member_token_required' | 'too_many_requests' | 'not_found' | 'member_not_found' | 'identity_mismatch' | 'registration_refused' | 'member_already_registered' | 'ambiguous_user_id' | 'activation_code_invalid' | 'email_code_invalid' | 'email_taken' | 'username_taken' | 'username_rejected' | 'password_rejected' | 'wrong_password' | 'transfer_id_reused' | 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | 'transfer_final' | 'transfer_with_core' | 'instruction_decided' | 'internal_error' | 'overloaded' | 'shutting_down' | 'database_unavailable' | 'outcome_unknown' | (string & {});
 
 export interface InvalidPart {
   /** A JSON pointer into the body (RFC 6901), or the name of a parameter or header. */
@@ -707,6 +807,20 @@ export interface Operations {
     query: {
       /** Default: both. */
       status?: 'POSTED' | 'PENDING' | undefined;
+      /** Each word must stand in the description, merchant, category, check number or memo, in any case of letters. */
+      text?: string | undefined;
+      /** Only this type. */
+      type?: 'OPENING_BALANCE' | 'CREDIT_ADJUSTMENT' | 'DEBIT_ADJUSTMENT' | 'TRANSFER_CREDIT' | 'TRANSFER_DEBIT' | 'PAYMENT' | 'POS_PURCHASE' | 'REFUND' | 'DIRECT_DEPOSIT' | 'ELECTRONIC_TRANSFER_CREDIT' | 'ELECTRONIC_TRANSFER_DEBIT' | 'CHECK' | 'DEPOSIT' | 'WITHDRAWAL' | 'SERVICE_CHARGE' | 'INTEREST_POSTING' | 'DIVIDEND' | 'ATM_WITHDRAWAL' | 'ATM_DEPOSIT' | 'WIRE_CREDIT' | 'WIRE_DEBIT' | undefined;
+      /** At least this amount in major units, without its sign. */
+      minAmount?: Decimal | undefined;
+      /** At most this amount. */
+      maxAmount?: Decimal | undefined;
+      /** The category, in any case of letters. */
+      category?: string | undefined;
+      /** From this effective date on (2026-11-20); of transactions without one the day of posting counts. */
+      startDate?: string | undefined;
+      /** Until this effective date, inclusive. */
+      endDate?: string | undefined;
       /** From this on: a day of the institution’s calendar (2026-11-20), or a date-time (2026-11-20T15:04:05Z). */
       from?: string | undefined;
       /** Until this, inclusive: a day or a date-time, likewise. */
@@ -776,6 +890,31 @@ export interface Operations {
       id: string;
     };
     result: Transfer;
+  };
+  listInstructions: {
+    query: {
+      /** The last `sequence` that the client has. Those up to it that it still leases are not sent again; without it, all are. */
+      after?: number | undefined;
+      /** At most so many; 200 when left out. */
+      limit?: number | undefined;
+      /** Seconds to wait for the first instruction (long poll); 0 when left out. */
+      wait?: number | undefined;
+    };
+    result: readonly Instruction[];
+  };
+  reportOutcome: {
+    params: {
+      /** Id of the instruction, which is that of its transfer. */
+      id: string;
+    };
+    body: OutcomeReport;
+    result: InstructionOutcome;
+  };
+  coreHeartbeat: {
+    result: Heartbeat;
+  };
+  getCoreConnection: {
+    result: CoreConnection;
   };
   readEvents: {
     query: {
@@ -860,6 +999,10 @@ export const operations = {
   getTransferOptions: ['GET', '/digitalbanking/db-transfers/v1/transfers/options'],
   getTransfer: ['GET', '/digitalbanking/db-transfers/v1/transfers/{id}'],
   cancelTransfer: ['POST', '/digitalbanking/db-transfers/v1/transfers/{id}/cancel'],
+  listInstructions: ['GET', '/digitalbanking/core/v1/instructions'],
+  reportOutcome: ['POST', '/digitalbanking/core/v1/instructions/{id}/outcome'],
+  coreHeartbeat: ['POST', '/digitalbanking/core/v1/heartbeat'],
+  getCoreConnection: ['GET', '/digitalbanking/core/v1/connection'],
   readEvents: ['GET', '/digitalbanking/db-events/v1/events'],
   getActivationCode: ['GET', '/digitalbanking/db-events/v1/events/{eventId}/activation-code'],
   acknowledgeActivationCode: ['POST', '/digitalbanking/db-events/v1/events/{eventId}/activation-code/delivered'],

@@ -37,6 +37,8 @@ const repeatableWrites: ReadonlySet<Name> = new Set<Name>([
   'initiateTransfer',
   'dryRunTransfer',
   'cancelTransfer',
+  'reportOutcome',
+  'coreHeartbeat',
   'updateMemberContact',
   'acknowledgeActivationCode',
   'acknowledgeEmailCode',
@@ -122,6 +124,7 @@ export class Sharedraft {
   readonly accounts: Accounts;
   readonly transfers: Transfers;
   readonly members: Members;
+  readonly core: Core;
   readonly events: Events;
   readonly tokens: Tokens;
   readonly service: Service;
@@ -131,6 +134,7 @@ export class Sharedraft {
     this.accounts = new Accounts(caller);
     this.transfers = new Transfers(caller);
     this.members = new Members(caller);
+    this.core = new Core(caller);
     this.events = new Events(caller);
     this.tokens = new Tokens(caller);
     this.service = new Service(caller);
@@ -225,6 +229,27 @@ class Members extends Resource {
 
   accounts(customerId: string, options?: CallOptions) {
     return this.caller.call('getMemberAccounts', { params: { customerId } }, options);
+  }
+}
+
+/** The connector of a core that keeps the institution's books. */
+class Core extends Resource {
+  /** Leases the next instructions. `wait` seconds for the first one. */
+  instructions(query: Query<'listInstructions'> = {}, options?: CallOptions) {
+    return this.caller.call('listInstructions', { query }, options);
+  }
+
+  /** The same outcome can be reported again. */
+  reportOutcome(id: string, body: Body<'reportOutcome'>, options?: CallOptions) {
+    return this.caller.call('reportOutcome', { params: { id }, body }, options);
+  }
+
+  heartbeat(options?: CallOptions) {
+    return this.caller.call('coreHeartbeat', {}, options);
+  }
+
+  connection(options?: CallOptions) {
+    return this.caller.call('getCoreConnection', {}, options);
   }
 }
 

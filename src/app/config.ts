@@ -60,16 +60,13 @@ export function loadConfig(environment: Environment): { readonly config: Config;
   const { host, port, workers } = own;
   /** One worker's share of a number that holds for all of them together. */
   const shareOf = (whole: number) => Math.max(1, Math.floor(whole / workers));
+  const rates = Object.entries(own).flatMap(([name, value]) =>
+    name.endsWith('PerMinute') ? [[name, shareOf(Number(value))]] : [],
+  );
   const config: Config = {
     ...own,
+    ...Object.fromEntries(rates),
     publicUrl: own.publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    tokensPerMinute: shareOf(own.tokensPerMinute),
-    registrationsPerMinute: shareOf(own.registrationsPerMinute),
-    dryRunsPerMinute: shareOf(own.dryRunsPerMinute),
-    optionsPerMinute: shareOf(own.optionsPerMinute),
-    lookUpsPerMinute: shareOf(own.lookUpsPerMinute),
-    contactChangesPerMinute: shareOf(own.contactChangesPerMinute),
-    idConflictsPerMinute: shareOf(own.idConflictsPerMinute),
     // Half of libuv's threads are left for files and host names, and one core for everything else.
     hashingThreads: Math.max(
       1,

@@ -12,6 +12,7 @@ import {
   tooManyLogins,
   Vault,
 } from '../auth/index.ts';
+import { ConnectionStates, CoreWatch } from '../core-connection/index.ts';
 import {
   borrowEmbeddedPostgres,
   type EmbeddedPostgres,
@@ -190,36 +191,45 @@ export async function openAppContext(
   }
 }
 
+/** The parts that know the cores: who waits for them, and how they are doing. */
+export interface CoreParts {
+  readonly watch: CoreWatch;
+  readonly states: ConnectionStates;
+}
+
+export function coreConnection(
+  { database, clock, businessTime }: AppContext,
+  { coreLateSeconds, coreAwaySeconds }: Config,
+): CoreParts {
+  const patience = { lateMillis: coreLateSeconds * 1000, awayMillis: coreAwaySeconds * 1000 };
+  return {
+    watch: new CoreWatch(database, clock),
+    states: new ConnectionStates({ database, clock, businessTime, patience }),
+  };
+}
+
+export interface OpenDesk {
+  readonly desk: TransferDesk;
+  /** The connections of its lanes. */
+  readonly ledger: Database;
+  close(): Promise<void>;
+}
+
 /**
  * Opens the desk that settles transfers, with connections for its batches only. Their settings keep plans good on tables that
  * were analyzed while empty.
  */
 export function openDesk(
+  context: Pick<AppContext, 'onConnect' | 'database' | 'commits' | 'postingKeys' | 'auth'> &
+    Pick<AppContext, 'connection' | 'sessionSettings' | 'clock' | 'businessTime'>,
   {
-    connection,
-    sessionSettings,
-    database,
-    commits,
-    onConnect,
-    clock,
-    businessTime,
-    postingKeys,
-  }: Pick<
-    AppContext,
-    | 'connection'
-    | 'sessionSettings'
-    | 'database'
-    | 'commits'
-    | 'onConnect'
-    | 'clock'
-    | 'businessTime'
-    | 'postingKeys'
-  >,
-  { log = () => {}, debug }: { readonly log?: Log; readonly debug?: Log | undefined } = {},
-): {
-  readonly desk: TransferDesk;
-  close(): Promise<void>;
-} {
+    log = () => {},
+    debug,
+    core,
+  }: { readonly log?: Log; readonly debug?: Log | undefined; readonly core?: CoreParts } = {},
+): OpenDesk {
+  const { connection, sessionSettings, database, commits, onConnect } = context;
+  const { clock, businessTime, postingKeys } = context;
   const ledger = new Database({
     connection,
     maxConnections: transferLanes,
@@ -235,9 +245,13 @@ export function openDesk(
     settings: rememberSettings(database),
     inactiveTokens,
     onAhead: logAhead(log),
+    ...(core && {
+      isCoreAway: (institutionId) => core.states.isAway(institutionId),
+      onCommitted: core.watch.committed,
+    }),
   };
   const desk = openTransferDesk(ledger, deps, debug && ((report) => debug('batch', report)));
-  return { desk, close: () => ledger.close() };
+  return { desk, ledger, close: () => ledger.close() };
 }
 
 /** Migrates and closes, for an owner that does not serve. DatabaseStartError. */

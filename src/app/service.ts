@@ -1,35 +1,41 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getAccount, getBalances, listAccounts, listCustomerAccounts } from '../accounts/index.ts';
 import {
-  acknowledgeActivationCode,
-  acknowledgeEmailCode,
+  acknowledgeCode,
   activateMember,
+  activationCode,
   authorizationServerMetadata,
   changePassword,
   confirmEmail,
   type DepositOpening,
-  getActivationCode,
-  getEmailCode,
+  emailCode,
+  grantTypes,
+  handOverCode,
   identify,
   introspectToken,
   issueActivation,
   issueEmailCode,
   issueToken,
+  OAuthError,
+  type RawTokenRequest,
   refusalFor,
   revokeToken,
 } from '../auth/index.ts';
-import { readTransactions, takeTransactions } from '../core-connection/index.ts';
+import { askInstructions, readTransactions, takeTransactions } from '../core-connection/index.ts';
 import { payDueOpening } from '../core-system/index.ts';
-import type { AuditTrail, Origin } from '../events/index.ts';
+import type { AuditEntry, AuditTrail } from '../events/index.ts';
 import { listTransactions, readEvents } from '../feed/index.ts';
 import { type CommitDelay, createServer, type Services } from '../http/index.ts';
 import { type Actor, listInstitutions } from '../institutions/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
+import { listenForScrapes, type MetricsListener } from '../metrics/index.ts';
 import { Problem } from '../shared/problem.ts';
+import { seams } from '../shared/seams.ts';
 import { within } from '../shared/within.ts';
 import { type Clock, type InstitutionId, waitsForStandbys } from '../storage/index.ts';
 import {
   cancelTransfer,
+  decideInstruction,
   explainTransfer,
   getTransfer,
   initiateTransfer,
@@ -38,14 +44,19 @@ import {
   type TransferDesk,
 } from '../transfers/index.ts';
 import type { Config, Secrets } from './config.ts';
-import { type AppContext, openAppContext, openDesk } from './context.ts';
+import { type AppContext, type CoreParts, coreConnection, openAppContext, openDesk } from './context.ts';
 import { startMaintenance } from './maintenance.ts';
 import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
+import { measureService, type ServiceMetrics, withDatabaseFigures } from './service-metrics.ts';
 import { refuseOtherSecretKey, refusePublicDemo, ServiceStartError } from './start-checks.ts';
 import { startSweeping } from './sweeper.ts';
 
 export interface Service {
   readonly context: AppContext;
+  /** Of this process; undefined without METRICS_PORT. */
+  readonly metrics?: ServiceMetrics | undefined;
+  /** For example http://127.0.0.1:9464; undefined if another process listens for scrapes. */
+  readonly metricsAddress?: string | undefined;
   /** For example http://127.0.0.1:8080 */
   readonly address: string;
   /**
@@ -83,36 +94,34 @@ export async function startService(
     options.log,
     options.clock,
   );
-  const { desk, close: closeDesk } = openDesk(context, options);
+  const core = coreConnection(context, config);
+  const openedDesk = openDesk(context, { ...options, core });
+  const { desk, close: closeDesk } = openedDesk;
+  // From the start: the first request finds its counters.
+  const metrics = config.metricsPort === undefined ? undefined : measureService(context, openedDesk);
   try {
     await refuseOtherSecretKey(context);
     await options.beforeListening?.(context);
     await refusePublicDemo(config, context);
     let stopping = false;
     const server = await createServer(
-      servicesOf(context, desk, {
+      servicesOf(context, {
+        desk,
+        core,
         isStopping: () => stopping,
         linePatienceMillis: config.requestTimeoutSeconds * 1000,
       }),
       {
-        publicUrl: config.publicUrl,
-        corsOrigins: config.corsOrigins,
-        trustedProxies: config.trustedProxies,
-        tokensPerMinute: config.tokensPerMinute,
-        registrationsPerMinute: config.registrationsPerMinute,
-        dryRunsPerMinute: config.dryRunsPerMinute,
-        optionsPerMinute: config.optionsPerMinute,
-        lookUpsPerMinute: config.lookUpsPerMinute,
-        contactChangesPerMinute: config.contactChangesPerMinute,
-        idConflictsPerMinute: config.idConflictsPerMinute,
+        ...config,
         nowMillis: () => context.clock().getTime(),
-        logLevel: config.logLevel,
-        requestTimeoutSeconds: config.requestTimeoutSeconds,
         logStream: options.logStream ?? openServiceLog(config.logLevel).stream,
       },
     );
+    // A worker's metrics are those that the first process asks for.
+    const scrapes =
+      metrics && options.embedded !== 'borrow' ? await listenForMetrics(config, context, metrics) : undefined;
     const address = await server.listen({ host: config.host, port: config.port }).catch((error) => {
-      throw cannotListen(config, error);
+      throw cannotListen({ ...config, setting: 'PORT' }, error);
     });
     context.commits.onChange = (isDelayed) => {
       if (!isDelayed) options.log('commits_no_longer_wait');
@@ -131,6 +140,10 @@ export async function startService(
       // A proxy in front reads `/readyz` and routes its requests elsewhere before the port closes.
       await sleep(config.shutdownDelaySeconds * 1000);
       stopMaintenance();
+      // Requests that wait for the core respond with what they have.
+      await core.watch.stop();
+      await scrapes?.close();
+      metrics?.stop();
       const swept = sweeper.stop();
       const graceMillis = config.shutdownGraceSeconds * 1000;
       const patience = setTimeout(() => server.server.closeAllConnections(), graceMillis);
@@ -142,6 +155,8 @@ export async function startService(
     };
     return {
       context,
+      metrics,
+      metricsAddress: scrapes?.address,
       address,
       close: () => {
         closing ??= close();
@@ -149,19 +164,25 @@ export async function startService(
       },
     };
   } catch (error) {
+    metrics?.stop();
     await closeDesk();
     await context.close();
     throw error;
   }
 }
 
+interface ServiceParts {
+  readonly desk: TransferDesk;
+  readonly core: CoreParts;
+  readonly isStopping: () => boolean;
+  readonly linePatienceMillis: number;
+}
+
+const codes = { activation: activationCode, email: emailCode };
+
 function servicesOf(
   context: AppContext,
-  desk: TransferDesk,
-  {
-    isStopping,
-    linePatienceMillis,
-  }: { readonly isStopping: () => boolean; readonly linePatienceMillis: number },
+  { desk, core, isStopping, linePatienceMillis }: ServiceParts,
 ): Services {
   const { auth, clock, businessTime, database, postingKeys } = context;
   const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
@@ -176,7 +197,7 @@ function servicesOf(
     issueEmailCode: issueEmailCode.bind(null, auth.vault),
   };
   return {
-    issueToken: (request) => issueToken(auth, request),
+    issueToken: (request) => noteSignIn(request, issueToken(auth, request)),
     revokeToken: (request) => revokeToken(auth, request),
     introspectToken: (request) => introspectToken(auth, request),
     authorizationServer: authorizationServerMetadata(auth.issuer),
@@ -185,7 +206,7 @@ function servicesOf(
     registerMember: async (actor, member, origin) => {
       const registering = registerMember(registration, actor, member, origin);
       try {
-        return await noteRefusal(auth.audit, 'user.registered', actor, origin, registering);
+        return await noteRefusal(auth.audit, actor, { action: 'user.registered', origin, work: registering });
       } catch (error) {
         throw error instanceof Problem ? await refusalFor(auth, actor, error) : error;
       }
@@ -195,12 +216,16 @@ function servicesOf(
       const depositOpening: DepositOpening = (tx, personKey, at) =>
         payDueOpening(tx, personKey, { postingKey, at });
       const activating = activateMember({ ...auth, depositOpening }, actor, { ...activation, origin });
-      const { userId } = await noteRefusal(auth.audit, 'user.activated', actor, origin, activating);
+      const { userId } = await noteRefusal(auth.audit, actor, {
+        action: 'user.activated',
+        origin,
+        work: activating,
+      });
       return getProfile(database, actor, { id: userId, idType: 'USER_ID', now: nowAt(actor) });
     },
     changePassword: async (actor, change, origin) => {
       const changing = changePassword(auth, actor, { ...change, origin });
-      await noteRefusal(auth.audit, 'user.password_changed', actor, origin, changing);
+      await noteRefusal(auth.audit, actor, { action: 'user.password_changed', origin, work: changing });
       return getProfile(database, actor, { id: actor.userId, idType: 'USER_ID', now: nowAt(actor) });
     },
     memory: auth.memory,
@@ -209,7 +234,11 @@ function servicesOf(
       updateContact(registration, actor, customerId, change, origin),
     confirmEmail: async (actor, emailCode, origin) => {
       const confirming = confirmEmail(auth, actor, { emailCode, origin });
-      const { userId } = await noteRefusal(auth.audit, 'user.email_confirmed', actor, origin, confirming);
+      const { userId } = await noteRefusal(auth.audit, actor, {
+        action: 'user.email_confirmed',
+        origin,
+        work: confirming,
+      });
       return getProfile(database, actor, { id: userId, idType: 'USER_ID', now: nowAt(actor) });
     },
     getAccount: (actor, accountId, basis) => getAccount(database, actor, accountId, basis),
@@ -224,14 +253,19 @@ function servicesOf(
     explainTransfer: (actor, order) => explainTransfer(desk, actor, order),
     listTransferOptions: (actor, fromAccountId) => listTransferOptions(desk, actor, fromAccountId),
     cancelTransfer: (actor, transferId, origin) => cancelTransfer(desk, actor, { transferId, origin }),
+    awaitTransfer: ({ institutionId }, transferId, patience) =>
+      core.watch.untilEnded(institutionId, transferId, patience),
+    heardFromCore: ({ institutionId, clientId }) => core.states.heard(institutionId, clientId),
+    askInstructions: (actor, request) => askInstructions({ desk, clock, watch: core.watch }, actor, request),
+    reportOutcome: ({ institutionId, clientId }, report) =>
+      decideInstruction(desk, institutionId, { ...report, clientId }),
+    getCoreConnection: ({ institutionId }) => core.states.connection(institutionId),
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
     listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, { filter, page }),
     readEvents: ({ institutionId }, start) => readEvents(database, institutionId, start),
-    getActivationCode: (actor, eventId, origin) => getActivationCode(auth, actor, { eventId, origin }),
-    acknowledgeActivationCode: (actor, eventId, origin) =>
-      acknowledgeActivationCode(auth, actor, { eventId, origin }),
-    getEmailCode: (actor, eventId, origin) => getEmailCode(auth, actor, { eventId, origin }),
-    acknowledgeEmailCode: (actor, eventId, origin) => acknowledgeEmailCode(auth, actor, { eventId, origin }),
+    getCode: (kind, actor, eventId, origin) => handOverCode(auth, codes[kind], { actor, eventId, origin }),
+    acknowledgeCode: (kind, actor, eventId, origin) =>
+      acknowledgeCode(auth, codes[kind], { actor, eventId, origin }),
     takeCoreTransactions: async function* (actor, { bytes, format, origin }) {
       const own = await institution(actor.institutionId);
       const rules = () => ({ now: nowAt(actor), timeZone: own.timeZone });
@@ -250,9 +284,14 @@ function servicesOf(
         lines,
       );
     },
-    noteRate: (actor, reason, origin) => noteCaller(auth.audit, 'rate_limit', actor, reason, origin),
+    noteRate: (actor, reason, origin) =>
+      noteRefused(auth.audit, actor, { action: 'rate_limit', reason, origin }),
     noteIdConflict: (actor, origin) =>
-      noteCaller(auth.audit, 'transfer.id_conflict', actor, 'transfer_id_reused', origin),
+      noteRefused(auth.audit, actor, {
+        action: 'transfer.id_conflict',
+        reason: 'transfer_id_reused',
+        origin,
+      }),
     ready: async () => {
       if (isStopping()) throw new Problem('shutting_down', 'The service is about to stop.');
       await database.directory(listInstitutions);
@@ -261,16 +300,17 @@ function servicesOf(
   };
 }
 
-function noteCaller(
-  audit: AuditTrail,
-  action: 'rate_limit' | 'transfer.id_conflict',
-  actor: Actor,
-  reason: string,
-  origin: Origin,
-): void {
-  const { institutionId, clientId } = actor;
-  const userId = actor.kind === 'member' ? actor.userId : undefined;
-  audit.note(institutionId, { action, outcome: 'refused', reason, origin, clientId, userId });
+/** `read` is by default that of one process, with the figures of the database. Throws ServiceStartError. */
+export function listenForMetrics(
+  config: Config,
+  context: AppContext,
+  metrics: ServiceMetrics,
+  read = withDatabaseFigures(context, metrics, config.signingKeyDays),
+): Promise<MetricsListener> {
+  const { metricsHost: host, metricsPort: port = 0 } = config;
+  return listenForScrapes({ host, port }, read).catch((error) => {
+    throw cannotListen({ host, port, setting: 'METRICS_PORT' }, error);
+  });
 }
 
 /** The reason why commits wait; null if they do not. */
@@ -279,30 +319,57 @@ async function commitDelay({ commits, database }: AppContext): Promise<CommitDel
   return (await database.directory(waitsForStandbys)) ? 'commits_wait_for_standby' : 'commits_wait';
 }
 
-/** Audits refusals, so that attempts at member numbers or codes are visible. */
-async function noteRefusal<T>(
-  audit: AuditTrail,
-  action: 'user.registered' | 'user.activated' | 'user.email_confirmed' | 'user.password_changed',
-  actor: Actor,
-  origin: Origin,
-  work: Promise<T>,
-): Promise<T> {
+/** Publishes the outcome of a token request. Its reasons are words of the service, never input. */
+async function noteSignIn<T>({ parameters }: RawTokenRequest, issuing: Promise<T>): Promise<T> {
+  if (!seams.signIn.hasSubscribers) return issuing;
+  const { grant_type: asked } = parameters;
+  const publish = (outcome: string) =>
+    seams.signIn.publish({ grant: grantTypes.find((grant) => grant === asked) ?? 'other', outcome });
   try {
-    return await work;
+    const issued = await issuing;
+    publish('issued');
+    return issued;
   } catch (error) {
-    if (error instanceof Problem) {
-      const { institutionId, clientId } = actor;
-      const userId = actor.kind === 'member' ? actor.userId : undefined;
-      audit.note(institutionId, { action, outcome: 'refused', reason: error.code, origin, clientId, userId });
-    }
+    if (error instanceof OAuthError) publish(error.facts.reason ?? error.error);
+    else publish(error instanceof Problem ? error.code : 'internal_error');
     throw error;
   }
 }
 
-function cannotListen(config: Config, error: NodeJS.ErrnoException): Error {
-  const where = `${config.host}:${config.port}`;
+/** Audits a refusal of the caller. */
+function noteRefused(
+  audit: AuditTrail,
+  actor: Actor,
+  facts: Pick<AuditEntry, 'action' | 'reason' | 'origin'>,
+): void {
+  const { institutionId, clientId } = actor;
+  const userId = actor.kind === 'member' ? actor.userId : undefined;
+  audit.note(institutionId, { ...facts, outcome: 'refused', clientId, userId });
+}
+
+/** Audits refusals of the work, so that attempts at member numbers or codes are visible. */
+async function noteRefusal<T>(
+  audit: AuditTrail,
+  actor: Actor,
+  { action, origin, work }: Pick<AuditEntry, 'action' | 'origin'> & { readonly work: Promise<T> },
+): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Problem) noteRefused(audit, actor, { action, reason: error.code, origin });
+    throw error;
+  }
+}
+
+function cannotListen(
+  { host, port, setting }: { readonly host: string; readonly port: number; readonly setting: string },
+  error: NodeJS.ErrnoException,
+): Error {
+  const where = `${host}:${port}`;
   if (error.code === 'EADDRINUSE') {
-    return new ServiceStartError(`Another program listens on ${where} already. Set PORT to another port.`);
+    return new ServiceStartError(
+      `Another program listens on ${where} already. Set ${setting} to another port.`,
+    );
   }
   if (error.code === 'EACCES') return new ServiceStartError(`This user may not listen on ${where}.`);
   return new ServiceStartError(`Cannot listen on ${where}: ${error.message}`);

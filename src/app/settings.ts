@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
 import path from 'node:path';
 import { oneUrlPerHost } from '../shared/database-urls.ts';
+import { isNetwork } from '../shared/network.ts';
 
 /** A setting of the environment. The table below is also the table of docs/configuration.md. */
 interface Setting<Value> {
@@ -20,14 +20,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const mostPerMinute = 999_999_999;
 
 const settings = {
-  host: {
-    name: 'HOST',
-    fallback: '127.0.0.1',
-    shownDefault: '`127.0.0.1`',
-    expected: 'a host name or an IP address',
-    parse: (text) => (/^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined),
-    description: 'Address to listen on.',
-  } satisfies Setting<string>,
+  host: hostName('HOST', 'Address to listen on.'),
   port: integer('PORT', 8080, [0, 65_535], 'Port to listen on; 0 takes a free one.'),
   publicUrl: {
     name: 'PUBLIC_URL',
@@ -98,6 +91,19 @@ const settings = {
     parse: (text) => logLevels.find((level) => level === text.toLowerCase()),
     description: `${logLevels.map((level) => `\`${level}\``).join(' ')}. \`debug\` explains each batch of transfers and each refused token`,
   } satisfies Setting<(typeof logLevels)[number]>,
+  metricsPort: {
+    name: 'METRICS_PORT',
+    fallback: undefined,
+    shownDefault: 'none',
+    expected: 'a whole number from 0 to 65535',
+    parse: integer('METRICS_PORT', 0, [0, 65_535], '').parse,
+    description:
+      'Port of `/metrics` ([monitoring](monitoring.md)); 0 takes a free one. Without it the service counts nothing.',
+  } satisfies Setting<number | undefined>,
+  metricsHost: hostName(
+    'METRICS_HOST',
+    'Address of `/metrics`. It has no sign-in: keep it off public networks.',
+  ),
   corsOrigins: {
     name: 'CORS_ORIGINS',
     fallback: [],
@@ -148,6 +154,18 @@ const settings = {
     'ID_CONFLICTS_PER_MINUTE',
     30,
     'Orders of one user under transfer ids of other orders (409). Beyond them, each order of the user gets 429 until the minute is over. At most as many orders of a user run at once as are left; the others wait.',
+  ),
+  coreLateSeconds: integer(
+    'CORE_LATE_SECONDS',
+    60,
+    [1, 86_400],
+    'A core that keeps the books is late after so many seconds without a request, or with an instruction that it has not fetched ([core](core.md#stand-in)).',
+  ),
+  coreAwaySeconds: integer(
+    'CORE_AWAY_SECONDS',
+    300,
+    [1, 86_400],
+    'After so many seconds it is away, and the stand-in limits apply.',
   ),
   threadPoolSize: integer(
     'UV_THREADPOOL_SIZE',
@@ -271,6 +289,17 @@ function integer(
   };
 }
 
+function hostName(name: string, description: string): Setting<string> {
+  return {
+    name,
+    fallback: '127.0.0.1',
+    shownDefault: '`127.0.0.1`',
+    expected: 'a host name or an IP address',
+    parse: (text) => (/^[A-Za-z0-9.:_-]+$/.test(text) ? text : undefined),
+    description,
+  };
+}
+
 function perMinute(name: string, fallback: number, description: string): Setting<number> {
   return integer(name, fallback, [1, mostPerMinute], description);
 }
@@ -309,12 +338,6 @@ function parseOrigin(text: string): string | undefined {
 function parseList(text: string, isValid: (item: string) => boolean): readonly string[] | undefined {
   const items = text.split(',').map((item) => item.trim());
   return items.every(isValid) ? items : undefined;
-}
-
-function isNetwork(text: string): boolean {
-  const [, address = '', bits] = /^([^/]+)(?:\/([0-9]{1,3}))?$/.exec(text) ?? [];
-  const family = isIP(address);
-  return family !== 0 && Number(bits ?? 0) <= (family === 6 ? 128 : 32);
 }
 
 function isUrl(text: string, protocols: readonly string[]): boolean {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { ExtractRejectedError, expectUnique, type Row, readTable } from '../core-system/index.ts';
 import { isLocalDate } from '../institutions/index.ts';
 import {
+  defaultCorePolicy,
   type LoanPaymentOption,
   loanPaymentOptions,
   type TransferRules,
@@ -37,6 +38,7 @@ const files = {
 } as const;
 
 const optionalColumns: Partial<Record<keyof typeof files, readonly string[]>> = {
+  'transfer-policies.csv': ['core_policy', 'memo_up_to', 'core_wait_seconds', 'stand_in'],
   'contribution-limits.csv': ['filing_date'],
   'transfer-limits.csv': ['review_above'],
 };
@@ -144,14 +146,31 @@ function readPolicy(row: Row): TransferRules['policies'][number] {
       'a time of the day like 16:30',
     ),
     paymentOptions: paymentOptions as LoanPaymentOption[],
+    core: readCorePolicy(row, currency),
   };
 }
+
+function readCorePolicy(row: Row, currency: string): typeof defaultCorePolicy {
+  const isMemo =
+    row.optional('core_policy', (text) => ['WAIT', 'MEMO'].includes(text), 'WAIT or MEMO') === 'MEMO';
+  const memoUpToMinor = amountOrNull(row, 'memo_up_to', currency);
+  if (memoUpToMinor !== null && !isMemo) row.fail('memo_up_to', 'no amount unless core_policy is MEMO');
+  const declines = row.optional('stand_in', (text) => ['WAIT', 'DECLINE'].includes(text), 'WAIT or DECLINE');
+  return {
+    mode: isMemo ? 'MEMO' : 'WAIT',
+    memoUpToMinor,
+    waitSeconds: integerOrNull(row, 'core_wait_seconds', 1, 2_592_000) ?? defaultCorePolicy.waitSeconds,
+    standIn: declines === 'DECLINE' ? 'DECLINE' : 'WAIT',
+  };
+}
+
+const limitSubjects = ['USER', 'CUSTOMER', 'ACCOUNT', 'STAND_IN', 'STAND_IN_ACCOUNT'] as const;
 
 function readLimit(row: Row): TransferRules['limits'][number] {
   const currency = row.currency('currency');
   const limit = {
     limitKey: integer(row, 'limit_key', 1, 2_147_483_647) ?? 0,
-    subject: row.oneOf('subject', ['USER', 'CUSTOMER', 'ACCOUNT']) as 'USER' | 'CUSTOMER' | 'ACCOUNT',
+    subject: row.oneOf('subject', limitSubjects) as (typeof limitSubjects)[number],
     period: row.oneOf('period', ['DAY', 'MONTH']) as 'DAY' | 'MONTH',
     transferType: row.optional(
       'transfer_type',
@@ -168,6 +187,9 @@ function readLimit(row: Row): TransferRules['limits'][number] {
   const { maxPerTransfer, maxAmount, maxCount, reviewAbove } = limit;
   if ([maxPerTransfer, maxAmount, maxCount, reviewAbove].every((bound) => bound === null)) {
     row.fail('max_amount', 'at least one of max_per_transfer, max_amount, max_count and review_above');
+  }
+  if (limit.subject.startsWith('STAND_IN') && (limit.period !== 'DAY' || reviewAbove !== null)) {
+    row.fail('subject', 'a stand-in limit of the period DAY without review_above');
   }
   if (reviewAbove !== null && maxAmount !== null && reviewAbove >= maxAmount) {
     row.fail('review_above', 'less than max_amount');

@@ -17,7 +17,6 @@ export {
   IdPrefixTakenError,
   type ListedClient,
   type RegistrationRefusals,
-  registrationRefusals,
 } from './clients/client-queries.ts';
 export {
   addClientKey,
@@ -31,26 +30,8 @@ export {
   retireSecrets,
   rotateSecret,
 } from './clients/clients.ts';
-export {
-  activateMember,
-  type DepositOpening,
-  issueActivation,
-  reissueActivation,
-} from './credentials/activation.ts';
-export {
-  acknowledgeActivationCode,
-  getActivationCode,
-  type HandedOverCode,
-} from './credentials/activation-handover.ts';
 export { changePassword } from './credentials/change-password.ts';
 export { createLogin, setPassword, setStanding } from './credentials/credentials.ts';
-export {
-  acknowledgeEmailCode,
-  confirmEmail,
-  getEmailCode,
-  issueEmailCode,
-  reissueEmailCode,
-} from './credentials/email-codes.ts';
 export { PasswordHasher } from './credentials/passwords.ts';
 export { refusalFor } from './credentials/registration-refusals.ts';
 export type { AuthDeps } from './deps.ts';
@@ -58,6 +39,19 @@ export { InvalidPublicKeyError, type PublicJwk } from './keys/public-keys.ts';
 export { jwksMaxAgeSeconds, type Rotation, SigningKeys } from './keys/signing-keys.ts';
 export { DecryptionError, Vault } from './keys/vault.ts';
 export { runAuthMaintenance } from './maintenance.ts';
+export {
+  activateMember,
+  activationCode,
+  type DepositOpening,
+  issueActivation,
+  reissueActivation,
+} from './one-time-codes/activation.ts';
+export {
+  acknowledgeCode,
+  type HandedOverCode,
+  handOverCode,
+} from './one-time-codes/code-handover.ts';
+export { confirmEmail, emailCode, issueEmailCode, reissueEmailCode } from './one-time-codes/email-codes.ts';
 export { readCertificates, readJwks } from './providers/keys.ts';
 export {
   type Provider,

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { loadConfig, readEnvironment } from '../app/config.ts';
 import { type AppContext, openAppContext } from '../app/context.ts';
 import { refuseOtherSecretKey } from '../app/start-checks.ts';
-import { parseScope, type Scope, scopes } from '../auth/index.ts';
 import type { CommandOrigin } from '../events/index.ts';
 import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
-import { isReadable } from '../shared/readable-text.ts';
-import { systemClock } from '../storage/index.ts';
+import { type InstitutionId, systemClock } from '../storage/index.ts';
+import { readNameForPeople } from './arguments.ts';
 import { systemOperator } from './operator.ts';
 
 /** A failed command. The message is one sentence for the person at the terminal. */
@@ -69,6 +68,44 @@ export async function chooseInstitution(context: AppContext, code: string | unde
   return only;
 }
 
+export const institutionOption = ['--institution <code>', 'code of the institution'] as const;
+
+export interface InstitutionOptions {
+  readonly institution?: string;
+}
+
+/** A command that runs, with the institution that it is for. */
+export interface InstitutionRun {
+  readonly context: AppContext;
+  readonly auth: AppContext['auth'];
+  readonly origin: CommandOrigin;
+  readonly institution: Institution;
+  readonly institutionId: InstitutionId;
+}
+
+/** Runs an operator's command for one institution. */
+export function withInstitution(
+  { institution: code }: InstitutionOptions,
+  work: (run: InstitutionRun) => Promise<void>,
+): Promise<void> {
+  return withContext(async (context, origin) => {
+    const institution = await chooseInstitution(context, code);
+    const { institutionId } = institution;
+    await work({ context, auth: context.auth, origin, institution, institutionId });
+  });
+}
+
+/** Gives a command the option --institution and its work, which gets the command's options and then its arguments. */
+export function onInstitution<Options extends InstitutionOptions, Arguments extends readonly unknown[]>(
+  command: Command,
+  work: (run: InstitutionRun, options: Options, ...given: Arguments) => Promise<void>,
+): Command {
+  return command.option(...institutionOption).action((...given: unknown[]) => {
+    const [options] = given.splice(-2) as [Options, Command];
+    return withInstitution(options, (run) => work(run, options, ...(given as unknown as Arguments)));
+  });
+}
+
 /** For acts under dual control: a demo has one person at one machine. */
 export function asOption(): Option {
   return new Option(
@@ -95,20 +132,4 @@ export function actingAs(
 export function say(text: string): void {
   if (isOutputClosed) throw new OutputClosedError();
   process.stdout.write(`${text}\n`);
-}
-
-/** The scopes of an option, separated by spaces. */
-export function readScopes(text: string): Scope[] {
-  return text.split(/\s+/).map((name) => {
-    const scope = parseScope(name);
-    if (scope === undefined) throw new InvalidArgumentError(`Scopes are ${scopes.join(', ')}.`);
-    return scope;
-  });
-}
-
-/** A name for people, in one line of at most 128 characters, since lists show it unchanged. */
-export function readNameForPeople(text: string): string {
-  const name = text.trim();
-  if (/^.{1,128}$/u.test(name) && isReadable(name)) return name;
-  throw new InvalidArgumentError('Must have 1 to 128 characters, all of them visible and in one line.');
 }

@@ -1,17 +1,17 @@
 import { Command } from 'commander';
 import { programVersion } from '../shared/program-version.ts';
-import { auditCommand } from './audit.ts';
-import { clientCommands } from './client.ts';
-import { demoCommands } from './demo.ts';
-import { importCommand } from './import.ts';
-import { keyCommands } from './keys.ts';
-import { memberCommands } from './member.ts';
-import { migrateCommand } from './migrate.ts';
-import { providerCommands } from './provider.ts';
-import { reconcileCommand } from './reconcile.ts';
-import { restoredCommand } from './restored.ts';
-import { serveCommand } from './serve.ts';
-import { transferCommands } from './transfer.ts';
+import { auditCommand } from './commands/audit.ts';
+import { clientCommands } from './commands/client.ts';
+import { demoCommands } from './commands/demo.ts';
+import { importCommand } from './commands/import.ts';
+import { keyCommands } from './commands/keys.ts';
+import { memberCommands } from './commands/member.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import { providerCommands } from './commands/provider.ts';
+import { reconcileCommand } from './commands/reconcile.ts';
+import { restoredCommand } from './commands/restored.ts';
+import { serveCommand } from './commands/serve.ts';
+import { transferCommands } from './commands/transfer.ts';
 
 /** Every command. test/cli/audited-acts.test.ts has a line for each. */
 export function sharedraft(): Command {

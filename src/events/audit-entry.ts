@@ -42,6 +42,7 @@ export const auditActions = [
   'transfer.reversal_proposed',
   'transfer.reversal_confirmed',
   'transfer.reversed',
+  'transfer.core_rejected',
   'transfer.rules_proposed',
   'transfer.rules_confirmed',
   'transfer.rules_changed',

@@ -32,7 +32,8 @@ export interface FeedRow {
 }
 
 // Events that must not be returned yet are the last ones in this order. The subject of an event is looked up by key, one
-// probe per row. Accounts of the institution itself are never returned.
+// probe per row; the number before the first one is counted once, as a subquery of its own. Accounts of the institution itself
+// are never returned.
 const feed = sql(
   'events_feed',
   `select ($2::bigint, $3::xid8) >= (now.epoch, now.first_unused)
@@ -41,13 +42,13 @@ const feed = sql(
           o.epoch, o.xid::text as xid, o.event_key, o.kind, o.recorded_at as at, u.user_id,
           f.account_id as from_account, o.from_seq, t.account_id as to_account, o.to_seq,
           o.data, r.transfer,
-          before.number + row_number() over (order by o.epoch, o.xid, o.event_key) as number
+          coalesce($6::bigint, (select event_number($1, $2::bigint, $3::xid8, $4::bigint)))
+            + row_number() over (order by o.epoch, o.xid, o.event_key) as number
    from (
      select coalesce(max(e.epoch), 0) as epoch, pg_snapshot_xmin(pg_current_snapshot()) as first_running,
             pg_snapshot_xmax(pg_current_snapshot()) as first_unused
      from event_epochs e where e.institution_id = $1
    ) now
-   cross join (select coalesce($6::bigint, event_number($1, $2::bigint, $3::xid8, $4::bigint)) as number) before
    left join lateral (
      select o.epoch, o.xid, o.event_key, o.kind, o.subject_key, o.from_key, o.from_seq, o.to_key, o.to_seq, o.data,
             o.recorded_at

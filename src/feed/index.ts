@@ -10,5 +10,6 @@ export {
   listTransactions,
   type Transaction,
   type TransactionFilter,
+  type TransactionSearch,
   transactionTypes,
 } from './list-transactions.ts';

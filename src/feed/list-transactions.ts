@@ -1,9 +1,17 @@
 import { asShown, type FoundAccount, findAccount } from '../accounts/index.ts';
-import { type Actor, type Institution, instantsOf, type Period } from '../institutions/index.ts';
+import {
+  type Actor,
+  type Institution,
+  instantsOf,
+  type LocalDate,
+  type Period,
+} from '../institutions/index.ts';
+import { currencyDecimals, type DecimalAmount } from '../ledger/index.ts';
 import type { Basis } from '../memory/index.ts';
 import { type Page, type PageRequest, type Position, pageOf } from '../shared/page.ts';
 import { Problem } from '../shared/problem.ts';
 import type { Database, InstitutionId } from '../storage/index.ts';
+import { type HistoryFilter, kindCode } from './history-filter.ts';
 import { type HistoryRow, selectHistory } from './history-queries.ts';
 
 export const transactionTypes = [
@@ -13,6 +21,21 @@ export const transactionTypes = [
   'TRANSFER_CREDIT',
   'TRANSFER_DEBIT',
   'PAYMENT',
+  'POS_PURCHASE',
+  'REFUND',
+  'DIRECT_DEPOSIT',
+  'ELECTRONIC_TRANSFER_CREDIT',
+  'ELECTRONIC_TRANSFER_DEBIT',
+  'CHECK',
+  'DEPOSIT',
+  'WITHDRAWAL',
+  'SERVICE_CHARGE',
+  'INTEREST_POSTING',
+  'DIVIDEND',
+  'ATM_WITHDRAWAL',
+  'ATM_DEPOSIT',
+  'WIRE_CREDIT',
+  'WIRE_DEBIT',
 ] as const;
 type TransactionType = (typeof transactionTypes)[number];
 
@@ -40,6 +63,12 @@ export interface Transaction {
   readonly reversedBy: string | null;
   /** The other end of a transfer; null for other transactions. */
   readonly counterparty: Counterparty | null;
+  /** Facts of the core; null where it stated none. */
+  readonly merchant: string | null;
+  readonly category: string | null;
+  readonly checkNumber: string | null;
+  /** The core's business date, YYYY-MM-DD. */
+  readonly effectiveDate: string | null;
 }
 
 export interface Counterparty {
@@ -53,6 +82,20 @@ export interface TransactionFilter {
   /** Null: both. */
   readonly status: 'POSTED' | 'PENDING' | null;
   readonly period: Period;
+  /** Undefined: no search. */
+  readonly search?: TransactionSearch | undefined;
+}
+
+/** An omitted part does not count. */
+export interface TransactionSearch {
+  readonly text?: string | undefined;
+  readonly type?: TransactionType | undefined;
+  /** In major units, without the sign. */
+  readonly minAmount?: DecimalAmount | undefined;
+  readonly maxAmount?: DecimalAmount | undefined;
+  readonly category?: string | undefined;
+  readonly startDate?: LocalDate | undefined;
+  readonly endDate?: LocalDate | undefined;
 }
 
 export interface HistoryDeps {
@@ -74,11 +117,12 @@ export async function listTransactions(
   { database, institution, basis }: HistoryDeps,
   actor: Actor,
   accountId: string,
-  { status, period }: TransactionFilter,
+  { status, period, search }: TransactionFilter,
   { limit, after }: PageRequest,
 ): Promise<Page<Transaction>> {
   const { institutionId } = actor;
-  const { start, end } = instantsOf(period, (await institution(institutionId)).timeZone);
+  const { timeZone } = await institution(institutionId);
+  const { start, end } = instantsOf(period, timeZone);
   const [phase, first = 0n, second = 0n] = after ?? [];
   return database.read(institutionId, async (db) => {
     const account = await findAccount(db, actor, accountId);
@@ -97,9 +141,11 @@ export async function listTransactions(
       postedBelow: status === 'PENDING' ? null : phase === 1n ? first : 2n ** 62n,
       // One row more than the page shows whether a next page exists.
       limit: limit + 1,
+      filter: search && filterOf(search, account, timeZone),
     });
-    // Of the days of a period, and of later pages, the settings and the entries at the edge are not noted.
-    if (after !== null || start !== null || end !== null) basis?.doNotKeep();
+    // Of a search, of the days of a period, and of later pages, the settings and the entries at the edge are not noted.
+    const isWhole = after === null && start === null && end === null && search === undefined;
+    if (!isWhole) basis?.doNotKeep();
     else if (basis !== undefined) noteHistory(basis, actor, account, rows);
     const { items, next } = pageOf(rows, limit, (row) => toTransaction(row, account), positionOf);
     return { items, next: next ?? (lookedUpTo && positionOf(lookedUpTo)) };
@@ -129,10 +175,10 @@ function positionOf(row: HistoryRow): Position {
 function toTransaction(row: HistoryRow, { category, currency }: FoundAccount): Transaction {
   const type = typeOf(row, category);
   return {
-    id: String(row.postingKey),
+    id: row.authorizationId === null ? String(row.postingKey) : `authorization:${row.authorizationId}`,
     at: row.at,
     type,
-    description: descriptions[type],
+    description: row.description ?? descriptions[type],
     currency,
     amountMinor: asShown(category, row.amount),
     balanceMinor: row.postedAfter === null ? null : asShown(category, row.postedAfter),
@@ -144,7 +190,49 @@ function toTransaction(row: HistoryRow, { category, currency }: FoundAccount): T
     // A caller who may not see this transfer may not see the one that took it back.
     reversedBy: row.transferId === null ? null : row.reversedBy,
     counterparty: counterpartyOf(row),
+    merchant: row.merchant,
+    category: row.category,
+    checkNumber: row.checkNumber,
+    effectiveDate: row.effectiveDate,
   };
+}
+
+function filterOf(search: TransactionSearch, account: FoundAccount, timeZone: string): HistoryFilter {
+  const { text, type, minAmount, maxAmount, category, startDate, endDate } = search;
+  return {
+    text,
+    category,
+    startDate,
+    endDate,
+    timeZone,
+    minMinor: minAmount && wholeMinor(minAmount, account.currency, 'up'),
+    maxMinor: maxAmount && wholeMinor(maxAmount, account.currency, 'down'),
+    kindCodes: type && codesOf(type, account.category),
+  };
+}
+
+/** A bound may have more decimals than the currency. */
+function wholeMinor({ digits, decimals }: DecimalAmount, currency: string, round: 'up' | 'down'): bigint {
+  const more = decimals - (currencyDecimals(currency) ?? 0);
+  if (more <= 0) return digits * 10n ** BigInt(-more);
+  const scale = 10n ** BigInt(more);
+  return (round === 'up' ? digits + scale - 1n : digits) / scale;
+}
+
+/** Every kind of entry whose transactions have the type on an account of the category. */
+function codesOf(type: TransactionType, category: FoundAccount['category']): string[] {
+  const kinds = [
+    ...(['OPENING', 'ADJUSTMENT', 'TRANSFER', 'HOLD', 'CORE_HOLD'] as const).map((kind) => ({
+      kind,
+      coreKind: null,
+    })),
+    ...Object.keys(coreTypes).map((coreKind) => ({ kind: 'CORE' as const, coreKind })),
+  ];
+  return kinds.flatMap(({ kind, coreKind }) =>
+    [1n, -1n].flatMap((amount) =>
+      typeOf({ kind, coreKind, amount }, category) === type ? kindCode(kind, coreKind, amount > 0n) : [],
+    ),
+  );
 }
 
 /**
@@ -172,12 +260,39 @@ function initialOf(name: string): string {
 
 const signs = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-function typeOf({ kind, amount }: HistoryRow, category: FoundAccount['category']): TransactionType {
+function typeOf(
+  { kind, coreKind, amount }: Pick<HistoryRow, 'kind' | 'coreKind' | 'amount'>,
+  category: FoundAccount['category'],
+): TransactionType {
   if (kind === 'OPENING') return 'OPENING_BALANCE';
   if (kind === 'ADJUSTMENT') return amount > 0n ? 'CREDIT_ADJUSTMENT' : 'DEBIT_ADJUSTMENT';
+  if (kind === 'CORE_HOLD') return 'POS_PURCHASE';
+  if (kind === 'CORE') {
+    const [credit, debit] = coreTypes[coreKind ?? 'ADJUSTMENT'] ?? coreTypes.ADJUSTMENT;
+    return amount > 0n ? credit : debit;
+  }
   if (amount < 0n) return 'TRANSFER_DEBIT';
   return category === 'LOAN' || category === 'CREDIT' ? 'PAYMENT' : 'TRANSFER_CREDIT';
 }
+
+/** By the core's kind: the type of a credit and of a debit. */
+const coreTypes: Readonly<Record<string, readonly [TransactionType, TransactionType]>> & {
+  readonly ADJUSTMENT: readonly [TransactionType, TransactionType];
+} = {
+  CARD: ['REFUND', 'POS_PURCHASE'],
+  ACH_CREDIT: ['DIRECT_DEPOSIT', 'ELECTRONIC_TRANSFER_DEBIT'],
+  ACH_DEBIT: ['ELECTRONIC_TRANSFER_CREDIT', 'ELECTRONIC_TRANSFER_DEBIT'],
+  CHECK: ['DEPOSIT', 'CHECK'],
+  FEE: ['REFUND', 'SERVICE_CHARGE'],
+  INTEREST: ['INTEREST_POSTING', 'INTEREST_POSTING'],
+  DIVIDEND: ['DIVIDEND', 'DIVIDEND'],
+  ATM: ['ATM_DEPOSIT', 'ATM_WITHDRAWAL'],
+  TELLER: ['DEPOSIT', 'WITHDRAWAL'],
+  WIRE: ['WIRE_CREDIT', 'WIRE_DEBIT'],
+  LOAN_PAYMENT: ['PAYMENT', 'PAYMENT'],
+  TRANSFER: ['TRANSFER_CREDIT', 'TRANSFER_DEBIT'],
+  ADJUSTMENT: ['CREDIT_ADJUSTMENT', 'DEBIT_ADJUSTMENT'],
+};
 
 const descriptions: Readonly<Record<TransactionType, string>> = {
   OPENING_BALANCE: 'Opening balance',
@@ -186,4 +301,19 @@ const descriptions: Readonly<Record<TransactionType, string>> = {
   TRANSFER_CREDIT: 'Transfer in',
   TRANSFER_DEBIT: 'Transfer out',
   PAYMENT: 'Payment',
+  POS_PURCHASE: 'Card purchase',
+  REFUND: 'Refund',
+  DIRECT_DEPOSIT: 'Direct deposit',
+  ELECTRONIC_TRANSFER_CREDIT: 'Electronic credit',
+  ELECTRONIC_TRANSFER_DEBIT: 'Electronic debit',
+  CHECK: 'Check',
+  DEPOSIT: 'Deposit',
+  WITHDRAWAL: 'Withdrawal',
+  SERVICE_CHARGE: 'Service charge',
+  INTEREST_POSTING: 'Interest',
+  DIVIDEND: 'Dividend',
+  ATM_WITHDRAWAL: 'Cash withdrawal',
+  ATM_DEPOSIT: 'Cash deposit',
+  WIRE_CREDIT: 'Incoming wire',
+  WIRE_DEBIT: 'Outgoing wire',
 };

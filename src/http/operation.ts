@@ -58,13 +58,22 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
   whileLeft<Result>(rate: Rate, act: () => Promise<Result>): Promise<Result>;
   /** Counts, and never refuses. */
   note(rate: Rate): void;
+  /**
+   * Gives back the request's places among those in flight, so that it can wait for long. Aborted when the caller has left, or at
+   * once if too many requests wait.
+   */
+  stepAside(): AbortSignal;
   readonly log: { warn(facts: object, message: string): void };
   /** A request header; the values of a repeated one are joined by a comma. */
   header(name: string): string | undefined;
 }
 
 /** A document, or an expected outcome as a problem. Faults are thrown. */
-export type OperationResponse = { readonly headers?: Readonly<Record<string, string>> } & (
+export type OperationResponse = {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The transfer that the response shows, for the log. */
+  readonly transferId?: string;
+} & (
   | { readonly status: number; readonly body: unknown }
   /** Texts that are sent as the caller reads them. */
   | { readonly status: number; readonly stream: AsyncIterable<string> }

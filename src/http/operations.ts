@@ -4,7 +4,11 @@ import { getBalances } from './routes/accounts/get-balances.ts';
 import { getMemberAccounts } from './routes/accounts/get-member-accounts.ts';
 import { listAccounts } from './routes/accounts/list-accounts.ts';
 import { listTransactions } from './routes/accounts/list-transactions.ts';
+import { coreHeartbeat } from './routes/core/core-heartbeat.ts';
 import { deliverTransactions } from './routes/core/deliver-transactions.ts';
+import { getCoreConnection } from './routes/core/get-core-connection.ts';
+import { listInstructions } from './routes/core/list-instructions.ts';
+import { reportOutcome } from './routes/core/report-outcome.ts';
 import { readEvents } from './routes/events/read-events.ts';
 import { acknowledgeActivationCode } from './routes/members/acknowledge-activation-code.ts';
 import { acknowledgeEmailCode } from './routes/members/acknowledge-email-code.ts';
@@ -57,6 +61,10 @@ export const operations: readonly Operation[] = [
   getTransfer,
   listTransfers,
   cancelTransfer,
+  listInstructions,
+  reportOutcome,
+  coreHeartbeat,
+  getCoreConnection,
   readEvents,
   getActivationCode,
   acknowledgeActivationCode,

@@ -1,8 +1,10 @@
 import type { Account, Balances } from '../accounts/index.ts';
+import type { CoreConnection } from '../core-connection/index.ts';
 import type { Counterparty, FeedEvent, Transaction } from '../feed/index.ts';
 import type { Profile } from '../members/index.ts';
 import {
   type Decision,
+  type DeliveredInstruction,
   type ExceededLimit,
   formatMinor,
   type Transfer,
@@ -71,6 +73,10 @@ export function presentTransaction(transaction: Transaction) {
     ...(transaction.reverses !== null && { reverses: transaction.reverses }),
     ...(transaction.reversedBy !== null && { reversedBy: transaction.reversedBy }),
     ...(transaction.counterparty !== null && { counterparty: presentCounterparty(transaction.counterparty) }),
+    ...(transaction.merchant !== null && { merchant: transaction.merchant }),
+    ...(transaction.category !== null && { category: transaction.category }),
+    ...(transaction.checkNumber !== null && { checkNumber: transaction.checkNumber }),
+    ...(transaction.effectiveDate !== null && { effectiveDate: transaction.effectiveDate }),
   };
 }
 
@@ -170,6 +176,40 @@ export function presentEvent({ eventId, sequence, kind, at, userId, transfer, ac
     ...(transfer !== null && { transfer: presentTransfer(transfer) }),
     accounts: accounts.map(({ accountId, sequence }) => ({ accountId, sequence: Number(sequence) })),
     ...(data !== null && { data }),
+  };
+}
+
+export function presentInstruction(instruction: DeliveredInstruction) {
+  const { id, sequence, transferType, fromAccountId, toAccountId, currencyCode, businessDate } = instruction;
+  const { memo, reverses, leaseUntil } = instruction;
+  return {
+    id,
+    sequence: Number(sequence),
+    ...(transferType !== null && { type: transferType }),
+    fromAccountId,
+    toAccountId,
+    amount: exactNumber(instruction.amountMinor, currencyCode),
+    currencyCode,
+    businessDate,
+    ...(memo !== null && { memo }),
+    orderedAt: instruction.orderedAt.toISOString(),
+    ...(reverses !== null && { reverses }),
+    ...(leaseUntil !== null && { leaseUntil: leaseUntil.toISOString() }),
+  };
+}
+
+export function presentCoreConnection({ state, heardAt, oldestUndeliveredAt, exposure }: CoreConnection) {
+  return {
+    state,
+    ...(heardAt !== null && { heardAt: heardAt.toISOString() }),
+    ...(oldestUndeliveredAt !== null && { oldestUndeliveredAt: oldestUndeliveredAt.toISOString() }),
+    openInstructions: exposure.map(({ mode, currencyCode, instructions, delivered, amountMinor }) => ({
+      mode,
+      currencyCode,
+      instructions: Number(instructions),
+      delivered: Number(delivered),
+      amount: exactNumber(amountMinor, currencyCode),
+    })),
   };
 }
 

@@ -51,6 +51,8 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
 
   ...forEachFailure((title) => ({ status: 422, title })),
   transfer_final: { status: 409, title: 'Transfer is final' },
+  transfer_with_core: { status: 409, title: 'Transfer is with the core' },
+  instruction_decided: { status: 409, title: 'Instruction decided' },
 
   internal_error: { status: 500, title: 'Internal error' },
   overloaded: { status: 503, title: 'Overloaded' },

@@ -46,6 +46,7 @@ const PaymentOption = oneOf(
   'The order of allocation of a LOAN_PAYMENT. DEFAULT is fees, interest, principal; an institution may allow the others.',
 );
 
+export const TransactionTypeFilter = oneOf(transactionTypes, 'Only this type.');
 export const TransactionStatus = oneOf(['POSTED', 'PENDING'], 'Default: both.');
 
 const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' });
@@ -176,6 +177,18 @@ export const Transaction = Type.Object(
       Type.String({ description: 'The transfer by which the institution reversed this one.' }),
     ),
     counterparty: Type.Optional(Counterparty),
+    merchant: Type.Optional(
+      Type.String({ description: 'The merchant of a card payment, as the core states it.' }),
+    ),
+    category: Type.Optional(Type.String({ description: 'The kind of spending, as the core states it.' })),
+    checkNumber: Type.Optional(Type.String({ description: 'The number of a check.' })),
+    effectiveDate: Type.Optional(
+      Type.String({
+        format: 'date',
+        description:
+          'The business date at the core. `transactionDate` is the time of arrival here, which may be later.',
+      }),
+    ),
   },
   { description: 'A transaction of an account. The balance is the sum of the posted amounts.' },
 );
@@ -296,7 +309,7 @@ const TransferLimit = Type.Object(
 );
 
 const TransferReason = Type.Object({
-  code: knownValues([...failureCodes, 'review', 'cut_off'], 'For programs.'),
+  code: knownValues([...failureCodes, 'review', 'cut_off', 'core'], 'For programs.'),
   detail: Type.String({ description: 'For people.' }),
   limit: Type.Optional(TransferLimit),
 });
@@ -478,7 +491,105 @@ export const OAuthErrorDocument = Type.Object(
 );
 
 /** The shared shapes, by their names in openapi.json. */
+export const Instruction = Type.Object(
+  {
+    id: Type.String({ description: 'The idempotency key at the core, for ever: the id of the transfer.' }),
+    sequence: Type.Integer({ description: 'Grows in the order of delivery. Numbers may be missing.' }),
+    type: knownValues(transferTypes, 'The type of the transfer.'),
+    fromAccountId: Type.String(),
+    toAccountId: Type.String(),
+    amount: Type.Number({
+      description: 'In major units, written with exactly the decimals of the currency.',
+    }),
+    currencyCode: CurrencyCode,
+    businessDate: Type.String({
+      format: 'date',
+      description: 'The business day that the transfer belongs to.',
+    }),
+    memo: Type.Optional(Type.String()),
+    orderedAt: Type.String({ format: 'date-time' }),
+    reverses: Type.Optional(Type.String({ description: 'The id of the transfer that this one takes back.' })),
+    leaseUntil: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Until then no other client gets it.' }),
+    ),
+  },
+  { description: 'A transfer that the core must carry out.' },
+);
+
+export const InstructionOutcome = Type.Object(
+  {
+    id: Type.String(),
+    outcome: knownValues(['ACCEPTED', 'REJECTED'], 'As reported.'),
+    transferStatus: TransferStatus,
+  },
+  {
+    description:
+      'The outcome of an instruction. A rejected transfer that stays COMPLETED was reversed by another.',
+  },
+);
+
+const OpenInstructions = Type.Object(
+  {
+    mode: knownValues(
+      ['WAIT', 'MEMO', 'STAND_IN'],
+      'WAIT: the transfer is held. MEMO and STAND_IN: it has completed, and a refusal reverses it.',
+    ),
+    currencyCode: CurrencyCode,
+    instructions: Type.Integer(),
+    delivered: Type.Integer({ description: 'Of these, those that the core has fetched.' }),
+    amount: Type.Number({
+      description: 'In major units, written with exactly the decimals of the currency.',
+    }),
+  },
+  { description: 'Instructions of one mode and currency that the core has not decided.' },
+);
+
+export const CoreConnection = Type.Object(
+  {
+    state: knownValues(['connected', 'late', 'away'], 'While it is away, stand-in limits apply.'),
+    heardAt: Type.Optional(
+      Type.String({ format: 'date-time', description: 'The last request of the core. Missing: none yet.' }),
+    ),
+    oldestUndeliveredAt: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'When the oldest instruction that it has not fetched was issued.',
+      }),
+    ),
+    openInstructions: Type.Array(OpenInstructions),
+  },
+  { description: 'The connection to the core that keeps the books.' },
+);
+
+export const Heartbeat = Type.Object(
+  { noted: Type.Boolean({ description: '`true`.' }) },
+  { description: 'The sign of life is noted.' },
+);
+
+export const OutcomeReport = Type.Object(
+  {
+    outcome: Type.Unsafe<'ACCEPTED' | 'REJECTED'>({ type: 'string', enum: ['ACCEPTED', 'REJECTED'] }),
+    coreReference: Type.Optional(
+      Type.String({
+        pattern: '^[!-~]{1,64}$',
+        description: 'With ACCEPTED: the id of the posting at the core.',
+      }),
+    ),
+    code: Type.Optional(
+      Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$', description: 'With REJECTED: why, in a word.' }),
+    ),
+    reason: Type.Optional(line(140, { description: 'With REJECTED: why, in a sentence for operators.' })),
+  },
+  { additionalProperties: false, description: 'The outcome of an instruction.' },
+);
+
 export const namedSchemas = {
+  Instruction,
+  Heartbeat,
+  OutcomeReport,
+  InstructionOutcome,
+  CoreConnection,
+  OpenInstructions,
   Money,
   Profile,
   UserStatus,

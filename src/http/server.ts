@@ -12,7 +12,7 @@ import { stdTimeFunctions } from 'pino';
 import type { Caller, Identified } from '../auth/index.ts';
 import type { Actor } from '../institutions/index.ts';
 import type { Basis } from '../memory/index.ts';
-import { describeError } from '../shared/describe-error.ts';
+import { type DatabaseFailure, databaseFailureOf, describeError } from '../shared/describe-error.ts';
 import { Problem } from '../shared/problem.ts';
 import { authenticate, authorize, bearerChallenge } from './authenticate.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
@@ -40,7 +40,7 @@ import { readLeniently } from './request/lenient-body.ts';
 import { closedQuery, readScalars } from './request/query-parameters.ts';
 import { traceparentOf, transactionIdOf } from './request/transaction-id.ts';
 import { refuseInvalid } from './request/validation.ts';
-import { logResponses, RequestLog } from './request-log.ts';
+import { RequestLog, watchRequests } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { Services } from './services.ts';
 import { callerVerifier } from './verify-caller.ts';
@@ -73,6 +73,12 @@ declare module 'fastify' {
     bodyFacts: BodyFacts | null;
     /** For the log. */
     problemCode: string | null;
+    /** For the log: the transfer that the response shows. */
+    transferId: string | null;
+    /** For the log: the failed statement behind the response. */
+    failure: DatabaseFailure | null;
+    /** Runs a function in the context of the request, if somebody traces. */
+    resumeContext: ((work: () => void) => void) | null;
   }
   interface FastifyContextConfig {
     operation?: Operation;
@@ -92,6 +98,9 @@ export async function createServer(services: Services, options: ServerOptions): 
   app.decorateRequest('callerAddress', null);
   app.decorateRequest('bodyFacts', null);
   app.decorateRequest('problemCode', null);
+  app.decorateRequest('transferId', null);
+  app.decorateRequest('failure', null);
+  app.decorateRequest('resumeContext', null);
   const addressOf = callerAddressReader(options.trustedProxies ?? []);
   // Hooks are plain functions: an async hook costs each request a promise and a turn of the queue.
   app.addHook('onRequest', (request, _reply, done) => {
@@ -99,7 +108,7 @@ export async function createServer(services: Services, options: ServerOptions): 
     request.callerAddress = addressOf(request.socket.remoteAddress, forwardedFor);
     done();
   });
-  if (['trace', 'debug', 'info'].includes(options.logLevel)) logResponses(app);
+  watchRequests(app, ['trace', 'debug', 'info'].includes(options.logLevel));
   addHeaders(app, headers, allowedOrigins);
   const admission = admissionOf(app, options.maxInFlight ?? 1_024);
   app.addHook('onRequest', ({ is404, raw }, _reply, done) => {
@@ -321,6 +330,9 @@ function registerOperation(
           !operation.oauth && { body: operation.body.schema }),
       },
       handler: async (request, reply) => {
+        if (operation.scope?.startsWith('core:') && request.caller?.actor.kind === 'client')
+          // The next request of the core tries again.
+          services.heardFromCore(request.caller.actor).catch(() => {});
         const actor = request.caller?.actor as Actor;
         const basis = operation.remembers && memory.begin(actor.institutionId);
         const response = await operation.handle(services, {
@@ -344,6 +356,7 @@ function registerOperation(
           count: (rate) => rates.count(rate, request, reply),
           whileLeft: (rate, act) => rates.whileLeft(rate, request, act),
           note: (rate) => rates.note(rate, request),
+          stepAside: () => admission.stepAside(reply),
           log: request.log,
           header: (name) => request.headers[name]?.toString(),
         });
@@ -418,6 +431,7 @@ function sendResponse(
   response: OperationResponse,
 ): FastifyReply {
   if (response.headers !== undefined) reply.headers(response.headers);
+  request.transferId = response.transferId ?? null;
   if ('problem' in response) return sendProblem(request, reply, response.problem);
   if ('stream' in response) {
     return reply.code(response.status).type('application/x-ndjson').send(Readable.from(response.stream));
@@ -428,6 +442,8 @@ function sendResponse(
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   request.problemCode = problem.code;
+  request.transferId ??= transferIdOf(problem);
+  request.failure = databaseFailureOf(problem) ?? null;
   const challenge = bearerChallenge(problem, request.routeOptions.config.operation?.scope);
   if (challenge !== undefined) reply.header('www-authenticate', challenge);
   // The response tells no caller why.
@@ -437,8 +453,18 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
   }
   const response = problemResponse(problem, request.id);
   if (response.status >= 500)
-    request.log.error({ code: problem.code, error: describeError(problem) }, problem.detail);
+    request.log.error(
+      { code: problem.code, ...request.failure, error: describeError(problem) },
+      problem.detail,
+    );
   return sendError(reply, response);
+}
+
+/** A declined order, or one without an outcome. */
+function transferIdOf({ code, members }: Problem): string | null {
+  if (code === 'outcome_unknown') return typeof members.id === 'string' ? members.id : null;
+  const { transfer } = members as { readonly transfer?: { readonly id: string } };
+  return transfer?.id ?? null;
 }
 
 function sendError(reply: FastifyReply, { status, headers, body }: ErrorResponse): FastifyReply {

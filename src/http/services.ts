@@ -7,7 +7,7 @@ import type {
   RawTokenRequest,
   TokenResponse,
 } from '../auth/index.ts';
-import type { Answer, Counts } from '../core-connection/index.ts';
+import type { Answer, CoreConnection, Counts, InstructionRequest } from '../core-connection/index.ts';
 import type { Origin } from '../events/index.ts';
 import type { FeedEvent, FeedStart, Transaction, TransactionFilter } from '../feed/index.ts';
 import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
@@ -15,8 +15,11 @@ import type { ContactChange, Profile, Registration, UserIdType } from '../member
 import type { Basis, ValidatedMemory } from '../memory/index.ts';
 import type { Page, PageRequest } from '../shared/page.ts';
 import type {
+  ActOutcome,
   Decision,
+  DeliveredInstruction,
   Outcome,
+  OutcomeReport,
   RepeatedOutcome,
   Transfer,
   TransferFilter,
@@ -73,17 +76,25 @@ export interface Services {
   getTransfer(actor: Actor, transferId: string): Promise<Transfer>;
   listTransfers(actor: Actor, filter: TransferFilter, page: PageRequest): Promise<Page<Transfer>>;
 
-  readEvents(actor: ClientActor, start: FeedStart & { readonly limit: number }): Promise<Page<FeedEvent>>;
-  getActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<HandedOverCode>;
-  acknowledgeActivationCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
+  /** Resolves with the transfer when it is no longer pending, or undefined after this time; `left` ends the wait. */
+  awaitTransfer(actor: Actor, transferId: string, patience: Patience): Promise<Transfer | undefined>;
 
-  getEmailCode(
+  /** Notes that the institution's core is there, at most once a second. */
+  heardFromCore(actor: ClientActor): Promise<void>;
+  /** Leases the next instructions to the client, or waits for some. */
+  askInstructions(
     actor: ClientActor,
-    eventId: string,
-    origin: Origin,
-  ): Promise<{ readonly emailCode: string; readonly userId: string; readonly expiresAt: Date }>;
-  acknowledgeEmailCode(actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
+    request: InstructionRequest & Pick<Patience, 'left'>,
+  ): Promise<DeliveredInstruction[]>;
+  reportOutcome(
+    actor: ClientActor,
+    report: Pick<OutcomeReport, 'transferId' | 'outcome' | 'origin'>,
+  ): Promise<ActOutcome>;
+  getCoreConnection(actor: ClientActor): Promise<CoreConnection>;
 
+  readEvents(actor: ClientActor, start: FeedStart & { readonly limit: number }): Promise<Page<FeedEvent>>;
+  getCode(kind: CodeName, actor: ClientActor, eventId: string, origin: Origin): Promise<HandedOverCode>;
+  acknowledgeCode(kind: CodeName, actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
   /** The answers of each batch after its commit. Problem `invalid_token`; TruncatedError, SlowLineError. */
   takeCoreTransactions(actor: ClientActor, delivery: CoreDelivery): AsyncGenerator<readonly Answer[], Counts>;
   /** For the audit: a burst of the caller's was refused. */
@@ -98,6 +109,12 @@ export interface Services {
   ready(): Promise<CommitDelay | null>;
 }
 
+/** How long a request waits. */
+interface Patience {
+  readonly millis: number;
+  readonly left: AbortSignal;
+}
+
 /** The reason why commits wait: a standby, or the server itself. */
 export type CommitDelay = 'commits_wait_for_standby' | 'commits_wait';
 
@@ -107,6 +124,9 @@ interface CoreDelivery {
   readonly format: 'lines' | 'document';
   readonly origin: Origin;
 }
+
+/** The kinds of one-time codes that the institution fetches by an event. */
+export type CodeName = 'activation' | 'email';
 
 interface Activation {
   readonly activationCode: string;

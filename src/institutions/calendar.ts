@@ -25,6 +25,12 @@ export function cutOff(at: Date, cutOffTime: LocalTime, calendar: BusinessCalend
   return instantOf(nextBusinessDay(today, calendar), opensAt, timeZone);
 }
 
+/** The business day that an order of this moment belongs to. */
+export function businessDate(at: Date, calendar: BusinessCalendar): LocalDate {
+  const today = localDate(at, calendar.timeZone);
+  return isBusinessDay(today, calendar) ? today : nextBusinessDay(today, calendar);
+}
+
 /** The first business day after the given day. */
 export function nextBusinessDay(date: LocalDate, calendar: BusinessCalendar): LocalDate {
   let next = addDays(date, 1);

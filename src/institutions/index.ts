@@ -5,7 +5,7 @@
  * security, because the institution must be known before anything of it can be read.
  */
 export type { Actor, ClientActor, MemberActor, PresentedToken } from './actor.ts';
-export { type BusinessCalendar, cutOff, isWeekend } from './calendar.ts';
+export { type BusinessCalendar, businessDate, cutOff, isWeekend } from './calendar.ts';
 export { instantsOf, type Moment, type Period } from './period.ts';
 export {
   advanceClock,

@@ -192,6 +192,45 @@ export const transferChecks: readonly Check[] = [
   ),
   check(
     'transfers',
+    'core-instruction',
+    `select coalesce(t.transfer_id, format('instruction %s', i.sequence)) as row,
+            case when t.transfer_key is null then 'belongs to no transfer'
+                 when i.instruction_key is null then format('is %s, and the core has no instruction of it', t.status)
+                 else format('is %s, and its instruction is %s, %s, of %s', t.status, i.mode, i.state, i.amount) end as detail
+     from (
+       select t.*, p.held_for, n.record from transfers t
+       cross join lateral (
+         select n.record from institutions n where n.institution_id = $1 offset 0) n
+       left join lateral (
+         select p.held_for from pending_transfers p
+         where p.institution_id = $1 and p.transfer_key = t.transfer_key offset 0) p on true
+       where ${inTransfers('t')}
+     ) t
+     full join (
+       select i.* from core_instructions i
+       where i.institution_id = $1 and i.instruction_key > $2 and i.instruction_key <= $3
+     ) i on i.instruction_key = t.transfer_key
+     left join lateral (
+       select true as found from transfers r
+       where r.institution_id = $1 and r.reverses_key = t.transfer_key and r.reverses_key is not null
+         and r.status = 'COMPLETED' offset 0) reversed on true
+     left join lateral (
+       select o.state from core_instructions o
+       where o.institution_id = $1 and o.instruction_key = t.reverses_key offset 0) original on true
+     where not coalesce(
+       case when i.instruction_key is null then
+              t.record = 'ledger' or t.status = 'FAILED' or t.held_for <> 'CORE' or original.state = 'REJECTED'
+            else (t.from_key, t.to_key, t.amount, t.currency) = (i.from_key, i.to_key, i.amount, i.currency)
+              and case i.state
+                    when 'OPEN' then case i.mode when 'WAIT' then t.status = 'PENDING' and t.held_for = 'CORE'
+                                                 else t.status = 'COMPLETED' end
+                    when 'ACCEPTED' then t.status = 'COMPLETED'
+                    when 'WITHDRAWN' then t.status = 'FAILED'
+                    else t.status = 'FAILED' or t.reverses_key is not null or reversed.found end
+       end, false)`,
+  ),
+  check(
+    'transfers',
     'reversal',
     `select t.transfer_id as row, 'does not take back what it says it does' as detail
      from transfers t
@@ -279,6 +318,14 @@ export const transferChecks: readonly Check[] = [
                select t.* from transfers t
                where t.institution_id = $1 and t.from_key = a.account_key and ${counting} offset 0) t
              where l.subject = 'CUSTOMER' and a.institution_id = $1 and a.customer_key = c.subject_key
+             union all
+             select t.* from core_instructions s
+             cross join lateral (
+               select t.* from transfers t
+               where t.institution_id = $1 and t.transfer_key = s.instruction_key and ${counting} offset 0) t
+             where l.subject in ('STAND_IN', 'STAND_IN_ACCOUNT') and s.institution_id = $1 and s.mode = 'STAND_IN'
+               and s.issued_at >= p.starts and s.issued_at < p.ends
+               and (l.subject = 'STAND_IN' or s.from_key = c.subject_key)
            ) t
            cross join lateral (
              select a.di_account_type from accounts a
@@ -429,8 +476,11 @@ const uncounted = sql(
      join limits l on l.currency = t.currency and (l.transfer_type is null or l.transfer_type = ${controlsOfColumn('t.transfer_type')})
        and (l.source_type is null or l.source_type = a.di_account_type)
      cross join lateral (
-       select case l.subject when 'USER' then t.user_key when 'ACCOUNT' then t.from_key else a.customer_key end
-                as subject_key,
+       select case l.subject
+                when 'USER' then t.user_key when 'ACCOUNT' then t.from_key when 'CUSTOMER' then a.customer_key
+                else (select case l.subject when 'STAND_IN' then 0 else t.from_key end from core_instructions i
+                      where i.institution_id = $1 and i.instruction_key = t.transfer_key and i.mode = 'STAND_IN')
+              end as subject_key,
               date_trunc(l.period, t.created_at at time zone i.time_zone)::date as period_start) s
      left join lateral (
        select true as found from limit_counters c

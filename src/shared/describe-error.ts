@@ -10,11 +10,27 @@ export function describeError(error: unknown): unknown {
   const { cause } = error;
   if (!isDatabaseError(error)) {
     const code = 'code' in error ? error.code : undefined;
-    return { code, stack: error.stack, cause: describeError(cause) };
+    // V8 quotes the text that it could not parse.
+    const stack = error instanceof SyntaxError ? `SyntaxError ${framesOf(error)}` : error.stack;
+    return { code, stack, cause: describeError(cause) };
   }
   const fields = error as unknown as Readonly<Record<string, string | undefined>>;
   const names = Object.fromEntries(namesOnly.map((name) => [name, fields[name]]));
   return { ...names, invariant: invariantOf(names), stack: framesOf(error), cause: describeError(cause) };
+}
+
+/** The failed statement behind an error. */
+export interface DatabaseFailure {
+  readonly sqlState: string;
+  readonly statement: string | undefined;
+}
+
+/** Undefined if no error of the database caused it. */
+export function databaseFailureOf(error: unknown): DatabaseFailure | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (!isDatabaseError(error)) return databaseFailureOf(error.cause);
+  const { code, statement } = error as unknown as { readonly code: string; readonly statement?: string };
+  return { sqlState: code, statement };
 }
 
 /** The name of the broken rule in docs/invariants.md: a code of our triggers, or a constraint (class 23 of SQLSTATE). */

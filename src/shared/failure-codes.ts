@@ -13,10 +13,12 @@ const failureTitles = {
   exceeds_payoff: 'Payment exceeds payoff',
   exceeds_contribution_limit: 'Contribution exceeds limit',
   insufficient_funds: 'Insufficient funds',
+  core_unavailable: 'Core unavailable',
   // These end a pending transfer, and never decline an order.
   transfer_cancelled: 'Transfer cancelled',
   transfer_declined: 'Transfer declined',
   transfer_expired: 'Transfer expired',
+  core_rejected: 'Core rejected',
 } as const;
 
 export type FailureCode = keyof typeof failureTitles;

@@ -4,18 +4,22 @@
  * thresholds", 1998).
  */
 export class FairShare {
-  readonly #most: number;
+  readonly most: number;
   readonly #taken = new Map<string, number>();
   #total = 0;
 
   constructor(most: number) {
-    this.#most = most;
+    this.most = most;
+  }
+
+  get taken(): number {
+    return this.#total;
   }
 
   /** Takes a slot for the caller until `free`. False if the caller can have none. */
   take(caller: string): boolean {
     const own = this.#taken.get(caller) ?? 0;
-    const left = this.#most - this.#total;
+    const left = this.most - this.#total;
     if (left <= 0 || own > 2 * left) return false;
     this.#taken.set(caller, own + 1);
     this.#total += 1;
@@ -62,6 +66,14 @@ export class FairQueue {
     this.#concurrency = concurrency;
     this.#slots = new FairShare(maxWaiting);
     this.#overloaded = overloaded;
+  }
+
+  get waiting(): number {
+    return this.#slots.taken;
+  }
+
+  get capacity(): number {
+    return this.#slots.most;
   }
 
   /** Throws the error of `overloaded`, and does not start the task, if too many wait. */

@@ -42,6 +42,8 @@ export type ProblemCode =
   // why a transfer failed
   | FailureCode
   | 'transfer_final'
+  | 'transfer_with_core'
+  | 'instruction_decided'
   // the service itself
   | 'internal_error'
   | 'overloaded'

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
+import { seams } from '../shared/seams.ts';
 import type { CommitWatch } from './commit-watch.ts';
 import { sqlState, sqlStateOf } from './errors.ts';
 import { type PendingStatement, PipelinedQuery, type PreparedStatements } from './pipelined-query.ts';
@@ -60,16 +61,26 @@ export class Connection implements Directory {
   }
 
   query<Row extends object>(statement: Statement, values: readonly unknown[] = []): Promise<Result<Row>> {
+    const result = seams.statement.hasSubscribers
+      ? seams.statement.tracePromise(() => this.#ask<Row>(statement, values), {
+          statement: statement.name,
+          startedAt: performance.now(),
+        })
+      : this.#ask<Row>(statement, values);
+    // One statement may fail while another is awaited, so each has a handler from the beginning.
+    result.catch((error) => {
+      this.#firstFailure ??= error;
+    });
+    return result;
+  }
+
+  #ask<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Result<Row>> {
     this.#holdPacket();
     const result = new Promise<Result<Row>>((resolve, reject) => {
       this.#unsent.push({ statement, values, resolve, reject });
     });
     // Outside a transaction each statement is a query of its own, so that one that fails does not fail others.
     if (!this.#inTransaction) this.#send();
-    // One statement may fail while another is awaited, so each has a handler from the beginning.
-    result.catch((error) => {
-      this.#firstFailure ??= error;
-    });
     return result;
   }
 

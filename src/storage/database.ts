@@ -17,6 +17,13 @@ export interface Session {
   transaction<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 
+interface PoolState {
+  readonly most: number;
+  readonly open: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
 /** A connection that one part of the program keeps. */
 export interface OwnConnection extends Directory {
   /** Ends it. */
@@ -215,6 +222,12 @@ export class Database {
           runTransaction(connection, { institutionId, isolation: 'readCommitted', work: change }),
       }),
     );
+  }
+
+  /** Connections of this pool: the most, those that are open, those without work, and callers that wait for one. */
+  get pool(): PoolState {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { most: this.#pool.options.max, open: totalCount, idle: idleCount, waiting: waitingCount };
   }
 
   /**

@@ -11,7 +11,7 @@ import { selectTransferById } from './transfer-queries.ts';
  * has the same result.
  *
  * Problems: `not_found` (no such transfer, or the caller may not see it), `transfer_final` (it was posted, or failed for
- * another reason), `account_restricted` (the caller sees it, but may not pay from its source), and those of
+ * another reason), `transfer_with_core` (the core may have carried it out), `account_restricted` (the caller sees it, but may not pay from its source), and those of
  * `initiateTransfer`.
  */
 export async function cancelTransfer(
@@ -33,6 +33,12 @@ export async function cancelTransfer(
   if (outcome.kind !== 'unchanged') throw noSuchTransfer();
   if (outcome.why === 'not_allowed') {
     throw new Problem('account_restricted', 'The source account does not allow this caller to pay from it.');
+  }
+  if (outcome.why === 'with_core') {
+    throw new Problem(
+      'transfer_with_core',
+      "The institution's core system has the transfer, and may have carried it out. Wait for its outcome.",
+    );
   }
   if (outcome.transfer.failureCode === 'transfer_cancelled') return outcome.transfer;
   throw new Problem('transfer_final', 'The transfer is no longer pending.');

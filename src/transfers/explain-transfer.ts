@@ -1,6 +1,6 @@
 import type { Actor } from '../institutions/index.ts';
 import { toTransfer } from './desk/batch.ts';
-import { look } from './desk/settle.ts';
+import { coreStateOf, look } from './desk/settle.ts';
 import type { TransferDesk } from './desk/transfer-desk.ts';
 import { maySee, mayUseId } from './rules/authority.ts';
 import { judge } from './rules/decide.ts';
@@ -11,7 +11,7 @@ import type { RepeatedOutcome, SubmittedOrder, Transfer, TransferOrder } from '.
 
 /** Why an order would fail or be held. */
 interface Reason {
-  readonly code: Failure['code'] | 'review' | 'cut_off';
+  readonly code: Failure['code'] | 'review' | 'cut_off' | 'core';
   readonly detail: string;
   readonly limit?: Failure['limit'];
 }
@@ -36,9 +36,11 @@ export async function explainTransfer(
   const submitted: SubmittedOrder = { ...order, actor };
   // Before the snapshot: inside it the settings would take a second connection of the pool.
   const settings = await desk.deps.settings(actor.institutionId);
+  const core = await coreStateOf(desk.deps, settings);
   return desk.database.snapshot(actor.institutionId, async (tx) => {
     const { existing, ...ground } = await look(desk.deps, tx, {
       settings,
+      core,
       actor,
       transferId: order.transferId,
       fromAccountId: order.fromAccountId,
@@ -51,7 +53,7 @@ export async function explainTransfer(
       return { kind: 'malformed', pointer: judgement.pointer, detail: judgement.detail };
     }
     const { failure } = judgement;
-    const pending = actor.kind === 'member' ? termsForMember(judgement.pending) : judgement.pending;
+    const pending = actor.kind === 'member' ? termsForMember(judgement) : judgement.pending;
     return {
       kind: 'decision',
       transfer: toTransfer(submitted, { ...judgement, pending }, { transferKey: 0n, at: ground.facts.at }),
@@ -75,6 +77,9 @@ function whyHeld({ heldFor, dueAt, whenDue, approvalsNeeded, notBefore }: Pendin
       code: 'cut_off',
       detail: `It is processed on the next business day, not before ${notBefore.toISOString()}.`,
     });
+  }
+  if (heldFor === 'CORE') {
+    reasons.push({ code: 'core', detail: "It completes when the institution's core system accepts it." });
   }
   return reasons;
 }

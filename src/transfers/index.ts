@@ -1,11 +1,11 @@
 /**
  * Transfers: initiate, explain, review, types, limits, settle (the batch). Owns the tables transfers, idempotency_keys,
  * pending_transfers, transfer_approvals, proposals, transfer_policies, transfer_limits, limit_keys, limit_counters,
- * limit_uses, contribution_limits and loan_payments.
+ * limit_uses, contribution_limits, loan_payments and core_instructions.
  *
  * Invariants: an id means one order, for ever; money moves in the same transaction that uses up the id, counts the
  * limits and appends the event; authority and limits are read after the locks; COMPLETED and FAILED are final; a PENDING
- * transfer is held on both accounts, and posts only when it is due or approved.
+ * transfer is held on both accounts, and posts only when it is due or approved, or accepted by the core that keeps the books.
  */
 export {
   type DecimalAmount,
@@ -15,6 +15,7 @@ export {
   parseDecimalAmount,
 } from '../ledger/index.ts';
 export { cancelTransfer } from './cancel-transfer.ts';
+export type { CoreChange } from './desk/batch-instructions.ts';
 export { maxAheadMillis } from './desk/settle.ts';
 export {
   deskSettings,
@@ -27,6 +28,20 @@ export { listProposals } from './dual-control/dual-control.ts';
 export { type Decision, explainTransfer } from './explain-transfer.ts';
 export { getTransfer } from './get-transfer.ts';
 export { initiateTransfer } from './initiate-transfer.ts';
+export {
+  decideInstruction,
+  type OutcomeReport,
+} from './instructions/decide-instruction.ts';
+export { leaseMillis } from './instructions/lease.ts';
+export type { DeliveredInstruction } from './instructions/lease-queries.ts';
+export {
+  type Exposure,
+  endedAmong,
+  hasUnleased,
+  oldestUndelivered,
+  selectExposure,
+} from './instructions/standing-queries.ts';
+export { takeInstructions } from './instructions/take-instructions.ts';
 export { expireLimitCounters } from './limits/expire-limit-counters.ts';
 export { listPending } from './list-pending.ts';
 export { listTransferOptions, type TransferOptions } from './list-transfer-options.ts';
@@ -35,7 +50,9 @@ export { reverseTransfer } from './reverse-transfer.ts';
 export { reviewTransfer } from './review-transfer.ts';
 export { derivedIdPrefix } from './rules/authority.ts';
 export { controlsOfColumn } from './rules/controls.ts';
+export { defaultCorePolicy } from './rules/policies.ts';
 export {
+  type ActOutcome,
   type ExceededLimit,
   failureCodes,
   type Outcome,
@@ -53,3 +70,4 @@ export {
 } from './settings/save-transfer-rules.ts';
 export { rememberSettings } from './settings/settings.ts';
 export { settleDue } from './settle-due.ts';
+export { type ShownTransfer, showTransfer } from './show/show-transfer.ts';

@@ -1,11 +1,12 @@
 import type { Actor } from '../institutions/index.ts';
 import { headroomOut } from '../ledger/index.ts';
 import { Problem } from '../shared/problem.ts';
-import { look } from './desk/settle.ts';
+import { coreStateOf, look } from './desk/settle.ts';
 import type { TransferDesk } from './desk/transfer-desk.ts';
 import { selectHeldAccountIds, selectNeighborAccountIds } from './reachable-account-queries.ts';
 import { accountRefusal } from './rules/account-refusal.ts';
 import { mayPayFrom, visibleSource } from './rules/authority.ts';
+import { coreUnavailable, standInCap } from './rules/core-path.ts';
 import { capsOn, failureOf, findPath } from './rules/decide.ts';
 import type { Failure } from './rules/failure.ts';
 import { type LimitUsage, least, usagesOf } from './rules/limits.ts';
@@ -47,6 +48,7 @@ export async function listTransferOptions(
   const { institutionId } = actor;
   // Before the snapshot: inside it the settings would take a second connection of the pool.
   const settings = await desk.deps.settings(institutionId);
+  const core = await coreStateOf(desk.deps, settings);
   return desk.database.snapshot(institutionId, async (tx) => {
     const reachable = await (actor.kind === 'member'
       ? selectHeldAccountIds(tx, actor.personKey)
@@ -54,6 +56,7 @@ export async function listTransferOptions(
     const toAccountIds = reachable.filter((accountId) => accountId !== fromAccountId);
     const ground = await look(desk.deps, tx, {
       settings,
+      core,
       actor,
       transferId: null,
       fromAccountId,
@@ -143,6 +146,7 @@ export async function listTransferOptions(
               detail: 'The source account has nothing available.',
               headroom: headroomOut(book.require(from.accountId), boundsOf(from)),
             },
+            { ...coreUnavailable, headroom: standInCap({ from, transferType: 'INTRA_FI' }, ground) },
           ],
           { usages },
         );

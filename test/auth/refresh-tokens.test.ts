@@ -370,14 +370,20 @@ describe('stored data of refresh tokens', () => {
   test('the database refuses to skip a refresh token, and to revive a revoked family', async () => {
     await login();
     const change = (what: string) => one.db.superuser(`update refresh_families set ${what}`);
-    await assert.rejects(
-      change(`generation = generation + 2, token_hash = sha256('x')`),
-      /must directly follow/,
-    );
-    await assert.rejects(change('generation = generation + 1'), /must directly follow/);
-    await assert.rejects(change(`token_hash = sha256('x')`), /must directly follow/);
+    await assert.rejects(change(`generation = generation + 2, token_hash = sha256('x')`), {
+      code: 'SD202',
+      message: /must directly follow/,
+    });
+    await assert.rejects(change('generation = generation + 1'), {
+      code: 'SD202',
+      message: /must directly follow/,
+    });
+    await assert.rejects(change(`token_hash = sha256('x')`), {
+      code: 'SD202',
+      message: /must directly follow/,
+    });
     await change('revoked_at = rotated_at where revoked_at is null');
-    await assert.rejects(change('revoked_at = null'), /it is revoked for good/);
+    await assert.rejects(change('revoked_at = null'), { code: 'SD201', message: /it is revoked for good/ });
   });
 
   test('deletes a refresh family after its end', async () => {

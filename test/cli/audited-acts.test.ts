@@ -37,6 +37,7 @@ const commands: Readonly<Record<string, Trace>> = {
   'member unlock': ['user.unlocked'],
   'member deactivate': ['user.deactivated'],
   'member activate': ['user.reactivated'],
+  'transfer show': reads,
   'transfer pending': reads,
   'transfer approve': ['transfer.approved'],
   'transfer decline': ['transfer.declined'],

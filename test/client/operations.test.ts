@@ -132,6 +132,21 @@ test('issues, introspects and revokes tokens, and reads the public documents', a
   assert.match((await institution.service.version()).version, /^\d/);
 });
 
+test('speaks for a core: its instructions, their outcomes and the connection', async () => {
+  await service.db.superuser(
+    "update clients set scopes = scopes || '{core:read}' where client_id = 'demo-app'",
+  );
+  const core = new Sharedraft({
+    baseUrl: service.address,
+    fetch: recordingFetch,
+    auth: clientCredentials(app),
+  }).core;
+  assert.equal((await core.heartbeat()).noted, true);
+  assert.equal((await core.connection()).state, 'connected');
+  assert.deepEqual(await core.instructions({ limit: 10 }), []);
+  await assert.rejects(core.reportOutcome('none', { outcome: 'ACCEPTED' }), { code: 'not_found' });
+});
+
 /** A second path of the same document. */
 const withoutMethod = new Set(['openidConfiguration']);
 

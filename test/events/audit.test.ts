@@ -420,7 +420,10 @@ test('audits a change with the old and new values, and a typed name only in a de
     ]);
   await demo(false);
   try {
-    await assert.rejects(append(), /only a demo institution accepts a typed operator name/);
+    await assert.rejects(append(), {
+      code: 'SD020',
+      message: /only a demo institution accepts a typed operator name/,
+    });
   } finally {
     await demo(true);
   }

@@ -85,7 +85,7 @@ test('each package with a home folder is imported only there', () => {
 test('only the configuration reads the environment', () => {
   // The server's own start-up needs the PATH, and passes nothing else on.
   const readers = files.filter((file) => /process\.env\b/.test(readFileSync(path.join(root, file), 'utf8')));
-  assert.deepEqual(readers.toSorted(), ['src/app/config.ts', 'src/embedded-postgres/embedded-postgres.ts']);
+  assert.deepEqual(readers.toSorted(), ['src/app/config.ts', 'src/embedded-postgres/server-process.ts']);
 });
 
 test('every module names the tables that it owns', () => {

@@ -18,6 +18,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     purpose: 'a file for each command of the operator',
     imports: [
       'app',
+      'metrics',
       'reconciliation',
       'feed',
       'core-connection',
@@ -35,6 +36,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'settings, the application context, the service that joins all parts, sweeper, maintenance, demo',
     imports: [
       'http',
+      'metrics',
       'reconciliation',
       'feed',
       'core-connection',
@@ -65,6 +67,10 @@ export const folders: Readonly<Record<string, Folder>> = {
       'shared',
     ],
   },
+  metrics: {
+    purpose: 'the registry of metrics, their text, the figures of the process and of the database',
+    imports: ['storage', 'shared'],
+  },
   reconciliation: {
     purpose: 'recomputes balances, holds and limits, and reports each row that breaks a rule',
     imports: ['transfers', 'ledger', 'storage', 'shared'],
@@ -74,7 +80,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     imports: ['accounts', 'memory', 'ledger', ...tenant],
   },
   'core-connection': {
-    purpose: 'the core while both are at work: its transactions and authorizations come in',
+    purpose: 'the core while both are at work: its transactions come in, our instructions go out',
     imports: ['transfers', 'core-system', 'accounts', 'ledger', ...tenant],
   },
   transfers: {

@@ -34,6 +34,7 @@ const ofForm = new Set([
   'import_runs_institution_id_key',
   'limit_keys_limit_key_check',
   'outbox_epoch_check',
+  'reconcile_runs_findings_check',
   'signing_keys_algorithm_check',
   'transfer_policies_payment_options_check',
   'transfers_transfer_id_check',
@@ -80,6 +81,16 @@ test('each error code, unique key, check and foreign key of the database is an i
   const all = new Set([...found, ...matches(schema, /constraint (\w+) /g)]);
   assert.deepEqual(
     [...names, ...ofForm].filter((name) => !name.includes('*') && !all.has(name)),
+    [],
+  );
+});
+
+test('each error code that the database raises is provoked by a test, which compares it', () => {
+  const tests = globSync('test/**/*.test.ts', { cwd: root }).map(read).join('');
+  const codes = new Set(matches(read('schema.sql'), /errcode = '(SD\d{3})'/g));
+  assert.ok(codes.size > 30);
+  assert.deepEqual(
+    [...codes].filter((code) => !tests.includes(`'${code}'`)),
     [],
   );
 });

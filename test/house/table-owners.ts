@@ -9,13 +9,16 @@ interface Ownership {
 }
 
 /** Modules whose SQL may read any table: read models that join several modules and write nothing of them. */
-export const readsEverything: readonly string[] = ['feed', 'reconciliation'];
+export const readsEverything: readonly string[] = ['feed', 'metrics', 'reconciliation'];
 
 export const tableOwners: Readonly<Record<string, Ownership>> = {
   schema_migrations: { owner: 'storage' },
   schema_functions: { owner: 'storage' },
 
-  institutions: { owner: 'institutions', readers: ['members', 'auth', 'core-system', 'events', 'memory'] },
+  institutions: {
+    owner: 'institutions',
+    readers: ['members', 'auth', 'core-system', 'events', 'memory', 'transfers'],
+  },
   business_days: { owner: 'institutions' },
 
   outbox: { owner: 'events' },
@@ -23,6 +26,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   event_epochs: { owner: 'events' },
   event_marks: { owner: 'events' },
   event_timeline: { owner: 'events' },
+
+  reconcile_runs: { owner: 'reconciliation' },
 
   changes: { owner: 'memory' },
   changes_kept: { owner: 'memory' },
@@ -82,6 +87,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   limit_counters: { owner: 'transfers' },
   limit_uses: { owner: 'transfers' },
   contribution_limits: { owner: 'transfers' },
+  core_instructions: { owner: 'transfers' },
+  core_connections: { owner: 'core-connection' },
   // An import reads the payments since the moment of its figures. It is the one reader below the owner, beside the stage's.
   loan_payments: { owner: 'transfers', readers: ['accounts'] },
 

@@ -147,18 +147,25 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       throw new Problem('not_found', 'There is no such transfer.');
     },
     listTransfers: async () => ({ items: [], next: null }),
+    awaitTransfer: async () => undefined,
+    heardFromCore: async () => {},
+    askInstructions: async () => [],
+    reportOutcome: async () => ({ kind: 'unknown' }),
+    getCoreConnection: async () => ({
+      state: 'away',
+      heardAt: null,
+      heardClient: null,
+      oldestUndeliveredAt: null,
+      exposure: [],
+    }),
     readEvents: async (_actor, start) => ({
       items: [],
       next: ('after' in start && start.after) || [0n, 0n, 0n],
     }),
-    getActivationCode: async () => {
+    getCode: async () => {
       throw new Problem('not_found', 'There is no such event.');
     },
-    acknowledgeActivationCode: async () => {},
-    getEmailCode: async () => {
-      throw new Problem('not_found', 'There is no such event.');
-    },
-    acknowledgeEmailCode: async () => {},
+    acknowledgeCode: async () => {},
     noteRate: () => {},
     noteIdConflict: () => {},
     ready: async () => null,

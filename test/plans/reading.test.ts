@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { operations } from '../../src/http/operations.ts';
 import { sql } from '../../src/storage/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { asSuperuser } from '../support/postgres.ts';
@@ -60,7 +61,33 @@ describe('bounded reads of pages and lists', () => {
   });
 });
 
-test('each list is measured', () => {
+/** The names of the measured reads of each list. */
+const measuredAs: Readonly<Record<string, string>> = {
+  listTransfers: 'transfers',
+  listTransactions: 'transactions',
+  getBalances: 'balances as of a moment',
+  readEvents: 'events',
+};
+/** These find one row, or the few rows of one person, by a key. */
+const byKey = [
+  'getMemberProfile',
+  'getAccount',
+  'listAccounts',
+  'getMemberAccounts',
+  'getTransferOptions',
+  'getTransfer',
+  'getActivationCode',
+  'getEmailCode',
+];
+
+test('each operation that reads is measured, or finds its rows by a key', () => {
   const names = readsOf(filled).map(({ name }) => name.split(',')[0]);
-  assert.deepEqual([...new Set(names)], ['transfers', 'transactions', 'balances as of a moment', 'events']);
+  assert.deepEqual([...new Set(names)], Object.values(measuredAs));
+  const reading = operations.filter(({ method, token }) => method === 'GET' && token !== 'none');
+  assert.deepEqual(
+    reading.map(({ operationId }) => operationId).toSorted(),
+    [...Object.keys(measuredAs), ...byKey].toSorted(),
+  );
+  const lists = operations.filter(({ query }) => query !== undefined && 'after' in query.properties);
+  for (const { operationId } of lists) assert.ok(operationId in measuredAs, operationId);
 });

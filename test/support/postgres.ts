@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
@@ -36,6 +38,7 @@ export async function startCluster(): Promise<TestCluster> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-test-'));
   // Under root the server runs as another user, which must reach its folder.
   await chmod(dataDir, 0o755);
+  endWithThisProcess(dataDir);
   const postgres = await ownEmbeddedPostgres({ dataDir, log: () => {} });
   await makeTemplate(postgres.connection);
   return {
@@ -45,6 +48,26 @@ export async function startCluster(): Promise<TestCluster> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Stops the server and removes its folder once this process is gone. The server has a session of its own, and a killed process
+ * stops nothing; but the kernel then closes its end of the pipe that this shell reads.
+ */
+function endWithThisProcess(dataDir: string): void {
+  const script = `
+    cat >/dev/null
+    if read -r server <"$1/postgres/postmaster.pid"; then
+      kill -INT "$server"
+      while kill -0 "$server"; do sleep 0.1; done
+    fi
+    rm -rf "$1"`;
+  const watchdog = spawn('/bin/sh', ['-c', script, 'sh', dataDir], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watchdog.unref();
+  (watchdog.stdin as Socket).unref();
 }
 
 /** Makes the migrated database that those of the tests are cloned from. */

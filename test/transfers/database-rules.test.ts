@@ -4,7 +4,7 @@ import type { Statement } from '../../src/storage/index.ts';
 import { settle } from '../../src/transfers/desk/settle.ts';
 import { clientOf, memberOf, paths } from '../support/demo.ts';
 import { deskOf, type TestDesk } from '../support/desk.ts';
-import { commandOf } from '../support/operator.ts';
+import { agreeToReverse, commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /* Writes that a defect in the service could send, tried as the service's own role: the database refuses them. */
@@ -37,6 +37,15 @@ before(async () => {
     const answer = await member.post(paths.transfers, order);
     assert.equal(answer.status, 201, answer.text);
   }
+  const [harborBank] = await service.db.superuser<{ id: typeof desk.institutionId }>(
+    `select institution_id as id from institutions where code = 'harbor'`,
+  );
+  assert.ok(harborBank);
+  await agreeToReverse(service.db, harborBank.id, ['a-transfer'], new Date('2026-01-01'));
+  await service.db.superuser(
+    `insert into transfer_id_prefixes (institution_id, client_id, prefix)
+     select institution_id, client_id, 'payroll-' from clients where client_id = 'demo-backend'`,
+  );
 });
 after(async () => {
   await desk[Symbol.asyncDispose]();
@@ -293,6 +302,48 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     'SD011',
     copyOfPosted(`institution_id, 5, 'invented', transfer_type, from_account_id, to_account_id, from_key, to_key,
       amount, currency, status, client_id, created_at, settled_at, transfer_key`),
+  ],
+  [
+    'a reversal that a client ordered',
+    'SD022',
+    copyOfPosted(`institution_id, 5, 'invented', transfer_type, to_account_id, from_account_id, to_key, from_key,
+      amount, currency, status, client_id, created_at, settled_at, transfer_key`),
+  ],
+  [
+    'a reversal under dual control that no second person confirmed',
+    'SD051',
+    `insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,
+                            from_key, to_key, amount, currency, status, operator, created_at, settled_at, reverses_key)
+     select institution_id, 5, 'invented', transfer_type, to_account_id, from_account_id, to_key, from_key,
+            amount, currency, status, 'ann', created_at, settled_at, transfer_key
+     from transfers where status = 'COMPLETED' limit 1`,
+    'harbor',
+  ],
+  [
+    'rules under dual control changed by one person',
+    'SD052',
+    `update transfer_policies set cut_off = '18:00' where cut_off is not null`,
+    'harbor',
+  ],
+  [
+    'a proposal confirmed a second time',
+    'SD050',
+    `update proposals set confirmed_by = 'carl', confirmed_at = confirmed_at + interval '1 minute'`,
+    'harbor',
+  ],
+  [
+    'overlapping prefixes of two clients',
+    'SD023',
+    `insert into transfer_id_prefixes (institution_id, client_id, prefix)
+     select c.institution_id, c.client_id, given.prefix
+     from clients c join (values ('demo-app', 'wages-'), ('demo-backend', 'wages-2026-')) given (client_id, prefix)
+       on given.client_id = c.client_id`,
+  ],
+  [
+    'an id under the prefix of another client',
+    'SD024',
+    copyOfPosted(`institution_id, 5, 'payroll-forged', transfer_type, from_account_id, to_account_id, from_key, to_key,
+      amount, currency, status, client_id, created_at, settled_at, null`),
   ],
   [
     'two reversals of one transfer',

@@ -141,7 +141,7 @@ test('a client’s prefix of ids is refused to other clients, to members and by 
   );
   await assert.rejects(
     database.write(institutionId, (db) => db.query(write, [institutionId])),
-    /reserved for another client/,
+    { code: 'SD024', message: /reserved for another client/ },
   );
   for (const bad of ['key:', 'ke', '0f-', 'x', 'a b']) {
     await assert.rejects(

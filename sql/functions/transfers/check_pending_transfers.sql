@@ -1,4 +1,4 @@
--- A pending transfer holds its amount on both accounts, by entries of its own.
+-- A pending transfer holds its amount on both accounts, by entries of its own. One that waits for the core has its instruction.
 create or replace function check_pending_transfers() returns trigger
 language plpgsql
 set enable_seqscan = off
@@ -26,6 +26,15 @@ begin
     where t.status is distinct from 'PENDING' or o.held is distinct from t.amount
   ) then
     raise exception 'transfers: a pending transfer does not hold its amount' using errcode = 'SD006';
+  end if;
+  if exists (
+    select from written p
+    where p.held_for = 'CORE' and not exists (
+      select from core_instructions i
+      where i.institution_id = p.institution_id and i.instruction_key = p.transfer_key and i.mode = 'WAIT'
+        and i.state = 'OPEN')
+  ) then
+    raise exception 'transfers: a transfer waits for the core without an instruction' using errcode = 'SD073';
   end if;
   return null;
 end

@@ -1,5 +1,6 @@
 -- A PENDING transfer completes when it is due or approved, and ends together with its entries.
 -- An order of a user who is locked or deactivated needs an approval: the clock alone does not post it.
+-- A transfer that waits for the core completes only if the core accepted it, whoever is locked meanwhile.
 create or replace function check_transfer_transition() returns trigger
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -13,7 +14,10 @@ begin
   if new.status = 'COMPLETED' and not exists (
     select from pending_transfers p
     where p.institution_id = new.institution_id and p.transfer_key = new.transfer_key
-      and ((p.when_due = 'POST' and p.due_at <= new.settled_at and not exists (
+      and (p.held_for = 'CORE' and exists (
+              select from core_instructions i
+              where i.institution_id = new.institution_id and i.instruction_key = new.transfer_key and i.state = 'ACCEPTED')
+        or (p.when_due = 'POST' and p.due_at <= new.settled_at and not exists (
               select from users u
               where u.institution_id = new.institution_id and u.user_key = new.user_key
                 and (u.locked_by_operator or not u.active)))
@@ -33,6 +37,18 @@ begin
                 and (p.when_due = 'POST' or a.approved_at < p.due_at))))
   ) then
     raise exception 'transfer % is neither due nor approved', old.transfer_id using errcode = 'SD007';
+  end if;
+  if (select i.record = 'core' from institutions i where i.institution_id = new.institution_id) and (
+    new.status = 'COMPLETED' and not exists (
+      select from core_instructions i
+      where i.institution_id = new.institution_id and i.instruction_key = new.transfer_key
+        and (i.mode <> 'WAIT' or i.state = 'ACCEPTED'))
+    or new.status = 'FAILED' and exists (
+      select from core_instructions i
+      where i.institution_id = new.institution_id and i.instruction_key = new.transfer_key
+        and i.state not in ('REJECTED', 'WITHDRAWN'))
+  ) then
+    raise exception 'transfer % ends without the core', old.transfer_id using errcode = 'SD073';
   end if;
   if new.status = 'PENDING' or exists (
     select from (values (new.from_key, -new.amount), (new.to_key, new.amount)) as side (account_key, amount)

@@ -2,8 +2,7 @@ import { type Directory, type InstitutionId, type Queryable, sql, sqlStateOf } f
 import type { ClientKey } from './client-keys.ts';
 
 /** DISTINCT names the reason of a refused registration; UNIFORM uses one code for every reason. */
-export const registrationRefusals = ['UNIFORM', 'DISTINCT'] as const;
-export type RegistrationRefusals = (typeof registrationRefusals)[number];
+export type RegistrationRefusals = 'UNIFORM' | 'DISTINCT';
 
 /** A client as operators see it. */
 export interface ListedClient {
@@ -42,21 +41,16 @@ export async function insertClientId(
 
 const newClient = sql(
   'auth_insert_client',
-  `insert into clients (institution_id, client_id, name, scopes, grants, token_lifetime_seconds, networks, created_at,
-                        introspects_all, registration_refusals, allows_token_endpoint_audience)
-   values ($1, $2, $3, $4, $5, $6, (select array_agg(network(n::inet)) from unnest($7::text[]) n), $8, $9, $10, $11)`,
+  `insert into clients (institution_id, client_id, name, scopes, grants, created_at) values ($1, $2, $3, $4, $5, $6)`,
 );
 
-export type NewClientRow = Omit<ListedClient, 'active' | 'idPrefixes' | 'secrets' | 'kids'> & {
-  readonly createdAt: Date;
-};
-
-export async function insertClient(db: Queryable, row: NewClientRow): Promise<void> {
-  await db.query(newClient, [
-    ...[db.institutionId, row.clientId, row.name, row.scopes, row.grants, row.tokenLifetimeSeconds],
-    ...[row.networks, row.createdAt, row.introspectsAll],
-    ...[row.registrationRefusals, row.allowsTokenEndpointAudience],
-  ]);
+/** The other rights have the defaults of the table. */
+export async function insertClient(
+  db: Queryable,
+  { clientId, name, scopes, grants }: Pick<ListedClient, 'clientId' | 'name' | 'scopes' | 'grants'>,
+  createdAt: Date,
+): Promise<void> {
+  await db.query(newClient, [db.institutionId, clientId, name, scopes, grants, createdAt]);
 }
 
 const changed = sql(

@@ -18,7 +18,6 @@ import {
   insertClientSecret,
   type ListedClient,
   lockClient,
-  type RegistrationRefusals,
   replaceIdPrefixes,
   selectClientSecrets,
   selectClients,
@@ -38,7 +37,8 @@ interface OperatorRequest {
 /** The grants that a client may be registered for. */
 export const grantTypes: readonly string[] = [...grants.keys()];
 
-export interface NewClient {
+/** Rights that are left out have the defaults of the table: the service's lifetime, any network, UNIFORM refusals. */
+export interface NewClient extends Omit<ClientChange, 'active'> {
   readonly institutionId: InstitutionId;
   readonly clientId: string;
   readonly name: string;
@@ -48,17 +48,6 @@ export interface NewClient {
   readonly key?: ClientKey;
   readonly scopes: readonly Scope[];
   readonly grants: readonly string[];
-  readonly tokenLifetimeSeconds?: number;
-  /** In CIDR notation. Default: any address. */
-  readonly networks?: readonly string[];
-  /** Default: false, and the client introspects its own tokens only. */
-  readonly introspectsAll?: boolean;
-  /** Prefixes of transfer ids that are reserved for the client. */
-  readonly idPrefixes?: readonly string[];
-  /** Default: UNIFORM. */
-  readonly registrationRefusals?: RegistrationRefusals;
-  /** Default: false, and only our issuer is an audience of its assertions. */
-  readonly allowsTokenEndpointAudience?: boolean;
 }
 
 /**
@@ -84,18 +73,8 @@ export async function createClient(
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await insertClientId(tx, clientId, institutionId))) return undefined;
     const createdAt = deps.clock();
-    await insertClient(tx, {
-      clientId,
-      name: client.name,
-      scopes: client.scopes,
-      grants: client.grants,
-      tokenLifetimeSeconds: client.tokenLifetimeSeconds ?? null,
-      networks: client.networks ?? null,
-      createdAt,
-      introspectsAll: client.introspectsAll ?? false,
-      registrationRefusals: client.registrationRefusals ?? 'UNIFORM',
-      allowsTokenEndpointAudience: client.allowsTokenEndpointAudience ?? false,
-    });
+    await insertClient(tx, client, createdAt);
+    await updateClient(tx, clientId, client);
     if (client.idPrefixes) await replaceIdPrefixes(tx, clientId, client.idPrefixes);
     if (secret !== undefined) await saveSecret(deps, tx, { clientId, slot: 1, secret });
     if (key !== undefined) await insertClientKey(tx, clientId, { ...key, createdAt });

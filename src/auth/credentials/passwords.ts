@@ -25,6 +25,11 @@ export class PasswordHasher {
     this.#queue = new FairQueue(concurrency, maxWaiting, tooManyLogins);
   }
 
+  /** Passwords that wait for a thread. */
+  get queue(): { readonly waiting: number; readonly capacity: number } {
+    return this.#queue;
+  }
+
   hash(password: string): Promise<string> {
     return this.#queue.run('new', () => hash(normalize(password), parameters));
   }

@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { FairShare } from '../../shared/fair-queue.ts';
 import type { Clock } from '../../storage/index.ts';
-import { tooManyLogins } from './too-many-logins.ts';
+import { Pause, setNewest } from './pause.ts';
 
 export interface LoginBackoffOptions {
   readonly clock: Clock;
@@ -23,34 +21,21 @@ const forgottenMillis = 15 * 60 * 1000;
 export class LoginBackoff {
   readonly #options: LoginBackoffOptions;
   readonly #failures = new Map<string, { readonly count: number; readonly at: number }>();
-  readonly #slots: FairShare;
+  readonly #pause: Pause;
 
   constructor(options: LoginBackoffOptions) {
     this.#options = options;
-    this.#slots = new FairShare(options.mostWaiting ?? 256);
+    this.#pause = new Pause({ sleep: options.sleep, mostWaiting: options.mostWaiting ?? 256 });
   }
 
   /** Returns at once for a key without failures. Problem `overloaded` if too many tries of `requester` wait. */
-  async wait(key: string, requester = key): Promise<void> {
-    const millis = this.#millisFor(key);
-    if (millis === 0) return;
-    if (!this.#slots.take(requester)) throw tooManyLogins();
-    try {
-      await (this.#options.sleep ?? sleep)(millis);
-    } finally {
-      this.#slots.free(requester);
-    }
+  wait(key: string, requester = key): Promise<void> {
+    return this.#pause.wait(requester, this.#millisFor(key));
   }
 
   failed(key: string): void {
-    const count = this.#countOf(key) + 1;
-    // Deleted first, so that it becomes the last in the map's order.
-    this.#failures.delete(key);
-    this.#failures.set(key, { count, at: this.#options.clock().getTime() });
-    if (this.#failures.size > (this.#options.mostKeys ?? 50_000)) {
-      const [oldest] = this.#failures.keys();
-      if (oldest !== undefined) this.#failures.delete(oldest);
-    }
+    const value = { count: this.#countOf(key) + 1, at: this.#options.clock().getTime() };
+    setNewest(this.#failures, { key, value, mostKeys: this.#options.mostKeys ?? 50_000 });
   }
 
   succeeded(key: string): void {

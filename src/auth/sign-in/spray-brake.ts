@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { FairShare } from '../../shared/fair-queue.ts';
 import type { Clock } from '../../storage/index.ts';
-import { tooManyLogins } from './too-many-logins.ts';
+import { Pause, setNewest } from './pause.ts';
 
 export interface SprayBrakeOptions {
   readonly clock: Clock;
@@ -35,22 +33,17 @@ interface Tally {
 export class SprayBrake {
   readonly #options: SprayBrakeOptions;
   readonly #tallies = new Map<string, Tally>();
-  readonly #slots = new FairShare(mostWaiting);
+  readonly #pause: Pause;
 
   constructor(options: SprayBrakeOptions) {
     this.#options = options;
+    this.#pause = new Pause({ sleep: options.sleep, mostWaiting });
   }
 
   /** Problem `overloaded` if too many wait. The last source occupies the slot. */
   async wait(sources: readonly string[]): Promise<void> {
-    if (this.#options.pauseMillis === 0 || !sources.some((source) => this.#mostlyFails(source))) return;
-    const caller = sources.at(-1) ?? '';
-    if (!this.#slots.take(caller)) throw tooManyLogins();
-    try {
-      await (this.#options.sleep ?? sleep)(this.#options.pauseMillis);
-    } finally {
-      this.#slots.free(caller);
-    }
+    if (!sources.some((source) => this.#mostlyFails(source))) return;
+    await this.#pause.wait(sources.at(-1) ?? '', this.#options.pauseMillis);
   }
 
   failed(sources: readonly string[]): void {
@@ -67,15 +60,9 @@ export class SprayBrake {
 
   #note(sources: readonly string[], change: (tally: Omit<Tally, 'at'>) => Omit<Tally, 'at'>): void {
     const at = this.#options.clock().getTime();
-    for (const source of sources) {
-      const tally = change(this.#tallyOf(source));
-      // Deleted first, so that it becomes the last in the map's order.
-      this.#tallies.delete(source);
-      this.#tallies.set(source, { ...tally, at });
-    }
-    for (const oldest of this.#tallies.keys()) {
-      if (this.#tallies.size <= mostSources) break;
-      this.#tallies.delete(oldest);
+    for (const key of sources) {
+      const value = { ...change(this.#tallyOf(key)), at };
+      setNewest(this.#tallies, { key, value, mostKeys: mostSources });
     }
   }
 

@@ -5,7 +5,15 @@ import { Problem } from '../../shared/problem.ts';
 export interface Admission {
   /** Takes one of the client's slots until the response is sent. Throws Problem `overloaded`. */
   admit(client: string, reply: FastifyReply): void;
+  /**
+   * Gives back the slots of a request that does nothing but wait, for the rest of its life. Its signal is aborted when the
+   * caller has left; and from the start if too many requests wait already.
+   */
+  stepAside(reply: FastifyReply): AbortSignal;
 }
+
+/** Requests that wait at once, each with its connection and no slot. */
+const mostAside = 4_096;
 
 /**
  * Limits the requests in flight, and gives each client a fair share of them. A request beyond the limit gets 503 at once,
@@ -34,7 +42,21 @@ export function admissionOf(app: FastifyInstance, most: number): Admission {
     if (request.routeOptions.config.operation?.oauth) enter('tokens', reply);
     done();
   });
+  let aside = 0;
   return {
+    stepAside(reply) {
+      const left = new AbortController();
+      if (reply.raw.closed || aside >= mostAside) left.abort();
+      else {
+        aside += 1;
+        for (const leave of slots.get(reply.raw) ?? []) leave();
+        whenResponded(reply, () => {
+          aside -= 1;
+          left.abort();
+        });
+      }
+      return left.signal;
+    },
     admit(client, reply) {
       // If the caller left while the token was verified, no `close` event follows that would free a slot.
       if (reply.raw.closed) return;
@@ -44,13 +66,17 @@ export function admissionOf(app: FastifyInstance, most: number): Admission {
   };
 }
 
-/** Calls `leave` once, when the response is handed to the socket or the caller has left. */
+/** What each request gives back at its end. */
+const slots = new WeakMap<FastifyReply['raw'], (() => void)[]>();
+
+/** Calls `leave` once, when the response is handed to the socket, the caller has left, or the request steps aside. */
 function whenResponded({ raw }: FastifyReply, leave: () => void): void {
   let left = false;
   const once = () => {
     if (!left) leave();
     left = true;
   };
+  slots.set(raw, [...(slots.get(raw) ?? []), once]);
   raw.on('prefinish', once).on('close', once);
 }
 

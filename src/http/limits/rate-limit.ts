@@ -1,14 +1,17 @@
 import { Problem } from '../../shared/problem.ts';
 
-/** The kinds of requests that are counted, for each client, or for each user of a member token. */
-export type Rate =
-  | 'token'
-  | 'registration'
-  | 'dry-run'
-  | 'options'
-  | 'look-up'
-  | 'contact-change'
-  | 'id-conflict';
+/** The kinds of requests that are counted: the setting of each, and its default a minute. */
+export const rates = {
+  token: ['tokensPerMinute', 600_000],
+  registration: ['registrationsPerMinute', 60_000],
+  'dry-run': ['dryRunsPerMinute', 300],
+  options: ['optionsPerMinute', 300],
+  'look-up': ['lookUpsPerMinute', 300],
+  'contact-change': ['contactChangesPerMinute', 10],
+  'id-conflict': ['idConflictsPerMinute', 30],
+} as const;
+
+export type Rate = keyof typeof rates;
 
 export interface RateLimitOptions {
   readonly name: Rate;

@@ -1,19 +1,12 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../../institutions/index.ts';
 import type { Services } from '../services.ts';
-import { type Rate, rateLimit, type Spent } from './rate-limit.ts';
+import { type Rate, rateLimit, rates, type Spent } from './rate-limit.ts';
 
 /** Requests per minute in this process: per client for the first two, per user for the others. */
-export interface RateOptions {
-  readonly tokensPerMinute?: number;
-  readonly registrationsPerMinute?: number;
-  readonly dryRunsPerMinute?: number;
-  readonly optionsPerMinute?: number;
-  readonly lookUpsPerMinute?: number;
-  readonly contactChangesPerMinute?: number;
-  readonly idConflictsPerMinute?: number;
+export type RateOptions = { readonly [Setting in (typeof rates)[Rate][0]]?: number } & {
   readonly nowMillis?: () => number;
-}
+};
 
 export interface Rates {
   /** Counts a request of a client that proved its secret or key. Sets the headers. Throws Problem `too_many_requests`. */
@@ -35,23 +28,19 @@ const ofClientTokens = 600_000;
 /** All rates of the service, each with its own count. A refused burst is logged once a minute, and audited. */
 export function ratesOf(services: Services, options: RateOptions): Rates {
   const nowMillis = options.nowMillis ?? Date.now;
-  const perMinute: Readonly<Record<Rate, number>> = {
-    token: options.tokensPerMinute ?? 600_000,
-    registration: options.registrationsPerMinute ?? 60_000,
-    'dry-run': options.dryRunsPerMinute ?? 300,
-    options: options.optionsPerMinute ?? 300,
-    'look-up': options.lookUpsPerMinute ?? 300,
-    'contact-change': options.contactChangesPerMinute ?? 10,
-    'id-conflict': options.idConflictsPerMinute ?? 30,
+  const limits = new Map<Rate, ReturnType<typeof rateLimit>>();
+  const limitOf = (rate: Rate) => {
+    const limit = limits.get(rate) ?? rateLimit({ name: rate, nowMillis });
+    limits.set(rate, limit);
+    return limit;
   };
-  const names = Object.keys(perMinute) as Rate[];
-  const limits = Object.fromEntries(names.map((name) => [name, rateLimit({ name, nowMillis })])) as Record<
-    Rate,
-    ReturnType<typeof rateLimit>
-  >;
+  const perMinute = (rate: Rate) => {
+    const [setting, usual] = rates[rate];
+    return options[setting] ?? usual;
+  };
 
   const shareOf = (rate: Rate, actor: Actor) =>
-    actor.kind === 'client' && rate !== 'registration' ? ofClientTokens : perMinute[rate];
+    actor.kind === 'client' && rate !== 'registration' ? ofClientTokens : perMinute(rate);
 
   const refuse = (rate: Rate, { isFirstRefusal, refusal }: Spent, request: FastifyRequest) => {
     const { caller, callerAddress, id } = request;
@@ -62,30 +51,30 @@ export function ratesOf(services: Services, options: RateOptions): Rates {
 
   return {
     countClient(rate, clientId, reply) {
-      const spent = limits[rate].spend(clientId, perMinute[rate]);
+      const spent = limitOf(rate).spend(clientId, perMinute(rate));
       reply.headers(spent.headers);
       if (spent.refusal) refuse(rate, spent, reply.request);
     },
     count(rate, request, reply) {
       const actor = actorOf(request);
-      const spent = limits[rate].spend(keyOf(actor), shareOf(rate, actor));
+      const spent = limitOf(rate).spend(keyOf(actor), shareOf(rate, actor));
       reply.headers(spent.headers);
       if (spent.refusal) refuse(rate, spent, request);
     },
     async whileLeft(rate, request, act) {
       const actor = actorOf(request);
       const key = keyOf(actor);
-      const spent = await limits[rate].enter(key, shareOf(rate, actor));
+      const spent = await limitOf(rate).enter(key, shareOf(rate, actor));
       if (spent.refusal) refuse(rate, spent, request);
       try {
         return await act();
       } finally {
-        limits[rate].leave(key);
+        limitOf(rate).leave(key);
       }
     },
     note(rate, request) {
       const actor = actorOf(request);
-      limits[rate].spend(keyOf(actor), shareOf(rate, actor));
+      limitOf(rate).spend(keyOf(actor), shareOf(rate, actor));
     },
   };
 }

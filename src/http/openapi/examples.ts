@@ -64,6 +64,28 @@ export const declinedTransferExample = {
   failureCode: 'insufficient_funds',
 } as const;
 
+export const instructionExample = {
+  id: transferExample.id,
+  sequence: 871,
+  type: 'STANDARD',
+  fromAccountId: transferExample.fromAccountId,
+  toAccountId: transferExample.toAccountId,
+  amount: 105.25,
+  currencyCode: 'USD',
+  businessDate: '2026-11-20',
+  orderedAt: transferExample.createdAt,
+  leaseUntil: '2026-11-20T15:05:06.011Z',
+} as const;
+
+export const coreConnectionExample = {
+  state: 'connected',
+  heardAt: '2026-11-20T15:04:58.102Z',
+  openInstructions: [
+    { mode: 'WAIT', currencyCode: 'USD', instructions: 3, delivered: 2, amount: 410.75 },
+    { mode: 'STAND_IN', currencyCode: 'USD', instructions: 1, delivered: 0, amount: 50.0 },
+  ],
+} as const;
+
 export const postedTransactionExample = {
   id: '48213',
   transactionDate: '2026-11-20T15:04:05.678Z',

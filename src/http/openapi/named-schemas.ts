@@ -1,7 +1,7 @@
+import { CodeDelivery } from '../code-handover.ts';
 import { TokenReference } from '../oauth.ts';
 import { CoreTransaction } from '../routes/core/deliver-transactions.ts';
-import { DeliveryAnswer } from '../routes/core/delivery.ts';
-import { CodeDelivery } from '../routes/members/acknowledge-activation-code.ts';
+import { DeliveryAnswer, DeliverySummary } from '../routes/core/delivery.ts';
 import { MemberActivation } from '../routes/members/activate-member.ts';
 import { PasswordChange } from '../routes/members/change-password.ts';
 import { EmailConfirmation } from '../routes/members/confirm-email.ts';
@@ -31,6 +31,7 @@ export const namedSchemas = {
   CodeDelivery,
   CoreTransaction,
   DeliveryAnswer,
+  DeliverySummary,
   ServiceVersion,
   ...shared,
 } as const;

@@ -1,5 +1,5 @@
 import * as Type from 'typebox/type';
-import { isLocalDate, type Moment, type Period } from '../../institutions/index.ts';
+import { isLocalDate, type LocalDate, type Moment, type Period } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 
 export const periodParameters = {
@@ -22,6 +22,14 @@ export function readPeriod(query: { readonly from?: string; readonly to?: string
     return text === undefined ? null : readMoment(name, text);
   };
   return { from: read('from'), to: read('to') };
+}
+
+/** Throws Problem `invalid_request` for a text that is no day. */
+export function readDay(name: string, text: string): LocalDate {
+  if (isDay(text)) return text;
+  throw new Problem('invalid_request', 'A part of the request is not valid.', {
+    errors: [{ pointer: name, detail: 'Must be a day like 2026-11-20.' }],
+  });
 }
 
 function readMoment(name: string, text: string): Moment {

@@ -6,7 +6,7 @@ export function closedQuery(query: Type.TObject | undefined): Type.TObject {
   return Type.Object(query?.properties ?? {}, { additionalProperties: false });
 }
 
-/** Turns the text of integers and booleans into values. Validation refuses other text. */
+/** Turns the text of numbers and booleans into values. Validation refuses other text. */
 export function readScalars(query: Record<string, unknown>, schema: Type.TObject | undefined): object {
   const repeated = Object.keys(schema?.properties ?? {}).filter((name) => Array.isArray(query[name]));
   if (repeated.length > 0) {
@@ -25,5 +25,6 @@ export function readScalars(query: Record<string, unknown>, schema: Type.TObject
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   integer: (text) => (/^-?[0-9]{1,15}$/.test(text) ? Number(text) : text),
+  number: (text) => (/^[0-9]{1,13}(?:\.[0-9]{1,4})?$/.test(text) ? Number(text) : text),
   boolean: (text) => (text === 'true' || text === 'false' ? text === 'true' : text),
 };

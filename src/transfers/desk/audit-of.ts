@@ -17,7 +17,8 @@ const actionOf = {
 
 /**
  * The audit entry of an act on an earlier transfer; undefined if the act has none. An operator's act has one even if it is
- * refused. An act of the clock has none, nor has an order: its own row has the caller, the address and the request.
+ * refused. An act of the clock has none, nor has an order or an
+ * acceptance by the core: their own rows have the caller and the request.
  */
 export function auditOf(
   order: Change,
@@ -32,7 +33,19 @@ function auditOfAct(
   outcome: Outcome | ActOutcome,
   approvals: Approvals | undefined,
 ): AuditEntry | undefined {
-  if (act.kind === 'due' || outcome.kind === 'unknown') return undefined;
+  if (act.kind === 'due' || act.kind === 'core_accepted' || outcome.kind === 'unknown') return undefined;
+  if (act.kind === 'core_rejected') {
+    if (outcome.kind !== 'changed') return undefined;
+    const { status, reversedBy } = outcome.transfer;
+    return {
+      action: 'transfer.core_rejected',
+      outcome: 'succeeded',
+      subject,
+      origin: act.origin,
+      clientId: act.clientId ?? undefined,
+      after: { refusalCode: act.code, status, reversedBy: reversedBy ?? undefined },
+    };
+  }
   const entry = { action: actionOf[act.kind], subject, origin: act.origin } as const;
   if (act.kind === 'cancel') {
     if (outcome.kind !== 'changed') return undefined;

@@ -1,6 +1,7 @@
 import { AccountsBusyError } from '../../ledger/index.ts';
 import { FairShare, inTurns } from '../../shared/fair-queue.ts';
 import { Problem } from '../../shared/problem.ts';
+import { seams } from '../../shared/seams.ts';
 import {
   type Database,
   type InstitutionId,
@@ -109,10 +110,24 @@ export class BatchQueue<Order, Outcome> {
     this.#freeLanes = options.lanes;
   }
 
+  /** Orders without an outcome, those under way included. */
+  get waiting(): number {
+    return this.#shares.taken;
+  }
+
+  get capacity(): number {
+    return this.#options.maxWaiting;
+  }
+
+  get busyLanes(): number {
+    return this.#options.lanes - this.#freeLanes;
+  }
+
   submit(institutionId: InstitutionId, order: Order): Promise<Outcome> {
     const caller = `${institutionId} ${this.#options.callerOf(order)}`;
     if (!this.#shares.take(caller)) return Promise.reject(overloaded());
     this.#options.onSubmit?.(order);
+    if (seams.order.hasSubscribers) seams.order.publish({ order });
     const outcome = new Promise<Outcome>((resolve, reject) => {
       const waiter: Waiter<Order, Outcome> = {
         order,
@@ -250,8 +265,9 @@ export class BatchQueue<Order, Outcome> {
     for (let reruns = 0; left.length > 0; ) {
       const orders = left.map((waiter) => waiter.order);
       try {
-        const outcomes = await this.#options.database.transaction(institutionId, (tx) =>
-          this.#options.run(tx, orders, patient),
+        const isPatient = patient;
+        const outcomes = await this.#watched(institutionId, left, () =>
+          this.#options.database.transaction(institutionId, (tx) => this.#options.run(tx, orders, isPatient)),
         );
         for (const [index, waiter] of left.entries()) waiter.resolve(outcomes[index] as Outcome);
         return;
@@ -302,6 +318,22 @@ export class BatchQueue<Order, Outcome> {
         }
       }
     }
+  }
+
+  /** Publishes the run on its seam, from the wait for a connection to the commit. */
+  #watched(
+    institutionId: InstitutionId,
+    waiters: readonly Waiter<Order, Outcome>[],
+    run: () => Promise<readonly Outcome[]>,
+  ): Promise<readonly Outcome[]> {
+    if (!seams.batch.hasSubscribers) return run();
+    const startedAt = performance.now();
+    return seams.batch.tracePromise(run, {
+      institutionId,
+      orders: waiters.map(({ order }) => order),
+      waitedMillis: waiters.map(({ deadline }) => startedAt - deadline + this.#options.deadlineMillis),
+      startedAt,
+    });
   }
 
   #dropExpired(

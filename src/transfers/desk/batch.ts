@@ -9,21 +9,25 @@ import {
   type Operator,
 } from '../../events/index.ts';
 import type { Actor } from '../../institutions/index.ts';
-import { type Book, unbounded } from '../../ledger/index.ts';
+import { type Book, type Bounds, unbounded } from '../../ledger/index.ts';
 import type { InstitutionId, Write } from '../../storage/index.ts';
+import type { Instruction } from '../instructions/instruction-queries.ts';
 import { insertCounters, updateCounters } from '../limits/counter-queries.ts';
 import { deleteLimitUses, insertLimitUses } from '../limits/usage-queries.ts';
 import { accountRefusal } from '../rules/account-refusal.ts';
 import { apply, changeDues, postHeld, releaseHeld } from '../rules/apply.ts';
 import { maySee, mayUseId } from '../rules/authority.ts';
+import { corePathAfterHold } from '../rules/core-path.ts';
 import { type Judgement, judge } from '../rules/decide.ts';
 import type { Ground } from '../rules/facts.ts';
+import type { Failure } from '../rules/failure.ts';
 import { Counters, contributionKey, type RecordedUsage } from '../rules/limits.ts';
 import { boundsOf, type LoanPayment } from '../rules/loans.ts';
 import type { PendingTerms } from '../rules/policies.ts';
 import { repeated, reservedId } from '../rules/repeated.ts';
 import {
   type ActOutcome,
+  type CoreAct,
   type DeskOrder,
   type Outcome,
   personOf,
@@ -41,6 +45,7 @@ import {
   type TransferRow,
 } from '../transfer-queries.ts';
 import { type Approvals, auditOf } from './audit-of.ts';
+import { BatchInstructions, type CoreChange } from './batch-instructions.ts';
 import { insertLoanPayments } from './loan-payment-queries.ts';
 import {
   type Approval,
@@ -60,6 +65,8 @@ export interface BatchGround extends Ground {
   readonly usages: readonly RecordedUsage[];
   readonly paymentsOf: ReadonlyMap<string, LoanPayment>;
   readonly reversedKeys: ReadonlySet<bigint>;
+  /** Locked; of the transfers that the orders change. */
+  readonly instructions: readonly Instruction[];
 }
 
 type Initiation = Extract<DeskOrder, { kind: 'initiate' }>;
@@ -84,12 +91,14 @@ export class Batch {
   readonly #usagesGivenBack: RecordedUsage[] = [];
   readonly #events: NewEvent[] = [];
   readonly #audit: AuditEntry[] = [];
+  readonly #instructions: BatchInstructions;
 
   constructor(ground: BatchGround) {
     this.#ground = ground;
     this.#transfers = new Map(ground.existing.map((row) => [row.id, row]));
     this.#pending = new Map(ground.pending.map((row) => [row.transferKey, row]));
     this.#paymentsOf = new Map(ground.paymentsOf);
+    this.#instructions = new BatchInstructions(ground.instructions, ground.facts);
   }
 
   take(order: DeskOrder, postingKey: bigint): Outcome | ActOutcome {
@@ -97,7 +106,7 @@ export class Batch {
       case 'initiate':
         return this.#initiate(order, postingKey);
       case 'transition':
-        return this.#audited(order, () => this.#change(order));
+        return this.#audited(order, () => this.#change(order, postingKey));
       case 'reverse':
         return this.#audited(order, () => this.#reverse(order, postingKey));
     }
@@ -134,14 +143,16 @@ export class Batch {
     if (first !== undefined) return repeated(order, first);
     if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);
     this.#add({ ...transfer, origin: order.origin });
-    return { kind: 'new', transfer };
+    return { kind: 'new', transfer, awaitsCore: judgement.pending?.heldFor === 'CORE' };
   }
 
   #perform(transfer: TransferRow, judgement: Judgement, postingKey: bigint): void {
-    const { pending, usages, amountMinor } = judgement;
+    const { pending, usages, amountMinor, core } = judgement;
     const payment = apply(judgement, postingKey, this.#ground);
     if (payment !== null) this.#pay(transfer, payment);
     if (pending !== null) this.#held.push({ transferKey: postingKey, ...pending });
+    const isHeldFirst = pending !== null && pending.heldFor !== 'CORE';
+    if (core !== null && !isHeldFirst) this.#instructions.issue(transfer, core.mode);
     for (const usage of usages) {
       const mayBeGivenBack = pending !== null || usage.limitKey === contributionKey;
       if (!mayBeGivenBack || !Counters.counts(usage)) continue;
@@ -161,9 +172,11 @@ export class Batch {
     this.#paymentsOf.set(transfer.id, payment);
   }
 
-  #change(order: TransitionOrder): ActOutcome {
+  #change(order: TransitionOrder, postingKey: bigint): ActOutcome {
     const { facts } = this.#ground;
     const { act: asked } = order;
+    if (asked.kind === 'core_accepted' || asked.kind === 'core_rejected')
+      return this.#decide(order.transferId, asked, postingKey);
     const transfer = this.#seen(order.transferId, asked.kind === 'cancel' ? asked.actor : null);
     if (transfer === undefined) return { kind: 'unknown' };
     const unchanged = (why: Unchanged): ActOutcome => ({ kind: 'unchanged', why, transfer });
@@ -178,7 +191,8 @@ export class Batch {
     const isForPersons = terms.isOrdererShutOut && terms.whenDue === 'POST';
     const act = isForPersons ? asked : actInTime(asked, terms, facts.at);
     const operator = act.kind === 'approve' || act.kind === 'decline' ? nameOf(act.origin.operator) : null;
-    const transition = transitionOf(act, terms, facts.at);
+    const isWithCore = this.#instructions.isWithCore(transfer.transferKey);
+    const transition = transitionOf(act, { ...terms, isWithCore }, facts.at);
     if (transition.to === 'nothing') return unchanged(transition.why);
     if (isForPersons && transition.to === 'posted' && act.kind === 'due')
       return unchanged('orderer_shut_out');
@@ -188,6 +202,14 @@ export class Batch {
       return unchanged('waits');
     }
     const failure = transition.to === 'failed' ? transition.failure : this.#stoppedMeanwhile(transfer);
+    const core = failure === null ? this.#corePathAfterHold(transfer) : null;
+    if (core !== null) this.#instructions.issue(transfer, core.mode);
+    if (core?.terms) {
+      const { heldFor, dueAt, whenDue } = core.terms;
+      this.#wait({ ...terms, heldFor, dueAt, whenDue });
+      return unchanged('waits');
+    }
+    if (failure !== null) this.#instructions.withdraw(transfer.transferKey);
     const finished: TransferRow = {
       ...transfer,
       status: failure === null ? 'COMPLETED' : 'FAILED',
@@ -197,6 +219,78 @@ export class Batch {
     };
     this.#finish(finished);
     return { kind: 'changed', transfer: finished };
+  }
+
+  #corePathAfterHold({ transferType, fromAccountId, toAccountId, amountMinor }: TransferRow) {
+    const { facts } = this.#ground;
+    const [from, to] = [facts.account(fromAccountId), facts.account(toAccountId)];
+    if (from === undefined || to === undefined || transferType === null)
+      throw new Error('transfers: a pending transfer without accounts');
+    return corePathAfterHold({ from, to, transferType, amountMinor }, facts);
+  }
+
+  /**
+   * The outcome that the core reports for an instruction. Its word counts, whatever happened to the accounts and the orderer
+   * meanwhile.
+   */
+  #decide(transferId: string, act: CoreAct, postingKey: bigint): ActOutcome {
+    const transfer = this.#transfers.get(transferId);
+    const instruction = transfer && this.#instructions.get(transfer.transferKey);
+    if (transfer === undefined || instruction === undefined) return { kind: 'unknown' };
+    if (instruction.state !== 'OPEN') {
+      const isSame = instruction.state === (act.kind === 'core_accepted' ? 'ACCEPTED' : 'REJECTED');
+      return { kind: 'unchanged', why: isSame ? 'decided_so' : 'decided_otherwise', transfer };
+    }
+    this.#instructions.decide(transfer.transferKey, act);
+    if (transfer.status === 'COMPLETED') {
+      return {
+        kind: 'changed',
+        transfer: act.kind === 'core_rejected' ? this.#refused(transfer, act, postingKey) : transfer,
+      };
+    }
+    const terms = this.#pending.get(transfer.transferKey);
+    if (terms === undefined) throw new Error('transfers: an open instruction without its hold');
+    const transition = transitionOf(act, { ...terms, isWithCore: true }, this.#ground.facts.at);
+    const failure = transition.to === 'failed' ? transition.failure : null;
+    const finished: TransferRow = {
+      ...transfer,
+      status: failure === null ? 'COMPLETED' : 'FAILED',
+      failureCode: failure?.code ?? null,
+      failureDetail: failure?.detail ?? null,
+    };
+    this.#finish(finished);
+    return { kind: 'changed', transfer: finished };
+  }
+
+  /**
+   * The core refuses a transfer that has completed here. The money goes back, even if that takes the payee below their floor:
+   * at the core it never moved. A reversal that the core refuses stays, for a person to settle.
+   */
+  #refused(transfer: TransferRow, act: Extract<CoreAct, { kind: 'core_rejected' }>, postingKey: bigint) {
+    const { facts, book } = this.#ground;
+    const { id, transferKey, reversesKey, amountMinor } = transfer;
+    const refusal = { code: act.code, ...(act.reason !== null && { reason: act.reason }) };
+    if (reversesKey !== null) {
+      this.#events.push({ kind: 'transfer.core_rejected', subjectKey: transferKey, data: refusal });
+      return transfer;
+    }
+    const payee = facts.account(transfer.toAccountId);
+    if (payee === undefined) throw new Error('transfers: a completed transfer without its destination');
+    const { posted, debitsPending } = book.require(payee.accountId);
+    const left = posted - debitsPending - amountMinor;
+    const { floor, ceiling } = boundsOf(payee);
+    const isBelowFloor = floor !== null && left < floor;
+    const reversal = this.#takeBack(transfer, {
+      id: act.reversalId,
+      postingKey,
+      bounds: { floor: isBelowFloor ? left : floor, ceiling },
+      clientId: act.clientId,
+      operator: act.origin.operator === undefined ? null : nameOf(act.origin.operator),
+      origin: act.origin,
+      refusal: null,
+    });
+    this.#addReversal(transfer, reversal, { ...refusal, ...(isBelowFloor && { belowFloor: true }) });
+    return { ...transfer, reversedBy: reversal.id, id };
   }
 
   /** The user who ordered it, a person who may pay from its source, or a client of the institution. */
@@ -239,7 +333,8 @@ export class Batch {
       this.#usagesGivenBack.push(...mine.filter((usage) => usage.limitKey !== contributionKey));
     } else {
       releaseHeld(transfer, book);
-      const wasReviewed = this.#pending.get(transferKey)?.heldFor === 'REVIEW';
+      // It may wait for the core since. Only a review needs approvals.
+      const wasReviewed = (this.#pending.get(transferKey)?.approvalsNeeded ?? 0) > 0;
       for (const usage of mine) counters.giveBack(usage, wasReviewed);
       this.#usagesGivenBack.push(...mine);
     }
@@ -254,7 +349,7 @@ export class Batch {
    * no limits and no review, but the payee must still have the money.
    */
   #reverse(order: Reversal, postingKey: bigint): Outcome | ActOutcome {
-    const { facts, book, counters, usages } = this.#ground;
+    const { facts } = this.#ground;
     const original = this.#transfers.get(order.originalId);
     if (original === undefined) return { kind: 'unknown' };
     const used = this.#transfers.get(order.transferId);
@@ -266,6 +361,35 @@ export class Batch {
     if (original.status !== 'COMPLETED' || original.reversesKey !== null || this.#isReversed(original)) {
       return { kind: 'unchanged', why: 'not_reversible', transfer: original };
     }
+    if (this.#instructions.isOpen(original.transferKey)) {
+      return { kind: 'unchanged', why: 'with_core', transfer: original };
+    }
+    const [from, to] = [facts.account(original.toAccountId), facts.account(original.fromAccountId)];
+    const transfer = this.#takeBack(original, {
+      id: order.transferId,
+      postingKey,
+      bounds: from === undefined ? unbounded : boundsOf(from),
+      clientId: null,
+      operator: nameOf(order.origin.operator),
+      origin: order.origin,
+      refusal: accountRefusal('reversal', { from, to, mayPay: true }),
+    });
+    if (transfer.status === 'COMPLETED' && facts.core !== null) this.#instructions.issue(transfer, 'MEMO');
+    this.#addReversal(original, transfer, {});
+    return { kind: 'new', transfer: { ...transfer, reverses: original.id } };
+  }
+
+  /** Posts an amount back, unless `refusal` or the bounds of the payee forbid it. */
+  #takeBack(
+    original: TransferRow,
+    reversal: Pick<OrderedTransferRow, 'id' | 'clientId' | 'operator' | 'origin'> & {
+      readonly postingKey: bigint;
+      readonly bounds: Bounds;
+      readonly refusal: Failure | null;
+    },
+  ): OrderedTransferRow {
+    const { facts, book, counters, usages } = this.#ground;
+    const { postingKey, bounds, id, clientId, operator, origin } = reversal;
     const from = facts.account(original.toAccountId);
     const to = facts.account(original.fromAccountId);
     if (from === undefined || to === undefined)
@@ -273,11 +397,11 @@ export class Batch {
 
     const { amountMinor } = original;
     const refusal =
-      accountRefusal('reversal', { from, to, mayPay: true }) ??
+      reversal.refusal ??
       (book.apply(
         postingKey,
         'TRANSFER',
-        { accountId: from.accountId, change: { posted: -amountMinor }, bounds: boundsOf(from) },
+        { accountId: from.accountId, change: { posted: -amountMinor }, bounds },
         { accountId: to.accountId, change: { posted: amountMinor }, bounds: unbounded },
       ) === null
         ? null
@@ -285,7 +409,7 @@ export class Batch {
     const transfer: OrderedTransferRow = {
       ...original,
       transferKey: postingKey,
-      id: order.transferId,
+      id,
       fromAccountId: from.accountId,
       toAccountId: to.accountId,
       fromKey: from.accountKey,
@@ -297,10 +421,10 @@ export class Batch {
       memo: null,
       exceededLimit: null,
       reversesKey: original.transferKey,
-      clientId: null,
+      clientId,
       userKey: null,
-      operator: nameOf(order.origin.operator),
-      origin: order.origin,
+      operator,
+      origin,
     };
     if (refusal === null) {
       const payment = this.#paymentsOf.get(original.id);
@@ -315,9 +439,11 @@ export class Batch {
         this.#usagesGivenBack.push(usage);
       }
     }
-    const { id: reverses } = original;
-    this.#add(transfer, { reverses, operator: transfer.operator });
-    return { kind: 'new', transfer: { ...transfer, reverses } };
+    return transfer;
+  }
+
+  #addReversal(original: TransferRow, reversal: OrderedTransferRow, data: object): void {
+    this.#add(reversal, { reverses: original.id, operator: reversal.operator, ...data });
   }
 
   #isReversed(original: TransferRow): boolean {
@@ -349,6 +475,10 @@ export class Batch {
     return { ...transfer, sourceHeld: before?.sourceHeld ?? holds };
   }
 
+  get coreChange(): CoreChange {
+    return { hasIssued: this.#instructions.hasIssued, ended: this.#finished };
+  }
+
   /** The writes of the orders so far. The order matters: a trigger finds only rows that were written before. */
   writes(institutionId: InstitutionId): readonly Write[] {
     const { book, counters, facts } = this.#ground;
@@ -356,6 +486,7 @@ export class Batch {
     const recordedLater = book.recordedLater(at);
     return [
       ...book.writes(at),
+      ...this.#instructions.writes(institutionId),
       ...insertTransfers(institutionId, this.#added, { at, recordedLater }),
       ...insertPending(institutionId, this.#held),
       ...insertApprovals(institutionId, this.#approvals, at),

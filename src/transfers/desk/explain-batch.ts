@@ -4,7 +4,9 @@ import type { InstitutionId, Statement, Transaction } from '../../storage/index.
 export interface BatchReport {
   readonly institutionId: InstitutionId;
   readonly orders: number;
-  /** The longest time that an order of the batch waited for its turn. */
+  /** Each transfer with the time that its order waited for its turn. */
+  readonly transfers: readonly string[];
+  /** The longest of these times. */
   readonly waitedMillis: number;
   /** Each statement with the time until its response; a statement that waits for a lock or behind another takes longer. */
   readonly statements: readonly string[];
@@ -20,7 +22,7 @@ type Run<Order, Outcome> = (
 ) => Promise<readonly Outcome[]>;
 
 /** Reports each run of a batch. */
-export class BatchExplainer<Order extends object> {
+export class BatchExplainer<Order extends { readonly transferId: string }> {
   readonly #report: (report: BatchReport) => void;
   readonly #submittedAt = new WeakMap<Order, number>();
 
@@ -47,6 +49,7 @@ export class BatchExplainer<Order extends object> {
         this.#report({
           institutionId: tx.institutionId,
           orders: orders.length,
+          transfers: orders.map(({ transferId }, at) => `${transferId} ${tenths(waits[at] ?? 0)} ms`),
           waitedMillis: tenths(Math.max(...waits)),
           statements,
           millis: tenths(performance.now() - startedAt),

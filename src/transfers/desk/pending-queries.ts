@@ -63,10 +63,13 @@ const due = sql(
    join transfers t on t.institution_id = p.institution_id and t.transfer_key = p.transfer_key
    where p.institution_id = $1 and p.due_at <= $2 and (p.due_at, p.transfer_key) > ($3::timestamptz, $4::bigint)
      and not (p.when_due = 'POST' and ${ordererShutOut})
+     and not (p.held_for = 'CORE' and exists (
+       select from core_instructions i
+       where i.institution_id = $1 and i.instruction_key = p.transfer_key and i.delivered_at is not null))
    order by p.due_at, p.transfer_key limit $5`,
 );
 
-/** The next due transfers after a position, without those that do not post by the clock. */
+/** The next due transfers after a position, without those that the clock does not end. */
 export async function selectDue(
   db: Queryable,
   { now, after, most }: { readonly now: Date; readonly after: PendingPosition; readonly most: number },
@@ -93,17 +96,17 @@ const postpone = counted(
   'transfers_postpone',
   'pending_transfers',
   'cardinality($2::bigint[])',
-  `update pending_transfers p set due_at = v.due_at, when_due = v.when_due
-   from unnest($2::bigint[], $3::timestamptz[], $4::text[]) as v (transfer_key, due_at, when_due)
+  `update pending_transfers p set held_for = v.held_for, due_at = v.due_at, when_due = v.when_due
+   from unnest($2::bigint[], $3::text[], $4::timestamptz[], $5::text[]) as v (transfer_key, held_for, due_at, when_due)
    where p.institution_id = $1 and p.transfer_key = v.transfer_key and p.transfer_key = any ($2::bigint[])`,
 );
 
 export function updatePending(
   institutionId: InstitutionId,
-  rows: readonly Pick<PendingRow, 'transferKey' | 'dueAt' | 'whenDue'>[],
+  rows: readonly Pick<PendingRow, 'transferKey' | 'heldFor' | 'dueAt' | 'whenDue'>[],
 ): readonly Write[] {
   if (rows.length === 0) return [];
-  const columns = columnsOf(rows, 'transferKey', 'dueAt', 'whenDue');
+  const columns = columnsOf(rows, 'transferKey', 'heldFor', 'dueAt', 'whenDue');
   return [{ statement: postpone, values: [institutionId, ...columns] }];
 }
 

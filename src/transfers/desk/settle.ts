@@ -2,6 +2,7 @@ import { type Actor, type BusinessTime, localDate, type PresentedToken } from '.
 import { type AccountState, Book, type PostingKeys } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, InstitutionId, Transaction } from '../../storage/index.ts';
+import { selectInstructionsForUpdate } from '../instructions/instruction-queries.ts';
 import { selectCounters, selectCountersForUpdate } from '../limits/counter-queries.ts';
 import { selectLimits } from '../limits/limit-queries.ts';
 import { selectLimitUses } from '../limits/usage-queries.ts';
@@ -15,6 +16,7 @@ import {
   contributionKey,
   countersOf,
   distinct,
+  isStandIn,
   type Limit,
 } from '../rules/limits.ts';
 import { type ActOutcome, type DeskOrder, type Outcome, personOf } from '../rules/transfer.ts';
@@ -27,6 +29,7 @@ import {
   selectUsersOfCustomers,
 } from './account-queries.ts';
 import { Batch, type BatchGround } from './batch.ts';
+import type { CoreChange } from './batch-instructions.ts';
 import { OrdersRefusedError } from './batch-queue.ts';
 import { selectLoanPayments } from './loan-payment-queries.ts';
 import { selectPending } from './pending-queries.ts';
@@ -49,6 +52,10 @@ export interface SettleDeps {
     tokens: readonly PresentedToken[],
   ) => Promise<ReadonlySet<PresentedToken>>;
   /** Called with a batch's accounts that have seen a time more than `maxAheadMillis` after the clock's. */
+  /** Whether an institution's core is away, at most a second old. Without it, none is. */
+  readonly isCoreAway?: (institutionId: InstitutionId) => Promise<boolean>;
+  /** Called after a commit of an institution whose core keeps the books. */
+  readonly onCommitted?: (institutionId: InstitutionId, change: CoreChange) => void;
   readonly onAhead?: (institutionId: InstitutionId, accounts: readonly AccountState[], now: Date) => void;
 }
 
@@ -61,7 +68,7 @@ export interface SettleDeps {
  * | 1 lock  | Book.lock                          | balances, by key   | no other batch moves these accounts             |
  * | 1 read  | selectAccountFacts                 |                    | accounts and holders, as of the lock            |
  * |         | selectIdempotencyKeys              |                    | which ids are used                              |
- * |         | readChanging                       |                    | only for acts on earlier transfers              |
+ * |         | readChanging                       | instructions       | only for acts on earlier transfers              |
  * |         | inactiveTokens                     |                    | a token that ended while the order waited       |
  * | 1b read | selectDetails                      |                    | only if an account is an IRA: its owner         |
  * | 2 lock  | selectCountersForUpdate            | counters, by key   | the limits that may bind these accounts         |
@@ -80,9 +87,10 @@ export async function settle(
 ): Promise<(Outcome | ActOutcome)[]> {
   const settings = await deps.settings(tx.institutionId);
   const postingKeys = await deps.postingKeys.take(orders.length);
+  const core = await coreStateOf(deps, settings);
   let limits = settings.recentLimits;
   for (let tries = 1; ; tries += 1) {
-    const ground = await lockAndRead(deps, tx, { orders, settings, recentLimits: limits, patient });
+    const ground = await lockAndRead(deps, tx, { orders, settings, core, recentLimits: limits, patient });
     const batch = new Batch(ground);
     let outcomes: (Outcome | ActOutcome)[];
     try {
@@ -94,8 +102,17 @@ export async function settle(
       continue;
     }
     await tx.commitWith(batch.writes(tx.institutionId));
+    if (core !== null) deps.onCommitted?.(tx.institutionId, batch.coreChange);
     return outcomes;
   }
+}
+
+/** Null if the institution's own ledger is the record. */
+export async function coreStateOf(
+  { isCoreAway }: SettleDeps,
+  { institution: { institutionId, record } }: TransferSettings,
+): Promise<Facts['core']> {
+  return record === 'core' ? { isAway: (await isCoreAway?.(institutionId)) ?? false } : null;
 }
 
 /** The institution's present time. */
@@ -112,6 +129,7 @@ export async function look(
   tx: Transaction,
   asked: {
     readonly settings: TransferSettings;
+    readonly core: Facts['core'];
     readonly actor: Actor;
     readonly transferId: string | null;
     readonly fromAccountId: string;
@@ -119,7 +137,7 @@ export async function look(
   },
 ) {
   const at = businessNow(deps, tx.institutionId);
-  const { settings, actor, transferId, fromAccountId, toAccountIds } = asked;
+  const { settings, core, actor, transferId, fromAccountId, toAccountIds } = asked;
   const accountIds = [...new Set([fromAccountId, ...toAccountIds])];
   const [book, read, existing, limits] = await Promise.all([
     Book.look(tx, accountIds),
@@ -131,7 +149,7 @@ export async function look(
   const day = localDate(at, settings.institution.timeZone);
   const needed = [undefined, ...toAccountIds].flatMap((toAccountId) =>
     [false, true].flatMap((previousYear) =>
-      countersNeeded({ actor, fromAccountId, toAccountId, previousYear }, { account, limits, day }),
+      countersNeeded({ actor, fromAccountId, toAccountId, previousYear }, { account, limits, day, core }),
     ),
   );
   const names = distinct(needed);
@@ -140,7 +158,7 @@ export async function look(
     selectCounters(tx, names),
   ]);
   const { holding } = read;
-  const facts = { settings, at, day, limits, account, holding, ...people };
+  const facts = { settings, at, day, limits, core, account, holding, ...people };
   return { book, counters: new Counters(counters, names), facts, existing: existing[0] };
 }
 
@@ -152,11 +170,13 @@ function countersNeeded(
     readonly toAccountId: string | undefined;
     readonly previousYear: boolean;
   },
-  { account, limits, day }: Pick<Facts, 'account' | 'limits' | 'day'>,
+  { account, limits, day, core }: Pick<Facts, 'account' | 'limits' | 'day' | 'core'>,
 ): CounterName[] {
   const from = account(order.fromAccountId);
   const to = order.toAccountId === undefined ? undefined : account(order.toAccountId);
-  const names = from === undefined ? [] : countersOf(limits, { actor: order.actor, from, day });
+  // The counter of the whole institution is locked only while the core is away.
+  const binding = core?.isAway === true ? limits : limits.filter((limit) => !isStandIn(limit));
+  const names = from === undefined ? [] : countersOf(binding, { actor: order.actor, from, day });
   if (to === undefined || !isIra(to) || to.owner === null) return names;
   const periodStart = taxYearStart(day, order.previousYear);
   return [...names, { limitKey: contributionKey, subjectKey: to.owner.personKey, periodStart }];
@@ -172,11 +192,13 @@ async function lockAndRead(
   {
     orders,
     settings,
+    core,
     recentLimits,
     patient,
   }: {
     readonly orders: readonly DeskOrder[];
     readonly settings: TransferSettings;
+    readonly core: Facts['core'];
     readonly recentLimits: readonly Limit[];
     readonly patient: boolean;
   },
@@ -199,7 +221,7 @@ async function lockAndRead(
       tx,
       asked.map((one) => one.transferId),
     ),
-    changingIds.length > 0 ? readChanging(tx, changingIds) : nothingChanging,
+    changingIds.length > 0 ? readChanging(tx, changingIds, core !== null) : nothingChanging,
     tokens.length > 0 ? deps.inactiveTokens(tx, tokens) : noTokens,
   ]);
 
@@ -215,7 +237,7 @@ async function lockAndRead(
   const needed = orders.flatMap((order) => {
     if (order.kind !== 'initiate') return [];
     const previousYear = order.previousYearContribution === true;
-    return countersNeeded({ ...order, previousYear }, { account: owned, limits: recentLimits, day });
+    return countersNeeded({ ...order, previousYear }, { account: owned, limits: recentLimits, day, core });
   });
   const names = distinct([...needed, ...changing.usages]);
   // Memberships matter only for orders between two of them; most orders stay within one.
@@ -236,7 +258,7 @@ async function lockAndRead(
     ),
   ]);
   const account = byId([...read.accounts, ...details]);
-  const facts = { settings, at, day, account, holding: read.holding, limits, ...people };
+  const facts = { settings, at, day, account, holding: read.holding, limits, core, ...people };
   const auditedAt = deps.clock();
   return { book, counters: new Counters(counters, names), facts, auditedAt, existing, ...changing };
 }
@@ -255,17 +277,19 @@ function requireActiveTokens(orders: readonly DeskOrder[], inactive: ReadonlySet
 const noTokens: ReadonlySet<PresentedToken> = new Set();
 
 /** Read only for acts on earlier transfers. */
-async function readChanging(tx: Transaction, changingIds: readonly string[]) {
-  const [pending, usages, paymentsOf, reversedKeys] = await Promise.all([
+async function readChanging(tx: Transaction, changingIds: readonly string[], hasCore: boolean) {
+  const [instructions, pending, usages, paymentsOf, reversedKeys] = await Promise.all([
+    hasCore ? selectInstructionsForUpdate(tx, changingIds) : [],
     selectPending(tx, changingIds),
     selectLimitUses(tx, changingIds),
     selectLoanPayments(tx, changingIds),
     selectReversedKeys(tx, changingIds),
   ]);
-  return { pending, usages, paymentsOf, reversedKeys };
+  return { instructions, pending, usages, paymentsOf, reversedKeys };
 }
 
 const nothingChanging: Awaited<ReturnType<typeof readChanging>> = {
+  instructions: [],
   pending: [],
   usages: [],
   paymentsOf: new Map(),

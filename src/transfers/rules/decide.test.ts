@@ -9,7 +9,8 @@ import { type Judgement, judge } from './decide.ts';
 import type { Facts } from './facts.ts';
 import { Counters, type Limit } from './limits.ts';
 import type { LoanPayment } from './loans.ts';
-import { type FailureCode, failureCodes, type SubmittedOrder } from './transfer.ts';
+import { defaultCorePolicy } from './policies.ts';
+import { type FailureCode, failureCodes, type SubmittedOrder, transferTypes } from './transfer.ts';
 
 /* A member pays 100.00 from checking on their own loan, and every rule allows it; each case breaks some rules. */
 
@@ -26,6 +27,7 @@ interface World {
   readonly counted: { readonly amount: bigint; readonly transfers: number };
   /** The IRA owner's contributions for the year. */
   readonly contributed: { readonly amount: bigint };
+  readonly core: { readonly isAway: boolean };
 }
 type Change = { readonly [Part in keyof World]?: Partial<World[Part]> | null };
 
@@ -92,6 +94,7 @@ const untroubled: World = {
   },
   counted: { amount: 0n, transfers: 0 },
   contributed: { amount: 0n },
+  core: { isAway: false },
 };
 
 /** The untroubled world with these changes; later ones win. */
@@ -123,6 +126,7 @@ async function decided(world: World): Promise<{
   const answer = async () => ({ rows: balances as never[], rowCount: balances.length, command: 'SELECT' });
   const book = await Book.lock({ institutionId, over: false, query: answer, commitWith: async () => {} }, []);
   const facts: Facts = {
+    core: world.core.isAway ? world.core : null,
     settings: {
       institution: {
         institutionId,
@@ -143,7 +147,14 @@ async function decided(world: World): Promise<{
           openingDepositsPerDayMinor: 100_000_000n,
         },
       },
-      policies: [],
+      policies: transferTypes.map((transferType) => ({
+        transferType,
+        currency: 'USD',
+        review: null,
+        cutOff: null,
+        paymentOptions: ['DEFAULT'],
+        core: { ...defaultCorePolicy, standIn: 'DECLINE' },
+      })),
       calendar: { timeZone: 'America/New_York', opensAt: '00:00', exceptions: new Map() },
       contributionLimits: [],
       recentLimits: [],
@@ -205,10 +216,16 @@ const rules: readonly (readonly [FailureCode, Change])[] = [
     },
   ],
   ['insufficient_funds', { posted: { source: 99_99n } }],
+  ['core_unavailable', { core: { isAway: true } }],
 ];
 
 /** These codes end pending transfers, and refuse no order. */
-const ends: readonly FailureCode[] = ['transfer_cancelled', 'transfer_declined', 'transfer_expired'];
+const ends: readonly FailureCode[] = [
+  'transfer_cancelled',
+  'transfer_declined',
+  'transfer_expired',
+  'core_rejected',
+];
 
 test('has a row in order of precedence for each failure code', () => {
   assert.deepEqual(

@@ -10,6 +10,7 @@ import type { AccountFacts } from './account.ts';
 import { accountRefusal } from './account-refusal.ts';
 import { mayPayFrom, visibleDestination, visibleSource } from './authority.ts';
 import { contributionLimitCents, contributionYear } from './contributions.ts';
+import { type CorePath, corePathOf, coreUnavailable, standInCap } from './core-path.ts';
 import type { Facts, Ground } from './facts.ts';
 import type { Failure } from './failure.ts';
 import { type Counters, contributionKey, exceededLimit, type LimitUsage, least, usagesOf } from './limits.ts';
@@ -32,6 +33,8 @@ export interface Judgement {
   readonly usages: readonly LimitUsage[];
   /** Null: the transfer posts at once. */
   readonly pending: PendingTerms | null;
+  /** The path to the core, unless a review or a cut-off comes first. Null if the institution's own ledger is the record. */
+  readonly core: CorePath | null;
 }
 
 export type Malformed = { readonly malformed: true; readonly pointer: string; readonly detail: string };
@@ -79,26 +82,24 @@ export function judge(order: SubmittedOrder, ground: Ground): Judgement | Malfor
       failure: path,
       usages: [],
       pending: null,
+      core: null,
     };
   }
   const bound = capsOn(path, ground).find(({ headroom }) => headroom !== null && amountMinor > headroom);
   const { transferType, paymentOption, previousYearContribution } = path;
   const policy = policyFor(facts.settings.policies, transferType, currency);
-  return {
-    ...resolved,
-    transferType,
-    paymentOption,
-    previousYearContribution,
-    failure: bound ? failureOf(bound, path, { counters, actor, facts }) : null,
-    usages: bound ? [] : path.usages,
-    pending: bound
-      ? null
-      : holdTerms(policy, facts.settings.calendar, {
-          amountMinor,
-          at: facts.at,
-          isTotalAbove: isTotalAbove(path.usages, counters, amountMinor),
-        }),
-  };
+  const judged = { ...resolved, transferType, paymentOption, previousYearContribution };
+  const refused = (failure: Failure) => ({ ...judged, failure, usages: [], pending: null, core: null });
+  if (bound) return refused(failureOf(bound, path, { counters, actor, facts }));
+  const core = corePathOf({ ...path, amountMinor }, ground);
+  const hold = holdTerms(policy, facts.settings.calendar, {
+    amountMinor,
+    at: facts.at,
+    isTotalAbove: isTotalAbove(path.usages, counters, amountMinor),
+  });
+  if (hold !== null) return { ...judged, failure: null, usages: path.usages, pending: hold, core };
+  const usages = core === null ? path.usages : [...path.usages, ...core.usages];
+  return { ...judged, failure: null, usages, pending: core?.terms ?? null, core };
 }
 
 function isTotalAbove(usages: readonly LimitUsage[], counters: Counters, amountMinor: bigint): boolean {
@@ -159,8 +160,9 @@ export function findPath(
 /** The caps on an amount on a path, in order of precedence. `headroom` is the most that it may be; null: no cap. */
 export function capsOn(
   path: TransferPath,
-  { book, counters }: Ground,
+  ground: Ground,
 ): (Failure & { readonly headroom: bigint | null })[] {
+  const { book, counters } = ground;
   const { from, to, paymentOption, usages } = path;
   const [source, destination] = [book.require(from.accountId), book.require(to.accountId)];
   const headroom = (some: readonly LimitUsage[]) =>
@@ -187,6 +189,7 @@ export function capsOn(
       detail: 'The source account has less available than the amount.',
       headroom: headroomOut(source, boundsOf(from)),
     },
+    { ...coreUnavailable, headroom: standInCap(path, ground) },
   ];
 }
 

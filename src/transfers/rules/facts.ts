@@ -17,6 +17,8 @@ export interface Facts {
   /** Persons with digital access who belong to the membership. */
   usersOf(customerKey: bigint): ReadonlySet<bigint>;
   readonly limits: readonly Limit[];
+  /** Null if the institution's own ledger is the record. */
+  readonly core: { readonly isAway: boolean } | null;
 }
 
 /** The state that an order is judged on: accounts and counters as the earlier orders of its batch left them. */

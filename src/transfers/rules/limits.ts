@@ -5,8 +5,11 @@ import type { ExceededLimit, TransferType } from './transfer.ts';
 
 export interface Limit {
   readonly limitKey: number;
-  /** Transfers that count together: those of a user, from the accounts of a membership, or from one account. */
-  readonly subject: 'USER' | 'CUSTOMER' | 'ACCOUNT';
+  /**
+   * Transfers that count together: those of a user, from the accounts of a membership, or from one account. STAND_IN: those of
+   * the institution that complete while its core is away; STAND_IN_ACCOUNT: of these, those from one account.
+   */
+  readonly subject: ExceededLimit['subject'] | 'STAND_IN' | 'STAND_IN_ACCOUNT';
   readonly period: 'DAY' | 'MONTH';
   /** Null: any type. */
   readonly transferType: TransferType | null;
@@ -59,6 +62,11 @@ export interface LimitUsage extends CounterName {
   readonly limit: Pick<Limit, 'subject' | 'period'> | null;
 }
 
+/** Whether a limit binds only transfers that complete while the core is away. */
+export function isStandIn({ subject }: Pick<Limit, 'subject'>): boolean {
+  return subject === 'STAND_IN' || subject === 'STAND_IN_ACCOUNT';
+}
+
 /** The limit key of the yearly limit on IRA contributions; its subject is the owner. */
 export const contributionKey = 0;
 
@@ -68,16 +76,31 @@ export const contributionKey = 0;
  */
 export function usagesOf(
   limits: readonly Limit[],
-  order: {
-    readonly actor: Actor;
-    readonly from: AccountFacts;
-    readonly transferType: TransferType;
-    readonly currency: string;
-    /** The institution's day, YYYY-MM-DD. */
-    readonly day: string;
-  },
+  order: CountedOrder & { readonly actor: Actor },
 ): LimitUsage[] {
-  const { actor, from, transferType, currency, day } = order;
+  return bindingOf(
+    limits.filter((limit) => !isStandIn(limit)),
+    order,
+  );
+}
+
+/** The limits that bind an order which completes while the core is away, beside the others. */
+export function standInUsagesOf(limits: readonly Limit[], order: CountedOrder): LimitUsage[] {
+  return bindingOf(limits.filter(isStandIn), { ...order, actor: null });
+}
+
+interface CountedOrder {
+  readonly from: AccountFacts;
+  readonly transferType: TransferType;
+  readonly currency: string;
+  /** The institution's day, YYYY-MM-DD. */
+  readonly day: string;
+}
+
+function bindingOf(
+  limits: readonly Limit[],
+  { actor, from, transferType, currency, day }: CountedOrder & { readonly actor: Actor | null },
+): LimitUsage[] {
   return limits.flatMap((limit) => {
     const subjectKey = subjectOf(limit, actor, from);
     const binds =
@@ -107,6 +130,7 @@ export function exceededLimit(
   if (tightest === undefined || tightest.usage.limit === null) return null;
   const { headroom, usage } = tightest;
   const { subject, period } = tightest.usage.limit;
+  if (subject === 'STAND_IN' || subject === 'STAND_IN_ACCOUNT') return null;
   if (headroom === usage.maxPerTransfer)
     return { subject, period: 'TRANSFER', remainingMinor: headroom, resetsAt: null };
   const isSharedUnseen = subject === 'CUSTOMER' && actor.kind === 'member';
@@ -137,11 +161,22 @@ export function countersOf(
   });
 }
 
-function subjectOf({ subject }: Limit, actor: Actor, from: AccountFacts): bigint | null {
-  if (subject === 'CUSTOMER') return from.customerKey;
-  if (subject === 'ACCOUNT') return from.accountKey;
-  return actor.kind === 'member' ? actor.userKey : null;
+function subjectOf({ subject }: Limit, actor: Actor | null, from: AccountFacts): bigint | null {
+  switch (subject) {
+    case 'CUSTOMER':
+      return from.customerKey;
+    case 'ACCOUNT':
+    case 'STAND_IN_ACCOUNT':
+      return from.accountKey;
+    case 'STAND_IN':
+      return wholeInstitution;
+    case 'USER':
+      return actor?.kind === 'member' ? actor.userKey : null;
+  }
 }
+
+/** The subject of a limit on all transfers of an institution. */
+const wholeInstitution = 0n;
 
 /** Without duplicates. */
 export function distinct(names: readonly CounterName[]): CounterName[] {

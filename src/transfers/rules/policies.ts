@@ -18,11 +18,35 @@ export interface Policy {
   /** Local time of the institution as HH:MM:SS; null: no cut-off. */
   readonly cutOff: string | null;
   readonly paymentOptions: readonly LoanPaymentOption[];
+  /** Default: `defaultCorePolicy`. */
+  readonly core?: CorePolicy;
+}
+
+/** The treatment of a transfer where the core keeps the books; of no effect elsewhere. */
+export interface CorePolicy {
+  readonly mode: 'WAIT' | 'MEMO';
+  /** MEMO up to this amount, WAIT above it; null: any amount. */
+  readonly memoUpToMinor: bigint | null;
+  /** A transfer that was not delivered to the core within this time fails. */
+  readonly waitSeconds: number;
+  /** The outcome of an order above the stand-in limits while the core is away. */
+  readonly standIn: 'WAIT' | 'DECLINE';
+}
+
+export const defaultCorePolicy: CorePolicy = {
+  mode: 'WAIT',
+  memoUpToMinor: null,
+  waitSeconds: 86_400,
+  standIn: 'WAIT',
+};
+
+export function corePolicyOf(policy: Policy | undefined): CorePolicy {
+  return policy?.core ?? defaultCorePolicy;
 }
 
 /** The terms of a hold: the event that a pending transfer waits for, and its end without one. */
 export interface PendingTerms {
-  readonly heldFor: 'REVIEW' | 'CUT_OFF';
+  readonly heldFor: 'REVIEW' | 'CUT_OFF' | 'CORE';
   readonly dueAt: Date;
   readonly whenDue: 'POST' | 'EXPIRE';
   /** Approvals by different persons. With all of them the transfer posts before `dueAt`, but not before `notBefore`. */
@@ -81,9 +105,16 @@ export function holdTerms(
   return untilBusinessDay(notBefore);
 }
 
-/** The terms that a member may see: without reviews (ADR 23). */
-export function termsForMember(terms: PendingTerms | null): PendingTerms | null {
-  return terms === null || terms.notBefore === null ? null : untilBusinessDay(terms.notBefore);
+/** The terms that a member may see: without reviews (ADR 23), behind which an order may still wait for the core. */
+export function termsForMember({
+  pending,
+  core,
+}: {
+  readonly pending: PendingTerms | null;
+  readonly core: { readonly terms: PendingTerms | null } | null;
+}): PendingTerms | null {
+  const notBefore = pending?.notBefore ?? null;
+  return notBefore === null ? (core?.terms ?? null) : untilBusinessDay(notBefore);
 }
 
 function untilBusinessDay(notBefore: Date): PendingTerms {

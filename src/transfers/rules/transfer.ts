@@ -37,7 +37,24 @@ export type Act =
   | { readonly kind: 'approve'; readonly origin: CommandOrigin }
   | { readonly kind: 'decline'; readonly origin: CommandOrigin }
   /** The transfer is due: it posts or expires by the terms of its hold. */
-  | { readonly kind: 'due' };
+  | { readonly kind: 'due' }
+  | CoreAct;
+
+/** The outcome of an instruction, as the core reports it. */
+export type CoreAct = {
+  /** A connector reports as a client, an operator by a file. */
+  readonly clientId: string | null;
+  readonly origin: Origin;
+} & (
+  | { readonly kind: 'core_accepted'; readonly coreReference: string | null }
+  | {
+      readonly kind: 'core_rejected';
+      readonly code: string;
+      readonly reason: string | null;
+      /** The id of the transfer that takes the money back, if it has moved. */
+      readonly reversalId: string;
+    }
+);
 
 /** An order in the queue of batches. Its accounts never change, so they can be locked before it is read. */
 export type DeskOrder =
@@ -95,7 +112,12 @@ export interface ExceededLimit {
 /** The result of an order. All of these are ordinary results; a failure of the service throws instead. */
 export type Outcome =
   /** Stored under its id. If the caller may not see the source, it is FAILED and nothing is stored. */
-  | { readonly kind: 'new'; readonly transfer: Transfer }
+  | {
+      readonly kind: 'new';
+      readonly transfer: Transfer;
+      /** PENDING only until the core reports an outcome. */
+      readonly awaitsCore?: boolean;
+    }
   /** The id repeats with the same order: the transfer in its present state. */
   | { readonly kind: 'replayed'; readonly transfer: Transfer }
   /** The id belongs to another order. `differs` is null if the caller may not see that order. */
@@ -128,7 +150,13 @@ export type Unchanged =
   /** The caller sees the transfer, but may not pay from its source. */
   | 'not_allowed'
   /** Only a completed transfer that is not a reversal, and was not reversed, can be reversed. */
-  | 'not_reversible';
+  | 'not_reversible'
+  /** The core may be carrying it out: only its outcome ends the transfer. */
+  | 'with_core'
+  /** The core has reported this outcome before. */
+  | 'decided_so'
+  /** The core has reported the other outcome before, or the instruction was withdrawn. */
+  | 'decided_otherwise';
 
 /** The person behind a member's token; null for a client. */
 export function personOf(actor: Actor | undefined): bigint | null {

@@ -68,7 +68,7 @@ for (const [what, act, terms, approvedBy, at, becomes] of table) {
   test(`turns a pending transfer "${becomes}": ${what}`, () => {
     const transition = transitionOf(
       actInTime(act, terms, at),
-      { ...terms, approvedBy: [...approvedBy].map((name) => [name]) },
+      { ...terms, isWithCore: false, approvedBy: [...approvedBy].map((name) => [name]) },
       at,
     );
     const result = {

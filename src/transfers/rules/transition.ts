@@ -1,4 +1,5 @@
 import { namesOf, shareAPerson } from '../../events/index.ts';
+import { coreUnavailable } from './core-path.ts';
 import type { Failure } from './failure.ts';
 import type { PendingTerms } from './policies.ts';
 import type { Act, Unchanged } from './transfer.ts';
@@ -27,21 +28,39 @@ export function actInTime(act: Act, terms: PendingTerms, at: Date): Act {
  */
 export function transitionOf(
   act: Act,
-  { approvedBy, ...terms }: PendingTerms & { readonly approvedBy: readonly (readonly string[])[] },
+  {
+    approvedBy,
+    isWithCore,
+    ...terms
+  }: PendingTerms & {
+    readonly approvedBy: readonly (readonly string[])[];
+    /** The core has its instruction, and may have carried it out. */
+    readonly isWithCore: boolean;
+  },
   at: Date,
 ): Transition {
   switch (act.kind) {
+    case 'core_accepted':
+      return { to: 'posted' };
+    case 'core_rejected':
+      return failed('core_rejected', "The institution's core system refused the transfer.");
     case 'cancel':
-      return failed('transfer_cancelled', 'The transfer was cancelled before it was posted.');
+      return isWithCore
+        ? { to: 'nothing', why: 'with_core' }
+        : failed('transfer_cancelled', 'The transfer was cancelled before it was posted.');
     case 'decline':
-      return failed('transfer_declined', 'The institution declined the transfer after review.');
+      return isWithCore
+        ? { to: 'nothing', why: 'with_core' }
+        : failed('transfer_declined', 'The institution declined the transfer after review.');
     case 'due':
       if (at < terms.dueAt) return { to: 'nothing', why: 'not_due' };
+      if (isWithCore) return { to: 'nothing', why: 'with_core' };
+      if (terms.heldFor === 'CORE') return { to: 'failed', failure: coreUnavailable };
       return terms.whenDue === 'POST'
         ? { to: 'posted' }
         : failed('transfer_expired', 'The transfer was not approved in time.');
     case 'approve': {
-      if (terms.heldFor === 'CUT_OFF') return { to: 'nothing', why: 'waits' };
+      if (terms.heldFor !== 'REVIEW') return { to: 'nothing', why: 'waits' };
       const names = namesOf(act.origin.operator);
       const before = approvedBy.some((earlier) => shareAPerson(earlier, names));
       if (before) return { to: 'nothing', why: 'approved_before' };

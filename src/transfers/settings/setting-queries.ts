@@ -1,22 +1,31 @@
 import { insertOf, jsonOf, type Queryable, sql } from '../../storage/index.ts';
 import type { ContributionLimit } from '../rules/contributions.ts';
 import type { IdPrefix } from '../rules/facts.ts';
-import type { Policy } from '../rules/policies.ts';
+import { type CorePolicy, defaultCorePolicy, type Policy } from '../rules/policies.ts';
 
 const policies = sql(
   'transfers_policies',
   `select transfer_type, currency, review_above as above_minor, second_approval_above as second_approval_above_minor,
-          review_seconds as seconds, on_review_timeout, cut_off::text as cut_off, payment_options
+          review_seconds as seconds, on_review_timeout, cut_off::text as cut_off, payment_options,
+          core_policy as mode, memo_up_to as memo_up_to_minor, core_wait_seconds as wait_seconds, stand_in
    from transfer_policies where institution_id = $1 order by transfer_type, currency`,
 );
 
 export async function selectPolicies(db: Queryable): Promise<Policy[]> {
-  const { rows } = await db.query<Omit<Policy, 'review'> & Nullable<NonNullable<Policy['review']>>>(
-    policies,
-    [db.institutionId],
-  );
-  return rows.map(({ aboveMinor, secondApprovalAboveMinor, seconds, onReviewTimeout, ...policy }) => ({
-    ...policy,
+  const { rows } = await db.query<
+    Omit<Policy, 'review' | 'core'> & Nullable<NonNullable<Policy['review']>> & CorePolicy
+  >(policies, [db.institutionId]);
+  return rows.map(({ aboveMinor, secondApprovalAboveMinor, seconds, onReviewTimeout, ...row }) => ({
+    transferType: row.transferType,
+    currency: row.currency,
+    cutOff: row.cutOff,
+    paymentOptions: row.paymentOptions,
+    core: {
+      mode: row.mode,
+      memoUpToMinor: row.memoUpToMinor,
+      waitSeconds: row.waitSeconds,
+      standIn: row.standIn,
+    },
     review:
       aboveMinor === null || seconds === null || onReviewTimeout === null
         ? null
@@ -35,19 +44,23 @@ const addPolicies = sql(
   insertOf(
     'transfer_policies',
     `transfer_type, currency, review_above, second_approval_above, review_seconds, on_review_timeout, cut_off,
-     payment_options`,
+     payment_options, core_policy, memo_up_to, core_wait_seconds, stand_in`,
   ),
 );
 
 /** Replaces all of the institution's. */
 export async function replacePolicies(tx: Queryable, rows: readonly Policy[]): Promise<void> {
   await tx.query(removePolicies, [tx.institutionId]);
-  const given = rows.map(({ review, ...policy }) => ({
+  const given = rows.map(({ review, core = defaultCorePolicy, ...policy }) => ({
     ...policy,
     reviewAbove: review?.aboveMinor,
     secondApprovalAbove: review?.secondApprovalAboveMinor,
     reviewSeconds: review?.seconds,
     onReviewTimeout: review?.onReviewTimeout,
+    corePolicy: core.mode,
+    memoUpTo: core.memoUpToMinor,
+    coreWaitSeconds: core.waitSeconds,
+    standIn: core.standIn,
   }));
   await tx.query(addPolicies, [tx.institutionId, jsonOf(given)]);
 }

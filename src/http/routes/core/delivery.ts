@@ -15,6 +15,16 @@ const results = [
   'refused',
 ] as const;
 
+const ofResult = (result: string) =>
+  Type.Optional(Type.Integer({ description: `Lines with the result ${result}.` }));
+
+export const DeliverySummary = Type.Object(
+  Object.fromEntries(results.map((result) => [result, ofResult(result)])),
+  {
+    description: 'The number of lines by result. The delivery is complete.',
+  },
+);
+
 /** An answer to a line, or the summary at the end. */
 export const DeliveryAnswer = Type.Object(
   {
@@ -28,15 +38,7 @@ export const DeliveryAnswer = Type.Object(
     ),
     code: Type.Optional(Type.String({ description: 'With `refused` and `conflict`: the reason.' })),
     detail: Type.Optional(Type.String({ description: 'The reason in a sentence.' })),
-    summary: Type.Optional(
-      Type.Object(
-        {},
-        {
-          additionalProperties: true,
-          description: 'The number of lines by result. The delivery is complete.',
-        },
-      ),
-    ),
+    summary: Type.Optional(DeliverySummary),
   },
   { description: 'The answer to a line of a delivery. The last one is the summary.' },
 );

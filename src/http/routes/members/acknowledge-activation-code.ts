@@ -1,40 +1,10 @@
-import * as Type from 'typebox/type';
-import { memberEventExample } from '../../openapi/examples.ts';
-import { operation } from '../../operation.ts';
-import { line } from '../../schemas.ts';
+import { acknowledgeCode } from '../../code-handover.ts';
 
-export const CodeDelivery = Type.Object({
-  eventId: Type.String(),
-  delivered: Type.Boolean({ description: '`true`.' }),
-});
-
-export const acknowledgeActivationCode = operation({
+export const acknowledgeActivationCode = acknowledgeCode({
   operationId: 'acknowledgeActivationCode',
-  method: 'POST',
-  path: '/digitalbanking/db-events/v1/events/{eventId}/activation-code/delivered',
-  tag: 'Events',
+  code: 'activation',
+  event: 'member.registered',
   summary: 'Acknowledge activation code',
   description:
     'The institution has delivered the code of a registration: the service deletes its copy and returns it no more. The code still activates. A repeated request gets the same response.',
-  token: 'client',
-  scope: 'events:read',
-  params: Type.Object({ eventId: line(64, { description: 'Id of a `member.registered` event.' }) }),
-  body: {
-    schema: Type.Object({}, { additionalProperties: false, description: 'No field is needed.' }),
-    mediaTypes: ['application/json'],
-    examples: { nothing: { value: {} } },
-    optional: true,
-  },
-  responses: {
-    200: {
-      description: 'The service no longer returns the code.',
-      schema: CodeDelivery,
-      examples: { delivered: { value: { eventId: memberEventExample.eventId, delivered: true } } },
-    },
-  },
-  problems: ['not_found', 'outcome_unknown'],
-  async handle(services, { actor, params: { eventId }, origin }) {
-    await services.acknowledgeActivationCode(actor, eventId, origin);
-    return { status: 200, body: { eventId, delivered: true } };
-  },
 });

@@ -30,10 +30,10 @@ export const cancelTransfer = operation({
       },
     },
   },
-  problems: ['not_found', 'transfer_final', 'account_restricted', 'outcome_unknown'],
+  problems: ['not_found', 'transfer_final', 'transfer_with_core', 'account_restricted', 'outcome_unknown'],
   problemSchemas: { 504: OutcomeUnknownProblem },
   async handle(services, { actor, params, origin }) {
     const transfer = await services.cancelTransfer(actor, params.id, origin);
-    return { status: 200, body: presentTransfer(transfer) };
+    return { status: 200, transferId: params.id, body: presentTransfer(transfer) };
   },
 });

@@ -24,6 +24,10 @@ export const getTransfer = operation({
   },
   problems: ['not_found'],
   async handle(services, { actor, params }) {
-    return { status: 200, body: presentTransfer(await services.getTransfer(actor, params.id)) };
+    return {
+      status: 200,
+      transferId: params.id,
+      body: presentTransfer(await services.getTransfer(actor, params.id)),
+    };
   },
 });

@@ -4,11 +4,17 @@ import { failureCodes, type Outcome, type Transfer } from '../../../transfers/in
 import { orderExample, pendingTransferExample, transferExample } from '../../openapi/examples.ts';
 import { type Input, type OperationResponse, operation } from '../../operation.ts';
 import { presentLimit, presentTransfer } from '../../presenters.ts';
+import { type PreferredWait, preferWaitHeader, readPreferredWait } from '../../request/prefer.ts';
 import { DeclinedTransferProblem, OutcomeUnknownProblem, Transfer as TransferSchema } from '../../schemas.ts';
 import type { Services } from '../../services.ts';
 import { idempotencyKeyHeader, idReused, invalidOrder, orderBody, readOrder } from '../../transfer-order.ts';
 import { answerDryRun } from './dry-run-transfer.ts';
 import { getTransfer } from './get-transfer.ts';
+
+const preferenceApplied = {
+  description: '`wait=…` if the request preferred a time to wait for the core.',
+  optional: true,
+} as const;
 
 export const initiateTransfer = operation({
   operationId: 'initiateTransfer',
@@ -25,7 +31,7 @@ export const initiateTransfer = operation({
     dryRun: Type.Optional(Type.Boolean()),
   }),
   undocumentedQuery: ['dryRun'],
-  headers: idempotencyKeyHeader,
+  headers: { ...idempotencyKeyHeader, ...preferWaitHeader },
   body: {
     ...orderBody,
     examples: {
@@ -45,7 +51,10 @@ export const initiateTransfer = operation({
     },
     201: {
       description: 'Transfer initiated: COMPLETED, or PENDING while the money is held.',
-      headers: { Location: 'URL of the transfer.' },
+      headers: {
+        Location: 'URL of the transfer.',
+        'Preference-Applied': preferenceApplied,
+      },
       schema: TransferSchema,
       examples: { completed: { value: transferExample }, pending: { value: pendingTransferExample } },
     },
@@ -57,6 +66,7 @@ export const initiateTransfer = operation({
         description: '`true` if the same order was sent before, and declined.',
         optional: true,
       },
+      'Preference-Applied': preferenceApplied,
     },
   },
   problemSchemas: { 422: DeclinedTransferProblem, 504: OutcomeUnknownProblem },
@@ -74,13 +84,34 @@ export const initiateTransfer = operation({
       if (outcome.kind === 'id_reused') tellConflict(services, input);
       // A declined order moves nothing and reveals which accounts exist, so it counts as a dry run.
       if (outcome.kind === 'new' && outcome.transfer.status === 'FAILED') input.note('dry-run');
-      return responseFor(outcome);
+      return outcome;
     };
-    if (actor.kind === 'client') return initiate();
+    const waitSeconds = readPreferredWait(input.header('prefer'));
     // Without this limit a member could probe which ids exist.
-    return input.whileLeft('id-conflict', () => input.whileLeft('dry-run', initiate));
+    const outcome =
+      actor.kind === 'client'
+        ? await initiate()
+        : await input.whileLeft('id-conflict', () => input.whileLeft('dry-run', initiate));
+    return outcome.kind === 'new' && outcome.awaitsCore
+      ? whenCoreDecides(services, input, { transfer: outcome.transfer, waitSeconds })
+      : responseFor(outcome);
   },
 });
+
+/** Most cores decide in a moment: the response then has the outcome. Later the transfer is PENDING. */
+async function whenCoreDecides(
+  services: Services,
+  { actor, stepAside }: Pick<Input<unknown, unknown, unknown, 'any'>, 'actor' | 'stepAside'>,
+  { transfer, waitSeconds }: { readonly transfer: Transfer; readonly waitSeconds: PreferredWait },
+): Promise<OperationResponse> {
+  const { seconds, isPreferred } = waitSeconds;
+  const patience = { millis: seconds * 1000, left: stepAside() };
+  const ended = seconds === 0 ? undefined : await services.awaitTransfer(actor, transfer.id, patience);
+  const response = responseFor({ kind: 'new', transfer: ended ?? transfer });
+  return isPreferred
+    ? { ...response, headers: { ...response.headers, 'preference-applied': `wait=${seconds}` } }
+    : response;
+}
 
 /** Logs and audits the conflict, and counts it against the user's share. Leaves out the id, which may be a secret of its owner. */
 function tellConflict(
@@ -110,13 +141,14 @@ function responseFor(outcome: Outcome): OperationResponse {
         : {
             status: 201,
             headers: { location: getTransfer.path.replace('{id}', outcome.transfer.id) },
+            transferId: outcome.transfer.id,
             body: presentTransfer(outcome.transfer),
           };
     case 'replayed': {
       const answered =
         outcome.transfer.status === 'FAILED'
           ? declined(outcome.transfer)
-          : { status: 200, body: presentTransfer(outcome.transfer) };
+          : { status: 200, transferId: outcome.transfer.id, body: presentTransfer(outcome.transfer) };
       return { ...answered, headers: { 'idempotent-replayed': 'true' } };
     }
   }

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Instruction, Line } from './books.ts';
+import type { Core } from './core.ts';
+import type { Switches } from './faults.ts';
+import { type Random, shuffled } from './random.ts';
+import { NoAnswerError, type Service } from './service.ts';
+
+/*
+ * The work of a connector, in two loops that know nothing of each other:
+ *
+ *   instructions   ask for them, let the core decide each once, report the outcomes that are not reported yet
+ *   lines          send the core's lines in order, keep how far the service has answered them
+ *
+ * Nothing is remembered here. The journal knows the decided, reported and delivered numbers, so both loops go on from there after a
+ * crash. The service takes everything twice.
+ */
+
+const door = '/digitalbanking/core/v1';
+const linesAtOnce = 2_000;
+const reportsAtOnce = 8;
+const waitSeconds = 20;
+const pauseMillis = 1_000;
+
+/** Refusals that end by themselves: the line is sent again. */
+const passing = new Set(['transfer_not_found', 'transfer_not_completed']);
+
+export interface ConnectorOptions {
+  readonly core: Core;
+  readonly service: Service;
+  readonly switches: Switches;
+  readonly random: Random;
+  readonly note: (event: string, facts?: object) => void;
+  /** Between two looks at the core's own lines. */
+  readonly tickMillis: number;
+}
+
+export class Connector {
+  readonly #options: ConnectorOptions;
+  #isStopping = false;
+
+  constructor(options: ConnectorOptions) {
+    this.#options = options;
+  }
+
+  /** Runs until `stop`. Rejects if the journal cannot be written. */
+  async run(): Promise<void> {
+    const { tickMillis } = this.#options;
+    await Promise.all([
+      this.#repeat('instructions', 0, () => this.takeInstructions(waitSeconds)),
+      this.#repeat('lines', tickMillis, () => this.deliverLines()),
+    ]);
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Reports the outcomes that are left, asks for instructions, and reports theirs. */
+  async takeInstructions(wait: number): Promise<void> {
+    const { core, service, switches } = this.#options;
+    await this.#report();
+    const { status, text } = await service.send({
+      method: 'GET',
+      path: `${door}/instructions?limit=200&wait=${wait}`,
+      patienceSeconds: wait + 15,
+    });
+    if (status !== 200) throw new NoAnswerError(`instructions: ${status} ${text}`);
+    const instructions = JSON.parse(text) as Instruction[];
+    await core.decide(
+      instructions,
+      ({ id }) => switches.isOn('rejects') && id.charCodeAt(id.length - 1) % 3 === 0,
+    );
+    await this.#report();
+  }
+
+  /** Sends the next lines. Returns when the service has answered them. */
+  async deliverLines(): Promise<void> {
+    const { core, switches, random, note } = this.#options;
+    for (;;) {
+      const waiting = core.undelivered(linesAtOnce);
+      // The service knows a transfer as completed when it has the outcome. The echo comes after it.
+      const isReady = ({ transferId }: Line) =>
+        transferId === undefined || !core.books.unreported.has(transferId) || switches.isOn('out-of-order');
+      let sent = waiting.filter(({ line }) => isReady(line));
+      if (sent.length === 0) return;
+      const upTo = waiting.at(-1)?.number ?? 0;
+      if (switches.isOn('duplicates')) sent = sent.flatMap((one) => (random(4) === 0 ? [one, one] : [one]));
+      if (switches.isOn('out-of-order')) sent = shuffled(random, sent);
+      const answers = await this.#deliver(sent.map(({ line }) => line));
+
+      const done = new Set<number>();
+      const refused: Record<number, string> = {};
+      for (const { line: place = 0, result, code = '' } of answers) {
+        const number = sent[place - 1]?.number;
+        if (number === undefined || (result === 'refused' && passing.has(code))) continue;
+        done.add(number);
+        if (result === 'refused' || result === 'conflict') refused[number] = code;
+      }
+      const again = waiting.map(({ number }) => number).filter((number) => !done.has(number));
+      const news = Object.keys(refused).length > 0;
+      if (news) note('lines_refused', { codes: [...new Set(Object.values(refused))], refused });
+      await core.delivered({
+        upTo: Math.max(upTo, core.books.deliveredUpTo),
+        again,
+        ...(news && { refused }),
+      });
+      if (done.size === 0) return;
+    }
+  }
+
+  async #deliver(lines: readonly Line[]): Promise<LineAnswer[]> {
+    const { service, switches, note } = this.#options;
+    const body = await promisify(gzip)(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const request = {
+      method: 'POST',
+      path: `${door}/transactions`,
+      body,
+      headers: { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
+      patienceSeconds: 120,
+    } as const;
+    if (switches.isOn('duplicates')) await service.send(request);
+    const { status, text } = await service.send(request);
+    if (status !== 200) throw new NoAnswerError(`transactions: ${status} ${text}`);
+    const answers = text
+      .split('\n')
+      .filter((answer) => answer !== '')
+      .map((answer) => JSON.parse(answer) as LineAnswer);
+    const last = answers.pop();
+    // Without its summary the delivery ended early, and the last line is the reason.
+    if (last?.summary === undefined) note('delivery_ended_early', { ...last });
+    return answers;
+  }
+
+  async #report(): Promise<void> {
+    const { core } = this.#options;
+    const ids = [...core.books.unreported];
+    const reported: string[] = [];
+    let failure: unknown;
+    const reporting = Array.from({ length: reportsAtOnce }, async () => {
+      for (let id = ids.shift(); id !== undefined && failure === undefined; id = ids.shift()) {
+        try {
+          if (await this.#reportOne(id)) reported.push(id);
+        } catch (error) {
+          failure = error;
+        }
+      }
+    });
+    await Promise.all(reporting);
+    if (reported.length > 0) await core.reported(reported);
+    if (failure !== undefined) throw failure;
+  }
+
+  async #reportOne(id: string): Promise<boolean> {
+    const { core, service, switches, note } = this.#options;
+    const request = {
+      method: 'POST',
+      path: `${door}/instructions/${encodeURIComponent(id)}/outcome`,
+      body: JSON.stringify(core.outcomeOf(id)),
+      headers: { 'content-type': 'application/json' },
+    } as const;
+    if (switches.isOn('duplicates')) await service.send(request);
+    const { status, text } = await service.send(request);
+    if (status === 200) return true;
+    if (status === 404 || status === 409) {
+      // An operator must look: the two systems disagree about this transfer.
+      note('outcome_refused', { id, status, text });
+      return true;
+    }
+    throw new NoAnswerError(`outcome of ${id}: ${status} ${text}`);
+  }
+
+  async #repeat(what: string, idleMillis: number, once: () => Promise<void>): Promise<void> {
+    let failures = 0;
+    while (!this.#isStopping) {
+      try {
+        await once();
+        failures = 0;
+        await sleep(idleMillis);
+      } catch (error) {
+        if (!(error instanceof NoAnswerError)) throw error;
+        failures += 1;
+        if (failures === 1) this.#options.note('no_answer', { loop: what, why: error.message });
+        await sleep(Math.min(pauseMillis * failures, 10 * pauseMillis));
+      }
+    }
+  }
+}
+
+interface LineAnswer {
+  readonly line?: number;
+  readonly result?: string;
+  readonly code?: string;
+  readonly summary?: object;
+}

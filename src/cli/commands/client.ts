@@ -1,0 +1,328 @@
+import { readFile } from 'node:fs/promises';
+import { Command, Option } from 'commander';
+import {
+  addClientKey,
+  type ClientChange,
+  type ClientKeyAlgorithm,
+  changeClient,
+  clientIdRule,
+  clientKeyAlgorithms,
+  createClient,
+  grantTypes,
+  IdPrefixTakenError,
+  isClientId,
+  type ListedClient,
+  listClients,
+  type RegistrationRefusals,
+  readPublicKey,
+  removeClientKey,
+  retireSecrets,
+  rotateSecret,
+  type Scope,
+  scopes,
+} from '../../auth/index.ts';
+import { defined } from '../../shared/defined.ts';
+import { isNetwork } from '../../shared/network.ts';
+import { accepting, listOf, readNameForPeople, readScopes, unless, wholeNumber } from '../arguments.ts';
+import {
+  CommandError,
+  type InstitutionOptions,
+  institutionOption,
+  onInstitution,
+  say,
+  withInstitution,
+} from '../command.ts';
+
+const longestOverlapHours = 24 * 365;
+
+export function clientCommands(): Command[] {
+  return [create(), list(), set(), rotate(), retire(), addKey(), removeKey()];
+}
+
+/** Options of `create` and `set`: the rights and the authentication of a client. */
+interface RightsOptions extends InstitutionOptions {
+  readonly name?: string;
+  readonly scopes?: Scope[];
+  readonly grants?: string[];
+  readonly tokenLifetime?: number | 'default';
+  readonly networks?: string[] | 'any';
+  readonly idPrefix?: string[] | 'none';
+  readonly assertionAudience?: 'issuer' | 'token-endpoint';
+  readonly introspection?: 'own' | 'all';
+  readonly registrationRefusals?: 'uniform' | 'distinct';
+}
+
+function withRights(command: Command): Command {
+  return command
+    .option(...institutionOption)
+    .option('--name <name>', 'a name for people; default of a new client: its id', readNameForPeople)
+    .option('--scopes <scopes>', `some of ${scopes.join(', ')}, separated by spaces`, readScopes)
+    .option(
+      '--grants <grants>',
+      'separated by spaces; default of a new client: client_credentials',
+      listOf(accepting((name) => grantTypes.includes(name), `Grants are ${grantTypes.join(', ')}.`)),
+    )
+    .option(
+      '--token-lifetime <seconds>',
+      "from 60 to 86400, or default: the service's",
+      unless('default', wholeNumber(60, 86_400, 'From 60 to 86400.')),
+    )
+    .option(
+      '--networks <networks>',
+      'networks (CIDR) from which it may call, separated by spaces, or any',
+      unless('any', listOf(accepting(isClientNetwork, networksExpected))),
+    )
+    .option(
+      '--id-prefix <prefixes>',
+      'reserved beginnings of transfer ids, for this client and its members only, like payroll-; separated by spaces; or none',
+      unless('none', listOf(accepting(isIdPrefix, idPrefixRule))),
+    )
+    .addOption(
+      new Option(
+        '--introspection <tokens>',
+        'tokens that it may introspect: its own, or all of the institution',
+      ).choices(['own', 'all']),
+    )
+    .addOption(
+      new Option(
+        '--registration-refusals <kind>',
+        'uniform gives all refused registrations one response; distinct gives the reason, for a client that may know members',
+      ).choices(['uniform', 'distinct']),
+    )
+    .addOption(
+      new Option(
+        '--assertion-audience <kind>',
+        'accepted aud of its assertions: the issuer, or also the token endpoint, for a library that cannot send the issuer',
+      ).choices(['issuer', 'token-endpoint']),
+    );
+}
+
+const networksExpected = 'Networks are like 192.0.2.0/24 or 2001:db8::/32.';
+
+/** An IPv4 network is written as IPv4, not as mapped into IPv6. */
+function isClientNetwork(text: string): boolean {
+  return isNetwork(text) && !/^::ffff:/i.test(text);
+}
+
+const idPrefixRule =
+  'A prefix has 2 to 32 letters, digits and . _ : - with one beyond 0-9, a-f and -. It does not begin with key:.';
+
+/** The database has the same rule. A prefix of generated ids would lock other clients out of those ids. */
+function isIdPrefix(text: string): boolean {
+  return (
+    /^[A-Za-z0-9][A-Za-z0-9._:-]{1,31}$/.test(text) &&
+    /[^0-9a-f-]/.test(text) &&
+    !text.startsWith('key:') &&
+    !'key:'.startsWith(text)
+  );
+}
+
+function changeOf(options: RightsOptions): ClientChange {
+  const { name, grants, tokenLifetime, networks, idPrefix, introspection, assertionAudience } = options;
+  return defined({
+    name,
+    scopes: options.scopes,
+    grants,
+    networks: networks === 'any' ? null : networks,
+    tokenLifetimeSeconds: tokenLifetime === 'default' ? null : tokenLifetime,
+    idPrefixes: idPrefix === 'none' ? [] : idPrefix && [...new Set(idPrefix)],
+    introspectsAll: introspection && introspection === 'all',
+    registrationRefusals: options.registrationRefusals?.toUpperCase() as RegistrationRefusals | undefined,
+    allowsTokenEndpointAudience: assertionAudience && assertionAudience === 'token-endpoint',
+  });
+}
+
+interface CreateOptions extends RightsOptions {
+  readonly key?: string;
+  readonly algorithm?: ClientKeyAlgorithm;
+}
+
+const scopesNeeded = `error: name the --scopes of the client, separated by spaces: ${scopes.join(', ')}`;
+
+function create(): Command {
+  return withRights(
+    new Command('create')
+      .description('register an OAuth client; prints its secret, once')
+      .argument('<client-id>', clientIdRule, accepting(isClientId, `Must have ${clientIdRule}.`)),
+  )
+    .option('--key <file>', 'a public key, PEM or JWK, for authentication without a secret')
+    .addOption(algorithmOption())
+    .action(async (clientId: string, options: CreateOptions, command: Command) => {
+      const { name = clientId, grants = ['client_credentials'] } = options;
+      const chosen = options.scopes ?? command.error(scopesNeeded);
+      const key = options.key === undefined ? undefined : await readKeyFile(options.key, options.algorithm);
+      await withInstitution(options, async ({ auth, institutionId, origin }) => {
+        const rights = { ...changeOf(options), name, grants, scopes: chosen };
+        const client = { institutionId, clientId, ...rights, ...(key && { key }) };
+        const created = await createClient(auth, client, origin).catch(refuseTaken);
+        if (created === undefined) throw new CommandError('The client id is taken.');
+        warnOfScopes(chosen);
+        const proof = created.secret
+          ? `client_secret: ${created.secret}`
+          : `kid:           ${key ? key.kid : ''}`;
+        say(`client_id:     ${clientId}\n${proof}`);
+      });
+    });
+}
+
+function list(): Command {
+  return onInstitution(
+    new Command('list').description('list the clients of an institution with their rights'),
+    async ({ auth, institutionId }) => {
+      for (const client of await listClients(auth, institutionId)) say(describe(client));
+    },
+  );
+}
+
+function describe(client: ListedClient): string {
+  const { clientId, name, active, grants, tokenLifetimeSeconds: seconds, networks, secrets, kids } = client;
+  return [
+    `${clientId} (${name})${active ? '' : ', switched off'}`,
+    `  grants    ${grants.join(' ')}`,
+    `  scopes    ${client.scopes.join(' ')}`,
+    `  lifetime  ${seconds === null ? "the service's" : `${seconds} s`}`,
+    `  networks  ${networks?.join(' ') ?? 'any'}`,
+    `  learns    ${client.introspectsAll ? 'about all tokens of the institution' : 'about its own tokens'}; ${client.registrationRefusals.toLowerCase()} refusals of registration`,
+    `  prefixes  ${client.idPrefixes.join(' ') || 'none'}`,
+    `  secrets   ${secrets}`,
+    `  keys      ${kids.join(' ') || 'none'}${client.allowsTokenEndpointAudience ? '; aud may be the token endpoint' : ''}`,
+  ].join('\n');
+}
+
+interface SetOptions extends RightsOptions {
+  readonly on?: true;
+  readonly off?: true;
+}
+
+function set(): Command {
+  return withRights(
+    new Command('set')
+      .description('change the rights of a client; options that are left out change nothing')
+      .argument('<client-id>'),
+  )
+    .addOption(new Option('--on', 'switch it on; earlier tokens stay inactive').conflicts('off'))
+    .option('--off', 'switch it off; its active tokens end')
+    .action(async (clientId: string, options: SetOptions, command: Command) => {
+      const { on, off } = options;
+      const change = { ...changeOf(options), ...((on || off) && { active: on === true }) };
+      if (Object.keys(change).length === 0) command.error('error: name at least one option to change');
+      await withInstitution(options, async ({ auth, institutionId, origin }) => {
+        const changing = changeClient(auth, institutionId, { clientId, change, origin });
+        if (!(await changing.catch(refuseTaken))) throw noSuchClient();
+        if (options.scopes) warnOfScopes(options.scopes);
+        say('Done.');
+      });
+    });
+}
+
+function rotate(): Command {
+  return onInstitution(
+    new Command('rotate-secret')
+      .description('create a second secret and print it, once; the first stays valid for a while')
+      .argument('<client-id>')
+      .option(
+        '--overlap-hours <hours>',
+        'hours for which the old one stays valid',
+        wholeNumber(0, longestOverlapHours, `Must be from 0 to ${longestOverlapHours}.`),
+        24 * 7,
+      ),
+    async (
+      { auth, institutionId, origin },
+      { overlapHours }: InstitutionOptions & { readonly overlapHours: number },
+      clientId: string,
+    ) => {
+      const overlapMillis = overlapHours * 60 * 60_000;
+      const rotated = await rotateSecret(auth, institutionId, { clientId, overlapMillis, origin });
+      if (rotated === 'no_such_client') throw noSuchClient();
+      if (rotated === 'two_already') {
+        throw new CommandError('Two secrets are valid already: retire the older one first.');
+      }
+      say(`client_secret: ${rotated.secret}`);
+    },
+  );
+}
+
+function retire(): Command {
+  return onInstitution(
+    new Command('retire-secret')
+      .description('end the older of two secrets at once')
+      .argument('<client-id>')
+      .option('--all', 'end every secret: the client then authenticates with its keys alone'),
+    async (
+      { auth, institutionId, origin },
+      { all }: InstitutionOptions & { readonly all?: true },
+      clientId: string,
+    ) => {
+      const which = all ? 'all' : 'older';
+      const retired = await retireSecrets(auth, institutionId, { clientId, which, origin });
+      if (retired === undefined) throw noSuchClient();
+      say(retired === 0 ? 'No secret was left to retire.' : 'Retired.');
+    },
+  );
+}
+
+function addKey(): Command {
+  return onInstitution(
+    new Command('add-key')
+      .description('register a public key that the client signs assertions with (private_key_jwt)')
+      .argument('<client-id>')
+      .argument('<file>', 'PEM or JWK')
+      .addOption(algorithmOption()),
+    async (
+      { auth, institutionId, origin },
+      { algorithm }: InstitutionOptions & { readonly algorithm?: ClientKeyAlgorithm },
+      clientId: string,
+      file: string,
+    ) => {
+      const key = await readKeyFile(file, algorithm);
+      const added = await addClientKey(auth, institutionId, { clientId, key, origin });
+      if (added === 'no_such_client') throw noSuchClient();
+      if (added === 'kid_taken') throw new CommandError('The client has a key of this id.');
+      say(`kid: ${key.kid}\nalg: ${key.algorithm}`);
+    },
+  );
+}
+
+function removeKey(): Command {
+  return onInstitution(
+    new Command('remove-key')
+      .description('remove a public key of a client')
+      .argument('<client-id>')
+      .argument('<kid>'),
+    async ({ auth, institutionId, origin }, _options: InstitutionOptions, clientId: string, kid: string) => {
+      if (!(await removeClientKey(auth, institutionId, { clientId, kid, origin }))) {
+        throw new CommandError('The client has no key with this id.');
+      }
+      say('Removed.');
+    },
+  );
+}
+
+function algorithmOption(): Option {
+  return new Option('--algorithm <alg>', 'the algorithm of the key; default for RSA: RS256').choices(
+    clientKeyAlgorithms,
+  );
+}
+
+/** With both scopes, one client can register a member, take the activation code and choose the password. */
+function warnOfScopes(chosen: readonly Scope[]): void {
+  if (!chosen.includes('events:read') || !chosen.includes('institution-users:write')) return;
+  process.stderr.write(
+    'warning: with events:read and institution-users:write together this client can register a member, take the activation code and choose the password. Give them to different clients (docs/security.md).\n',
+  );
+}
+
+async function readKeyFile(file: string, algorithm: ClientKeyAlgorithm | undefined) {
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new CommandError(`${file} cannot be read.`);
+  });
+  return readPublicKey(text, algorithm);
+}
+
+function refuseTaken(error: unknown): never {
+  throw error instanceof IdPrefixTakenError ? new CommandError(error.message) : error;
+}
+
+function noSuchClient(): CommandError {
+  return new CommandError('The client does not exist in this institution.');
+}

@@ -1,0 +1,98 @@
+import { within } from '../shared/within.ts';
+import type { Clock, Database } from '../storage/index.ts';
+import { type OperationalFigures, selectOperationalFigures } from './figure-queries.ts';
+import type { Registry } from './registry.ts';
+
+/** A scrape within this time gets the figures of the one before. */
+const freshMillis = 5_000;
+/** A scrape waits no longer for the database. The question goes on, and a later scrape gets its result. */
+const patienceMillis = 2_000;
+
+/**
+ * The figures that only the database has. They are read at a scrape, at most once at a time, and a silent database does not
+ * hold up the scrape: `sharedraft_database_up` is then 0 and the other figures are left out.
+ */
+export class DatabaseFigures {
+  readonly #database: Pick<Database, 'directory'>;
+  readonly #clock: Clock;
+  #figures: OperationalFigures | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(database: Pick<Database, 'directory'>, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** Resolves within the patience, with fresh figures if the database responds. */
+  async refresh(): Promise<void> {
+    if (performance.now() - this.#readAt < freshMillis) return;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    if (!(await within(patienceMillis, this.#reading))) this.#figures = undefined;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      this.#figures = await this.#database.directory((db) => selectOperationalFigures(db, this.#clock()));
+      this.#readAt = performance.now();
+    } catch {
+      // The service logs the failures of its own requests; here the figure is the message.
+      this.#figures = undefined;
+    }
+  }
+
+  register(metrics: Registry): void {
+    const gauge = (name: string, help: string, of: (figures: OperationalFigures) => number | null) =>
+      metrics.gauge({ name, help }, () => (this.#figures && of(this.#figures)) ?? undefined);
+    metrics.gauge(
+      { name: 'sharedraft_database_up', help: '1 if the database responded to this scrape, else 0.' },
+      () => (this.#figures === undefined ? 0 : 1),
+    );
+    gauge('sharedraft_institutions', 'Institutions.', (of) => of.institutions);
+    gauge('sharedraft_transfers_pending', 'Pending transfers.', (of) => of.pending);
+    gauge('sharedraft_transfers_due', 'Transfers that the clock posts or expires now.', (of) => of.due);
+    gauge(
+      'sharedraft_transfers_overdue',
+      'Transfers that have been due for more than a minute.',
+      (of) => of.overdue,
+    );
+    gauge(
+      'sharedraft_transfers_oldest_due_seconds',
+      'Time since the oldest due transfer fell due; 0 if none is due.',
+      (of) => of.oldestDueSeconds,
+    );
+    gauge(
+      'sharedraft_transfers_stopped',
+      'Due transfers of members who are locked: an operator has to decide.',
+      (of) => of.stopped,
+    );
+    gauge('sharedraft_reviews_waiting', 'Transfers that wait for a review.', (of) => of.reviews);
+    gauge(
+      'sharedraft_reviews_oldest_seconds',
+      'Age of the oldest transfer that waits for a review; 0 if none waits.',
+      (of) => of.oldestReviewSeconds,
+    );
+    gauge(
+      'sharedraft_feed_lag_seconds',
+      'Age of the oldest event that readers cannot see yet, because an earlier transaction is running.',
+      (of) => of.feedLagSeconds,
+    );
+    gauge(
+      'sharedraft_signing_key_age_seconds',
+      'Time since the present signing key took over.',
+      (of) => of.signingKeyAgeSeconds,
+    );
+    gauge(
+      'sharedraft_reconcile_findings',
+      'Rows that the last run of reconcile found off, all institutions together.',
+      (of) => of.reconcileFindings,
+    );
+    gauge(
+      'sharedraft_reconcile_age_seconds',
+      'Time since the last run of reconcile, of the institution that waits longest; absent before the first run.',
+      (of) => of.reconcileAgeSeconds,
+    );
+  }
+}

@@ -1,0 +1,82 @@
+import { channel, tracingChannel } from 'node:diagnostics_channel';
+
+/*
+ * The seams of the service: places that publish on diagnostics channels. Metrics, the debug log and tracing subscribe to
+ * them (ADR 40). A seam without a subscriber costs a branch.
+ */
+
+/** An HTTP request. Members without a value at the start are set at the end. */
+export interface RequestMessage {
+  readonly method: string;
+  /** The pattern of the path; undefined for an unknown path. */
+  readonly route: string | undefined;
+  readonly operation: string | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly transactionId: string;
+  status: number;
+  /** The code of the problem document or of the OAuth error. */
+  code: string | undefined;
+  seconds: number;
+  /** The caller closed the connection before the response was complete. */
+  isHangUp: boolean;
+  transferId: string | undefined;
+}
+
+/** A statement, from its submission to the response of its packet. */
+export interface StatementMessage {
+  readonly statement: string;
+  readonly startedAt: number;
+  /** Set by the channel if the statement failed. */
+  readonly error?: unknown;
+}
+
+/** The result of an order, as far as a counter needs it. */
+export interface OrderResult {
+  readonly kind: string;
+  readonly transfer?: { readonly status: string; readonly failureCode: string | null };
+}
+
+/** One run of a batch of orders. A batch that is run again publishes each run. */
+export interface BatchMessage {
+  readonly institutionId: number;
+  /** The orders, as `orderChannel` published them. */
+  readonly orders: readonly unknown[];
+  /** By order: the time in the queue. */
+  readonly waitedMillis: readonly number[];
+  readonly startedAt: number;
+  /** Set by the channel: an `OrderResult` for each order. */
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+/** An order that enters the queue, published in the context of its request. */
+interface OrderMessage {
+  readonly order: unknown;
+}
+
+/** A request that the service sends: a webhook, or a call to the institution's core. */
+export interface DeliveryMessage {
+  readonly kind: string;
+  readonly method: string;
+  readonly url: URL;
+  /** A tracer adds `traceparent`. The sender sends these headers. */
+  readonly headers: Record<string, string>;
+  /** Set by the sender. */
+  status?: number;
+  readonly error?: unknown;
+}
+
+/** A token request with its grant and outcome: `issued`, or the reason of the refusal. */
+export interface SignInMessage {
+  readonly grant: string;
+  readonly outcome: string;
+}
+
+export const seams = {
+  request: tracingChannel<RequestMessage>('sharedraft:request'),
+  batch: tracingChannel<BatchMessage>('sharedraft:batch'),
+  statement: tracingChannel<StatementMessage>('sharedraft:statement'),
+  delivery: tracingChannel<DeliveryMessage>('sharedraft:delivery'),
+  order: channel<OrderMessage>('sharedraft:order'),
+  signIn: channel<SignInMessage>('sharedraft:sign-in'),
+} as const;

@@ -1,0 +1,113 @@
+import type { Database, InstitutionId } from '../../storage/index.ts';
+import { type PendingRow, selectPending } from '../desk/pending-queries.ts';
+import type { Transfer } from '../rules/transfer.ts';
+import { selectTransferById } from '../transfer-queries.ts';
+import {
+  type ApprovalRow,
+  selectApprovals,
+  selectCircumstances,
+  selectEntriesOfTransfer,
+} from './show-queries.ts';
+
+interface ShownEntry {
+  readonly accountId: string;
+  readonly seq: bigint;
+  readonly kind: string;
+  readonly amountMinor: bigint;
+  readonly postedAfterMinor: bigint;
+  readonly debitsPendingAfterMinor: bigint;
+  readonly creditsPendingAfterMinor: bigint;
+  readonly recordedAt: Date;
+}
+
+/** A step in the life of a transfer. */
+interface Step {
+  readonly at: Date;
+  readonly step: string;
+  /** Since the step before; null for the first. */
+  readonly afterMillis: number | null;
+}
+
+/** A transfer with its decision and its entries, for an operator. */
+export interface ShownTransfer {
+  readonly transfer: Transfer;
+  readonly clientId: string | null;
+  readonly userId: string | null;
+  readonly operator: string | null;
+  readonly requestId: string | null;
+  readonly settledAt: Date | null;
+  /** The terms of its hold while it is pending. */
+  readonly pending: PendingRow | undefined;
+  readonly approvals: readonly ApprovalRow[];
+  readonly entries: readonly ShownEntry[];
+  readonly steps: readonly Step[];
+}
+
+/** Undefined if there is no such transfer. All reads see the database at one moment. */
+export function showTransfer(
+  database: Database,
+  institutionId: InstitutionId,
+  transferId: string,
+): Promise<ShownTransfer | undefined> {
+  return database.snapshot(institutionId, async (tx) => {
+    const transfer = await selectTransferById(tx, transferId);
+    if (transfer === undefined) return undefined;
+    const { transferKey, fromKey, toKey, createdAt, clientId, operator } = transfer;
+    const accountKeys = [fromKey, toKey].filter((key) => key !== null);
+    const [circumstances, [pending], approvals, rows] = await Promise.all([
+      selectCircumstances(tx, transferKey),
+      selectPending(tx, [transferId]),
+      selectApprovals(tx, transferKey),
+      selectEntriesOfTransfer(tx, { accountKeys, transferKey, createdAt }),
+    ]);
+    const entries = rows.map((row) => ({
+      accountId: row.accountKey === fromKey ? transfer.fromAccountId : transfer.toAccountId,
+      seq: row.seq,
+      kind: row.kind,
+      amountMinor: row.amount,
+      postedAfterMinor: row.postedAfter,
+      debitsPendingAfterMinor: row.debitsPendingAfter,
+      creditsPendingAfterMinor: row.creditsPendingAfter,
+      recordedAt: row.recordedAt,
+    }));
+    const { userId, requestId, settledAt } = circumstances;
+    const steps = stepsOf({ transfer, settledAt, pending, approvals, entries });
+    return { transfer, clientId, userId, operator, requestId, settledAt, pending, approvals, entries, steps };
+  });
+}
+
+const stepOfKind: Readonly<Record<string, string>> = {
+  HOLD: 'held on both accounts',
+  RELEASE: 'hold released',
+  TRANSFER: 'posted on both accounts',
+};
+
+function stepsOf({
+  transfer,
+  settledAt,
+  pending,
+  approvals,
+  entries,
+}: Pick<ShownTransfer, 'transfer' | 'settledAt' | 'pending' | 'approvals' | 'entries'>): Step[] {
+  const moments = [{ at: transfer.createdAt, step: 'decided' }];
+  // The two entries of a kind are recorded together, except on an account that is ahead of the clock.
+  for (const [kind, together] of Map.groupBy(entries, (entry) => entry.kind)) {
+    const [{ recordedAt }] = together as [ShownEntry];
+    moments.push({ at: recordedAt, step: stepOfKind[kind] ?? kind });
+  }
+  for (const { operator, approvedAt } of approvals)
+    moments.push({ at: approvedAt, step: `approved by ${operator}` });
+  if (settledAt !== null) moments.push({ at: settledAt, step: transfer.status });
+  if (pending !== undefined) {
+    if (pending.notBefore !== null) moments.push({ at: pending.notBefore, step: 'does not post earlier' });
+    moments.push({ at: pending.dueAt, step: pending.whenDue === 'POST' ? 'due: posts' : 'due: expires' });
+  }
+  const inOrder = moments.toSorted((one, other) => one.at.getTime() - other.at.getTime());
+  return inOrder.map((moment, at) => {
+    const before = inOrder[at - 1];
+    return {
+      ...moment,
+      afterMillis: before === undefined ? null : moment.at.getTime() - before.at.getTime(),
+    };
+  });
+}
