@@ -10,6 +10,8 @@
 export { askInstructions, type InstructionRequest } from './instructions/ask-instructions.ts';
 export { CoreWatch } from './instructions/core-watch.ts';
 export { expireAuthorizations } from './intake/expire-authorizations.ts';
+export { MappingError } from './intake/file-mapping.ts';
+export { exists, importTransactions, transactionsFile } from './intake/import-transactions.ts';
 export { SlowLineError, TruncatedError } from './intake/lines.ts';
 export { readTransactions } from './intake/read-lines.ts';
 export { type Answer, type Counts, takeTransactions } from './intake/take-transactions.ts';

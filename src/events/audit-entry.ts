@@ -53,7 +53,6 @@ export const auditActions = [
   'import.finished',
   'core.transactions_begun',
   'core.transactions_taken',
-  'core.records_taken',
   'events.epoch_begun',
   'schema.migrated',
 ] as const;

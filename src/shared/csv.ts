@@ -24,15 +24,25 @@ export const blockBytes = 65_536;
 const longestRecord = 65_536;
 const lineFeed = 0x0a;
 
+/** The form of a file that is not as RFC 4180 in UTF-8. */
+export interface CsvForm {
+  readonly encoding?: 'utf-8' | 'windows-1252';
+  readonly delimiter?: ',' | ';' | '\t' | '|';
+}
+
 /**
- * The records of a CSV file (RFC 4180) in UTF-8, some thousands at a time, without empty lines. Memory is bounded by a block. A byte order mark is dropped; lines may end in CR LF.
+ * The records of a CSV file (RFC 4180) in UTF-8 unless `form` says otherwise, some thousands at a time, without empty lines. Memory is bounded by a block. A byte order mark is dropped; lines may end in CR LF.
  *
  * Errors: CsvError; a file that cannot be read is the file system's own error.
  */
-export async function* readCsv(file: string): AsyncGenerator<CsvRecord[]> {
+export async function* readCsv(
+  file: string,
+  { encoding = 'utf-8', delimiter = ',' }: CsvForm = {},
+): AsyncGenerator<CsvRecord[]> {
+  const value = new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"${delimiter}]*))(\\${delimiter}|$)`, 'y');
   let line = 0;
   let open: { readonly from: number; text: string; quotes: number } | undefined;
-  for await (const lines of readLines(file)) {
+  for await (const lines of readLines(file, encoding)) {
     const records: CsvRecord[] = [];
     for (const text of lines) {
       line += 1;
@@ -40,7 +50,7 @@ export async function* readCsv(file: string): AsyncGenerator<CsvRecord[]> {
         if (text.length > longestRecord) throw new CsvError(line, 'no record longer than 65,536 characters');
         if (!text.includes('"')) {
           const values = text.endsWith('\r') ? text.slice(0, -1) : text;
-          if (values !== '') records.push({ line, values: values.split(',') });
+          if (values !== '') records.push({ line, values: values.split(delimiter) });
           continue;
         }
         open = { from: line, text, quotes: quotesIn(text) };
@@ -50,7 +60,7 @@ export async function* readCsv(file: string): AsyncGenerator<CsvRecord[]> {
         if (open.text.length > longestRecord) throw new CsvError(open.from, 'CSV as in RFC 4180');
       }
       if (open.quotes % 2 === 1) continue;
-      records.push({ line: open.from, values: readQuoted(open.text.replace(/\r$/, ''), open.from) });
+      records.push({ line: open.from, values: readQuoted(open.text.replace(/\r$/, ''), open.from, value) });
       open = undefined;
     }
     yield records;
@@ -65,8 +75,8 @@ function quotesIn(text: string): number {
 }
 
 /** A record with quoted values. */
-function readQuoted(text: string, line: number): string[] {
-  const value = /(?:"([^"]*(?:""[^"]*)*)"|([^",]*))(,|$)/y;
+function readQuoted(text: string, line: number, value: RegExp): string[] {
+  value.lastIndex = 0;
   const values: string[] = [];
   for (;;) {
     const [, quoted, plain, end] = value.exec(text) ?? [];
@@ -77,7 +87,8 @@ function readQuoted(text: string, line: number): string[] {
 }
 
 /** Blocks of whole lines, each without its line feed. */
-async function* readLines(file: string): AsyncGenerator<string[]> {
+async function* readLines(file: string, encoding: 'utf-8' | 'windows-1252'): AsyncGenerator<string[]> {
+  const decode = encoding === 'utf-8' ? decodeUtf8 : decodeWindows;
   let linesBefore = 0;
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of createReadStream(file, { highWaterMark: blockBytes })) {
@@ -99,7 +110,14 @@ async function* readLines(file: string): AsyncGenerator<string[]> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function decode(bytes: Buffer, linesBefore: number): string {
+/** Every byte is a character. */
+function decodeWindows(bytes: Buffer): string {
+  return windows.decode(bytes);
+}
+
+const windows = new TextDecoder('windows-1252');
+
+function decodeUtf8(bytes: Buffer, linesBefore: number): string {
   try {
     const text = utf8.decode(bytes);
     return linesBefore === 0 && text.startsWith('\uFEFF') ? text.slice(1) : text;

@@ -19,6 +19,7 @@ type Trace =
 const commands: Readonly<Record<string, Trace>> = {
   serve: ['schema.migrated', 'key.created'],
   migrate: ['schema.migrated'],
+  // With transactions also the entries of deliverTransactions.
   import: ['institution.changed', 'import.started', 'import.finished'],
   'client create': ['client.created'],
   'client list': reads,
@@ -71,6 +72,7 @@ const writes: Readonly<Record<string, Trace>> = {
   acknowledgeActivationCode: ['user.activation_code_delivered'],
   getEmailCode: ['user.email_code_read'],
   acknowledgeEmailCode: ['user.email_code_delivered'],
+  deliverTransactions: ['core.transactions_begun', 'core.transactions_taken'],
 };
 
 type Walked = { readonly commands: readonly Walked[]; name(): string };
