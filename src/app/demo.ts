@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
-import { createClient, createLogin, parseScope } from '../auth/index.ts';
+import { addClientKey, type ClientKey, createClient, createLogin, parseScope } from '../auth/index.ts';
 import { importExtract } from '../core-system/index.ts';
 import { ownOrigin } from '../events/index.ts';
 import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
@@ -13,6 +13,8 @@ import { readTransferRules } from './transfer-rules.ts';
 const examples = fileURLToPath(new URL('../../examples', import.meta.url));
 /** Folders of extracts. The calls of the README go to the first. */
 const extracts = ['lakeside', 'harbor'];
+/** Of the simulated core. */
+export const meadowCoreClient = 'meadow-core';
 
 interface ClientLine {
   readonly institution: string;
@@ -46,19 +48,60 @@ export async function loadDemoWhenEmpty(context: AppContext): Promise<boolean> {
   const lastClient = clients.at(-1)?.client_id ?? '';
   if ((await context.auth.clientDirectory.institutionOf(lastClient)) !== undefined) return false;
 
-  for (const folder of extracts) {
-    const { code } = await importExtract(context, path.join(examples, folder));
-    const institution = await institutionOf(context, code);
-    // Saved once only: under dual control the service cannot save them again by itself.
-    const { policies } = await rememberSettings(context.database)(institution.institutionId);
-    if (policies.length > 0) continue;
-    const rules = await readTransferRules(path.join(examples, folder));
-    await saveTransferRules(context, institution.institutionId, { rules, origin: ownOrigin() });
-  }
+  for (const folder of extracts) await loadInstitution(context, folder);
   const logins = await readLines<LoginLine>('logins.csv');
   await Promise.all(logins.map((line) => addLogin(context, line)));
   for (const line of clients) await addClient(context, line);
   return true;
+}
+
+/**
+ * Loads meadow beside the other demo institutions: a simulated core is the record of its accounts, and `coreKey` is the public key of
+ * that core's client. Returns false in a database without the demo. The core's client comes last, so that the next start completes a load
+ * that was killed.
+ */
+export async function loadMeadow(context: AppContext, coreKey: ClientKey): Promise<boolean> {
+  const institutions = await context.database.directory(listInstitutions);
+  if (institutions.some(({ demo }) => !demo) || !institutions.some(({ code }) => code === extracts[0]))
+    return false;
+  const loadedAs = await context.auth.clientDirectory.institutionOf(meadowCoreClient);
+  if (loadedAs !== undefined) {
+    // A core whose folder was deleted has a new key.
+    await addClientKey(context.auth, loadedAs, {
+      clientId: meadowCoreClient,
+      key: coreKey,
+      origin: ownOrigin(),
+    });
+    return true;
+  }
+  const { institutionId } = await loadInstitution(context, 'meadow');
+  const logins = await readLines<LoginLine>('meadow/logins.csv');
+  await Promise.all(logins.map((line) => addLogin(context, line)));
+  for (const line of await readLines<ClientLine>('meadow/clients.csv')) await addClient(context, line);
+  await createClient(
+    context.auth,
+    {
+      institutionId,
+      clientId: meadowCoreClient,
+      name: 'Core of meadow',
+      key: coreKey,
+      scopes: ['core:read', 'core:write'],
+      grants: ['client_credentials'],
+    },
+    ownOrigin(),
+  );
+  return true;
+}
+
+async function loadInstitution(context: AppContext, folder: string): Promise<Institution> {
+  const { code } = await importExtract(context, path.join(examples, folder));
+  const institution = await institutionOf(context, code);
+  // Saved once only: under dual control the service cannot save them again by itself.
+  const { policies } = await rememberSettings(context.database)(institution.institutionId);
+  if (policies.length > 0) return institution;
+  const rules = await readTransferRules(path.join(examples, folder));
+  await saveTransferRules(context, institution.institutionId, { rules, origin: ownOrigin() });
+  return institution;
 }
 
 async function addLogin(context: AppContext, line: LoginLine): Promise<void> {

@@ -225,6 +225,11 @@ const settings = {
     'ALLOW_DEMO_ANYWHERE',
     'Serve the demo also on a public address or from an external database. Its credentials are public.',
   ),
+  demoCore: flag(
+    'DEMO_CORE',
+    'Beside the demo on the embedded database, run the [simulated core](core.md#the-demo-core) of the institution meadow.',
+    true,
+  ),
 } as const;
 
 /** The values of all settings. */
@@ -304,11 +309,11 @@ function perMinute(name: string, fallback: number, description: string): Setting
   return integer(name, fallback, [1, mostPerMinute], description);
 }
 
-function flag(name: string, description: string): Setting<boolean> {
+function flag(name: string, description: string, fallback = false): Setting<boolean> {
   return {
     name,
-    fallback: false,
-    shownDefault: '`false`',
+    fallback,
+    shownDefault: `\`${fallback}\``,
     expected: 'true or false',
     parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
     description,

@@ -8,6 +8,7 @@
 export { auditedNameHash } from './clients/audited-name.ts';
 export { ClientDirectory } from './clients/client-directory.ts';
 export {
+  type ClientKey,
   type ClientKeyAlgorithm,
   clientKeyAlgorithms,
   readPublicKey,

@@ -3,6 +3,7 @@ import { programVersion } from '../shared/program-version.ts';
 import { auditCommand } from './commands/audit.ts';
 import { clientCommands } from './commands/client.ts';
 import { demoCommands } from './commands/demo.ts';
+import { demoCoreCommand } from './commands/demo-core.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommands } from './commands/keys.ts';
 import { memberCommands } from './commands/member.ts';
@@ -41,6 +42,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off
     for (const command of commands) group.addCommand(command);
     program.addCommand(group);
   }
+  program.addCommand(demoCoreCommand());
   program.addCommand(auditCommand());
   program.addCommand(reconcileCommand());
   program.addCommand(restoredCommand());

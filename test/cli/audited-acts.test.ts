@@ -29,6 +29,7 @@ const commands: Readonly<Record<string, Trace>> = {
   'client add-key': ['client.key_added'],
   'client remove-key': ['client.key_removed'],
   'demo clock': ['institution.clock_moved'],
+  'demo-core': reads,
   'keys list': reads,
   'keys rotate': ['key.created', 'key.retired'],
   'member set-password': ['user.password_set'],

@@ -94,7 +94,9 @@ test('prints no page without a terminal, fits the page into 24 lines by 80, and 
   const running = npmStart({ PUBLIC_URL: '' });
   const address = await addressOf(running);
   assert.doesNotMatch(running.output(), /Three calls to paste/);
-  const text = stripVTControlCharacters(welcome(address, { databaseUrl: undefined, dataDir }, true));
+  const text = stripVTControlCharacters(
+    welcome(address, { databaseUrl: undefined, dataDir, demoCore: true }, true),
+  );
   const page = text.trim().split('\n');
   assert.ok(page.length <= 23, `${page.length} lines`);
   assert.deepEqual(

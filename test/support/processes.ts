@@ -28,6 +28,7 @@ export function launch(
       PORT: '0',
       PUBLIC_URL: 'http://sharedraft.test',
       LOG_LEVEL: 'info',
+      DEMO_CORE: 'false',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

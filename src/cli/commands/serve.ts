@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { type Config, loadConfig, readEnvironment } from '../../app/config.ts';
 import type { AppContext } from '../../app/context.ts';
 import { loadDemoWhenEmpty } from '../../app/demo.ts';
+import { type DemoCore, mayRunDemoCore, prepareDemoCore, runDemoCore } from '../../app/demo-core.ts';
 import { type Service, startService } from '../../app/service.ts';
 import { openServiceLog, type ServiceLog } from '../../app/service-log.ts';
 import { listInstitutions } from '../../institutions/index.ts';
@@ -53,12 +54,15 @@ async function serve(): Promise<void> {
     return serveAsWorker(config, secrets, { log, debug, logStream }, stopAsked).finally(leaveSoon);
   }
 
+  let coreFolder: string | undefined;
+  let demoCore: DemoCore | undefined;
   const options = {
     log,
     debug,
     logStream,
     beforeListening: async (context: AppContext) => {
       if (embedded || config.allowDemoAnywhere) await loadDemoWhenEmpty(context);
+      if (mayRunDemoCore(config)) coreFolder = await prepareDemoCore(context, config);
     },
   };
   const service =
@@ -71,10 +75,12 @@ async function serve(): Promise<void> {
     const demo = institutions.some((institution) => institution.demo);
     if (process.stdout.isTTY) say(welcome(service.address, config, demo));
     else log('serving', { address: service.address, metrics: service.metricsAddress });
+    if (coreFolder !== undefined) demoCore = runDemoCore(coreFolder, service.address, log);
     await stopAsked;
     if (process.stdout.isTTY) say('Stopping: finishing requests in flight …');
     else log('stopping');
   } finally {
+    await demoCore?.close();
     await stop(service, config, log).finally(leaveSoon);
   }
 }
@@ -112,10 +118,12 @@ function whenAskedToStop(config: Config): Promise<void> {
   return promise;
 }
 
+const withHistory = '  with a core and a year of history: meadow-app, meadow.member (README.md)';
+
 /** A page for a terminal. */
 export function welcome(
   address: string,
-  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  config: Pick<Config, 'databaseUrl' | 'dataDir' | 'demoCore'>,
   demo: boolean,
 ): string {
   const bold = (text: string) => styleText('bold', text);
@@ -134,6 +142,7 @@ export function welcome(
     `${bold('The demo institution')}, invented members and public credentials:`,
     '  client  demo-app     secret    demo-app-secret',
     '  member  demo.member  password  demo-member-password',
+    ...(mayRunDemoCore(config) ? [withHistory] : []),
     '',
     bold('Three calls to paste'),
     call(`  U=${address}; D=$U/digitalbanking`),
@@ -143,7 +152,6 @@ export function welcome(
     call(`    sed 's/.*"access_token":"//; s/".*//')`),
     '',
     call('  A="Authorization: Bearer $TOKEN"; curl -s -H "$A" $D/db-accounts/v1/accounts'),
-    '',
     call(`  curl -s -H "$A" -H 'Content-Type: application/json' \\`),
     call('    $D/db-transfers/v1/transfers \\'),
     call(`    -d '{"fromAccountId":"a-1001-checking",`),
