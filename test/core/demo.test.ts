@@ -191,18 +191,25 @@ describe('demo institution', () => {
 
   test('the demo lists every login and every client in its table, as in the files', () => {
     const table = example('README.md');
-    for (const { username = '', password, institution } of lines('logins.csv')) {
+    for (const { username = '', password, institution } of [
+      ...lines('logins.csv'),
+      ...lines('meadow/logins.csv'),
+    ]) {
       assert.ok(table.includes(`| \`${username}\` | \`${password}\` | ${institution} |`), username);
     }
-    for (const { client_id = '', client_secret, institution } of lines('clients.csv')) {
+    for (const { client_id = '', client_secret, institution } of [
+      ...lines('clients.csv'),
+      ...lines('meadow/clients.csv'),
+    ]) {
       assert.ok(table.includes(`| \`${client_id}\` | \`${client_secret}\` | ${institution} |`), client_id);
     }
   });
 
   test('the demo has passwords that a member could have chosen', () => {
-    const passwords = lines('logins.csv').map(({ password = '' }) => password);
+    const logins = [...lines('logins.csv'), ...lines('meadow/logins.csv')];
+    const passwords = logins.map(({ password = '' }) => password);
     assert.equal(new Set(passwords).size, passwords.length);
-    for (const { username = '', password = '' } of lines('logins.csv')) {
+    for (const { username = '', password = '' } of logins) {
       assert.ok(password.length >= 15 && !password.includes(username), username);
     }
   });
