@@ -163,7 +163,7 @@ describe('limits', () => {
     const dry = await member.post(`${paths.transfers}/dry-run`, asked);
     assert.deepEqual(dry.body.reasons[0].limit, daily);
     assert.deepEqual(await counter(1), { amount: 20_00n, transfers: 1 });
-    // On the next day the day before gets it back.
+    // A cancellation on the next day gives the amount back to the day of the order.
     hand.set('2026-03-05T05:00:01Z');
     bank = await clientOf(service);
     assert.equal((await bank.post(`${paths.transfers}/${held.body.id}/cancel`, {})).status, 200);

@@ -3,7 +3,7 @@ import type { InstitutionId, Queryable } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { Vault } from '../keys/vault.ts';
 
-/** Wrong codes that end a code. */
+/** A code ends after this many wrong tries. */
 export const maxTries = 5;
 const selectorBytes = 5;
 const secretBytes = 16;
