@@ -33,10 +33,10 @@ import {
 import { rememberAnswer, sendAnswer } from './remembered-answer.ts';
 import { requireAcceptable } from './request/accept.ts';
 import { plainAddress } from './request/address.ts';
-import { type BodyFacts, bodyParsers, noBodyFacts } from './request/body-parsers.ts';
-import { byteStreamOf } from './request/byte-stream.ts';
+import { type BodyFacts, bodyParsers, noBodyFacts } from './request/body/body-parsers.ts';
+import { byteStreamOf } from './request/body/byte-stream.ts';
+import { readLeniently } from './request/body/lenient-body.ts';
 import { callerAddressReader } from './request/caller-address.ts';
-import { readLeniently } from './request/lenient-body.ts';
 import { closedQuery, readScalars } from './request/query-parameters.ts';
 import { traceparentOf, transactionIdOf } from './request/transaction-id.ts';
 import { refuseInvalid } from './request/validation.ts';

@@ -4,12 +4,12 @@ import { BatchLoader, type BatchRead } from './batch-loader.ts';
 import type { CommitWatch } from './commit-watch.ts';
 import { Connection, columnTypes, InstitutionConnection, streamOf, withCallersStack } from './connection.ts';
 import { databaseLost, databaseUnavailable, isConnectionLoss } from './errors.ts';
+import type { SocketConnection } from './hosts/socket-connection.ts';
+import { WritableHost } from './hosts/writable-host.ts';
 import { requireNoHolding, whileHolding } from './nested-use.ts';
 import { type Lent, readByKeys, SharedReaders } from './shared-readers.ts';
-import type { SocketConnection } from './socket-connection.ts';
 import type { Directory, InstitutionId, Queryable, Transaction } from './statement.ts';
 import { runTransaction, UnusableConnectionError } from './transaction.ts';
-import { WritableHost } from './writable-host.ts';
 
 /** One connection for several transactions, one after another. */
 export interface Session {

@@ -15,8 +15,6 @@ export { type Clock, systemClock } from './clock.ts';
 export { CommitWatch, waitsForStandbys } from './commit-watch.ts';
 export { Connection } from './connection.ts';
 export { Database, type OwnConnection, type Session } from './database.ts';
-export { embeddedLogin } from './database-roles.ts';
-export { DatabaseStartError } from './database-start-error.ts';
 export {
   databaseUnavailable,
   isUniqueViolation,
@@ -24,11 +22,19 @@ export {
   sqlState,
   sqlStateOf,
 } from './errors.ts';
-export { letOwnerServe, migrate } from './migrate.ts';
+export { DatabaseStartError } from './hosts/database-start-error.ts';
+export type { SocketConnection } from './hosts/socket-connection.ts';
+export { embeddedLogin } from './migration/database-roles.ts';
+export { letOwnerServe, migrate } from './migration/migrate.ts';
 export { NestedUseError, refuseNestedUse } from './nested-use.ts';
 export { type Cell, columnsOf, inserting, insertOf, jsonOf, rowsIn, rowsOf } from './rows.ts';
-export { mayCreateLargeObjects, refuseOtherSettings, refuseUnfitLogin } from './service-login.ts';
-export type { SocketConnection } from './socket-connection.ts';
+export {
+  mayCreateLargeObjects,
+  refuseOtherSettings,
+  refuseUnfitLogin,
+} from './start-checks/service-login.ts';
+export { refuseTransactionPooling } from './start-checks/transaction-pooling.ts';
+export { refuseUnverifiedUrl } from './start-checks/verified-tls.ts';
 export {
   counted,
   type Directory,
@@ -40,5 +46,3 @@ export {
   type Transaction,
   type Write,
 } from './statement.ts';
-export { refuseTransactionPooling } from './transaction-pooling.ts';
-export { refuseUnverifiedUrl } from './verified-tls.ts';

@@ -85,7 +85,7 @@ test('each error code, unique key, check and foreign key of the database is an i
   );
 });
 
-test('each error code that the database raises is provoked by a test, which compares it', () => {
+test('a test provokes each error code of the database and compares it', () => {
   const tests = globSync('test/**/*.test.ts', { cwd: root }).map(read).join('');
   const codes = new Set(matches(read('schema.sql'), /errcode = '(SD\d{3})'/g));
   assert.ok(codes.size > 30);

@@ -24,7 +24,7 @@ test('README names each operation of openapi.json and no other', () => {
   );
 });
 
-test('every path of the API that a document names is a path of openapi.json', () => {
+test('openapi.json has every path of the API that a document names', () => {
   const documents = ['README.md', ...globSync('docs/**/*.md', { cwd: root }), 'examples/README.md'];
   const templates = paths.map((one) => one.split('/'));
   const isKnown = (named: string) => {

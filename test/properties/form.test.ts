@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseForm } from '../../src/http/request/form.ts';
+import { parseForm } from '../../src/http/request/body/form.ts';
 import { Problem } from '../../src/shared/problem.ts';
 
 const text = fc.oneof(

@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
-import { unsupportedMediaType } from '../problems.ts';
+import { unsupportedMediaType } from '../../problems.ts';
 
 /**
  * The body as a stream of bytes, with gzip taken off. Memory is bounded whatever the compressed bytes become. The stream fails if

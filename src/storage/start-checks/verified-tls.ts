@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import pg from 'pg';
-import { oneUrlPerHost } from '../shared/database-urls.ts';
-import { DatabaseStartError } from './database-start-error.ts';
+import { oneUrlPerHost } from '../../shared/database-urls.ts';
+import { DatabaseStartError } from '../hosts/database-start-error.ts';
 
 /**
  * Throws DatabaseStartError if the URL leads to another machine and the driver would not verify the certificate and name of

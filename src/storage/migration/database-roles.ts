@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { DatabaseStartError } from './database-start-error.ts';
-import { sqlState, sqlStateOf } from './errors.ts';
+import { sqlState, sqlStateOf } from '../errors.ts';
+import { DatabaseStartError } from '../hosts/database-start-error.ts';
 
 /*
  * Roles belong to a cluster, databases do not. Each database has roles of its own, named after it, so that two databases of

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import { parseJson } from '../../shared/json.ts';
-import { Problem } from '../../shared/problem.ts';
-import type { MediaType } from '../operation.ts';
-import { unsupportedMediaType } from '../problems.ts';
+import { parseJson } from '../../../shared/json.ts';
+import { Problem } from '../../../shared/problem.ts';
+import type { MediaType } from '../../operation.ts';
+import { unsupportedMediaType } from '../../problems.ts';
 import { parseForm } from './form.ts';
 
 /** Facts about a body beside its value. */

@@ -1,4 +1,4 @@
-import { Problem } from '../../shared/problem.ts';
+import { Problem } from '../../../shared/problem.ts';
 
 export interface ParsedForm {
   /** Has no prototype, so it contains sent names only. A repeated name has its first value. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Problem } from '../../shared/problem.ts';
+import { Problem } from '../../../shared/problem.ts';
 import { parseForm } from './form.ts';
 
 function values(text: string): object {

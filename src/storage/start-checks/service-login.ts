@@ -1,6 +1,6 @@
-import type { Database } from './database.ts';
-import { DatabaseStartError } from './database-start-error.ts';
-import { sql } from './statement.ts';
+import type { Database } from '../database.ts';
+import { DatabaseStartError } from '../hosts/database-start-error.ts';
+import { sql } from '../statement.ts';
 
 interface Standing {
   readonly login: string;

@@ -3,8 +3,12 @@ import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
-import { repositoryRoot } from '../shared/repository-root.ts';
-import { connect } from './connect.ts';
+import { repositoryRoot } from '../../shared/repository-root.ts';
+import { sqlState, sqlStateOf } from '../errors.ts';
+import { connect } from '../hosts/connect.ts';
+import { DatabaseStartError } from '../hosts/database-start-error.ts';
+import type { SocketConnection } from '../hosts/socket-connection.ts';
+import { refuseTransactionPooling } from '../start-checks/transaction-pooling.ts';
 import {
   createLogin,
   createMissingRoles,
@@ -13,10 +17,6 @@ import {
   grantMissingRights,
   rolesOf,
 } from './database-roles.ts';
-import { DatabaseStartError } from './database-start-error.ts';
-import { sqlState, sqlStateOf } from './errors.ts';
-import type { SocketConnection } from './socket-connection.ts';
-import { refuseTransactionPooling } from './transaction-pooling.ts';
 
 const migrationLock = 7_305_102;
 const lockPatienceMillis = 60_000;

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { connect } from './connect.ts';
-import { DatabaseStartError } from './database-start-error.ts';
-import type { SocketConnection } from './socket-connection.ts';
+import { connect } from '../hosts/connect.ts';
+import { DatabaseStartError } from '../hosts/database-start-error.ts';
+import type { SocketConnection } from '../hosts/socket-connection.ts';
 
 const patienceMillis = 5_000;
 
