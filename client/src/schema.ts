@@ -260,6 +260,133 @@ export interface ServiceVersion {
   version: string;
 }
 
+/** An address to which events are sent. */
+export interface WebhookEndpoint {
+  endpointId: string;
+  /** The client that owns it. */
+  clientId: string;
+  url: string;
+  description?: string | undefined;
+  /** Missing: all. */
+  eventTypes?: readonly string[] | undefined;
+  payload: WebhookPayload;
+  ordering: WebhookOrdering;
+  status: WebhookStatus;
+  /** Why it is not ACTIVE: `client` or `operator` changed it, it responded 410 (`gone`), or it failed for five days (`failing`). More may come. */
+  statusReason?: string | undefined;
+  /** Creation. */
+  createdAt: string;
+  /** The last event that was sent, or that waits on its own. */
+  sequence: number;
+  /** Failed attempts since the last success. */
+  failures: number;
+  /** First of those failures. */
+  failingSince?: string | undefined;
+  /** After five failures in a row: nothing is sent before this. */
+  nextAttemptAt?: string | undefined;
+  /** The valid ones, the newest first. */
+  publicKeys: readonly string[];
+  keys?: WebhookKeys | undefined;
+}
+
+/** THIN: ids, type, sequences and time; fetch the rest. FULL: the event as in the feed. Default: THIN. */
+export type WebhookPayload = 'THIN' | 'FULL';
+
+/** ACCOUNT: an event is sent after every earlier one of its accounts. STRICT: after every earlier one. Default: ACCOUNT. */
+export type WebhookOrdering = 'ACCOUNT' | 'STRICT';
+
+/** Nothing is sent unless ACTIVE. The position is kept: once ACTIVE again, it goes on from there. */
+export type WebhookStatus = 'ACTIVE' | 'PAUSED' | 'DISABLED';
+
+export interface WebhookDeletion {
+  endpointId: string;
+  /** `true`. */
+  deleted: boolean;
+}
+
+export interface ReplayedEvents {
+  /** Number of events to send again. */
+  events: number;
+}
+
+/** A new endpoint. */
+export interface WebhookOrder {
+  /** https, with a public address. */
+  url: string;
+  description?: string | undefined;
+  /** Only events of these types. Default: all. */
+  eventTypes?: readonly string[] | undefined;
+  payload?: WebhookPayload | undefined;
+  ordering?: WebhookOrdering | undefined;
+}
+
+/** Changes; a field left out stays as it is. */
+export interface WebhookUpdate {
+  /** https, with a public address. */
+  url?: string | undefined;
+  description?: string | undefined;
+  /** Only events of these types. Default: all. */
+  eventTypes?: readonly string[] | undefined;
+  /** `true` lifts the restriction to some types. */
+  allEventTypes?: boolean | undefined;
+  payload?: WebhookPayload | undefined;
+  ordering?: WebhookOrdering | undefined;
+  status?: WebhookStatus | undefined;
+}
+
+/** The keys by which a receiver verifies. */
+export interface WebhookKeys {
+  /** For signature `v1` (HMAC-SHA256): `whsec_…`. It is shown once. */
+  secret: string;
+  /** For signature `v1a` (Ed25519): `whpk_…`. */
+  publicKey: string;
+}
+
+export interface WebhookRotation {
+  /** Hours for which the secret before stays valid. Default: 24. */
+  overlapHours?: number | undefined;
+}
+
+/** Exactly one of the fields. */
+export interface WebhookReplay {
+  /** Every event from this sequence on. */
+  from?: number | undefined;
+  /** Every event from this time on. */
+  since?: string | undefined;
+  /** These events. */
+  eventIds?: readonly string[] | undefined;
+  /** `true`: the parked events, at most a thousand at a time. */
+  parked?: boolean | undefined;
+}
+
+/** One try to deliver an event. */
+export interface WebhookAttempt {
+  /** Of the event; missing for a ping. */
+  sequence?: number | undefined;
+  eventId: string;
+  eventType: string;
+  /** Start of the attempt. */
+  attemptedAt: string;
+  durationMs: number;
+  /** The response had a status from 200 to 299. */
+  delivered: boolean;
+  /** Missing without a response. */
+  status?: number | undefined;
+  /** Why it failed: `status_…`, `timeout`, `connection`, `tls`, `name_not_found` or `address_not_allowed`. More may come. */
+  error?: string | undefined;
+  /** The first 256 bytes of the response, escaped. */
+  response?: string | undefined;
+}
+
+/** An event that the endpoint has not accepted. */
+export interface WebhookDelivery {
+  eventId: string;
+  sequence: number;
+  attempts: number;
+  /** Missing for a parked event, and while an earlier event is in the way. */
+  nextAttemptAt?: string | undefined;
+}
+
 /** A transfer that the core must carry out. */
 export interface Instruction {
   /** The idempotency key at the core, for ever: the id of the transfer. */
@@ -650,7 +777,7 @@ export interface Problem {
 }
 
 /** For programs: the same as at the end of `type`. Handle an unknown code by `status`. More may come. */
-export type ProblemCode = 'malformed_json' | 'invalid_request' | 'path_not_found' | 'method_not_allowed' | 'not_acceptable' | 'body_too_large' | 'unsupported_media_type' | 'headers_too_large' | 'request_timeout' | 'missing_token' | 'invalid_token' | 'insufficient_scope' | 'insufficient_user_authentication' | 'client_token_required' | 'member_token_required' | 'too_many_requests' | 'not_found' | 'member_not_found' | 'identity_mismatch' | 'registration_refused' | 'member_already_registered' | 'ambiguous_user_id' | 'activation_code_invalid' | 'email_code_invalid' | 'email_taken' | 'username_taken' | 'username_rejected' | 'password_rejected' | 'wrong_password' | 'transfer_id_reused' | 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | 'transfer_final' | 'transfer_with_core' | 'instruction_decided' | 'internal_error' | 'overloaded' | 'shutting_down' | 'database_unavailable' | 'outcome_unknown' | (string & {});
+export type ProblemCode = 'malformed_json' | 'invalid_request' | 'path_not_found' | 'method_not_allowed' | 'not_acceptable' | 'body_too_large' | 'unsupported_media_type' | 'headers_too_large' | 'request_timeout' | 'missing_token' | 'invalid_token' | 'insufficient_scope' | 'insufficient_user_authentication' | 'client_token_required' | 'member_token_required' | 'too_many_requests' | 'not_found' | 'member_not_found' | 'identity_mismatch' | 'registration_refused' | 'member_already_registered' | 'ambiguous_user_id' | 'activation_code_invalid' | 'email_code_invalid' | 'email_taken' | 'username_taken' | 'username_rejected' | 'password_rejected' | 'wrong_password' | 'too_many_endpoints' | 'rotation_under_way' | 'transfer_id_reused' | 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | 'transfer_final' | 'transfer_with_core' | 'instruction_decided' | 'internal_error' | 'overloaded' | 'shutting_down' | 'database_unavailable' | 'outcome_unknown' | (string & {});
 
 export interface InvalidPart {
   /** A JSON pointer into the body (RFC 6901), or the name of a parameter or header. */
@@ -963,6 +1090,86 @@ export interface Operations {
     body: CoreTransaction;
     result: unknown;
   };
+  createWebhook: {
+    body: WebhookOrder;
+    result: WebhookEndpoint;
+  };
+  listWebhooks: {
+    result: readonly WebhookEndpoint[];
+  };
+  getWebhook: {
+    params: {
+      /** Unique identifier of the endpoint. */
+      endpointId: string;
+    };
+    result: WebhookEndpoint;
+  };
+  updateWebhook: {
+    params: {
+      /** Unique identifier of the endpoint. */
+      endpointId: string;
+    };
+    body: WebhookUpdate;
+    result: WebhookEndpoint;
+  };
+  deleteWebhook: {
+    params: {
+      /** Unique identifier of the endpoint. */
+      endpointId: string;
+    };
+    result: WebhookDeletion;
+  };
+  rotateWebhookSecret: {
+    params: {
+      /** Unique identifier of the endpoint. */
+      endpointId: string;
+    };
+    body: WebhookRotation;
+    result: WebhookKeys;
+  };
+  pingWebhook: {
+    params: {
+      /** Unique identifier of the endpoint. */
+      endpointId: string;
+    };
+    result: WebhookAttempt;
+  };
+  replayWebhook: {
+    params: {
+      /** Unique identifier of the endpoint. */
+      endpointId: string;
+    };
+    body: WebhookReplay;
+    result: ReplayedEvents;
+  };
+  listWebhookAttempts: {
+    params: {
+      /** Unique identifier of the endpoint. */
+      endpointId: string;
+    };
+    query: {
+      /** At most so many on a page; 50 when left out. */
+      limit?: number | undefined;
+      /** Where the page before ended: from its `Link`, with the same filters. */
+      after?: string | undefined;
+    };
+    result: readonly WebhookAttempt[];
+  };
+  listWebhookDeliveries: {
+    params: {
+      /** Unique identifier of the endpoint. */
+      endpointId: string;
+    };
+    query: {
+      /** WAITING: for another attempt, or for an earlier event of the same accounts. PARKED: all attempts failed. Default: PARKED. */
+      state?: 'WAITING' | 'PARKED' | undefined;
+      /** At most so many on a page; 50 when left out. */
+      limit?: number | undefined;
+      /** Where the page before ended: from its `Link`, with the same filters. */
+      after?: string | undefined;
+    };
+    result: readonly WebhookDelivery[];
+  };
   livez: {
     result: ServiceStatus;
   };
@@ -1009,6 +1216,16 @@ export const operations = {
   getEmailCode: ['GET', '/digitalbanking/db-events/v1/events/{eventId}/email-code'],
   acknowledgeEmailCode: ['POST', '/digitalbanking/db-events/v1/events/{eventId}/email-code/delivered'],
   deliverTransactions: ['POST', '/digitalbanking/core/v1/transactions'],
+  createWebhook: ['POST', '/digitalbanking/db-webhooks/v1/endpoints'],
+  listWebhooks: ['GET', '/digitalbanking/db-webhooks/v1/endpoints'],
+  getWebhook: ['GET', '/digitalbanking/db-webhooks/v1/endpoints/{endpointId}'],
+  updateWebhook: ['PATCH', '/digitalbanking/db-webhooks/v1/endpoints/{endpointId}'],
+  deleteWebhook: ['DELETE', '/digitalbanking/db-webhooks/v1/endpoints/{endpointId}'],
+  rotateWebhookSecret: ['POST', '/digitalbanking/db-webhooks/v1/endpoints/{endpointId}/rotate'],
+  pingWebhook: ['POST', '/digitalbanking/db-webhooks/v1/endpoints/{endpointId}/ping'],
+  replayWebhook: ['POST', '/digitalbanking/db-webhooks/v1/endpoints/{endpointId}/replay'],
+  listWebhookAttempts: ['GET', '/digitalbanking/db-webhooks/v1/endpoints/{endpointId}/attempts'],
+  listWebhookDeliveries: ['GET', '/digitalbanking/db-webhooks/v1/endpoints/{endpointId}/deliveries'],
   livez: ['GET', '/livez'],
   readyz: ['GET', '/readyz'],
   version: ['GET', '/version'],

@@ -40,6 +40,9 @@ const repeatableWrites: ReadonlySet<Name> = new Set<Name>([
   'reportOutcome',
   'coreHeartbeat',
   'updateMemberContact',
+  'updateWebhook',
+  'deleteWebhook',
+  'replayWebhook',
   'acknowledgeActivationCode',
   'acknowledgeEmailCode',
   'revokeToken',
@@ -126,6 +129,7 @@ export class Sharedraft {
   readonly members: Members;
   readonly core: Core;
   readonly events: Events;
+  readonly webhooks: Webhooks;
   readonly tokens: Tokens;
   readonly service: Service;
 
@@ -136,6 +140,7 @@ export class Sharedraft {
     this.members = new Members(caller);
     this.core = new Core(caller);
     this.events = new Events(caller);
+    this.webhooks = new Webhooks(caller);
     this.tokens = new Tokens(caller);
     this.service = new Service(caller);
   }
@@ -308,6 +313,49 @@ class Events extends Resource {
 
   acknowledgeEmailCode(eventId: string, options?: CallOptions) {
     return this.caller.call('acknowledgeEmailCode', { params: { eventId } }, options);
+  }
+}
+
+/** The addresses to which the service sends events. `webhooks.unwrap` verifies what it sends. */
+class Webhooks extends Resource {
+  create(body: Body<'createWebhook'>, options?: CallOptions) {
+    return this.caller.call('createWebhook', { body }, options);
+  }
+
+  list(options?: CallOptions) {
+    return this.caller.call('listWebhooks', {}, options);
+  }
+
+  get(endpointId: string, options?: CallOptions) {
+    return this.caller.call('getWebhook', { params: { endpointId } }, options);
+  }
+
+  update(endpointId: string, body: Body<'updateWebhook'>, options?: CallOptions) {
+    return this.caller.call('updateWebhook', { params: { endpointId }, body }, options);
+  }
+
+  delete(endpointId: string, options?: CallOptions) {
+    return this.caller.call('deleteWebhook', { params: { endpointId } }, options);
+  }
+
+  rotate(endpointId: string, body: Body<'rotateWebhookSecret'> = {}, options?: CallOptions) {
+    return this.caller.call('rotateWebhookSecret', { params: { endpointId }, body }, options);
+  }
+
+  ping(endpointId: string, options?: CallOptions) {
+    return this.caller.call('pingWebhook', { params: { endpointId } }, options);
+  }
+
+  replay(endpointId: string, body: Body<'replayWebhook'>, options?: CallOptions) {
+    return this.caller.call('replayWebhook', { params: { endpointId }, body }, options);
+  }
+
+  attempts(endpointId: string, query: Query<'listWebhookAttempts'> = {}, options?: CallOptions) {
+    return this.caller.pages('listWebhookAttempts', { params: { endpointId }, query }, options);
+  }
+
+  deliveries(endpointId: string, query: Query<'listWebhookDeliveries'> = {}, options?: CallOptions) {
+    return this.caller.pages('listWebhookDeliveries', { params: { endpointId }, query }, options);
   }
 }
 

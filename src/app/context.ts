@@ -27,7 +27,12 @@ import {
   ownOrigin,
   wholeService,
 } from '../events/index.ts';
-import { type BusinessTime, listInstitutions, SandboxClocks } from '../institutions/index.ts';
+import {
+  type BusinessTime,
+  findInstitution,
+  listInstitutions,
+  SandboxClocks,
+} from '../institutions/index.ts';
 import { PostingKeys } from '../ledger/index.ts';
 import { ChangeWatch, ValidatedMemory } from '../memory/index.ts';
 import { FairQueue } from '../shared/fair-queue.ts';
@@ -56,6 +61,7 @@ import {
   type TransferDesk,
   transferLanes,
 } from '../transfers/index.ts';
+import type { WebhookDeps } from '../webhooks/index.ts';
 import type { Config, Secrets } from './config.ts';
 import { keyEncryptionKey } from './secret-key.ts';
 import type { Log } from './service-log.ts';
@@ -81,6 +87,7 @@ export interface AppContext extends ServiceConnection {
   readonly businessTime: BusinessTime;
   readonly postingKeys: PostingKeys;
   readonly auth: AuthDeps;
+  readonly webhooks: WebhookDeps;
   close(): Promise<void>;
 }
 
@@ -174,6 +181,13 @@ export async function openAppContext(
           lifetimeMillis: config.refreshTokenLifetimeDays * dayMillis,
           idleMillis: config.refreshTokenIdleDays * dayMillis,
         },
+      },
+      webhooks: {
+        database,
+        clock,
+        vault,
+        institution: (institutionId) => database.directory((db) => findInstitution(db, institutionId)),
+        ports: config.webhookPorts,
       },
       close: async () => {
         memory.close();

@@ -5,6 +5,7 @@ import { forgetRegistrationTries } from '../members/index.ts';
 import { deleteOldChanges } from '../memory/index.ts';
 import type { InstitutionId } from '../storage/index.ts';
 import { expireLimitCounters } from '../transfers/index.ts';
+import { expireAttempts } from '../webhooks/index.ts';
 import type { AppContext } from './context.ts';
 import type { Log } from './service-log.ts';
 
@@ -40,6 +41,9 @@ export async function runMaintenance(
       database.write(institutionId, (db) => wipeExpiredSecrets(db, businessTime(institutionId, clock()))),
     );
     await attempt(code, 'event_numbers', () => database.write(institutionId, markEventNumbers));
+    await attempt(code, 'webhook_attempts', () =>
+      database.write(institutionId, (db) => expireAttempts(db, clock())),
+    );
     await attempt(code, 'registration_tries', () =>
       forgetRegistrationTries(database, institutionId, clock()),
     );

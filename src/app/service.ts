@@ -25,7 +25,7 @@ import { askInstructions, readTransactions, takeTransactions } from '../core-con
 import { payDueOpening } from '../core-system/index.ts';
 import type { AuditEntry, AuditTrail } from '../events/index.ts';
 import { listTransactions, readEvents } from '../feed/index.ts';
-import { type CommitDelay, createServer, type Services } from '../http/index.ts';
+import { type CommitDelay, createServer, presentEvent, type Services } from '../http/index.ts';
 import { type Actor, listInstitutions } from '../institutions/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
 import { listenForScrapes, type MetricsListener } from '../metrics/index.ts';
@@ -43,6 +43,7 @@ import {
   listTransfers,
   type TransferDesk,
 } from '../transfers/index.ts';
+import { startWebhookSender } from '../webhooks/index.ts';
 import type { Config, Secrets } from './config.ts';
 import { type AppContext, type CoreParts, coreConnection, openAppContext, openDesk } from './context.ts';
 import { startMaintenance } from './maintenance.ts';
@@ -50,6 +51,7 @@ import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
 import { measureService, type ServiceMetrics, withDatabaseFigures } from './service-metrics.ts';
 import { refuseOtherSecretKey, refusePublicDemo, ServiceStartError } from './start-checks.ts';
 import { startSweeping } from './sweeper.ts';
+import { webhookServicesOf } from './webhook-services.ts';
 
 export interface Service {
   readonly context: AppContext;
@@ -133,6 +135,11 @@ export async function startService(
     };
     const stopMaintenance = startMaintenance(context, config.auditRetentionDays, options.log);
     const sweeper = startSweeping(context, desk, options.log);
+    const sender = startWebhookSender({
+      ...context.webhooks,
+      render: presentEvent,
+      onError: (error, endpointId) => options.log('webhooks_failed', { endpointId, error }),
+    });
 
     let closing: Promise<void> | undefined;
     const close = async () => {
@@ -144,7 +151,7 @@ export async function startService(
       await core.watch.stop();
       await scrapes?.close();
       metrics?.stop();
-      const swept = sweeper.stop();
+      const swept = Promise.all([sweeper.stop(), sender.stop()]);
       const graceMillis = config.shutdownGraceSeconds * 1000;
       const patience = setTimeout(() => server.server.closeAllConnections(), graceMillis);
       await server.close();
@@ -284,6 +291,7 @@ function servicesOf(
         lines,
       );
     },
+    webhooks: webhookServicesOf(context.webhooks),
     noteRate: (actor, reason, origin) =>
       noteRefused(auth.audit, actor, { action: 'rate_limit', reason, origin }),
     noteIdConflict: (actor, origin) =>

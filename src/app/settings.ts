@@ -122,6 +122,14 @@ const settings = {
     description:
       'Networks (CIDR) of the proxies in front, with commas between. `X-Forwarded-For` counts only if it comes from one of them.',
   } satisfies Setting<readonly string[]>,
+  webhookPorts: {
+    name: 'WEBHOOK_PORTS',
+    fallback: [443],
+    shownDefault: '`443`',
+    expected: 'port numbers from 1 to 65535, with commas between',
+    parse: (text) => parseList(text, isPort)?.map(Number),
+    description: 'Ports to which webhooks may be sent, with commas between. A demo institution may use any.',
+  } satisfies Setting<readonly number[]>,
   failedLoginPauseMillis: integer(
     'FAILED_LOGIN_PAUSE_MILLIS',
     250,
@@ -338,6 +346,10 @@ function parseOrigin(text: string): string | undefined {
   if (!isUrl(text, httpProtocols)) return undefined;
   const { pathname, search, hash, username, origin } = new URL(text);
   return pathname === '/' && search === '' && hash === '' && username === '' ? origin : undefined;
+}
+
+function isPort(text: string): boolean {
+  return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535;
 }
 
 function parseList(text: string, isValid: (item: string) => boolean): readonly string[] | undefined {

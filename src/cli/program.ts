@@ -13,6 +13,7 @@ import { reconcileCommand } from './commands/reconcile.ts';
 import { restoredCommand } from './commands/restored.ts';
 import { serveCommand } from './commands/serve.ts';
 import { transferCommands } from './commands/transfer.ts';
+import { webhookCommands } from './commands/webhook.ts';
 
 /** Every command. test/cli/audited-acts.test.ts has a line for each. */
 export function sharedraft(): Command {
@@ -31,6 +32,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off
     ['keys', 'the keys that sign tokens', keyCommands()],
     ['member', "Members' logins", memberCommands()],
     ['transfer', 'Transfers: review, reversal, rules', transferCommands()],
+    ['webhook', 'Webhooks of clients', webhookCommands()],
     ['demo', 'The demo institutions', demoCommands()],
     ['provider', 'Identity providers, which may assert members', providerCommands()],
   ];

@@ -20,7 +20,7 @@ export {
 export { AuditTrail } from './audit-trail.ts';
 export { beginEpoch, beginEpochAfterRestore, beginEpochsOfTimeline } from './epochs.ts';
 export type { CodeEventKind, NewEvent } from './event.ts';
-export { eventIdOf } from './event-id.ts';
+export { eventIdOf, placeOf } from './event-id.ts';
 export { markEventNumbers } from './event-numbers.ts';
 export { nameOf, namesOf, type Operator, shareAPerson } from './operator.ts';
 export { type CommandOrigin, type Origin, ownOrigin } from './origin.ts';

@@ -1,7 +1,7 @@
-import { eventIdOf } from '../events/index.ts';
+import { eventIdOf, placeOf } from '../events/index.ts';
 import type { Page, Position } from '../shared/page.ts';
 import { Problem } from '../shared/problem.ts';
-import type { Database, InstitutionId } from '../storage/index.ts';
+import type { Database, InstitutionId, Queryable } from '../storage/index.ts';
 import { type FeedRow, selectFeed, selectPositionOfNumber } from './feed-queries.ts';
 
 /** Something that happened, as the institution is told. Never with the secret that may go with it. */
@@ -10,6 +10,8 @@ export interface FeedEvent {
   readonly eventId: string;
   /** In the feed of the institution, from 1 without a gap. */
   readonly sequence: bigint;
+  /** Epoch, transaction and key; unique, as the id is. */
+  readonly position: Position;
   readonly kind: string;
   readonly at: Date;
   /** The member of the event; for a transfer, the member who ordered it. */
@@ -56,12 +58,34 @@ export async function readEvents(
         : (start.after ?? [0n, 0n, 0n]);
     const { isAhead, rows } = await selectFeed(db, position, limit);
     if (isAhead) refuseAhead('after');
-    const last = rows.at(-1);
-    return {
-      items: rows.map(toFeedEvent),
-      next: last === undefined ? position : [BigInt(last.epoch), last.xid, last.eventKey],
-    };
+    const items = rows.map(toFeedEvent);
+    return { items, next: items.at(-1)?.position ?? position };
   });
+}
+
+/** Events behind a position whose own number is known, so that none is counted. */
+export async function readEventsBehind(
+  db: Queryable,
+  {
+    position,
+    number,
+    limit,
+  }: { readonly position: Position; readonly number: bigint; readonly limit: number },
+): Promise<FeedEvent[]> {
+  return (await selectFeed(db, position, limit, number)).rows.map(toFeedEvent);
+}
+
+/** The event with the id. Undefined if there is none, or the feed does not show it yet. */
+export async function findEvent(db: Queryable, eventId: string): Promise<FeedEvent | undefined> {
+  const place = placeOf(eventId);
+  if (place === undefined || place.eventKey === 0n) return undefined;
+  const { rows } = await selectFeed(db, [BigInt(place.epoch), place.xid, place.eventKey - 1n], 1);
+  return rows.map(toFeedEvent).find((event) => event.eventId === eventId);
+}
+
+/** The position behind the event with this number; of 0 the beginning. Undefined if there is no such event yet. */
+export function positionOfNumber(db: Queryable, number: bigint): Promise<Position | undefined> {
+  return selectPositionOfNumber(db, number);
 }
 
 function refuseAhead(pointer: 'from' | 'after'): never {
@@ -89,6 +113,7 @@ function toFeedEvent(row: FeedRow): FeedEvent {
   return {
     eventId: eventIdOf(row),
     sequence: row.number,
+    position: [BigInt(row.epoch), row.xid, row.eventKey],
     kind: row.kind,
     at: row.at,
     userId: row.userId,

@@ -4,7 +4,14 @@
  * Invariants: a page of the feed never holds an event of a transaction that an older running one may still precede, so that
  * no reader skips one; a transaction of an account appears once, pending or posted.
  */
-export { type FeedEvent, type FeedStart, readEvents } from './feed.ts';
+export {
+  type FeedEvent,
+  type FeedStart,
+  findEvent,
+  positionOfNumber,
+  readEvents,
+  readEventsBehind,
+} from './feed.ts';
 export {
   type Counterparty,
   listTransactions,

@@ -4,5 +4,6 @@
  * Invariants: every request is authenticated before its body is read, and validated before a use case sees it; every
  * refusal is a problem document or an OAuth error; no response holds SQL, stacks or the existence of other members.
  */
+export { presentEvent } from './presenters.ts';
 export { createServer, type ServerOptions } from './server.ts';
-export type { CommitDelay, Services } from './services.ts';
+export type { CommitDelay, Services, WebhookServices } from './services.ts';

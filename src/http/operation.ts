@@ -103,10 +103,10 @@ interface Description<
   Token extends TokenKind,
 > {
   readonly operationId: string;
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** As OpenAPI writes it: `/accounts/{accountId}`. */
   readonly path: string;
-  readonly tag: 'Token' | 'Members' | 'Accounts' | 'Transfers' | 'Events' | 'Core' | 'Service';
+  readonly tag: 'Token' | 'Members' | 'Accounts' | 'Transfers' | 'Events' | 'Webhooks' | 'Core' | 'Service';
   readonly summary: string;
   readonly description: string;
   readonly token: Token;

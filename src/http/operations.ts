@@ -36,6 +36,17 @@ import { getTransferOptions } from './routes/transfers/get-transfer-options.ts';
 import { initiateTransfer } from './routes/transfers/initiate-transfer.ts';
 import { listTransfers } from './routes/transfers/list-transfers.ts';
 
+import { createWebhook } from './routes/webhooks/create-webhook.ts';
+import { deleteWebhook } from './routes/webhooks/delete-webhook.ts';
+import { getWebhook } from './routes/webhooks/get-webhook.ts';
+import { listWebhookAttempts } from './routes/webhooks/list-webhook-attempts.ts';
+import { listWebhookDeliveries } from './routes/webhooks/list-webhook-deliveries.ts';
+import { listWebhooks } from './routes/webhooks/list-webhooks.ts';
+import { pingWebhook } from './routes/webhooks/ping-webhook.ts';
+import { replayWebhook } from './routes/webhooks/replay-webhook.ts';
+import { rotateWebhookSecret } from './routes/webhooks/rotate-webhook-secret.ts';
+import { updateWebhook } from './routes/webhooks/update-webhook.ts';
+
 /** Every operation, in the order of openapi.json and the reference. */
 export const operations: readonly Operation[] = [
   issueToken,
@@ -71,6 +82,16 @@ export const operations: readonly Operation[] = [
   getEmailCode,
   acknowledgeEmailCode,
   deliverTransactions,
+  createWebhook,
+  listWebhooks,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  pingWebhook,
+  replayWebhook,
+  listWebhookAttempts,
+  listWebhookDeliveries,
   livez,
   readyz,
   version,

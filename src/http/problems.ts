@@ -47,6 +47,8 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   username_rejected: { status: 422, title: 'Username rejected' },
   password_rejected: { status: 422, title: 'Password rejected' },
   wrong_password: { status: 422, title: 'Wrong password' },
+  too_many_endpoints: { status: 422, title: 'Too many endpoints' },
+  rotation_under_way: { status: 409, title: 'Rotation under way' },
   transfer_id_reused: { status: 409, title: 'Transfer ID reused' },
 
   ...forEachFailure((title) => ({ status: 422, title })),

@@ -26,6 +26,15 @@ import type {
   TransferOptions,
   TransferOrder,
 } from '../transfers/index.ts';
+import type {
+  Attempt,
+  EndpointKeys,
+  EndpointSettings,
+  Replay,
+  ShownEndpoint,
+  WaitingEvent,
+  WebhookChange,
+} from '../webhooks/index.ts';
 
 /**
  * The use cases that the HTTP edge calls, each bound to its database, clock and keys. app/service.ts builds them; tests of
@@ -97,6 +106,8 @@ export interface Services {
   acknowledgeCode(kind: CodeName, actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
   /** The answers of each batch after its commit. Problem `invalid_token`; TruncatedError, SlowLineError. */
   takeCoreTransactions(actor: ClientActor, delivery: CoreDelivery): AsyncGenerator<readonly Answer[], Counts>;
+  readonly webhooks: WebhookServices;
+
   /** For the audit: a burst of the caller's was refused. */
   noteRate(actor: Actor, rate: string, origin: Origin): void;
   /** For the audit: the caller named a transfer id that belongs to another order. */
@@ -113,6 +124,50 @@ export interface Services {
 interface Patience {
   readonly millis: number;
   readonly left: AbortSignal;
+}
+
+/** Each acts on the endpoints of the calling client only. Problem `not_found` for another. */
+export interface WebhookServices {
+  /** Problems `invalid_request`, `too_many_endpoints`. */
+  create(
+    actor: ClientActor,
+    settings: EndpointSettings,
+    origin: Origin,
+  ): Promise<{ readonly endpoint: ShownEndpoint; readonly keys: EndpointKeys }>;
+  list(actor: ClientActor): Promise<ShownEndpoint[]>;
+  get(actor: ClientActor, endpointId: string): Promise<ShownEndpoint>;
+  /** Problem `invalid_request`. */
+  change(
+    actor: ClientActor,
+    wanted: { readonly endpointId: string; readonly change: WebhookChange },
+    origin: Origin,
+  ): Promise<ShownEndpoint>;
+  /** Problem `rotation_under_way`. */
+  rotate(
+    actor: ClientActor,
+    wanted: { readonly endpointId: string; readonly overlapHours: number },
+    origin: Origin,
+  ): Promise<EndpointKeys>;
+  delete(actor: ClientActor, endpointId: string, origin: Origin): Promise<void>;
+  ping(actor: ClientActor, endpointId: string): Promise<Attempt>;
+  /** Problem `invalid_request`. */
+  replay(
+    actor: ClientActor,
+    wanted: { readonly endpointId: string; readonly replay: Replay },
+    origin: Origin,
+  ): Promise<{ readonly events: number }>;
+  attempts(
+    actor: ClientActor,
+    wanted: { readonly endpointId: string; readonly page: PageRequest },
+  ): Promise<Page<Attempt>>;
+  deliveries(
+    actor: ClientActor,
+    wanted: {
+      readonly endpointId: string;
+      readonly state: 'WAITING' | 'PARKED';
+      readonly page: PageRequest;
+    },
+  ): Promise<Page<WaitingEvent>>;
 }
 
 /** The reason why commits wait: a standby, or the server itself. */

@@ -38,6 +38,8 @@ export type ProblemCode =
   | 'username_rejected'
   | 'password_rejected'
   | 'wrong_password'
+  | 'too_many_endpoints'
+  | 'rotation_under_way'
   | 'transfer_id_reused'
   // why a transfer failed
   | FailureCode

@@ -115,6 +115,21 @@ test('registers and activates a member by the events of the feed', async () => {
   assert.equal(emailAddress, 'newcomer.moved@example.test');
 });
 
+test('creates, changes, rotates, pings, replays and deletes a webhook', async () => {
+  const created = await institution.webhooks.create({ url: 'http://127.0.0.1:1/hook', payload: 'FULL' });
+  const { endpointId } = created;
+  assert.match(created.keys?.secret ?? '', /^whsec_/);
+  assert.equal((await institution.webhooks.update(endpointId, { status: 'PAUSED' })).status, 'PAUSED');
+  assert.match((await institution.webhooks.rotate(endpointId)).publicKey, /^whpk_/);
+  assert.equal((await institution.webhooks.ping(endpointId)).error, 'connection');
+  assert.equal((await institution.webhooks.replay(endpointId, { from: 1 })).events, created.sequence);
+  assert.equal((await institution.webhooks.attempts(endpointId)).items.length, 1);
+  assert.deepEqual((await institution.webhooks.deliveries(endpointId)).items, []);
+  assert.equal((await institution.webhooks.get(endpointId)).sequence, 0);
+  assert.equal((await institution.webhooks.list()).length, 1);
+  await institution.webhooks.delete(endpointId);
+});
+
 test('issues, introspects and revokes tokens, and reads the public documents', async () => {
   const { access_token: token } = await institution.tokens.issue({
     grant_type: 'client_credentials',

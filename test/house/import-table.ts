@@ -19,6 +19,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     imports: [
       'app',
       'metrics',
+      'webhooks',
       'reconciliation',
       'feed',
       'core-connection',
@@ -37,6 +38,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     imports: [
       'http',
       'metrics',
+      'webhooks',
       'reconciliation',
       'feed',
       'core-connection',
@@ -55,6 +57,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     purpose:
       'the only folder that knows Fastify, status numbers and the wire; `routes/` has a file for each operation',
     imports: [
+      'webhooks',
       'feed',
       'core-connection',
       'transfers',
@@ -70,6 +73,10 @@ export const folders: Readonly<Record<string, Folder>> = {
   metrics: {
     purpose: 'the registry of metrics, their text, the figures of the process and of the database',
     imports: ['storage', 'shared'],
+  },
+  webhooks: {
+    purpose: 'sends the events of the feed to the addresses that clients registered',
+    imports: ['feed', 'auth', ...tenant],
   },
   reconciliation: {
     purpose: 'recomputes balances, holds and limits, and reports each row that breaks a rule',

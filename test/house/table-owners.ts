@@ -17,14 +17,20 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
 
   institutions: {
     owner: 'institutions',
-    readers: ['members', 'auth', 'core-system', 'events', 'memory', 'transfers'],
+    readers: ['members', 'auth', 'core-system', 'events', 'memory', 'transfers', 'webhooks'],
   },
   business_days: { owner: 'institutions' },
 
-  outbox: { owner: 'events' },
+  outbox: { owner: 'events', readers: ['webhooks'] },
   audit_entries: { owner: 'events' },
-  event_epochs: { owner: 'events' },
-  event_marks: { owner: 'events' },
+  event_epochs: { owner: 'events', readers: ['webhooks'] },
+
+  webhook_endpoints: { owner: 'webhooks' },
+  webhook_keys: { owner: 'webhooks' },
+  webhook_deliveries: { owner: 'webhooks' },
+  webhook_attempts: { owner: 'webhooks' },
+
+  event_marks: { owner: 'events', readers: ['webhooks'] },
   event_timeline: { owner: 'events' },
 
   reconcile_runs: { owner: 'reconciliation' },

@@ -166,6 +166,18 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       throw new Problem('not_found', 'There is no such event.');
     },
     acknowledgeCode: async () => {},
+    webhooks: {
+      create: unknownEndpoint,
+      list: async () => [],
+      get: unknownEndpoint,
+      change: unknownEndpoint,
+      rotate: unknownEndpoint,
+      delete: unknownEndpoint,
+      ping: unknownEndpoint,
+      replay: unknownEndpoint,
+      attempts: unknownEndpoint,
+      deliveries: unknownEndpoint,
+    },
     noteRate: () => {},
     noteIdConflict: () => {},
     ready: async () => null,
@@ -193,4 +205,8 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       await server.close();
     },
   };
+}
+
+async function unknownEndpoint(): Promise<never> {
+  throw new Problem('not_found', 'There is no such endpoint.');
 }

@@ -7,6 +7,7 @@ export const scopes = [
   'transfer:read',
   'transfer:write',
   'events:read',
+  'webhooks:manage',
   'core:read',
   'core:write',
   // A request for a refresh token, not a right (OpenID Connect Core 1.0 section 11).
@@ -15,7 +16,7 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 
 /** Their operations need a client token, so a member token never carries them. */
-const clientScopes: readonly Scope[] = ['events:read', 'core:read', 'core:write'];
+const clientScopes: readonly Scope[] = ['events:read', 'core:read', 'core:write', 'webhooks:manage'];
 
 /** A member token carries no other scopes, even if its client is registered for them. */
 export const memberScopes: readonly Scope[] = scopes.filter((scope) => !clientScopes.includes(scope));

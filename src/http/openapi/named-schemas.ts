@@ -13,6 +13,21 @@ import { TokenIntrospection } from '../routes/tokens/introspect-token.ts';
 import { TokenRequest, TokenResponse } from '../routes/tokens/issue-token.ts';
 import { Jwk, JwkSet } from '../routes/tokens/jwks.ts';
 import { namedSchemas as shared } from '../schemas.ts';
+import {
+  ReplayedEvents,
+  WebhookAttempt,
+  WebhookDeletion,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookKeys,
+  WebhookOrder,
+  WebhookOrdering,
+  WebhookPayload,
+  WebhookReplay,
+  WebhookRotation,
+  WebhookStatus,
+  WebhookUpdate,
+} from '../webhook-shapes.ts';
 
 /** Every object of the contract by its name in openapi.json, which generated clients use for its type. */
 export const namedSchemas = {
@@ -33,5 +48,18 @@ export const namedSchemas = {
   DeliveryAnswer,
   DeliverySummary,
   ServiceVersion,
+  WebhookEndpoint,
+  WebhookPayload,
+  WebhookOrdering,
+  WebhookStatus,
+  WebhookDeletion,
+  ReplayedEvents,
+  WebhookOrder,
+  WebhookUpdate,
+  WebhookKeys,
+  WebhookRotation,
+  WebhookReplay,
+  WebhookAttempt,
+  WebhookDelivery,
   ...shared,
 } as const;

@@ -1,0 +1,33 @@
+/**
+ * Webhooks: the events of the feed, sent to the addresses that clients registered. Owns webhook_endpoints, webhook_keys,
+ * webhook_deliveries and webhook_attempts.
+ *
+ * Invariants: an event is sent at least once and has the same id at each attempt; it is sent after every earlier event of its
+ * accounts, unless that one is parked; an endpoint that fails or is disabled loses nothing, since its position is kept; no request
+ * goes to an address inside.
+ */
+export { type Attempt, expireAttempts } from './attempt-queries.ts';
+export { listAttempts, listDeliveries, type WaitingEvent } from './delivery-log.ts';
+export {
+  type Endpoint,
+  type EndpointSettings,
+  endpointStatuses,
+  orderings,
+  payloads,
+} from './endpoint.ts';
+export {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  type EndpointCaller,
+  type EndpointKeys,
+  getWebhook,
+  listWebhooks,
+  rotateWebhookKeys,
+  type ShownEndpoint,
+  type WebhookChange,
+  type WebhookDeps,
+} from './endpoints.ts';
+export { pingWebhook } from './ping.ts';
+export { type Replay, replayWebhook } from './replay.ts';
+export { startWebhookSender, type WebhookSender } from './webhook-sender.ts';

@@ -1,0 +1,157 @@
+import { lookup } from 'node:dns';
+import http from 'node:http';
+import https from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { mayConnectTo, type TargetRules, targetRefusal } from './target.ts';
+
+/** The outcome of one request. No part of the response is trusted, and little of it is kept. */
+export interface Posted {
+  /** Undefined if no response came. */
+  readonly status: number | undefined;
+  /** A word of ours; undefined if the receiver accepted. */
+  readonly error: string | undefined;
+  /** The first 256 bytes, with everything escaped that is not visible ASCII. */
+  readonly response: string;
+  readonly retryAfterSeconds: number | undefined;
+  readonly durationMillis: number;
+}
+
+export interface Post {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly rules: TargetRules;
+}
+
+const deadlineMillis = 15_000;
+const mostResponseBytes = 4_096;
+const keptResponseBytes = 256;
+
+/** Node looks up no literal, so those are refused beforehand. Addresses are checked at each connection, not at registration. */
+class AddressRefusedError extends Error {
+  override readonly name = 'AddressRefusedError';
+}
+
+/** The connections to one endpoint, which no other endpoint shares. */
+export class Sender {
+  readonly #agents: { readonly http: http.Agent; readonly https: https.Agent };
+  readonly #lookup: LookupFunction;
+
+  constructor(rules: TargetRules, resolve: typeof lookup = lookup) {
+    this.#lookup = guardedLookup(rules, resolve);
+    const options = { keepAlive: true, maxSockets: 8, timeout: 30_000 };
+    this.#agents = { http: new http.Agent(options), https: new https.Agent(options) };
+  }
+
+  close(): void {
+    this.#agents.http.destroy();
+    this.#agents.https.destroy();
+  }
+
+  /** Never rejects. Follows no redirect, and reads at most 4 KB of the response. */
+  post({ url, headers, body, rules }: Post): Promise<Posted> {
+    const started = performance.now();
+    const ended = (part: Partial<Posted>): Posted => ({
+      status: undefined,
+      error: undefined,
+      response: '',
+      retryAfterSeconds: undefined,
+      ...part,
+      durationMillis: Math.round(performance.now() - started),
+    });
+    const refusal = targetRefusal(url, rules);
+    if (refusal !== undefined) return Promise.resolve(ended({ error: 'address_not_allowed' }));
+    const isSecure = url.startsWith('https:');
+    return new Promise((resolve) => {
+      const request = (isSecure ? https : http).request(url, {
+        method: 'POST',
+        agent: isSecure ? this.#agents.https : this.#agents.http,
+        lookup: this.#lookup,
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          'user-agent': 'Sharedraft-Webhooks/1',
+          ...headers,
+        },
+      });
+      const timer = setTimeout(() => request.destroy(new Error('timeout')), deadlineMillis);
+      const end = (part: Partial<Posted>) => {
+        clearTimeout(timer);
+        resolve(ended(part));
+      };
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        // The receiver closed an idle connection at the moment of its next use; it has read nothing.
+        const isStale = request.reusedSocket && error.code === 'ECONNRESET';
+        if (!isStale) return end({ error: wordFor(error) });
+        clearTimeout(timer);
+        this.post({ url, headers, body, rules }).then(resolve);
+      });
+      request.on('response', (response) => {
+        const { statusCode: status = 0, headers: received } = response;
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        const finish = () => {
+          end({
+            status,
+            error: status >= 200 && status < 300 ? undefined : `status_${status}`,
+            response: escaped(Buffer.concat(chunks).subarray(0, keptResponseBytes)),
+            retryAfterSeconds: secondsOf(received['retry-after']),
+          });
+        };
+        response.on('data', (chunk: Buffer) => {
+          chunks.push(chunk.subarray(0, mostResponseBytes - bytes));
+          bytes += chunk.length;
+          if (bytes >= mostResponseBytes) response.destroy();
+        });
+        response.on('end', finish);
+        // The status has come, and counts. Only the deadline makes an unfinished response a failure.
+        response.on('close', finish);
+        response.on('error', () => {});
+      });
+      request.end(body);
+    });
+  }
+}
+
+/** Resolves a name, and refuses it unless every one of its addresses may be connected to. */
+function guardedLookup(rules: TargetRules, resolve: typeof lookup): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, []);
+      if (addresses.length === 0 || addresses.some(({ address }) => !mayConnectTo(address, rules))) {
+        return callback(new AddressRefusedError(), []);
+      }
+      if (options.all === true) return callback(null, addresses);
+      const [first] = addresses;
+      callback(null, first?.address ?? '', first?.family);
+    });
+  };
+}
+
+/** A few words of ours. The text of an error could show an address inside. */
+function wordFor(error: Error & { code?: string }): string {
+  if (error instanceof AddressRefusedError) return 'address_not_allowed';
+  if (error.message === 'timeout') return 'timeout';
+  if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') return 'name_not_found';
+  if (/CERT|TLS|SSL|self.signed|ALTNAME|EPROTO/i.test(`${error.code} ${error.message}`)) return 'tls';
+  return 'connection';
+}
+
+function escaped(bytes: Buffer): string {
+  let text = '';
+  for (const byte of bytes) {
+    text +=
+      byte >= 0x20 && byte < 0x7f && byte !== 0x5c
+        ? String.fromCharCode(byte)
+        : `\\x${byte.toString(16).padStart(2, '0')}`;
+  }
+  return text;
+}
+
+function secondsOf(retryAfter: string | undefined): number | undefined {
+  if (retryAfter === undefined) return undefined;
+  const seconds = /^\d{1,9}$/.test(retryAfter)
+    ? Number(retryAfter)
+    : (Date.parse(retryAfter) - Date.now()) / 1000;
+  return seconds > 0 ? Math.ceil(seconds) : undefined;
+}
