@@ -1478,6 +1478,123 @@ comment on table changes_kept is 'The oldest transaction whose changes are all s
 comment on column changes_kept.next_from is 'The next value of kept_from; every transaction below it had ended at moved_at.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- webhooks
+
+create table webhook_endpoints (
+  institution_id   integer not null,
+  endpoint_id      uuid not null,
+  client_id        text collate "C" not null,
+  url              text not null,
+  description      text,
+  event_types      text[],
+  payload          text not null,
+  ordering         text not null,
+  status           text not null,
+  status_reason    text,
+  created_at       timestamp with time zone not null,
+  epoch            bigint not null,
+  xid              xid8 not null,
+  event_key        bigint not null,
+  number           bigint not null,
+  failures         integer not null default 0,
+  failing_since    timestamp with time zone,
+  next_attempt_at  timestamp with time zone,
+  leased_by        uuid,
+  lease_until      timestamp with time zone,
+  constraint webhook_endpoints_pkey PRIMARY KEY (institution_id, endpoint_id),
+  constraint webhook_endpoints_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint webhook_endpoints_description_check CHECK (length(description) >= 1 AND length(description) <= 140),
+  constraint webhook_endpoints_epoch_check CHECK (epoch >= 0),
+  constraint webhook_endpoints_event_key_check CHECK (event_key >= 0),
+  constraint webhook_endpoints_event_types_check CHECK (cardinality(event_types) >= 1 AND cardinality(event_types) <= 100),
+  constraint webhook_endpoints_failing CHECK ((failures = 0) = (failing_since IS NULL)),
+  constraint webhook_endpoints_failures_check CHECK (failures >= 0),
+  constraint webhook_endpoints_lease CHECK ((leased_by IS NULL) = (lease_until IS NULL)),
+  constraint webhook_endpoints_number_check CHECK (number >= 0),
+  constraint webhook_endpoints_ordering_check CHECK (ordering = ANY (ARRAY['ACCOUNT'::text, 'STRICT'::text])),
+  constraint webhook_endpoints_payload_check CHECK (payload = ANY (ARRAY['THIN'::text, 'FULL'::text])),
+  constraint webhook_endpoints_reason CHECK ((status = 'ACTIVE'::text) = (status_reason IS NULL)),
+  constraint webhook_endpoints_status_check CHECK (status = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text, 'DISABLED'::text])),
+  constraint webhook_endpoints_status_reason_check CHECK (status_reason = ANY (ARRAY['operator'::text, 'client'::text, 'gone'::text, 'failing'::text])),
+  constraint webhook_endpoints_url_check CHECK (length(url) <= 2048 AND url ~ '^https?://[!-~]+$'::text)
+);
+comment on table webhook_endpoints is 'Addresses to which events are sent, each with its position in the feed.';
+comment on column webhook_endpoints.event_types is 'Null: all.';
+comment on column webhook_endpoints.payload is 'THIN: ids, type, sequence and time. FULL: the event as in the feed.';
+comment on column webhook_endpoints.ordering is 'ACCOUNT: an event waits for earlier ones of its accounts only. STRICT: for all earlier ones.';
+comment on column webhook_endpoints.number is 'Number of the last event at or before the position.';
+comment on column webhook_endpoints.failures is 'Failed attempts since the last success.';
+comment on column webhook_endpoints.next_attempt_at is 'While the endpoint fails, nothing is sent before this.';
+comment on column webhook_endpoints.leased_by is 'The process that sends to the endpoint until lease_until.';
+
+create table webhook_keys (
+  institution_id      integer not null,
+  endpoint_id         uuid not null,
+  slot                smallint not null,
+  sealed_secret       bytea not null,
+  sealed_private_key  bytea not null,
+  public_key          text not null,
+  created_at          timestamp with time zone not null,
+  expires_at          timestamp with time zone,
+  constraint webhook_keys_pkey PRIMARY KEY (institution_id, endpoint_id, slot),
+  constraint webhook_keys_institution_id_endpoint_id_fkey FOREIGN KEY (institution_id, endpoint_id) REFERENCES webhook_endpoints(institution_id, endpoint_id) ON DELETE CASCADE,
+  constraint webhook_keys_public_key_check CHECK (public_key ~ '^whpk_[A-Za-z0-9+/]{43}=$'::text),
+  constraint webhook_keys_slot_check CHECK (slot = ANY (ARRAY[1, 2]))
+);
+comment on table webhook_keys is 'Signing keys of endpoints. Two may be valid at once, so that one can be replaced without an interruption.';
+comment on column webhook_keys.sealed_secret is 'HMAC-SHA256, signature v1; AES-256-GCM under the service''s key-encryption key.';
+comment on column webhook_keys.sealed_private_key is 'Ed25519, signature v1a; sealed likewise.';
+
+create table webhook_deliveries (
+  institution_id   integer not null,
+  endpoint_id      uuid not null,
+  number           bigint not null,
+  epoch            bigint not null,
+  xid              xid8 not null,
+  event_key        bigint not null,
+  lanes            text[] collate "C" not null,
+  state            text not null,
+  attempts         integer not null,
+  next_attempt_at  timestamp with time zone,
+  created_at       timestamp with time zone not null,
+  constraint webhook_deliveries_pkey PRIMARY KEY (institution_id, endpoint_id, number),
+  constraint webhook_deliveries_institution_id_endpoint_id_fkey FOREIGN KEY (institution_id, endpoint_id) REFERENCES webhook_endpoints(institution_id, endpoint_id) ON DELETE CASCADE,
+  constraint webhook_deliveries_attempts_check CHECK (attempts >= 0),
+  constraint webhook_deliveries_lanes_check CHECK (cardinality(lanes) > 0),
+  constraint webhook_deliveries_next CHECK (state = 'WAITING'::text OR next_attempt_at IS NULL),
+  constraint webhook_deliveries_number_check CHECK (number > 0),
+  constraint webhook_deliveries_state_check CHECK (state = ANY (ARRAY['WAITING'::text, 'PARKED'::text]))
+);
+comment on table webhook_deliveries is 'Events behind the position of their endpoint that it has not accepted: they wait for another attempt, or for an earlier event of their accounts, or are parked.';
+comment on column webhook_deliveries.number is 'Number of the event in the feed.';
+comment on column webhook_deliveries.lanes is 'Ids of the accounts or of the user; the event waits for earlier ones with any of them.';
+comment on column webhook_deliveries.next_attempt_at is 'Null: as soon as no earlier event is in the way.';
+
+create table webhook_attempts (
+  institution_id  integer not null,
+  attempt_key     bigint not null generated always as identity,
+  endpoint_id     uuid not null,
+  number          bigint,
+  event_id        text collate "C" not null,
+  event_type      text not null,
+  attempted_at    timestamp with time zone not null,
+  duration_ms     integer not null,
+  delivered       boolean not null,
+  status          smallint,
+  error           text,
+  response        text,
+  constraint webhook_attempts_pkey PRIMARY KEY (institution_id, endpoint_id, attempt_key),
+  constraint webhook_attempts_institution_id_endpoint_id_fkey FOREIGN KEY (institution_id, endpoint_id) REFERENCES webhook_endpoints(institution_id, endpoint_id) ON DELETE CASCADE,
+  constraint webhook_attempts_duration_ms_check CHECK (duration_ms >= 0),
+  constraint webhook_attempts_error_check CHECK (length(error) <= 60),
+  constraint webhook_attempts_response_check CHECK (length(response) <= 1024)
+);
+CREATE INDEX webhook_attempts_by_success ON webhook_attempts USING btree (institution_id, endpoint_id, attempt_key) WHERE delivered;
+CREATE INDEX webhook_attempts_by_time ON webhook_attempts USING btree (institution_id, attempted_at);
+comment on table webhook_attempts is 'Attempts to deliver: all failures of the last thirty days, and the last hundred successes.';
+comment on column webhook_attempts.response is 'The first 256 bytes of the response, escaped.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -2964,6 +3081,39 @@ end
 $function$;
 revoke execute on function subtract_from_control_total() from public;
 
+CREATE OR REPLACE FUNCTION webhooks_to_send(at_time timestamp with time zone, most integer)
+ RETURNS TABLE(institution integer, endpoint uuid)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  for institution in select i.institution_id from public.institutions i loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    for endpoint in
+      select e.endpoint_id
+      from webhook_endpoints e
+      where e.institution_id = institution and e.status = 'ACTIVE'
+        and (e.lease_until is null or e.lease_until <= at_time)
+        and (e.next_attempt_at is null or e.next_attempt_at <= at_time)
+        and (exists (
+               select from outbox o
+               where o.institution_id = institution
+                 and (o.epoch, o.xid, o.event_key) > (e.epoch, e.xid, e.event_key))
+             or exists (
+               select from webhook_deliveries d
+               where d.institution_id = institution and d.endpoint_id = e.endpoint_id and d.state = 'WAITING'
+                 and (d.next_attempt_at is null or d.next_attempt_at <= at_time)))
+      limit most
+    loop
+      return next;
+    end loop;
+  end loop;
+end
+$function$;
+revoke execute on function webhooks_to_send(timestamp with time zone,integer) from public;
+grant execute on function webhooks_to_send(timestamp with time zone,integer) to sharedraft_service;
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Constraints that call functions
 
@@ -3348,6 +3498,22 @@ alter table core_connections enable row level security, force row level security
 create policy institution on core_connections using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on core_connections for select to sharedraft_backup using (true);
 
+alter table webhook_endpoints enable row level security, force row level security;
+create policy institution on webhook_endpoints using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on webhook_endpoints for select to sharedraft_backup using (true);
+
+alter table webhook_keys enable row level security, force row level security;
+create policy institution on webhook_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on webhook_keys for select to sharedraft_backup using (true);
+
+alter table webhook_deliveries enable row level security, force row level security;
+create policy institution on webhook_deliveries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on webhook_deliveries for select to sharedraft_backup using (true);
+
+alter table webhook_attempts enable row level security, force row level security;
+create policy institution on webhook_attempts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on webhook_attempts for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -3420,3 +3586,7 @@ grant insert, select, update (posting_key, held, authorized_amount, description,
 grant insert, select, update (started_at, finished_at, findings) on reconcile_runs to sharedraft_service;
 grant insert, select, update (state, delivered_at, leased_by, lease_until, file_number, decided_at, core_reference, refusal_code, refusal_reason, decided_by, decided_operator, decided_request) on core_instructions to sharedraft_service;
 grant insert, select, update (heard_at, heard_client) on core_connections to sharedraft_service;
+grant delete, insert, select, update on webhook_endpoints to sharedraft_service;
+grant delete, insert, select, update (expires_at) on webhook_keys to sharedraft_service;
+grant delete, insert, select, update on webhook_deliveries to sharedraft_service;
+grant delete, insert, select on webhook_attempts to sharedraft_service;
