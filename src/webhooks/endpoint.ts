@@ -5,7 +5,7 @@ export const payloads = ['THIN', 'FULL'] as const;
 export type Payload = (typeof payloads)[number];
 
 export const orderings = ['ACCOUNT', 'STRICT'] as const;
-export type Ordering = (typeof orderings)[number];
+type Ordering = (typeof orderings)[number];
 
 export const endpointStatuses = ['ACTIVE', 'PAUSED', 'DISABLED'] as const;
 export type EndpointStatus = (typeof endpointStatuses)[number];

@@ -30,4 +30,4 @@ export {
 } from './endpoints.ts';
 export { pingWebhook } from './ping.ts';
 export { type Replay, replayWebhook } from './replay.ts';
-export { startWebhookSender, type WebhookSender } from './webhook-sender.ts';
+export { startWebhookSender } from './webhook-sender.ts';

@@ -66,7 +66,7 @@ async function replayIn(
   return Number(endpoint.number - number);
 }
 
-export function deliveryOf(endpoint: Endpoint, event: FeedEvent): Delivery {
+function deliveryOf(endpoint: Endpoint, event: FeedEvent): Delivery {
   const { sequence: number, position } = event;
   const lanes = lanesOf(endpoint, event);
   return { number, position, lanes, state: 'WAITING', attempts: 0, nextAttemptAt: null };

@@ -17,7 +17,7 @@ export const failingHoursThatDisable = 120;
 const longestRetryAfterSeconds = 86_400;
 
 /** The jitter of a delay: 1 is none. Attempts after an outage spread by a fifth. */
-export function jitter(random = Math.random()): number {
+function jitter(random = Math.random()): number {
   return 0.9 + random / 5;
 }
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface ReceivedWebhook {
+interface ReceivedWebhook {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
   readonly event: {
