@@ -159,6 +159,27 @@ const changes: readonly Change[] = [
     change: `insert into revocations values (${institution}, '{jti}', now() + interval '1 hour')`,
     undo: `delete from revocations where revoked_id = '{jti}'`,
   },
+  {
+    on: 'core_transactions inserted',
+    path: `${checking}/transactions`,
+    change: `insert into core_transactions
+      select institution_id, 'remembered-echo', account_key, seq, posting_key, null, amount, 'TRANSFER', recorded_at, recorded_at::date,
+             'In the words of the core', null, null, null, null, null, false, recorded_at
+      from entries where institution_id = ${institution} and account_key = ${accountKey('a-1001-checking')} and kind = 'TRANSFER'
+      order by seq desc limit 1`,
+    undo: `delete from core_transactions where core_id = 'remembered-echo'`,
+  },
+  {
+    on: 'core_authorizations updated',
+    path: `${checking}/transactions`,
+    // Without its entries, which would change the answer by themselves.
+    setup: `begin; set local session_replication_role = replica;
+      insert into core_authorizations values (${institution}, 'remembered-hold', ${accountKey('a-1001-checking')}, 1, 1, 100, null,
+        null, null, null, now(), null, null, now());
+      commit`,
+    change: `update core_authorizations set description = 'Announced late' where authorization_id = 'remembered-hold'`,
+    undo: `update core_authorizations set description = null where authorization_id = 'remembered-hold'`,
+  },
   update('clients', checking, (changed) => `set active = ${!changed} where client_id = 'demo-app'`),
   update('users', checking, (changed) => `set active = ${!changed} where ${ofUser}`),
 ];
@@ -168,6 +189,10 @@ const beyondAnswers: Readonly<Record<string, string>> = {
   'accounts deleted': 'an account is never deleted',
   'clients inserted': 'a token names a client that exists',
   'clients deleted': 'a client is never deleted',
+  'core_authorizations deleted': 'an authorization is never deleted',
+  'core_authorizations inserted': 'raises the number of its account, or holds nothing',
+  'core_transactions deleted': 'a transaction of the core is never deleted',
+  'core_transactions updated': 'a transaction of the core never changes',
   'customers inserted': 'an answer names a membership that exists',
   'customers deleted': 'a membership is never deleted',
   'event_epochs inserted': 'ends every answer of the institution, below',
