@@ -3280,9 +3280,17 @@ CREATE TRIGGER event_marks_counted BEFORE INSERT ON event_marks FOR EACH ROW EXE
 -- Triggers: core connection
 
 CREATE TRIGGER core_transactions_written AFTER INSERT ON core_transactions REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_core_transactions();
+CREATE TRIGGER note_deleted AFTER DELETE ON core_transactions REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account');
+CREATE TRIGGER note_inserted AFTER INSERT ON core_transactions REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON core_transactions FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account');
+CREATE TRIGGER note_updated AFTER UPDATE ON core_transactions REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account');
 
 CREATE TRIGGER core_authorizations_begun AFTER INSERT ON core_authorizations REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION count_core_authorizations();
 CREATE TRIGGER core_authorizations_changed AFTER UPDATE ON core_authorizations REFERENCING OLD TABLE AS replaced NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION count_changed_core_authorizations();
+CREATE TRIGGER note_deleted AFTER DELETE ON core_authorizations REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account');
+CREATE TRIGGER note_inserted AFTER INSERT ON core_authorizations REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON core_authorizations FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account');
+CREATE TRIGGER note_updated AFTER UPDATE ON core_authorizations REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account');
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: core instructions
