@@ -518,6 +518,8 @@ export interface Account {
   category: 'DEPOSIT' | 'LOAN' | 'CREDIT' | 'INVESTMENT';
   balance: AccountBalance;
   accountStatus: AccountStatus;
+  /** While the core that keeps the books is away: the time that the balances are true for. */
+  balancesAsOf?: string | undefined;
 }
 
 /** The kind of account at the institution. */

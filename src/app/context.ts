@@ -87,6 +87,8 @@ export interface AppContext extends ServiceConnection {
   readonly businessTime: BusinessTime;
   readonly postingKeys: PostingKeys;
   readonly auth: AuthDeps;
+  /** When a core is late, and when it is away. */
+  readonly corePatience: { readonly lateMillis: number; readonly awayMillis: number };
   readonly webhooks: WebhookDeps;
   close(): Promise<void>;
 }
@@ -157,6 +159,10 @@ export async function openAppContext(
       sandboxClocks,
       businessTime,
       postingKeys: new PostingKeys(database),
+      corePatience: {
+        lateMillis: config.coreLateSeconds * 1000,
+        awayMillis: config.coreAwaySeconds * 1000,
+      },
       auth: {
         database,
         clock,
@@ -211,11 +217,12 @@ export interface CoreParts {
   readonly states: ConnectionStates;
 }
 
-export function coreConnection(
-  { database, clock, businessTime }: AppContext,
-  { coreLateSeconds, coreAwaySeconds }: Config,
-): CoreParts {
-  const patience = { lateMillis: coreLateSeconds * 1000, awayMillis: coreAwaySeconds * 1000 };
+export function coreConnection({
+  database,
+  clock,
+  businessTime,
+  corePatience: patience,
+}: AppContext): CoreParts {
   return {
     watch: new CoreWatch(database, clock),
     states: new ConnectionStates({ database, clock, businessTime, patience }),

@@ -96,7 +96,7 @@ export async function startService(
     options.log,
     options.clock,
   );
-  const core = coreConnection(context, config);
+  const core = coreConnection(context);
   const openedDesk = openDesk(context, { ...options, core });
   const { desk, close: closeDesk } = openedDesk;
   // From the start: the first request finds its counters.
@@ -247,6 +247,13 @@ function servicesOf(
         work: confirming,
       });
       return getProfile(database, actor, { id: userId, idType: 'USER_ID', now: nowAt(actor) });
+    },
+    balancesAsOf: async ({ institutionId }, basis) => {
+      if ((await institution(institutionId)).record !== 'core') return null;
+      // The state of the connection changes with the clock.
+      basis.doNotKeep();
+      const { state, heardAt } = await core.states.standing(institutionId);
+      return state === 'away' ? heardAt : null;
     },
     getAccount: (actor, accountId, basis) => getAccount(database, actor, accountId, basis),
     listAccounts: (actor, customerId, basis) => listAccounts(database, actor, customerId, basis),

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { programVersion } from '../shared/program-version.ts';
 import { auditCommand } from './commands/audit.ts';
 import { clientCommands } from './commands/client.ts';
+import { coreCommands } from './commands/core.ts';
 import { demoCommands } from './commands/demo.ts';
 import { demoCoreCommand } from './commands/demo-core.ts';
 import { importCommand } from './commands/import.ts';
@@ -32,6 +33,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off
     ['keys', 'the keys that sign tokens', keyCommands()],
     ['member', "Members' logins", memberCommands()],
     ['transfer', 'Transfers: review, reversal, rules', transferCommands()],
+    ['core', 'The connection to the core that keeps the books', coreCommands()],
     ['webhook', 'Webhooks of clients', webhookCommands()],
     ['demo', 'The demo institutions', demoCommands()],
     ['provider', 'Identity providers, which may assert members', providerCommands()],

@@ -1,12 +1,15 @@
 /**
  * The connection to the institution's core while both are at work. `intake/` takes the core's transactions and authorizations,
- * `instructions/` hands out what the core must do, and `standing/` knows whether the core is there.
+ * `instructions/` hands out what the core must do, `files/` the same as files, and `standing/` knows whether the core is there.
  *
  * Owns core_transactions, core_authorizations and core_connections. Invariants: each id of the core is posted once, for ever; each
  * entry of kind CORE has its row in core_transactions, and the amount that the core holds on an account is that of its open
  * authorizations; an instruction is delivered at least once, in the order of its accounts, to one client at a time; a request
  * that waits holds no connection of the database.
  */
+export { acknowledgeFile } from './files/acknowledge-file.ts';
+export { exportInstructions, rewriteFile } from './files/export-instructions.ts';
+export { InstructionFileError } from './files/instruction-file.ts';
 export { askInstructions, type InstructionRequest } from './instructions/ask-instructions.ts';
 export { CoreWatch } from './instructions/core-watch.ts';
 export { expireAuthorizations } from './intake/expire-authorizations.ts';

@@ -53,6 +53,8 @@ export const auditActions = [
   'transfer.rules_confirmed',
   'transfer.rules_changed',
   'user.contact_changed',
+  'core.exported',
+  'core.acknowledged',
   'institution.changed',
   'institution.clock_moved',
   'import.started',

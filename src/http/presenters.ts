@@ -33,7 +33,8 @@ export function presentProfile(profile: Profile) {
   };
 }
 
-export function presentAccount(account: Account) {
+/** `balancesAsOf`: the time that the balances are true for, if the core that keeps the books is away. */
+export function presentAccount(account: Account, balancesAsOf: Date | null = null) {
   const { accountId, accountNumber, category, currency, open, closed, delinquent } = account;
   return {
     accountId,
@@ -45,6 +46,7 @@ export function presentAccount(account: Account) {
       currentBalance: presentMoney(account.currentMinor, currency),
     },
     accountStatus: { open, closed, delinquent },
+    ...(balancesAsOf !== null && { balancesAsOf: balancesAsOf.toISOString() }),
   };
 }
 

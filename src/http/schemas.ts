@@ -125,6 +125,12 @@ export const Account = Type.Object(
     ),
     balance: AccountBalance,
     accountStatus: AccountStatus,
+    balancesAsOf: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'While the core that keeps the books is away: the time that the balances are true for.',
+      }),
+    ),
   },
   { description: 'One account: identity, type, category, balances, status.' },
 );

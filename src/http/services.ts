@@ -65,6 +65,8 @@ export interface Services {
   updateContact(actor: Actor, customerId: string, change: ContactChange, origin: Origin): Promise<Profile>;
   confirmEmail(actor: Actor, emailCode: string, origin: Origin): Promise<Profile>;
 
+  /** The time that balances are true for while the core that keeps the books is away; else null. */
+  balancesAsOf(actor: Actor, basis: Basis): Promise<Date | null>;
   getAccount(actor: Actor, accountId: string, basis: Basis): Promise<Account>;
   listAccounts(actor: Actor, customerId: string | undefined, basis: Basis): Promise<Account[]>;
   listCustomerAccounts(actor: Actor, customerId: string, basis: Basis): Promise<Account[]>;

@@ -29,15 +29,18 @@ export { type Decision, explainTransfer } from './explain-transfer.ts';
 export { getTransfer } from './get-transfer.ts';
 export { initiateTransfer } from './initiate-transfer.ts';
 export {
+  type CoreOutcome,
   decideInstruction,
   type OutcomeReport,
 } from './instructions/decide-instruction.ts';
+export { assignFiles, selectFile } from './instructions/file-queries.ts';
 export { leaseMillis } from './instructions/lease.ts';
 export type { DeliveredInstruction } from './instructions/lease-queries.ts';
 export {
   type Exposure,
   endedAmong,
   hasUnleased,
+  listOpenInstructions,
   oldestUndelivered,
   selectExposure,
 } from './instructions/standing-queries.ts';

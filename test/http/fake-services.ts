@@ -105,6 +105,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       yield [];
       return { posted: 0, already: 0, held: 0, changed: 0, released: 0, echo: 0, conflict: 0, refused: 0 };
     },
+    balancesAsOf: async () => null,
     getAccount: async () => account,
     listAccounts: async () => [account],
     listCustomerAccounts: async () => [account],

@@ -169,6 +169,10 @@ function review(kind: keyof typeof reviews): Command {
         throw new CommandError(
           `${nameOf(origin.operator)} has approved it already. Another system user must approve it.`,
         );
+      case 'with_core':
+        throw new CommandError(
+          'The core has the transfer, and may have carried it out. Only its outcome ends it.',
+        );
       default:
         throw new CommandError(`It is not pending: ${tell(outcome.transfer)}.`);
     }

@@ -6,7 +6,7 @@ import type { ActOutcome, CoreAct } from '../rules/transfer.ts';
 import { selectTransferById } from '../transfer-queries.ts';
 
 /** The outcome of an instruction, as the core reports it. */
-type CoreOutcome =
+export type CoreOutcome =
   | { readonly kind: 'ACCEPTED'; readonly coreReference: string | null }
   | { readonly kind: 'REJECTED'; readonly code: string; readonly reason: string | null };
 

@@ -41,7 +41,7 @@ export interface DeliveredInstruction {
 }
 
 /** The columns of DeliveredInstruction, of an instruction `i` and its transfer `t`. */
-const delivered = `i.instruction_key as transfer_key, t.transfer_id as id, i.sequence, t.transfer_type, t.from_account_id, t.to_account_id,
+export const delivered = `i.instruction_key as transfer_key, t.transfer_id as id, i.sequence, t.transfer_type, t.from_account_id, t.to_account_id,
           i.amount as amount_minor, i.currency as currency_code, i.business_date, t.memo, t.created_at as ordered_at,
           (select o.transfer_id from transfers o
            where o.institution_id = $1 and o.transfer_key = t.reverses_key) as reverses,

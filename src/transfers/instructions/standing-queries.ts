@@ -1,4 +1,4 @@
-import { type Queryable, sql } from '../../storage/index.ts';
+import { type Database, type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
 import type { CoreMode } from '../rules/core-path.ts';
 import type { Transfer } from '../rules/transfer.ts';
 import { selectTransfersById } from '../transfer-queries.ts';
@@ -66,4 +66,46 @@ export async function endedAmong(db: Queryable, transferIds: readonly string[]):
     db,
     rows.map(({ transferId }) => ({ transferId, personKey: null })),
   );
+}
+
+/** For the operator's list. */
+export interface OpenInstruction {
+  readonly sequence: bigint;
+  readonly id: string;
+  readonly mode: CoreMode;
+  readonly fromAccountId: string;
+  readonly toAccountId: string;
+  readonly amountMinor: bigint;
+  readonly currencyCode: string;
+  readonly businessDate: string;
+  readonly leasedBy: string | null;
+  readonly leaseUntil: Date | null;
+  readonly fileNumber: number | null;
+}
+
+const openPage = sql(
+  'transfers_open_instructions',
+  `select i.sequence, t.transfer_id as id, i.mode, t.from_account_id, t.to_account_id, i.amount as amount_minor,
+          i.currency as currency_code, i.business_date, i.leased_by, i.lease_until, i.file_number
+   from core_instructions i
+   join transfers t on t.institution_id = $1 and t.transfer_key = i.instruction_key
+   where i.institution_id = $1 and i.state = 'OPEN' and i.sequence > $2
+   order by i.sequence limit $3`,
+);
+
+const pageLength = 1_000;
+
+/** Every undecided instruction in the order of delivery, read in pages. */
+export async function* listOpenInstructions(
+  database: Database,
+  institutionId: InstitutionId,
+): AsyncGenerator<OpenInstruction> {
+  for (let after: bigint | undefined = 0n; after !== undefined; ) {
+    const position: bigint = after;
+    const { rows } = await database.read(institutionId, (db) =>
+      db.query<OpenInstruction>(openPage, [institutionId, position, pageLength]),
+    );
+    yield* rows;
+    after = rows.length < pageLength ? undefined : rows.at(-1)?.sequence;
+  }
 }

@@ -2,6 +2,7 @@ import * as Type from 'typebox/type';
 import { accountExample } from '../../openapi/examples.ts';
 import { operation } from '../../operation.ts';
 import { presentAccount } from '../../presenters.ts';
+import { balancesAsOfHeader, staleBalances } from '../../request/balances-as-of.ts';
 import { Account, line } from '../../schemas.ts';
 
 export const getAccount = operation({
@@ -18,6 +19,7 @@ export const getAccount = operation({
   responses: {
     200: {
       description: 'The account.',
+      headers: balancesAsOfHeader,
       schema: Account,
       examples: { checking: { value: accountExample } },
     },
@@ -25,6 +27,10 @@ export const getAccount = operation({
   problems: ['not_found'],
   remembers: true,
   async handle(services, { actor, params, basis }) {
-    return { status: 200, body: presentAccount(await services.getAccount(actor, params.accountId, basis)) };
+    const [account, asOf] = await Promise.all([
+      services.getAccount(actor, params.accountId, basis),
+      services.balancesAsOf(actor, basis),
+    ]);
+    return { status: 200, headers: staleBalances(asOf), body: presentAccount(account, asOf) };
   },
 });

@@ -2,6 +2,7 @@ import * as Type from 'typebox/type';
 import { accountExample, loanExample } from '../../openapi/examples.ts';
 import { operation } from '../../operation.ts';
 import { presentAccount } from '../../presenters.ts';
+import { balancesAsOfHeader, staleBalances } from '../../request/balances-as-of.ts';
 import { Account, line } from '../../schemas.ts';
 
 export const getMemberAccounts = operation({
@@ -18,6 +19,7 @@ export const getMemberAccounts = operation({
   responses: {
     200: {
       description: 'The accounts.',
+      headers: balancesAsOfHeader,
       schema: Type.Array(Account),
       examples: { two: { value: [accountExample, loanExample] } },
     },
@@ -25,7 +27,11 @@ export const getMemberAccounts = operation({
   problems: ['not_found'],
   remembers: true,
   async handle(services, { actor, params, basis }) {
-    const accounts = await services.listCustomerAccounts(actor, params.customerId, basis);
-    return { status: 200, body: accounts.map(presentAccount) };
+    const [accounts, asOf] = await Promise.all([
+      services.listCustomerAccounts(actor, params.customerId, basis),
+      services.balancesAsOf(actor, basis),
+    ]);
+    const body = accounts.map((account) => presentAccount(account, asOf));
+    return { status: 200, headers: staleBalances(asOf), body };
   },
 });

@@ -2,6 +2,7 @@ import * as Type from 'typebox/type';
 import { accountExample, loanExample } from '../../openapi/examples.ts';
 import { operation } from '../../operation.ts';
 import { presentAccount } from '../../presenters.ts';
+import { balancesAsOfHeader, staleBalances } from '../../request/balances-as-of.ts';
 import { Account, line } from '../../schemas.ts';
 
 export const listAccounts = operation({
@@ -20,6 +21,7 @@ export const listAccounts = operation({
   responses: {
     200: {
       description: 'The accounts.',
+      headers: balancesAsOfHeader,
       schema: Type.Array(Account),
       examples: { two: { value: [accountExample, loanExample] } },
     },
@@ -27,7 +29,11 @@ export const listAccounts = operation({
   problems: ['not_found'],
   remembers: true,
   async handle(services, { actor, query, basis }) {
-    const accounts = await services.listAccounts(actor, query.customerId, basis);
-    return { status: 200, body: accounts.map(presentAccount) };
+    const [accounts, asOf] = await Promise.all([
+      services.listAccounts(actor, query.customerId, basis),
+      services.balancesAsOf(actor, basis),
+    ]);
+    const body = accounts.map((account) => presentAccount(account, asOf));
+    return { status: 200, headers: staleBalances(asOf), body };
   },
 });
