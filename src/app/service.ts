@@ -290,6 +290,7 @@ function servicesOf(
         businessTime,
         postingKeys,
         inactiveTokens: desk.deps.inactiveTokens,
+        desk,
         isStopping,
       };
       return yield* takeTransactions(

@@ -28,6 +28,7 @@ export { listProposals } from './dual-control/dual-control.ts';
 export { type Decision, explainTransfer } from './explain-transfer.ts';
 export { getTransfer } from './get-transfer.ts';
 export { initiateTransfer } from './initiate-transfer.ts';
+export { acceptByEcho } from './instructions/accept-by-echo.ts';
 export {
   type CoreOutcome,
   decideInstruction,

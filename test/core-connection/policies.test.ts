@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { readTransferRules } from '../../src/app/transfer-rules.ts';
 import { aConnector, type Connector, setCorePolicy, startCoreService } from '../support/core-instructions.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
+import { eventually } from '../support/desk.ts';
 
 /* MEMO: a transfer within one membership completes at once, and a rejection takes it back. */
 
@@ -66,8 +67,14 @@ test('takes a rejected transfer back, once, with the reason in an event', async 
   assert.deepEqual([await current(checking), await current(savings)], before);
   const { reversedBy } = await read(id);
   assert.equal((await read(reversedBy)).reverses, id);
-  const { body: events } = await bank.get('/digitalbanking/db-events/v1/events?limit=200');
-  const told = events.filter(({ transfer }: { transfer?: { id: string } }) => transfer?.id === reversedBy);
+  // The feed shows an event once all transactions that began before its own have ended.
+  const told = await eventually(
+    async () =>
+      (await bank.get('/digitalbanking/db-events/v1/events?limit=200')).body.filter(
+        ({ transfer }: { transfer?: { id: string } }) => transfer?.id === reversedBy,
+      ),
+    (events) => events.length > 0,
+  );
   assert.deepEqual(
     told.map(({ data }: { data: object }) => data),
     [{ reverses: id, operator: null, code: 'NSF', reason: 'No funds.' }],

@@ -141,6 +141,38 @@ test('cancels a transfer until a connector has fetched it, and not afterwards', 
   assert.equal((await read(late.id)).status, 'COMPLETED');
 });
 
+test('takes the echo of a held transfer as its acceptance, if account and amount fit', async () => {
+  const asked = order();
+  await member.post(paths.transfers, asked, atOnce);
+  await core.take();
+  const echo = (id: string, accountId: string, amount: number) =>
+    core.post('/digitalbanking/core/v1/transactions', {
+      id,
+      accountId,
+      amount,
+      currencyCode: 'USD',
+      kind: 'TRANSFER',
+      postedAt: new Date().toISOString(),
+      description: 'Transfer',
+      transferId: asked.id,
+    });
+  for (const [id, accountId, amount] of [
+    ['echo-credit', savings, 1.25],
+    ['echo-other', checking, -1.26],
+  ] as const) {
+    assert.match((await echo(id, accountId, amount)).text, /transfer_not_completed/);
+    assert.equal((await read(asked.id)).status, 'PENDING');
+  }
+  assert.match((await echo('echo-debit', checking, -1.25)).text, /"result":"echo"/);
+  assert.equal((await read(asked.id)).status, 'COMPLETED');
+  assert.match((await echo('echo-credit', savings, 1.25)).text, /"result":"echo"/);
+  assert.equal((await core.accept(asked.id)).status, 200);
+  const [row] = await service.db.superuser<{ reference: string }>(
+    'select core_reference as reference from core_instructions order by sequence desc limit 1',
+  );
+  assert.equal(row?.reference, 'echo-debit');
+});
+
 test('a dry run tells that the transfer waits for the core', async () => {
   const { id: _, ...asked } = order();
   const { body } = await member.post(`${paths.transfers}/dry-run`, asked);

@@ -4,6 +4,7 @@ import type { BusinessTime, Institution, PresentedToken } from '../../institutio
 import { Book, type PostingKeys } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import { type Clock, type Database, isUniqueViolation, type Transaction } from '../../storage/index.ts';
+import { acceptByEcho, type TransferDesk } from '../../transfers/index.ts';
 import { selectAuthorizations } from './authorization-queries.ts';
 import { Batch, type Outcome } from './batch.ts';
 import { inBatches, type Line } from './lines.ts';
@@ -21,6 +22,8 @@ export interface IntakeDeps {
     tx: Transaction,
     tokens: readonly PresentedToken[],
   ) => Promise<ReadonlySet<PresentedToken>>;
+  /** Accepts transfers that wait for the core, by their echoes. Without it they stay as they are. */
+  readonly desk?: TransferDesk;
   /** The service is about to stop: no further batch is begun. */
   readonly isStopping?: () => boolean;
 }
@@ -152,6 +155,14 @@ async function takeBatch(
 ): Promise<Answer[]> {
   const { institutionId } = delivery.institution;
   const read = lines.flatMap(({ item }) => ('code' in item ? [] : [item]));
+  if (deps.desk !== undefined) {
+    // Before the batch, which takes echoes of completed transfers only.
+    const { clientId = null, origin } = delivery;
+    const echoes = read.flatMap(({ id, transferId, accountId, amountMinor }) =>
+      transferId === null ? [] : [{ transferId, accountId, amountMinor, coreReference: id }],
+    );
+    await acceptByEcho(deps.desk, institutionId, { echoes, clientId, origin });
+  }
   const outcomes = read.length === 0 ? [] : await settleBatch(deps, delivery, { lines: read, isBegun });
   let place = 0;
   return lines.map(({ line, item }) => {

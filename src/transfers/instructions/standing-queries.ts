@@ -109,3 +109,33 @@ export async function* listOpenInstructions(
     after = rows.length < pageLength ? undefined : rows.at(-1)?.sequence;
   }
 }
+
+const openAmong = sql(
+  'transfers_open_among',
+  `select t.transfer_id, t.from_account_id, t.to_account_id, t.amount as amount_minor
+   from idempotency_keys u
+   join core_instructions i on i.institution_id = $1 and i.instruction_key = u.transfer_key and i.state = 'OPEN'
+   join transfers t on t.institution_id = $1 and t.transfer_key = u.transfer_key
+   where u.institution_id = $1 and u.transfer_id = any ($2::text[])`,
+);
+
+/** The transfers among these whose instruction is undecided. */
+export async function selectOpenAmong(
+  db: Queryable,
+  transferIds: readonly string[],
+): Promise<
+  {
+    readonly transferId: string;
+    readonly fromAccountId: string;
+    readonly toAccountId: string;
+    readonly amountMinor: bigint;
+  }[]
+> {
+  const { rows } = await db.query<{
+    readonly transferId: string;
+    readonly fromAccountId: string;
+    readonly toAccountId: string;
+    readonly amountMinor: bigint;
+  }>(openAmong, [db.institutionId, transferIds]);
+  return rows;
+}
