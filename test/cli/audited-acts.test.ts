@@ -89,7 +89,6 @@ const writes: Readonly<Record<string, Trace>> = {
   initiateTransfer: 'the row of the transfer keeps who, from where and the request',
   dryRunTransfer: reads,
   cancelTransfer: ['transfer.cancelled'],
-  deliverTransactions: ['core.transactions_begun', 'core.transactions_taken'],
   reportOutcome: ['transfer.core_rejected'],
   // A sign of life is no change that anyone answers for.
   coreHeartbeat: reads,
