@@ -21,7 +21,8 @@ const door = '/digitalbanking/core/v1';
 const linesAtOnce = 2_000;
 const reportsAtOnce = 8;
 const waitSeconds = 20;
-const pauseMillis = 1_000;
+const pauseMillis = 500;
+const longestPauseMillis = 4_000;
 
 /** Refusals that end by themselves: the line is sent again. */
 const passing = new Set(['transfer_not_found', 'transfer_not_completed']);
@@ -68,10 +69,11 @@ export class Connector {
     });
     if (status !== 200) throw new NoAnswerError(`instructions: ${status} ${text}`);
     const instructions = JSON.parse(text) as Instruction[];
-    await core.decide(
-      instructions,
-      ({ id }) => switches.isOn('rejects') && id.charCodeAt(id.length - 1) % 3 === 0,
-    );
+    const isRefused = ({ id }: Instruction) =>
+      switches.isOn('rejects') && id.charCodeAt(id.length - 1) % 3 === 0;
+    await core.decide(instructions, isRefused);
+    // An instruction may come again before its outcome is reported.
+    if (switches.isOn('duplicates')) await core.decide(instructions, isRefused);
     await this.#report();
   }
 
@@ -182,7 +184,7 @@ export class Connector {
         if (!(error instanceof NoAnswerError)) throw error;
         failures += 1;
         if (failures === 1) this.#options.note('no_answer', { loop: what, why: error.message });
-        await sleep(Math.min(pauseMillis * failures, 10 * pauseMillis));
+        await sleep(Math.min(pauseMillis * failures, longestPauseMillis));
       }
     }
   }

@@ -4,7 +4,7 @@ export const faults = {
   slow: 'each request is sent up to two seconds late',
   rejects: 'the core refuses every third instruction',
   'answers-lost': 'every second answer of the service is lost, after the service did its work',
-  duplicates: 'lines and outcomes are sent twice',
+  duplicates: 'lines and outcomes are sent twice, and instructions come twice',
   'out-of-order': 'lines are shuffled, and echoes come before their outcomes',
   dies: 'the process ends in the middle of the next file or delivery, as by kill -9',
 } as const;

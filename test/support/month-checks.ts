@@ -1,0 +1,174 @@
+import path from 'node:path';
+import pg from 'pg';
+import { Books, type Entry, type Outcome, toCents } from '../../dev/demo-core/books.ts';
+import { Journal } from '../../dev/demo-core/journal.ts';
+import { ownEmbeddedPostgres } from '../../src/embedded-postgres/index.ts';
+import { reconcile } from '../../src/reconciliation/index.ts';
+import { Database, embeddedLogin, type InstitutionId } from '../../src/storage/index.ts';
+import { code } from './month-bank.ts';
+
+/* Both books at the end of a simulated month, compared when no process runs any more. */
+
+export interface MonthResult {
+  /** Sentences; empty if both books agree. */
+  readonly differences: string[];
+  readonly coreTransactions: number;
+  readonly authorizations: number;
+  /** By state at the service. */
+  readonly instructions: Readonly<Record<string, number>>;
+  readonly transfers: Readonly<Record<string, number>>;
+}
+
+interface InstructionRow {
+  readonly transfer_id: string;
+  readonly state: string;
+  readonly mode: string;
+  readonly core_reference: string | null;
+  readonly status: string;
+  readonly reversed: boolean;
+}
+
+/** `ordered` are the ids of the orders that the service has taken. */
+export async function compareBooks(
+  dataDir: string,
+  coreFolder: string,
+  ordered: ReadonlySet<string>,
+): Promise<MonthResult> {
+  const books = new Books();
+  const { journal, entries } = await Journal.open<Entry>(path.join(coreFolder, 'journal'));
+  await journal.close();
+  for (const entry of entries) books.apply(entry);
+
+  const postgres = await ownEmbeddedPostgres({ dataDir, log: () => {} });
+  const client = new pg.Client({ ...postgres.connection });
+  await client.connect();
+  const database = new Database({
+    connection: { ...postgres.connection, user: embeddedLogin },
+    maxConnections: 2,
+  });
+  try {
+    const rows = async <Row extends pg.QueryResultRow>(text: string) =>
+      (
+        await client.query<Row>(
+          text.replaceAll('$bank', `(select institution_id from institutions where code = '${code}')`),
+        )
+      ).rows;
+    const differences = [
+      ...compareBalances(
+        books,
+        await rows(
+          `select account_id, posted::text, debits_pending::text as pending from balances
+           where institution_id = $bank and account_id not like 'internal:%'`,
+        ),
+      ),
+      ...compareLines(
+        books,
+        await rows(`select core_id, amount::text from core_transactions where institution_id = $bank`),
+      ),
+    ];
+    const instructions = await rows<InstructionRow>(
+      `select t.transfer_id, i.state, i.mode, i.core_reference, t.status,
+              exists (select from transfers r where r.institution_id = t.institution_id
+                        and r.reverses_key = t.transfer_key and r.status = 'COMPLETED') as reversed
+       from core_instructions i join transfers t
+         on t.institution_id = i.institution_id and t.transfer_key = i.instruction_key
+       where i.institution_id = $bank`,
+    );
+    differences.push(...compareInstructions(books, instructions));
+    const taken = await rows<{ transfer_id: string; status: string }>(
+      `select transfer_id, status from transfers where institution_id = $bank`,
+    );
+    const known = new Set(taken.map((row) => row.transfer_id));
+    for (const id of ordered) if (!known.has(id)) differences.push(`the taken order ${id} is no transfer`);
+    const [bank] = await rows<{ id: InstitutionId }>('select $bank as id');
+    await reconcile(database, bank?.id as InstitutionId, {
+      at: new Date(),
+      onFinding: ({ check, row, detail }) => differences.push(`reconcile: ${check} ${row} ${detail}`),
+    });
+    return {
+      differences,
+      coreTransactions: books.lines.filter(({ status }) => status === undefined).length,
+      authorizations: new Set(books.lines.filter(({ status }) => status !== undefined).map(({ id }) => id))
+        .size,
+      instructions: countBy(instructions, ({ mode, state }) => `${mode} ${state}`),
+      transfers: countBy(taken, ({ status }) => status),
+    };
+  } finally {
+    await client.end();
+    await database.close();
+    await postgres.stop();
+  }
+}
+
+function* compareBalances(
+  books: Books,
+  rows: readonly { account_id: string; posted: string; pending: string }[],
+): Generator<string> {
+  if (rows.length !== books.accounts.size) yield `${rows.length} accounts here, ${books.accounts.size} there`;
+  for (const { account_id: id, posted, pending } of rows) {
+    const account = books.accounts.get(id);
+    if (account === undefined) yield `${id} is missing at the core`;
+    else if (Number(posted) !== account.balance)
+      yield `${id}: ${posted} here, ${account.balance} at the core`;
+    else if (Number(pending) !== account.held)
+      yield `${id}: ${pending} held here, ${account.held} at the core`;
+  }
+}
+
+function* compareLines(
+  books: Books,
+  rows: readonly { core_id: string; amount: string }[],
+): Generator<string> {
+  const there = new Map(
+    books.lines.flatMap(({ status, id, amount }) => (status === undefined ? [[id, toCents(amount)]] : [])),
+  );
+  const postings = books.lines.filter(({ status }) => status === undefined);
+  if (there.size !== postings.length) yield 'the core used an id twice';
+  for (const { core_id: id, amount } of rows) {
+    if (there.get(id) !== Number(amount)) yield `${id}: ${amount} here, ${there.get(id)} at the core`;
+    there.delete(id);
+  }
+  for (const id of there.keys()) yield `${id} of the core is missing here`;
+  for (const [number, refusal] of books.refused) {
+    yield `${books.lines[number - 1]?.id} was refused here: ${refusal}`;
+  }
+}
+
+function* compareInstructions(books: Books, rows: readonly InstructionRow[]): Generator<string> {
+  const postings = new Map<string, number>();
+  for (const { transferId, amount } of books.lines) {
+    if (transferId !== undefined)
+      postings.set(
+        `${transferId} ${Math.sign(amount)}`,
+        (postings.get(`${transferId} ${Math.sign(amount)}`) ?? 0) + 1,
+      );
+  }
+  const decided = new Map<string, Outcome>(books.decided);
+  for (const { transfer_id: id, state, mode, core_reference, status, reversed } of rows) {
+    const there = decided.get(id);
+    decided.delete(id);
+    const sides = [postings.get(`${id} -1`) ?? 0, postings.get(`${id} 1`) ?? 0].join();
+    if (state === 'ACCEPTED') {
+      if (there?.outcome !== 'ACCEPTED' || there.coreReference !== core_reference) {
+        yield `${id} is accepted here and ${there?.outcome} at the core`;
+      }
+      if (sides !== '1,1') yield `${id} was posted ${sides} times at the core`;
+      if (status !== 'COMPLETED') yield `${id} is accepted and ${status}`;
+    } else {
+      if (sides !== '0,0') yield `${id} is ${state} and was posted ${sides} times at the core`;
+      const expected = state === 'REJECTED' ? 'REJECTED' : undefined;
+      if (state === 'OPEN' || there?.outcome !== expected)
+        yield `${id} is ${state} here and ${there?.outcome} at the core`;
+      if (mode === 'WAIT' ? status === 'COMPLETED' : state === 'REJECTED' && !reversed) {
+        yield `${id} is ${state}, its transfer ${status}, and it was not reversed`;
+      }
+    }
+  }
+  for (const id of decided.keys()) yield `the core decided ${id}, which is no instruction here`;
+}
+
+function countBy<T>(items: readonly T[], nameOf: (item: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) counts[nameOf(item)] = (counts[nameOf(item)] ?? 0) + 1;
+  return counts;
+}
