@@ -1,6 +1,6 @@
 import { type Directory, sql } from '../storage/index.ts';
 
-/** The arguments side by side; numbers only. */
+/** Balances, with the institution, the key and the number of each side by side. */
 export interface Known {
   readonly institutions: readonly number[];
   readonly accountKeys: readonly bigint[];
@@ -18,10 +18,11 @@ export interface Changes {
   readonly moved: readonly number[] | null;
 }
 
-const changesSince = sql('memory_changes_since', 'select * from changes_since($1, $2, $3, $4)');
+const changesSince = sql('memory_changes_since', 'select * from changes_since($1, $2, $3, $4, $5)');
 
 export async function selectChanges(db: Directory, since: string | null, known: Known): Promise<Changes> {
-  const values = [since, known.institutions, known.accountKeys, known.seqs];
+  const { institutions, accountKeys, seqs } = known;
+  const values = [since, [...new Set(institutions)], institutions, accountKeys, seqs];
   const [changes] = (await db.query<Changes>(changesSince, values)).rows;
   if (changes === undefined) throw new Error('memory: the question has no answer');
   return changes;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { clientOf, type DemoCaller, memberOf, paths, send } from '../support/demo.ts';
+import { asSuperuser } from '../support/postgres.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let one: TestService;
@@ -282,6 +283,96 @@ describe('a change of what an answer stands on', () => {
       triggers.map(({ name }) => name),
       [...covered].toSorted(),
     );
+  });
+});
+
+describe('a remembered answer', () => {
+  test('has an ETag, and gets 304 without a body for as long as it holds', async () => {
+    const member = await memberOf(one, 'demo.member', 'demo-member-password');
+    const get = (etag?: string, method = 'GET', at = one) =>
+      send(at.address, method, checking, {
+        headers: {
+          authorization: `Bearer ${member.token}`,
+          ...(etag !== undefined && { 'if-none-match': etag }),
+        },
+      });
+    const etag = (await get()).headers.get('etag') ?? '';
+    assert.match(etag, /^"[\w-]{22}"$/);
+    for (let reads = 0; reads < 4; reads += 1) {
+      for (const wanted of [etag, `W/${etag}`, '*', `"other", ${etag}`]) {
+        for (const at of [one, two]) {
+          const reply = await get(wanted, 'GET', at);
+          assert.deepEqual([reply.status, reply.text, reply.headers.get('etag')], [304, '', etag]);
+          assert.equal(reply.headers.get('cache-control'), 'no-store');
+        }
+      }
+      const other = await get('"other"');
+      assert.deepEqual([other.status, other.headers.get('etag')], [200, etag]);
+      assert.deepEqual([(await get(undefined, 'HEAD')).status, (await get(etag, 'HEAD')).status], [200, 304]);
+    }
+    const order = { id: 'etag', fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 1 };
+    assert.equal((await member.post(paths.transfers, order)).status, 201);
+    const moved = await get(etag, 'GET', two);
+    assert.equal(moved.status, 200);
+    assert.notEqual(moved.headers.get('etag'), etag);
+    assert.equal(moved.body.balance.currentBalance.amount, (await get()).body.balance.currentBalance.amount);
+  });
+
+  test('is for its caller alone, also if another institution has an account with the same id', async () => {
+    const member = await memberOf(one, 'demo.member', 'demo-member-password');
+    const stranger = await memberOf(one, 'pebble.primary', 'pebble-blue-lantern-1');
+    const client = await clientOf(one, ['demo-backend', 'demo-backend-secret']);
+    const harbor = await clientOf(one, ['harbor-app', 'harbor-app-secret']);
+    for (let reads = 0; reads < 4; reads += 1) {
+      const replies = await Promise.all(
+        [member, stranger, client, harbor].map((caller) => caller.get(checking)),
+      );
+      assert.deepEqual(
+        replies.map(({ status }) => status),
+        [200, 404, 200, 200],
+      );
+      assert.notEqual(replies[2]?.text, replies[3]?.text);
+      const lists = await Promise.all([member, stranger].map((caller) => caller.get(paths.accounts)));
+      assert.notEqual(lists[0]?.text, lists[1]?.text);
+    }
+  });
+
+  test('needs the scope at each request', async () => {
+    const body = {
+      grant_type: 'client_credentials',
+      client_id: 'demo-app',
+      client_secret: 'demo-app-secret',
+    };
+    const tokenWith = async (scope: string) =>
+      (await send(one.address, 'POST', paths.token, { body: { ...body, scope } })).body.access_token;
+    const [may, mayNot] = [await tokenWith('account:read'), await tokenWith('transfer:read')];
+    const get = (token: string) =>
+      send(one.address, 'GET', checking, { headers: { authorization: `Bearer ${token}` } });
+    for (let reads = 0; reads < 4; reads += 1) {
+      assert.deepEqual([(await get(may)).status, (await get(mayNot)).status], [200, 403]);
+    }
+  });
+
+  test('is not sent while the database is away, and is read anew after the database was restarted', async () => {
+    const member = await memberOf(one, 'demo.member', 'demo-member-password');
+    for (let reads = 0; reads < 4; reads += 1) assert.equal((await member.get(checking)).status, 200);
+    const { database } = one.db.connection;
+    await asSuperuser({ ...one.db.owner, database: 'postgres' }, async (admin) => {
+      const shut = (allow: boolean) => admin.query(`alter database ${database} allow_connections ${allow}`);
+      const end = () =>
+        admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database]);
+      await shut(false);
+      await end();
+      assert.equal((await member.get(checking)).status, 503);
+      assert.equal((await member.get(checking)).status, 503);
+      await shut(true);
+    });
+    // Triggers off, as by a restore: only the lost connection tells.
+    const write = `update accounts set description = 'Restored' where account_id = 'a-1001-checking'`;
+    await one.db.superuser('alter table accounts disable trigger note_updated');
+    await one.db.superuser(write);
+    await one.db.superuser('alter table accounts enable trigger note_updated');
+    assert.equal((await member.get(checking)).body.accountType.description, 'Restored');
   });
 });
 
