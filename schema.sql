@@ -1734,7 +1734,7 @@ end
 $function$;
 revoke execute on function bind_to_institution(regclass[]) from public;
 
-CREATE OR REPLACE FUNCTION changes_since(since pg_snapshot, institutions integer[], account_keys bigint[], seqs bigint[], OUT at pg_snapshot, OUT is_kept boolean, OUT changed bigint[], OUT moved integer[])
+CREATE OR REPLACE FUNCTION changes_since(since pg_snapshot, institutions integer[], known_to integer[], account_keys bigint[], seqs bigint[], OUT at pg_snapshot, OUT is_kept boolean, OUT changed bigint[], OUT moved integer[])
  RETURNS record
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
@@ -1742,31 +1742,41 @@ CREATE OR REPLACE FUNCTION changes_since(since pg_snapshot, institutions integer
 AS $function$
 declare
   institution integer;
+  -- A transaction was invisible if it had not begun, or was still running.
+  next_xid xid8 := pg_snapshot_xmax(since);
+  running xid8[];
+  has_changed boolean;
 begin
   at := pg_current_snapshot();
-  is_kept := since is not null and (select k.kept_from <= pg_snapshot_xmin(since) from public.changes_kept k);
-  if is_kept then
-    -- A transaction was invisible if it had not begun, or was still running.
-    changed := array(
-      select (c.institution_id::bigint << 16) + c.subject from public.changes c where c.xid >= pg_snapshot_xmax(since)
-      union
-      select (c.institution_id::bigint << 16) + c.subject from public.changes c
-      where c.xid = any (array(select pg_snapshot_xip(since))));
+  if pg_snapshot_xmin(since) <> next_xid then
+    running := array(select pg_snapshot_xip(since));
   end if;
-  foreach institution in array array(select distinct i from unnest(institutions) i) loop
+  select k.kept_from <= pg_snapshot_xmin(since),
+         exists (select from public.changes c where c.xid >= next_xid)
+         or running is not null and exists (select from public.changes c where c.xid = any (running))
+  into is_kept, has_changed
+  from public.changes_kept k;
+  is_kept := coalesce(is_kept, false);
+  if is_kept and has_changed then
+    changed := array(
+      select (c.institution_id::bigint << 16) + c.subject from public.changes c where c.xid >= next_xid
+      union
+      select (c.institution_id::bigint << 16) + c.subject from public.changes c where c.xid = any (running));
+  end if;
+  foreach institution in array institutions loop
     perform set_config('sharedraft.institution', institution::text, true);
     moved := moved || array(
       select known.place::integer
-      from unnest(institutions, account_keys, seqs) with ordinality as known (institution_id, account_key, seq, place)
-      left join lateral (
-        select b.seq from public.balances b
-        where b.institution_id = institution and b.account_key = known.account_key offset 0) b on true
-      where known.institution_id = institution and b.seq is distinct from known.seq);
+      from unnest(known_to, account_keys, seqs) with ordinality as known (institution_id, account_key, seq, place)
+      where known.institution_id = institution and not exists (
+        select from public.balances b
+        where b.institution_id = institution and b.account_key = known.account_key
+          and b.account_key = any (account_keys) and b.seq = known.seq));
   end loop;
 end
 $function$;
-revoke execute on function changes_since(pg_snapshot,integer[],bigint[],bigint[]) from public;
-grant execute on function changes_since(pg_snapshot,integer[],bigint[],bigint[]) to sharedraft_service;
+revoke execute on function changes_since(pg_snapshot,integer[],integer[],bigint[],bigint[]) from public;
+grant execute on function changes_since(pg_snapshot,integer[],integer[],bigint[],bigint[]) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION check_approval_by_another_person()
  RETURNS trigger

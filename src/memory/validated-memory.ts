@@ -150,7 +150,8 @@ export class ValidatedMemory {
   #holds({ institutionId, position, subjects, validUntilMillis }: Basis): boolean {
     if (position < this.#firstPosition) return false;
     // Most answers end with a change only, and need no clock.
-    if (validUntilMillis !== Number.POSITIVE_INFINITY && validUntilMillis <= this.#clock().getTime()) return false;
+    if (validUntilMillis !== Number.POSITIVE_INFINITY && validUntilMillis <= this.#clock().getTime())
+      return false;
     const changedAt = this.#changedAt.get(institutionId);
     return changedAt === undefined || subjects.every((subject) => (changedAt[subject] ?? 0) <= position);
   }
