@@ -39,10 +39,10 @@ export function rememberAnswer(
 }
 
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
-  if (answer.headers !== undefined) reply.headers(answer.headers);
   reply.header('etag', answer.etag);
   const wanted = request.headers['if-none-match'];
   if (wanted !== undefined && matches(wanted, answer.etag)) return reply.code(304).send();
+  if (answer.headers !== undefined) reply.headers(answer.headers);
   return reply.code(200).header('content-type', 'application/json; charset=utf-8').send(answer.body);
 }
 
