@@ -132,8 +132,9 @@ const tablesQuery = `
     select attrelid, string_agg(format('  %s  %s', rpad(name, width), rest), E',\\n' order by attnum) as text
     from cell group by attrelid
   ),
+  -- A constraint of a new table is valid, also one that a migration added to existing rows without a check.
   constraints as (
-    select k.conrelid, string_agg(format(E',\\n  constraint %s %s', k.conname, pg_get_constraintdef(k.oid, true)), ''
+    select k.conrelid, string_agg(format(E',\\n  constraint %s %s', k.conname, replace(pg_get_constraintdef(k.oid, true), ' NOT VALID', '')), ''
       order by array_position('{p,u,f,c}'::"char"[], k.contype), k.conname collate "C") as text
     from pg_constraint k where k.contype in ('p', 'u', 'f', 'c') and not ${callsFunction}
     group by k.conrelid
