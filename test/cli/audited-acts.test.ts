@@ -14,8 +14,7 @@ const reads = 'changes nothing';
 type Trace =
   | readonly AuditAction[]
   | typeof reads
-  | 'the row of the transfer keeps who, from where and the request'
-  | 'only the moment at which the core was last heard';
+  | 'the row of the transfer keeps who, from where and the request';
 
 const commands: Readonly<Record<string, Trace>> = {
   serve: ['schema.migrated', 'key.created'],
@@ -97,8 +96,6 @@ const writes: Readonly<Record<string, Trace>> = {
   acknowledgeActivationCode: ['user.activation_code_delivered'],
   getEmailCode: ['user.email_code_read'],
   acknowledgeEmailCode: ['user.email_code_delivered'],
-  reportOutcome: ['transfer.core_rejected'],
-  coreHeartbeat: 'only the moment at which the core was last heard',
   deliverTransactions: ['core.transactions_begun', 'core.transactions_taken'],
 };
 
