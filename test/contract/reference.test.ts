@@ -17,7 +17,7 @@ after(() => service[Symbol.asyncDispose]());
 
 /**
  * Values that no example can have: a member's own password, a code that only the institution receives, a pending
- * transfer, an event.
+ * transfer, an event, an endpoint of webhooks.
  */
 const refused = new Map([
   ['activateMember', 422],
@@ -29,6 +29,14 @@ const refused = new Map([
   ['getEmailCode', 404],
   ['acknowledgeEmailCode', 404],
   ['reportOutcome', 404],
+  ['getWebhook', 404],
+  ['updateWebhook', 404],
+  ['deleteWebhook', 404],
+  ['rotateWebhookSecret', 404],
+  ['pingWebhook', 404],
+  ['replayWebhook', 404],
+  ['listWebhookAttempts', 404],
+  ['listWebhookDeliveries', 404],
 ]);
 
 test('each call of the reference can be sent unchanged to the demo institution', async () => {
