@@ -55,7 +55,7 @@ describe('token operation: success', () => {
     const all = (await token(grant)).body.scope;
     assert.equal(
       all,
-      'account:read institution-users:read institution-users:write transfer:read transfer:write events:read',
+      'account:read institution-users:read institution-users:write transfer:read transfer:write events:read webhooks:manage',
     );
     assert.equal((await token({ ...grant, scope: '' })).body.scope, all);
     assert.equal(

@@ -74,6 +74,16 @@ const matrix: Readonly<Record<string, string>> = {
   acknowledgeActivationCode: /**/ `${dead}  404 403    403    403  ${ended}  200 403 403 403`,
   getEmailCode: /*             */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
   acknowledgeEmailCode: /*     */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
+  createWebhook: /*             */ `${dead}  201 403    403    403  ${ended}  201 403 403 403`,
+  listWebhooks: /*              */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
+  getWebhook: /*                */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
+  updateWebhook: /*             */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
+  deleteWebhook: /*             */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
+  rotateWebhookSecret: /*       */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
+  pingWebhook: /*               */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
+  replayWebhook: /*             */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
+  listWebhookAttempts: /*       */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
+  listWebhookDeliveries: /*     */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
 
   // A line is refused by itself; the delivery is not.
   deliverTransactions: /*      */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
@@ -101,6 +111,7 @@ const ids: Record<string, string> = {
   accountId: 'a-1005-checking',
   customerId: 'c-1005',
   id: 'matrix-transfer',
+  endpointId: '00000000-0000-4000-8000-000000000000',
 };
 /** Requests whose path is not sufficient. */
 const requests: Readonly<Record<string, Request>> = {
@@ -125,6 +136,11 @@ const requests: Readonly<Record<string, Request>> = {
   readEvents: { query: '?limit=200' },
   acknowledgeActivationCode: { body: {} },
   acknowledgeEmailCode: { body: {} },
+  createWebhook: { body: { url: 'https://hooks.example.com/sharedraft' } },
+  updateWebhook: { body: { status: 'PAUSED' } },
+  rotateWebhookSecret: { body: {} },
+  pingWebhook: { body: {} },
+  replayWebhook: { body: { parked: true } },
   deliverTransactions: { body: {} },
 };
 
@@ -225,7 +241,7 @@ async function assertedTokens(): Promise<Record<'asserted member' | 'provider’
 
 /** The token with the scopes of a connector to the core, which no demo app has. */
 function connected(token: string): Promise<string> {
-  return resigned(token, { scope: `${decodeJwt(token).scope} core:read core:write` });
+  return resigned(token, { scope: `${decodeJwt(token).scope} core:read core:write webhooks:manage` });
 }
 
 /** A token's claims with some changed, signed with the service's own key. */

@@ -182,7 +182,7 @@ describe('demo institution', () => {
     );
     const both = ['client_credentials', 'password'];
     assert.deepEqual(clients, [
-      { code: 'lakeside', client_id: 'demo-app', scopes: 7, grants: [...both, 'refresh_token'] },
+      { code: 'lakeside', client_id: 'demo-app', scopes: 8, grants: [...both, 'refresh_token'] },
       { code: 'lakeside', client_id: 'demo-backend', scopes: 5, grants: ['client_credentials'] },
       { code: 'lakeside', client_id: 'demo-reader', scopes: 3, grants: both },
       { code: 'harbor', client_id: 'harbor-app', scopes: 6, grants: both },

@@ -679,8 +679,8 @@ const mutants: readonly Mutant[] = [
     name: 'a failed order frees its id',
     file: 'transfers/desk/batch.ts',
     instead: [
-      "    this.#add({ ...transfer, origin: order.origin });\n    return { kind: 'new', transfer };\n  }\n\n  #perform",
-      "    if (judgement.failure === null) this.#add({ ...transfer, origin: order.origin });\n    return { kind: 'new', transfer };\n  }\n\n  #perform",
+      "    this.#add({ ...transfer, origin: order.origin });\n    return { kind: 'new', transfer, awaitsCore: judgement.pending?.heldFor === 'CORE' };\n  }\n\n  #perform",
+      "    if (judgement.failure === null) this.#add({ ...transfer, origin: order.origin });\n    return { kind: 'new', transfer, awaitsCore: judgement.pending?.heldFor === 'CORE' };\n  }\n\n  #perform",
     ],
     caughtBy: 'a failed id stays failed',
   },
@@ -829,8 +829,8 @@ const mutants: readonly Mutant[] = [
     name: 'the membership’s limits ignore client tokens',
     file: 'transfers/rules/limits.ts',
     instead: [
-      "if (subject === 'CUSTOMER') return from.customerKey;",
-      "if (subject === 'CUSTOMER') return actor.kind === 'member' ? from.customerKey : null;",
+      "    case 'CUSTOMER':\n      return from.customerKey;",
+      "    case 'CUSTOMER':\n      return actor?.kind === 'member' ? from.customerKey : null;",
     ],
     caughtBy: 'a daily limit holds to the cent',
   },
@@ -933,10 +933,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'a reversal takes money that the payee no longer has',
     file: 'transfers/desk/batch.ts',
-    instead: [
-      'change: { posted: -amountMinor }, bounds: boundsOf(from) }',
-      'change: { posted: -amountMinor }, bounds: { floor: null, ceiling: null } }',
-    ],
+    instead: ['bounds: from === undefined ? unbounded : boundsOf(from),', 'bounds: unbounded,'],
     caughtBy: 'a transfer is reversed at most once',
   },
   {
