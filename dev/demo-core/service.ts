@@ -126,11 +126,10 @@ export class Service {
         dieNow();
       },
     });
-    await fetch(`${this.#url}${path}`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
-      body: half,
-      duplex: 'half',
-    } as RequestInit);
+    const headers = { authorization, 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' };
+    const request = { method: 'POST', headers, body: half, duplex: 'half' } as RequestInit;
+    await fetch(`${this.#url}${path}`, request).catch((error) => {
+      throw new NoAnswerError(`no answer of ${this.#url}`, { cause: error });
+    });
   }
 }
