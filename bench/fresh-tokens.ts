@@ -1,5 +1,5 @@
 /*
- * The saving of the cache of verified tokens: account reads with a new token each, compared with the same reads with one
+ * The saving of remembered tokens: account reads with a new token each, compared with the same reads with one
  * token. Both in turns, in one run, by one client.
  *
  *   node bench/fresh-tokens.ts

@@ -54,7 +54,8 @@ Without a ROW, all rows run except large, which takes five minutes alone.
 --quick runs each row for a second, to check that it works. Beside the table:
 
   node bench/login-storm.ts                the cost of 500 simultaneous logins for callers that read
-  node bench/fresh-tokens.ts               the saving of the cache of verified tokens
+  node bench/fresh-tokens.ts               the saving of remembered tokens
+  node bench/revocations.ts [ROUNDS]       the time of a revocation while everything changes
   node bench/reading-plans.ts [TRANSFERS]  rows and blocks that each page reads among a million transfers
   node bench/metrics.ts [ROUNDS] [SECONDS] the cost of the metrics, in turns with a service without them
   node bench/import.ts [MEMBERS ...]       the cost of an import, relative to COPY

@@ -39,7 +39,7 @@ const maxBalances = 2_048;
 /** An answer of more accounts is read each time. */
 const maxBalancesOfEntry = 64;
 /** Beside the key and the value: objects, numbers and the map's slots, as measured. */
-const bytesOfEntry = 640;
+const bytesOfEntry = 900;
 const bytesOfBalance = 64;
 /** Personal data is not kept longer than this without a use. */
 const idleMillis = 15 * 60_000;

@@ -84,7 +84,7 @@ export class Sender {
         const isStale = request.reusedSocket && error.code === 'ECONNRESET';
         if (!isStale) return end({ error: wordFor(error) });
         clearTimeout(timer);
-        this.post({ url, headers, body, rules }).then(resolve);
+        void this.post({ url, headers, body, rules }).then(resolve);
       });
       request.on('response', (response) => {
         const { statusCode: status = 0, headers: received } = response;

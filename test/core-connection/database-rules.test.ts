@@ -148,16 +148,17 @@ describe('reconcile', () => {
       for (const check of checks) assert.ok(found.has(check), `${check} of ${[...found]}`);
     });
 
-  finds(
+  void finds(
     'an entry of the core whose transaction is gone',
     `delete from core_transactions where core_id = 'rule-1'`,
     ['core-entry'],
   );
-  finds('a transaction that differs from its entry', 'update core_transactions set amount = amount - 1', [
-    'core-entry',
-    'core-transaction',
-  ]);
-  finds(
+  void finds(
+    'a transaction that differs from its entry',
+    'update core_transactions set amount = amount - 1',
+    ['core-entry', 'core-transaction'],
+  );
+  void finds(
     'an authorization that holds another amount',
     'update core_authorizations set held = held + 1 where ended is null',
     ['hold-out', 'hold-in'],

@@ -24,7 +24,7 @@ test('retries after five seconds, then ever less often, for 75 hours, and then n
   assert.ok(hours > 75 && hours < 76, `${hours}`);
 });
 
-test('never retries before Retry-After, which counts for a day at most', () => {
+test('waits for as long as Retry-After says, and a day at most', () => {
   assert.deepEqual(retryAt(1, { ...failed, retryAfterSeconds: 60 }), later(60));
   assert.deepEqual(retryAt(2, { ...failed, retryAfterSeconds: 60 }), later(300));
   assert.deepEqual(retryAt(1, { ...failed, retryAfterSeconds: 10 ** 9 }), later(86_400 * 1.1));
