@@ -21,6 +21,8 @@ const wanted: Readonly<Record<Job['traffic'], number>> = {
   transfers: 201,
   'dry-run': 200,
   account: 200,
+  unchanged: 304,
+  accounts: 200,
   profile: 200,
   page: 200,
   token: 200,
@@ -239,11 +241,24 @@ function requestsOf(job: Job): () => Request {
       };
     }
     case 'account':
+    case 'unchanged': {
+      // An asterisk fits any answer, as the ETag of the newest one does.
+      const more = job.traffic === 'unchanged' ? ['if-none-match', '*'] : [];
       return () => {
         const { member, account } = source();
         return {
           method: 'GET',
           path: `/digitalbanking/db-accounts/v1/accounts/${accountId(account)}`,
+          headers: [...bearerOf(member), ...more],
+        };
+      };
+    }
+    case 'accounts':
+      return () => {
+        const { member } = source();
+        return {
+          method: 'GET',
+          path: `/digitalbanking/ux-users/v1/customers/${customerId(member)}/accounts`,
           headers: bearerOf(member),
         };
       };
@@ -280,6 +295,13 @@ function tokenRequests({ credentials }: Job): () => Request {
 
 function pickSource({ sources = 'uniform' }: Job, count: number): () => number {
   if (sources === 'hot') return () => 0;
+  if (sources === 'each') {
+    let next = -1;
+    return () => {
+      next = (next + 1) % count;
+      return next;
+    };
+  }
   // Each member comes once before any comes again, so the first run fills the cache of verified tokens.
   let first = 0;
   if (sources === 'uniform') {

@@ -1,6 +1,15 @@
 /** Messages between the bench and its client process: the job, and its result. */
 
-export type Traffic = 'transfers' | 'dry-run' | 'account' | 'profile' | 'page' | 'token';
+/** `accounts` lists those of a member; `unchanged` asks for an account with If-None-Match and gets 304. */
+export type Traffic =
+  | 'transfers'
+  | 'dry-run'
+  | 'account'
+  | 'unchanged'
+  | 'accounts'
+  | 'profile'
+  | 'page'
+  | 'token';
 
 export interface Job {
   readonly url: string;
@@ -12,8 +21,8 @@ export interface Job {
   readonly perSecond?: number;
   /** After a 503 the connection waits for the Retry-After. */
   readonly honourRetryAfter?: boolean;
-  /** Source accounts: all equally often (default), by Zipf's law with exponent 1.1, or only the first. */
-  readonly sources?: 'uniform' | 'zipf' | 'hot';
+  /** Source accounts: all equally often (default), by Zipf's law with exponent 1.1, only the first, or one after the other. */
+  readonly sources?: 'uniform' | 'zipf' | 'hot' | 'each';
   /** The client's id and secret, for `token`. */
   readonly credentials?: { readonly clientId: string; readonly clientSecret: string };
   /** Bearers of the tokens (default `members`). */

@@ -14,7 +14,8 @@ import type { Pace } from './measure.ts';
 import { asTable, describeSetting, type Measured, writeResults } from './report.ts';
 import { cost } from './rows/cost.ts';
 import { fairness, overload } from './rows/overload.ts';
-import { account, fresh, page, profile, token } from './rows/reads.ts';
+import { account, accounts, fresh, page, profile, token } from './rows/reads.ts';
+import { moving, remembering, unchanged } from './rows/remembered.ts';
 import { start } from './rows/start.ts';
 import { dryRun, hot, largeTables, latency, one, transfers, zipf } from './rows/transfers.ts';
 import { workers } from './rows/workers.ts';
@@ -31,9 +32,13 @@ const rows = [
   overload,
   fairness,
   account,
+  accounts,
   profile,
   page,
   fresh,
+  unchanged,
+  moving,
+  remembering,
   token,
   start,
   workers,

@@ -32,6 +32,18 @@ export const profile: Row = {
     }),
 };
 
+export const accounts: Row = {
+  name: 'accounts',
+  title: 'The ten accounts of a member by member tokens, 64 connections',
+  measure: (bench) =>
+    againstConstant(bench, {
+      traffic: 'accounts',
+      pathOf: (id) => `/digitalbanking/ux-users/v1/customers/${id}/accounts`,
+      id: customerId(0),
+      atLeast: 0.5,
+    }),
+};
+
 /** Each account has its opening and fifty transfers: one more than a page. */
 const withHistory: Filling = { members: 1_000, historyPerAccount: 50 };
 
@@ -96,7 +108,7 @@ export const fresh: Row = {
 async function againstConstant(
   bench: Bench,
   read: {
-    readonly traffic: 'account' | 'profile';
+    readonly traffic: 'account' | 'accounts' | 'profile';
     readonly pathOf: (id: string) => string;
     readonly id: string;
     readonly atLeast: number;
@@ -133,7 +145,7 @@ async function race(
     against,
     atLeast,
   }: {
-    readonly traffic: 'account' | 'profile' | 'page';
+    readonly traffic: 'account' | 'accounts' | 'profile' | 'page';
     readonly against: string;
     readonly atLeast: number;
   },

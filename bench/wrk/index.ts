@@ -16,10 +16,10 @@ export const steadyClient = isInstalled ? 'wrk for steady load, otherwise ' : ''
 
 /**
  * wrk has no constant rate and no Retry-After, and cannot send each token once before it measures; its script has no dry
- * runs.
+ * runs, conditional requests and accounts in turn.
  */
-export function wrkCan({ traffic, perSecond, honourRetryAfter, as, warmupSeconds }: Job): boolean {
-  if (traffic === 'dry-run') return false;
+export function wrkCan({ traffic, sources, perSecond, honourRetryAfter, as, warmupSeconds }: Job): boolean {
+  if (traffic === 'dry-run' || traffic === 'unchanged' || sources === 'each') return false;
   return isInstalled && perSecond === undefined && !honourRetryAfter && as !== 'flood' && warmupSeconds > 0;
 }
 

@@ -43,6 +43,8 @@ function request()
   local headers = { authorization = tokens[bearer + 1] }
   if job.traffic == "account" then
     return wrk.format("GET", "/digitalbanking/db-accounts/v1/accounts/bench-" .. account, headers)
+  elseif job.traffic == "accounts" then
+    return wrk.format("GET", "/digitalbanking/ux-users/v1/customers/bench-" .. member .. "/accounts", headers)
   elseif job.traffic == "page" then
     return wrk.format("GET", "/digitalbanking/db-accounts/v1/accounts/bench-" .. account .. "/transactions?limit=50", headers)
   elseif job.traffic == "profile" then
