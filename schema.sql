@@ -594,12 +594,12 @@ create table entries (
 CASE
     WHEN kind = ANY (ARRAY['HOLD'::text, 'RELEASE'::text, 'CORE_HOLD'::text, 'CORE_RELEASE'::text]) THEN amount = 0
     ELSE amount <> 0
-END) NOT VALID,
+END),
   constraint entries_ceiling CHECK (ceiling IS NULL OR (posted_after + credits_pending_after) <= ceiling),
   constraint entries_credits_pending_after_check CHECK (credits_pending_after >= 0),
   constraint entries_debits_pending_after_check CHECK (debits_pending_after >= 0),
   constraint entries_floor CHECK (floor IS NULL OR (posted_after - debits_pending_after) >= floor),
-  constraint entries_kind_check CHECK (kind = ANY (ARRAY['OPENING'::text, 'ADJUSTMENT'::text, 'TRANSFER'::text, 'HOLD'::text, 'RELEASE'::text, 'CORE'::text, 'CORE_HOLD'::text, 'CORE_RELEASE'::text])) NOT VALID,
+  constraint entries_kind_check CHECK (kind = ANY (ARRAY['OPENING'::text, 'ADJUSTMENT'::text, 'TRANSFER'::text, 'HOLD'::text, 'RELEASE'::text, 'CORE'::text, 'CORE_HOLD'::text, 'CORE_RELEASE'::text])),
   constraint entries_seq_check CHECK (seq > 0)
 );
 comment on table entries is 'The journal: every change of a balance, never changed or deleted.';
@@ -3553,7 +3553,7 @@ grant insert, select, update (first_name, last_name, email, phone_number, phone_
 grant insert, select on customers to sharedraft_service;
 grant delete, insert, select, update (role) on customer_persons to sharedraft_service;
 grant insert, select, update (email, verified_email, email_verified_by, username, password_hash, failed_logins, locked_until, locked_by_operator, active, token_epoch, tokens_ended_at) on users to sharedraft_service;
-grant delete, insert, select, update on user_phones to sharedraft_service;
+grant delete, insert, select, update (phone_number) on user_phones to sharedraft_service;
 grant delete, insert, select, update on activations to sharedraft_service;
 grant delete, insert, select, update on email_codes to sharedraft_service;
 grant delete, insert, select, update on registration_tries to sharedraft_service;
@@ -3569,7 +3569,7 @@ grant delete, insert, select on provider_assertion_replays to sharedraft_service
 grant delete, insert, select, update (generation, token_hash, rotated_at, idle_until, revoked_at) on refresh_families to sharedraft_service;
 grant delete, insert, select on revocations to sharedraft_service;
 grant insert, select, update (account_number, description, closed, delinquent, transfer_restriction, overdraft_limit, credit_limit) on accounts to sharedraft_service;
-grant delete, insert, select, update on holders to sharedraft_service;
+grant delete, insert, select, update (role, may_pay) on holders to sharedraft_service;
 grant insert, select, update (accrued_interest, fees_due, amount_due) on loans to sharedraft_service;
 grant insert, select, update (posted, debits_pending, credits_pending, seq, last_at) on balances to sharedraft_service;
 grant insert, select on entries to sharedraft_service;
