@@ -25,6 +25,14 @@ async function appendMany(count: number, base = 0): Promise<void> {
 
 const mark = () => db.database.write(institutionId, markEventNumbers);
 
+/** Transactions of other databases of the cluster hold the feed back too, so the tests wait until it shows all events. */
+async function untilShown(count: number): Promise<void> {
+  for (const deadline = Date.now() + 30_000; (await readAll(200)).length < count; ) {
+    if (Date.now() > deadline) throw new Error(`the feed does not show ${count} events`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 async function readAll(limit: number): Promise<FeedEvent[]> {
   const events: FeedEvent[] = [];
   for (let after: readonly bigint[] | null = null; ; ) {
@@ -41,6 +49,9 @@ test('numbers the events of a feed from 1 without a gap, whatever the size of it
   await Promise.all(
     Array.from({ length: 40 }, (_, index) => appendMany(1 + ((index * 13) % 60), index * 1000)),
   );
+  await untilShown(
+    Array.from({ length: 40 }, (_, index) => 1 + ((index * 13) % 60)).reduce((sum, one) => sum + one),
+  );
   const unmarked = await readAll(200);
   assert.deepEqual(
     unmarked.map(({ sequence }) => sequence),
@@ -49,6 +60,7 @@ test('numbers the events of a feed from 1 without a gap, whatever the size of it
   assert.equal(await mark(), Math.floor(unmarked.length / 500));
   assert.deepEqual(await readAll(7), unmarked);
   await appendMany(3);
+  await untilShown(unmarked.length + 3);
   const more = await readAll(150);
   assert.deepEqual(more.slice(0, unmarked.length), unmarked);
   assert.equal(more.at(-1)?.sequence, BigInt(unmarked.length + 3));
@@ -57,6 +69,7 @@ test('numbers the events of a feed from 1 without a gap, whatever the size of it
 test('reads the feed from the event with a number', async () => {
   ({ institutionId } = await anInstitution(db.database));
   await appendMany(1_001);
+  await untilShown(1_001);
   const all = await readAll(200);
   for (const marked of [false, true]) {
     if (marked) assert.equal(await mark(), 2);
@@ -77,6 +90,7 @@ test('reads the feed from the event with a number', async () => {
 test('marks each number once if several processes mark at the same time', async () => {
   ({ institutionId } = await anInstitution(db.database));
   await appendMany(2_500);
+  await untilShown(2_500);
   const marked = await Promise.all([mark(), mark(), mark()]);
   assert.equal(
     marked.reduce((sum, one) => sum + one, 0),
@@ -95,6 +109,7 @@ test('does not number an event that an earlier running transaction may still pre
     assert.equal(await mark(), 0);
   });
   await other.close();
+  await untilShown(601);
   assert.equal(await mark(), 1);
 });
 
@@ -108,6 +123,7 @@ const wrongMark = sql(
 test('refuses a mark that is not the number of its event', async () => {
   ({ institutionId } = await anInstitution(db.database));
   await appendMany(600);
+  await untilShown(600);
   const written = db.database.write(institutionId, (q) => q.query(wrongMark, [institutionId]));
   await assert.rejects(written, { code: 'SD090' });
 });
