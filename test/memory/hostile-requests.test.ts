@@ -148,7 +148,7 @@ describe('a remembered answer', () => {
     assert.equal((await get(checking, {}, token)).status, 200);
   });
 
-  test('of a profile follows a lock that begins and ends by the clock', async () => {
+  test('the answer of a profile follows a lock that begins and ends by the clock', async () => {
     const client = await clientOf(service);
     const profile = `${paths.customer('c-1002')}/contact-methods`;
     const isLocked = async () => (await get(profile, {}, client)).body.userStatus.locked;

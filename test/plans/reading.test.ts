@@ -78,7 +78,12 @@ const byKey = [
   'getTransfer',
   'getActivationCode',
   'getEmailCode',
+  'listWebhooks',
+  'getWebhook',
+  'getCoreConnection',
 ];
+/** Pages in the order of a primary key that begins with the endpoint, and the instructions that no one has decided. */
+const pagedByKey = ['listWebhookAttempts', 'listWebhookDeliveries', 'listInstructions'];
 
 test('each operation that reads is measured, or finds its rows by a key', () => {
   const names = readsOf(filled).map(({ name }) => name.split(',')[0]);
@@ -86,8 +91,10 @@ test('each operation that reads is measured, or finds its rows by a key', () => 
   const reading = operations.filter(({ method, token }) => method === 'GET' && token !== 'none');
   assert.deepEqual(
     reading.map(({ operationId }) => operationId).toSorted(),
-    [...Object.keys(measuredAs), ...byKey].toSorted(),
+    [...Object.keys(measuredAs), ...byKey, ...pagedByKey].toSorted(),
   );
   const lists = operations.filter(({ query }) => query !== undefined && 'after' in query.properties);
-  for (const { operationId } of lists) assert.ok(operationId in measuredAs, operationId);
+  for (const { operationId } of lists) {
+    assert.ok(operationId in measuredAs || pagedByKey.includes(operationId), operationId);
+  }
 });
