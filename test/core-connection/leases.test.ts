@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { reverseTransfer } from '../../src/transfers/index.ts';
 import { aConnector, type Connector, startCoreService } from '../support/core-instructions.ts';
 import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
+import { deskOf } from '../support/desk.ts';
+import { commandOf } from '../support/operator.ts';
 
 /* Leases: two connectors never work on one account, and no instruction is lost with a connector. */
 
@@ -127,4 +130,19 @@ test('keeps leases whole in the database', async () => {
     "update core_instructions set leased_by = 'one', lease_until = now() where state = 'OPEN'",
   );
   await assert.rejects(undelivered, /core_instructions_delivered/);
+});
+
+test('an instruction has the memo of its order, and one of a reversal the transfer that it reverses', async () => {
+  const [fromAccountId, toAccountId] = ours;
+  const order = { id: 'lease-with-memo', fromAccountId, toAccountId, amount: 1, memo: 'For the boat' };
+  await bank.post(paths.transfers, order, { prefer: 'wait=0' });
+  const [instruction] = await one.take();
+  assert.equal(instruction?.memo, 'For the boat');
+  await one.accept('lease-with-memo');
+  await using desk = await deskOf(service);
+  const reversal = { originalId: 'lease-with-memo', transferId: 'lease-back', origin: commandOf('olga') };
+  assert.equal((await reverseTransfer(desk.desk, service.institutionId, reversal)).kind, 'new');
+  const [back] = await one.take();
+  assert.deepEqual([back?.id, back?.reverses], ['lease-back', 'lease-with-memo']);
+  await one.accept('lease-back');
 });

@@ -9,6 +9,7 @@ import {
   webhooks,
 } from '../../client/src/index.ts';
 import { runMaintenance } from '../../src/app/maintenance.ts';
+import { assertInContract } from '../support/contract.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type Receiver, startReceiver, until } from './receiver.ts';
 
@@ -20,12 +21,28 @@ let member: Sharedraft;
 
 before(async () => {
   service = await startTestService({ clock: () => new Date(now) });
-  const options = { baseUrl: service.address };
+  const options = { baseUrl: service.address, fetch: checkedFetch };
   bank = new Sharedraft({ ...options, auth: clientCredentials(app) });
   const demo = { username: 'demo.member', password: 'demo-member-password' };
   member = new Sharedraft({ ...options, auth: password(app, demo) });
 });
 after(() => service.close());
+
+/** Compares each response with openapi.json. */
+const checkedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  const { pathname, search } = new URL(String(input));
+  const { status, headers } = response;
+  const path = `${pathname}${search}`;
+  assertInContract({
+    method: init?.method ?? 'GET',
+    path,
+    status,
+    headers,
+    text: await response.clone().text(),
+  });
+  return response;
+};
 
 const pay = (amount = '1.00', toAccountId = 'a-1001-savings') =>
   member.transfers.create({ fromAccountId: 'a-1001-checking', toAccountId, amount });
@@ -81,7 +98,7 @@ test('sends only the types that were asked for, thin unless asked otherwise', as
 
 test('goes on with the next event after a pause, and tells the reason of its state', async () => {
   await using receiver = await startReceiver();
-  const { endpointId } = await endpointTo(receiver);
+  const { endpointId } = await endpointTo(receiver, { description: 'Our books' });
   const paused = await bank.webhooks.update(endpointId, { status: 'PAUSED' });
   assert.deepEqual([paused.status, paused.statusReason], ['PAUSED', 'client']);
   await pay();
@@ -142,14 +159,14 @@ test('parks an event after its tenth attempt, sends those behind it, and replays
   const isPoison = ({ event }: Receiver['received'][number]) => event.transferId === poison.id;
   receiver.respond = (webhook) => (isPoison(webhook) ? 500 : 204);
   for (let attempt = 1; attempt <= 10; attempt += 1) {
-    await until(() => receiver.received.filter(isPoison).length === attempt, `attempt ${attempt}`);
+    await until(() => receiver.received.filter(isPoison).length >= attempt, `attempt ${attempt}`);
     // An event of other accounts is accepted in between, so that the endpoint counts as well.
     await bank.transfers.create({
       fromAccountId: 'a-1003-checking',
       toAccountId: 'a-1003-savings',
       amount: '0.01',
     });
-    await until(() => receiver.accepted.length === attempt, 'another event');
+    await until(() => receiver.accepted.length >= attempt, 'another event');
     now += 30 * 3_600_000;
   }
   const parked = (await bank.webhooks.deliveries(endpointId)).items;

@@ -3,17 +3,7 @@ import { type Answer, type Counts, SlowLineError, TruncatedError } from '../../.
 import { describeError } from '../../../shared/describe-error.ts';
 import { Problem } from '../../../shared/problem.ts';
 
-const results = [
-  'posted',
-  'already',
-  'held',
-  'changed',
-  'released',
-  'echo',
-  'saved',
-  'conflict',
-  'refused',
-] as const;
+const results = ['posted', 'already', 'held', 'changed', 'released', 'echo', 'conflict', 'refused'] as const;
 
 const ofResult = (result: string) =>
   Type.Optional(Type.Integer({ description: `Lines with the result ${result}.` }));
