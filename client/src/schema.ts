@@ -224,7 +224,7 @@ export interface DeliveryAnswer {
   line?: number | undefined;
   /** The id of the line, if it has a valid one. */
   id?: string | undefined;
-  /** What became of the line: posted, already, held, changed, released, echo, saved, conflict, refused. Later versions may add more. */
+  /** What became of the line: posted, already, held, changed, released, echo, conflict, refused. Later versions may add more. */
   result?: string | undefined;
   /** With `refused` and `conflict`: the reason. */
   code?: string | undefined;
@@ -247,8 +247,6 @@ export interface DeliverySummary {
   released?: number | undefined;
   /** Lines with the result echo. */
   echo?: number | undefined;
-  /** Lines with the result saved. */
-  saved?: number | undefined;
   /** Lines with the result conflict. */
   conflict?: number | undefined;
   /** Lines with the result refused. */

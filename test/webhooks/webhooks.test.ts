@@ -174,8 +174,11 @@ test('parks an event after its tenth attempt, sends those behind it, and replays
     parked.map(({ attempts }) => attempts),
     [10],
   );
-  await pay('5.55');
-  await until(() => receiver.accepted.length === 11, 'the event behind it');
+  const behind = await pay('5.55');
+  await until(
+    () => receiver.accepted.some(({ event }) => event.transferId === behind.id),
+    'the event behind it',
+  );
   receiver.respond = () => 204;
   assert.deepEqual(await bank.webhooks.replay(endpointId, { parked: true }), { events: 1 });
   await until(() => receiver.accepted.some(isPoison), 'the parked event');
