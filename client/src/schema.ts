@@ -224,7 +224,7 @@ export interface DeliveryAnswer {
   line?: number | undefined;
   /** The id of the line, if it has a valid one. */
   id?: string | undefined;
-  /** What became of the line: posted, already, held, changed, released, echo, conflict, refused. Later versions may add more. */
+  /** Result of the line: posted, already, held, changed, released, echo, conflict, refused. Later versions may add more. */
   result?: string | undefined;
   /** With `refused` and `conflict`: the reason. */
   code?: string | undefined;

@@ -12,7 +12,7 @@ export type ClientCredentials = { readonly clientId: string } & (
   | { readonly clientAssertion: () => Maybe<string> }
 );
 
-/** What to send to the token endpoint. */
+/** Parameters of a token request. */
 export interface Grant {
   readonly parameters: () => Maybe<Readonly<Record<string, string>>>;
   /** Whether the parameters may be sent for a second token. */

@@ -1,4 +1,4 @@
-// Turns the seams of the service into OpenTelemetry spans (docs/monitoring.md, ADR 41). Preloaded:
+// Turns the seams of the service into OpenTelemetry spans (docs/monitoring.md, ADR 39). Preloaded:
 //
 //   NODE_OPTIONS="--import ./my-sdk.mjs --import ./ops/opentelemetry/tracer.mjs"
 //

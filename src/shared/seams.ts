@@ -2,7 +2,7 @@ import { channel, tracingChannel } from 'node:diagnostics_channel';
 
 /*
  * The seams of the service: places that publish on diagnostics channels. Metrics, the debug log and tracing subscribe to
- * them (ADR 40). A seam without a subscriber costs a branch.
+ * them (ADR 38). A seam without a subscriber costs a branch.
  */
 
 /** An HTTP request. Members without a value at the start are set at the end. */

@@ -15,7 +15,7 @@ import {
   type KnownTransactionRow,
 } from './transaction-queries.ts';
 
-/** What became of a line. */
+/** The result of a line. */
 export type Outcome =
   | {
       readonly id: string;

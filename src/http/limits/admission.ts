@@ -66,7 +66,7 @@ export function admissionOf(app: FastifyInstance, most: number): Admission {
   };
 }
 
-/** What each request gives back at its end. */
+/** The functions that free the place of each request, called at its end. */
 const slots = new WeakMap<FastifyReply['raw'], (() => void)[]>();
 
 /** Calls `leave` once, when the response is handed to the socket, the caller has left, or the request steps aside. */

@@ -23,7 +23,7 @@ export const DeliveryAnswer = Type.Object(
     result: Type.Optional(
       Type.Unsafe<string>({
         type: 'string',
-        description: `What became of the line: ${results.join(', ')}. Later versions may add more.`,
+        description: `Result of the line: ${results.join(', ')}. Later versions may add more.`,
       }),
     ),
     code: Type.Optional(Type.String({ description: 'With `refused` and `conflict`: the reason.' })),
