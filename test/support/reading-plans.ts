@@ -112,7 +112,7 @@ export function breaches(measured: readonly Measured[]): string[] {
     const found = [
       ...sequentialScans.map((scan) => `a sequential scan, ${scan}`),
       rowsRead > 4 * returned + 20 && `${rowsRead} rows read for ${returned}`,
-      buffers > 700 && `${buffers} buffers`,
+      buffers > 600 && `${buffers} buffers`,
       buffers > 1.5 * first.buffers + 20 && `${buffers} buffers, the first page ${first.buffers}`,
     ];
     return found.filter(Boolean).map((breach) => `${read}, ${depth} page, ${plan} plan: ${breach}`);
