@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { loadConfig, readEnvironment } from '../src/app/config.ts';
 import { keyEncryptionKey } from '../src/app/secret-key.ts';
 import { openServiceLog } from '../src/app/service-log.ts';
-import { welcome } from '../src/cli/commands/serve.ts';
+import { welcome } from '../src/cli/commands/serve/serve.ts';
 import { ownEmbeddedPostgres } from '../src/embedded-postgres/index.ts';
 import { embeddedLogin, migrate } from '../src/storage/index.ts';
 

@@ -3,7 +3,7 @@ import { chmod, chown, lchown, mkdtemp, rm, stat, symlink, writeFile } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { oneUrlPerHost } from '../shared/database-urls.ts';
+import { oneUrlPerHost } from '../shared/text/database-urls.ts';
 import { ConfigError, loadConfig, readEnvironment } from './config.ts';
 import { keyEncryptionKey } from './secret-key.ts';
 

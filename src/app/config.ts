@@ -1,7 +1,7 @@
 import { lstat, readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { parseEnv } from 'node:util';
-import { trustedUsers } from '../shared/trusted-users.ts';
+import { trustedUsers } from '../shared/process/trusted-users.ts';
 import { readSettings, type SettingValues } from './settings.ts';
 
 /** The settings, as one worker uses them. */

@@ -44,13 +44,13 @@ import {
   type TransferDesk,
 } from '../transfers/index.ts';
 import { startWebhookSender } from '../webhooks/index.ts';
+import { startMaintenance } from './background/maintenance.ts';
+import { startSweeping } from './background/sweeper.ts';
 import type { Config, Secrets } from './config.ts';
 import { type AppContext, type CoreParts, coreConnection, openAppContext, openDesk } from './context.ts';
-import { startMaintenance } from './maintenance.ts';
 import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
 import { measureService, type ServiceMetrics, withDatabaseFigures } from './service-metrics.ts';
 import { refuseOtherSecretKey, refusePublicDemo, ServiceStartError } from './start-checks.ts';
-import { startSweeping } from './sweeper.ts';
 import { webhookServicesOf } from './webhook-services.ts';
 
 export interface Service {

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { oneUrlPerHost } from '../shared/database-urls.ts';
-import { isNetwork } from '../shared/network.ts';
+import { oneUrlPerHost } from '../shared/text/database-urls.ts';
+import { isNetwork } from '../shared/text/network.ts';
 
 /** A setting of the environment. The table below is also the table of docs/configuration.md. */
 interface Setting<Value> {

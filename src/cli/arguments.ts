@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseScope, type Scope, scopes } from '../auth/index.ts';
-import { isReadable } from '../shared/readable-text.ts';
+import { isReadable } from '../shared/text/readable-text.ts';
 
 /** Reads a text of this form. The sentence is the refusal of any other. */
 export function matching(form: RegExp, sentence: string): (text: string) => string {

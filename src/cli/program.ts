@@ -1,19 +1,19 @@
 import { Command } from 'commander';
-import { programVersion } from '../shared/program-version.ts';
+import { programVersion } from '../shared/process/program-version.ts';
 import { auditCommand } from './commands/audit.ts';
 import { clientCommands } from './commands/client.ts';
 import { coreCommands } from './commands/core.ts';
-import { demoCommands } from './commands/demo.ts';
-import { demoCoreCommand } from './commands/demo-core.ts';
-import { importCommand } from './commands/import.ts';
+import { demoCommands } from './commands/demo/demo.ts';
+import { demoCoreCommand } from './commands/demo/demo-core.ts';
+import { importCommand } from './commands/import/import.ts';
 import { keyCommands } from './commands/keys.ts';
 import { memberCommands } from './commands/member.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { providerCommands } from './commands/provider.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
 import { restoredCommand } from './commands/restored.ts';
-import { serveCommand } from './commands/serve.ts';
-import { transferCommands } from './commands/transfer.ts';
+import { serveCommand } from './commands/serve/serve.ts';
+import { transferCommands } from './commands/transfer/transfer.ts';
 import { webhookCommands } from './commands/webhook.ts';
 
 /** Every command. test/cli/audited-acts.test.ts has a line for each. */

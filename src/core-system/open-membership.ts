@@ -2,7 +2,7 @@ import { insertAccounts, insertPrimaryHolder } from '../accounts/index.ts';
 import type { Institution } from '../institutions/index.ts';
 import { insertMembership, type MembershipPerson } from '../memberships/index.ts';
 import { Problem } from '../shared/problem.ts';
-import { isReadable } from '../shared/readable-text.ts';
+import { isReadable } from '../shared/text/readable-text.ts';
 import { uuidv7 } from '../shared/uuid.ts';
 import type { Transaction } from '../storage/index.ts';
 import { recordOpening } from './openings.ts';

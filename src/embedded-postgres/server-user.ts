@@ -1,6 +1,6 @@
 import { lstat, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { trustedUsers } from '../shared/trusted-users.ts';
+import { trustedUsers } from '../shared/process/trusted-users.ts';
 import { DatabaseStartError } from '../storage/index.ts';
 
 /** The user of PostgreSQL if the service runs as root. */

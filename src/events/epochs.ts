@@ -6,7 +6,7 @@ import {
   sqlState,
   sqlStateOf,
 } from '../storage/index.ts';
-import { appendAudit } from './audit.ts';
+import { appendAudit } from './audit/audit.ts';
 import {
   insertEpoch,
   insertEpochAfterRestore,

@@ -8,7 +8,7 @@
  * change of a member's account has one event, with the number of the change. Audit entries are append-only, and hold no
  * secret, no token, and no name that does not exist.
  */
-export { appendAudit, auditToAppend, expireAudit, readAudit, whatChanged } from './audit.ts';
+export { appendAudit, auditToAppend, expireAudit, readAudit, whatChanged } from './audit/audit.ts';
 export {
   type AuditAction,
   type AuditEntry,
@@ -16,8 +16,8 @@ export {
   auditActions,
   type RecordedAuditEntry,
   wholeService,
-} from './audit-entry.ts';
-export { AuditTrail } from './audit-trail.ts';
+} from './audit/audit-entry.ts';
+export { AuditTrail } from './audit/audit-trail.ts';
 export { beginEpoch, beginEpochAfterRestore, beginEpochsOfTimeline } from './epochs.ts';
 export type { CodeEventKind, NewEvent } from './event.ts';
 export { eventIdOf, placeOf } from './event-id.ts';

@@ -5,5 +5,5 @@
  * refusal is a problem document or an OAuth error; no response holds SQL, stacks or the existence of other members.
  */
 export { presentEvent } from './presenters.ts';
-export { createServer, type ServerOptions } from './server.ts';
+export { createServer, type ServerOptions } from './server/server.ts';
 export type { CommitDelay, Services, WebhookServices } from './services.ts';

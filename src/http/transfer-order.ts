@@ -1,7 +1,7 @@
 import type * as Type from 'typebox/type';
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../shared/problem.ts';
-import { isReadable } from '../shared/readable-text.ts';
+import { isReadable } from '../shared/text/readable-text.ts';
 import { uuidv7 } from '../shared/uuid.ts';
 import { type DecimalAmount, parseDecimalAmount, type TransferOrder } from '../transfers/index.ts';
 import { transferIdFromKey } from './request/idempotency-key.ts';

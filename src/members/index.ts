@@ -6,6 +6,12 @@
  * event with the old and the new value.
  */
 
+export { type ContactChange, updateContact } from './contact/update-contact.ts';
+export {
+  isFoundByEmail,
+  selectUnverifiedEmail,
+  verifyEmailByCode,
+} from './contact/verified-email-queries.ts';
 export {
   insertLogin,
   type StandingChange,
@@ -33,7 +39,5 @@ export {
   userRoles,
 } from './profile.ts';
 export { selectUserId } from './queries.ts';
-export { type Registration, registerMember } from './register-member.ts';
-export { forgetRegistrationTries } from './registration-tries.ts';
-export { type ContactChange, updateContact } from './update-contact.ts';
-export { isFoundByEmail, selectUnverifiedEmail, verifyEmailByCode } from './verified-email-queries.ts';
+export { type Registration, registerMember } from './registration/register-member.ts';
+export { forgetRegistrationTries } from './registration/registration-tries.ts';

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { programVersion } from '../shared/program-version.ts';
+import { programVersion } from '../shared/process/program-version.ts';
 import type { Registry } from './registry.ts';
 
 const periodMillis = 10_000;

@@ -2,7 +2,7 @@ import type { Origin } from '../events/index.ts';
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../shared/problem.ts';
 import type { TransferDesk } from './desk/transfer-desk.ts';
-import { maySee } from './rules/authority.ts';
+import { maySee } from './rules/accounts/authority.ts';
 import { personOf, type Transfer } from './rules/transfer.ts';
 import { selectTransferById } from './transfer-queries.ts';
 

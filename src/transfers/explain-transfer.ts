@@ -2,10 +2,10 @@ import type { Actor } from '../institutions/index.ts';
 import { toTransfer } from './desk/batch.ts';
 import { coreStateOf, look } from './desk/settle.ts';
 import type { TransferDesk } from './desk/transfer-desk.ts';
-import { maySee, mayUseId } from './rules/authority.ts';
+import { maySee, mayUseId } from './rules/accounts/authority.ts';
+import { type PendingTerms, termsForMember } from './rules/controls/policies.ts';
 import { judge } from './rules/decide.ts';
 import type { Failure } from './rules/failure.ts';
-import { type PendingTerms, termsForMember } from './rules/policies.ts';
 import { repeated, reservedId } from './rules/repeated.ts';
 import type { RepeatedOutcome, SubmittedOrder, Transfer, TransferOrder } from './rules/transfer.ts';
 

@@ -1,7 +1,7 @@
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../shared/problem.ts';
 import type { Database } from '../storage/index.ts';
-import { maySee } from './rules/authority.ts';
+import { maySee } from './rules/accounts/authority.ts';
 import { personOf, type Transfer } from './rules/transfer.ts';
 import { selectTransferById } from './transfer-queries.ts';
 

@@ -52,9 +52,9 @@ export { listTransferOptions, type TransferOptions } from './list-transfer-optio
 export { listTransfers, type TransferFilter } from './list-transfers.ts';
 export { reverseTransfer } from './reverse-transfer.ts';
 export { reviewTransfer } from './review-transfer.ts';
-export { derivedIdPrefix } from './rules/authority.ts';
-export { controlsOfColumn } from './rules/controls.ts';
-export { defaultCorePolicy } from './rules/policies.ts';
+export { derivedIdPrefix } from './rules/accounts/authority.ts';
+export { controlsOfColumn } from './rules/controls/controls.ts';
+export { defaultCorePolicy } from './rules/controls/policies.ts';
 export {
   type ActOutcome,
   type ExceededLimit,

@@ -4,14 +4,14 @@ import { Problem } from '../shared/problem.ts';
 import { coreStateOf, look } from './desk/settle.ts';
 import type { TransferDesk } from './desk/transfer-desk.ts';
 import { selectHeldAccountIds, selectNeighborAccountIds } from './reachable-account-queries.ts';
-import { accountRefusal } from './rules/account-refusal.ts';
-import { mayPayFrom, visibleSource } from './rules/authority.ts';
-import { coreUnavailable, standInCap } from './rules/core-path.ts';
+import { accountRefusal } from './rules/accounts/account-refusal.ts';
+import { mayPayFrom, visibleSource } from './rules/accounts/authority.ts';
+import { boundsOf } from './rules/accounts/loans.ts';
+import { coreUnavailable, standInCap } from './rules/controls/core-path.ts';
+import { type LimitUsage, least, usagesOf } from './rules/controls/limits.ts';
+import { paymentOptionsOf, policyFor } from './rules/controls/policies.ts';
 import { capsOn, failureOf, findPath } from './rules/decide.ts';
 import type { Failure } from './rules/failure.ts';
-import { type LimitUsage, least, usagesOf } from './rules/limits.ts';
-import { boundsOf } from './rules/loans.ts';
-import { paymentOptionsOf, policyFor } from './rules/policies.ts';
 import type { SubmittedOrder, TransferType } from './rules/transfer.ts';
 
 /** A path from an account, with the most that may move along it. */

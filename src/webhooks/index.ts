@@ -6,15 +6,18 @@
  * accounts, unless that one is parked; an endpoint that fails or is disabled loses nothing, since its position is kept; no request
  * goes to an address inside.
  */
-export { type Attempt, expireAttempts } from './attempt-queries.ts';
-export { listAttempts, listDeliveries, type WaitingEvent } from './delivery-log.ts';
+export { type Attempt, expireAttempts } from './delivery/attempt-queries.ts';
+export { listAttempts, listDeliveries, type WaitingEvent } from './delivery/delivery-log.ts';
+export { pingWebhook } from './delivery/ping.ts';
+export { type Replay, replayWebhook } from './delivery/replay.ts';
+export { startWebhookSender } from './delivery/webhook-sender.ts';
 export {
   type Endpoint,
   type EndpointSettings,
   endpointStatuses,
   orderings,
   payloads,
-} from './endpoint.ts';
+} from './endpoints/endpoint.ts';
 export {
   changeWebhook,
   createWebhook,
@@ -27,7 +30,4 @@ export {
   type ShownEndpoint,
   type WebhookChange,
   type WebhookDeps,
-} from './endpoints.ts';
-export { pingWebhook } from './ping.ts';
-export { type Replay, replayWebhook } from './replay.ts';
-export { startWebhookSender } from './webhook-sender.ts';
+} from './endpoints/endpoints.ts';

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../src/app/config.ts';
 import { type AppContext, openAppContext } from '../../src/app/context.ts';
-import { loadDemoWhenEmpty } from '../../src/app/demo.ts';
+import { loadDemoWhenEmpty } from '../../src/app/demo/demo.ts';
 import type { PasswordHasher, Vault } from '../../src/auth/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { dumpTables } from '../support/tables.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { loadConfig } from '../../src/app/config.ts';
 import { type AppContext, openAppContext } from '../../src/app/context.ts';
-import { loadDemoWhenEmpty } from '../../src/app/demo.ts';
+import { loadDemoWhenEmpty } from '../../src/app/demo/demo.ts';
 import { ownEmbeddedPostgres } from '../../src/embedded-postgres/index.ts';
 import { beginEpoch } from '../../src/events/index.ts';
 import { listInstitutions } from '../../src/institutions/index.ts';

@@ -5,7 +5,7 @@ import type * as IdempotencyKey from '../../src/http/request/idempotency-key.ts'
 import type * as Calendar from '../../src/institutions/calendar.ts';
 import type { Actor } from '../../src/institutions/index.ts';
 import type * as Ledger from '../../src/ledger/index.ts';
-import type * as Json from '../../src/shared/json.ts';
+import type * as Json from '../../src/shared/text/json.ts';
 import type * as Storage from '../../src/storage/index.ts';
 import { Database } from '../../src/storage/index.ts';
 import type * as BatchQueues from '../../src/transfers/desk/batch-queue.ts';
@@ -583,7 +583,7 @@ const checks = {
   },
 
   'a number is read from its source text': async (program) => {
-    const { parseJson } = await program.load<typeof Json>('shared/json.ts');
+    const { parseJson } = await program.load<typeof Json>('shared/text/json.ts');
     const { numbers } = parseJson('{"amount": 9007199254740.93, "a": [1.10]}');
     assert.deepEqual(
       [...numbers],
@@ -662,7 +662,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'the overdraft line is ignored',
-    file: 'transfers/rules/loans.ts',
+    file: 'transfers/rules/accounts/loans.ts',
     instead: ['floor: -account.overdraftLimit', 'floor: 0n'],
     caughtBy: 'an overdraft line may be spent to its end',
   },
@@ -734,19 +734,19 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'the holders of its source see a failed transfer',
-    file: 'transfers/rules/authority.ts',
+    file: 'transfers/rules/accounts/authority.ts',
     instead: ["(transfer.status !== 'FAILED' && transfer.sourceHeld)", 'transfer.sourceHeld'],
     caughtBy: 'another user learns nothing of an id',
   },
   {
     name: 'every holder who sees an account may pay from it',
-    file: 'transfers/rules/authority.ts',
+    file: 'transfers/rules/accounts/authority.ts',
     instead: ['facts.holding(account.accountKey, actor.personKey)?.mayPay === true', 'true'],
     caughtBy: 'a holder record decides visibility and the right to pay',
   },
   {
     name: 'any account of the institution is a source',
-    file: 'transfers/rules/authority.ts',
+    file: 'transfers/rules/accounts/authority.ts',
     instead: [
       'return facts.holding(account.accountKey, actor.personKey) ? account : undefined;',
       'return account;',
@@ -755,13 +755,13 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a person who is not the owner pays into an IRA',
-    file: 'transfers/rules/authority.ts',
+    file: 'transfers/rules/accounts/authority.ts',
     instead: ["other.diAccountType !== 'RETIREMENT_IRA' && ", ''],
     caughtBy: 'a holder record decides visibility and the right to pay',
   },
   {
     name: 'a client token needs a holder record',
-    file: 'transfers/rules/authority.ts',
+    file: 'transfers/rules/accounts/authority.ts',
     instead: [
       "if (account === undefined || actor.kind === 'client') return account;",
       "if (account === undefined) return account;\n  if (actor.kind === 'client') return undefined;",
@@ -779,19 +779,19 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a closed account receives money',
-    file: 'transfers/rules/account-refusal.ts',
+    file: 'transfers/rules/accounts/account-refusal.ts',
     instead: [" || (to !== 'anyone' && to?.closed !== false)", ''],
     caughtBy: 'accounts pay and receive only allowed transfers',
   },
   {
     name: 'a certificate pays out',
-    file: 'transfers/rules/account-refusal.ts',
+    file: 'transfers/rules/accounts/account-refusal.ts',
     instead: ['return payingTypes.has(diAccountType) && !excluded;', 'return !excluded;'],
     caughtBy: 'accounts pay and receive only allowed transfers',
   },
   {
     name: 'a restriction of the core is ignored',
-    file: 'transfers/rules/account-refusal.ts',
+    file: 'transfers/rules/accounts/account-refusal.ts',
     instead: [" || transferRestriction === 'EXCLUDE_AS_FROM'", ''],
     caughtBy: 'accounts pay and receive only allowed transfers',
   },
@@ -809,7 +809,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a limit lets one cent more through',
-    file: 'transfers/rules/limits.ts',
+    file: 'transfers/rules/controls/limits.ts',
     instead: ['usage.maxAmount > amount ? usage.maxAmount - amount : 0n', 'usage.maxAmount + 1n - amount'],
     caughtBy: 'a daily limit holds to the cent',
   },
@@ -827,7 +827,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'the membership’s limits ignore client tokens',
-    file: 'transfers/rules/limits.ts',
+    file: 'transfers/rules/controls/limits.ts',
     instead: [
       "    case 'CUSTOMER':\n      return from.customerKey;",
       "    case 'CUSTOMER':\n      return actor?.kind === 'member' ? from.customerKey : null;",
@@ -845,13 +845,13 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a limit by number lets one more through',
-    file: 'transfers/rules/limits.ts',
+    file: 'transfers/rules/controls/limits.ts',
     instead: ['transfers >= usage.maxCount', 'transfers > usage.maxCount'],
     caughtBy: 'a limit on the number counts transfers that did not fail',
   },
   {
     name: 'a month begins anew every day',
-    file: 'transfers/rules/limits.ts',
+    file: 'transfers/rules/controls/limits.ts',
     instead: ["return period === 'DAY' ? day :", 'return period !== undefined ? day :'],
     caughtBy: 'a limit holds by month and by the type of account',
   },
@@ -956,7 +956,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'more than the interest goes to interest',
-    file: 'transfers/rules/loans.ts',
+    file: 'transfers/rules/accounts/loans.ts',
     instead: ["return option === 'INTEREST_ONLY' ? (account.loan?.interest ?? 0n) : null;", 'return null;'],
     caughtBy: 'a payment on a loan follows the requested option',
   },
@@ -968,7 +968,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'the catch-up begins at the 50th birthday instead of that year',
-    file: 'transfers/rules/contributions.ts',
+    file: 'transfers/rules/controls/contributions.ts',
     instead: ['year - Number(birthDate.slice(0, 4)) >= 50', 'year - Number(birthDate.slice(0, 4)) > 50'],
     caughtBy: 'a year’s contributions count together, for their owner and year',
   },
@@ -980,7 +980,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'contributions for the previous year are accepted all year',
-    file: 'transfers/rules/contributions.ts',
+    file: 'transfers/rules/controls/contributions.ts',
     instead: ['? year - 1 : null;', '? year - 1 : year - 1;'],
     caughtBy: 'a year’s contributions count together, for their owner and year',
   },
@@ -1091,7 +1091,7 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'a number loses its source text',
-    file: 'shared/json.ts',
+    file: 'shared/text/json.ts',
     instead: ['if (Object.hasOwn(object, key)) this.#refuse', 'if (false) this.#refuse'],
     caughtBy: 'a number is read from its source text',
   },

@@ -8,7 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { promisify, stripVTControlCharacters } from 'node:util';
-import { welcome } from '../../src/cli/commands/serve.ts';
+import { welcome } from '../../src/cli/commands/serve/serve.ts';
 import { paths, send } from '../support/demo.ts';
 import {
   addressOf,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseJson } from '../../src/shared/json.ts';
 import { Problem } from '../../src/shared/problem.ts';
+import { parseJson } from '../../src/shared/text/json.ts';
 
 /** Documents as text rather than as values, so that spellings vary: spaces, exponents, escapes, keys twice. */
 const space = fc.string({ unit: fc.constantFrom(' ', '\n', '\r', '\t'), maxLength: 2 });

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { loadConfig } from '../../src/app/config.ts';
-import { loadDemoWhenEmpty } from '../../src/app/demo.ts';
+import { loadDemoWhenEmpty } from '../../src/app/demo/demo.ts';
 import { startService } from '../../src/app/service.ts';
 import { ownEmbeddedPostgres } from '../../src/embedded-postgres/index.ts';
 import { embeddedLogin, migrate } from '../../src/storage/index.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as ajvFormats from 'ajv-formats';
-import { securityHeaders } from '../../src/http/security-headers.ts';
+import { securityHeaders } from '../../src/http/server/security-headers.ts';
 import { currencyDecimals } from '../../src/ledger/index.ts';
 import { fieldsIn, noteFields } from './seen-fields.ts';
 

@@ -1,5 +1,5 @@
 import { loadConfig } from '../../src/app/config.ts';
-import { loadDemoWhenEmpty } from '../../src/app/demo.ts';
+import { loadDemoWhenEmpty } from '../../src/app/demo/demo.ts';
 import { type Service, startService } from '../../src/app/service.ts';
 import type { Log } from '../../src/app/service-log.ts';
 import type { Clock } from '../../src/storage/index.ts';

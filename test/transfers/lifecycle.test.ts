@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { runMaintenance } from '../../src/app/maintenance.ts';
+import { runMaintenance } from '../../src/app/background/maintenance.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { clientOf as shareOf } from '../../src/transfers/desk/transfer-desk.ts';

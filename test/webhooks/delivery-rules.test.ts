@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FeedEvent } from '../../src/feed/index.ts';
-import { dueOf, endpointAfter } from '../../src/webhooks/deliver.ts';
-import type { Delivery } from '../../src/webhooks/delivery-queries.ts';
-import { bodyOf, type Endpoint, lanesOf, wants } from '../../src/webhooks/endpoint.ts';
+import { dueOf, endpointAfter } from '../../src/webhooks/delivery/deliver.ts';
+import type { Delivery } from '../../src/webhooks/delivery/delivery-queries.ts';
 import {
   attemptsOfAnEvent,
   failuresThatStop,
   probeAt,
   retryAt,
   retryDelaysSeconds,
-} from '../../src/webhooks/schedule.ts';
+} from '../../src/webhooks/delivery/schedule.ts';
+import { bodyOf, type Endpoint, lanesOf, wants } from '../../src/webhooks/endpoints/endpoint.ts';
 
 const at = new Date('2026-03-02T12:00:00Z');
 const later = (seconds: number) => new Date(at.getTime() + seconds * 1000);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { Sender } from '../../src/webhooks/post.ts';
-import { mayConnectTo, type TargetRules, targetRefusal } from '../../src/webhooks/target.ts';
+import { Sender } from '../../src/webhooks/delivery/post.ts';
+import { mayConnectTo, type TargetRules, targetRefusal } from '../../src/webhooks/delivery/target.ts';
 
 const bank: TargetRules = { demo: false, ports: [443] };
 const demo: TargetRules = { demo: true, ports: [443] };

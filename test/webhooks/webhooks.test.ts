@@ -8,7 +8,7 @@ import {
   Sharedraft,
   webhooks,
 } from '../../client/src/index.ts';
-import { runMaintenance } from '../../src/app/maintenance.ts';
+import { runMaintenance } from '../../src/app/background/maintenance.ts';
 import { assertInContract } from '../support/contract.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type Receiver, startReceiver, until } from './receiver.ts';

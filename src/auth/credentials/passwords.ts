@@ -1,7 +1,7 @@
 import { hash, verify } from '@node-rs/argon2';
 import { FairQueue } from '../../shared/fair-queue.ts';
-import { giveWay } from '../../shared/helper-threads.ts';
 import { Problem } from '../../shared/problem.ts';
+import { giveWay } from '../../shared/process/helper-threads.ts';
 import { tooManyLogins } from '../sign-in/too-many-logins.ts';
 import { isGuessable } from './password-strength.ts';
 

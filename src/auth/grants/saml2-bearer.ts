@@ -1,5 +1,5 @@
 import { type AssertionFormat, acceptAssertion } from '../providers/assertion.ts';
-import { decodeAssertion, peekSaml, verifySaml } from '../providers/saml.ts';
+import { decodeAssertion, peekSaml, verifySaml } from '../providers/saml/saml.ts';
 import { tokenEndpointOf } from '../tokens/token-endpoint.ts';
 import type { Grant } from './grant.ts';
 

@@ -9,7 +9,7 @@ import {
   wholeService,
 } from '../../events/index.ts';
 import { isLocalDate } from '../../institutions/index.ts';
-import { isNetwork } from '../../shared/network.ts';
+import { isNetwork } from '../../shared/text/network.ts';
 import { accepting } from '../arguments.ts';
 import { chooseInstitution, say, withContext } from '../command.ts';
 

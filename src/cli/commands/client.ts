@@ -22,7 +22,7 @@ import {
   scopes,
 } from '../../auth/index.ts';
 import { defined } from '../../shared/defined.ts';
-import { isNetwork } from '../../shared/network.ts';
+import { isNetwork } from '../../shared/text/network.ts';
 import { accepting, listOf, readNameForPeople, readScopes, unless, wholeNumber } from '../arguments.ts';
 import {
   CommandError,

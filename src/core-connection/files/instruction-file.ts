@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { formatMinor } from '../../ledger/index.ts';
-import { CsvError, readCsv } from '../../shared/csv.ts';
+import { CsvError, readCsv } from '../../shared/text/csv.ts';
 import type { CoreOutcome, DeliveredInstruction } from '../../transfers/index.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { CsvForm } from '../../shared/csv.ts';
-import { parseJson } from '../../shared/json.ts';
 import { Problem } from '../../shared/problem.ts';
+import type { CsvForm } from '../../shared/text/csv.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import { type CoreKind, coreKinds } from './transaction-line.ts';
 
 /** The order of day, month and year in the dates of a file. */

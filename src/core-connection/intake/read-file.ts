@@ -1,5 +1,5 @@
 import { instantOf, isLocalDate, type LocalDate } from '../../institutions/index.ts';
-import { CsvError, readCsv } from '../../shared/csv.ts';
+import { CsvError, readCsv } from '../../shared/text/csv.ts';
 import { type DateForm, type FileMapping, fileFields, MappingError } from './file-mapping.ts';
 import type { Line } from './lines.ts';
 import { type LineRules, readTransactionLine, type TransactionLine } from './transaction-line.ts';

@@ -1,5 +1,5 @@
-import { parseJson } from '../../shared/json.ts';
 import { Problem } from '../../shared/problem.ts';
+import { parseJson } from '../../shared/text/json.ts';
 import { type Line, longestLineBytes, splitLines, type TextLine } from './lines.ts';
 import { type LineRules, readTransactionLine, type TransactionLine } from './transaction-line.ts';
 

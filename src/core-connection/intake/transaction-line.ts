@@ -2,7 +2,7 @@ import { parseMoment } from '../../core-system/index.ts';
 import { addDays, isLocalDate, type LocalDate, localDate } from '../../institutions/index.ts';
 import { parseDecimalAmount, toMinor } from '../../ledger/index.ts';
 import { publicId } from '../../shared/public-id.ts';
-import { isReadable } from '../../shared/readable-text.ts';
+import { isReadable } from '../../shared/text/readable-text.ts';
 
 export const coreKinds = [
   'CARD',

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { currencyDecimals, formatMinor } from '../../ledger/index.ts';
-import { CsvError, readCsv } from '../../shared/csv.ts';
-import { isReadable } from '../../shared/readable-text.ts';
+import { CsvError, readCsv } from '../../shared/text/csv.ts';
+import { isReadable } from '../../shared/text/readable-text.ts';
 
 /** The place of a value. */
 export interface Place {

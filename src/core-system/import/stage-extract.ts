@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { InstitutionSettings } from '../../institutions/index.ts';
-import { blockBytes } from '../../shared/csv.ts';
+import { blockBytes } from '../../shared/text/csv.ts';
 import { ErrorsByKind } from '../extract/errors-by-kind.ts';
 import {
   accountShape,

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type * as Type from 'typebox/type';
 import type { scopes } from '../../auth/index.ts';
 import type { ProblemCode } from '../../shared/problem.ts';
-import { programVersion } from '../../shared/program-version.ts';
+import { programVersion } from '../../shared/process/program-version.ts';
 import type { Operation, ResponseDescription } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { readProblemPage } from '../pages/problem-pages.ts';

@@ -1,6 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify';
-import { escapePointer } from '../../shared/json.ts';
 import { type InvalidPart, Problem } from '../../shared/problem.ts';
+import { escapePointer } from '../../shared/text/json.ts';
 
 /** A body of 64 KiB can be wrong in ten thousand places; a refusal names the first ones. */
 const mostParts = 32;

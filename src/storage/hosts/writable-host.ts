@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { oneUrlPerHost } from '../../shared/database-urls.ts';
+import { oneUrlPerHost } from '../../shared/text/database-urls.ts';
 import type { SocketConnection } from './socket-connection.ts';
 
 const patienceMillis = 2_000;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
-import { repositoryRoot } from '../../shared/repository-root.ts';
+import { repositoryRoot } from '../../shared/process/repository-root.ts';
 import { sqlState, sqlStateOf } from '../errors.ts';
 import { connect } from '../hosts/connect.ts';
 import { DatabaseStartError } from '../hosts/database-start-error.ts';

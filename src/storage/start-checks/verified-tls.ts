@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import pg from 'pg';
-import { oneUrlPerHost } from '../../shared/database-urls.ts';
+import { oneUrlPerHost } from '../../shared/text/database-urls.ts';
 import { DatabaseStartError } from '../hosts/database-start-error.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { type Queryable, sql } from '../../storage/index.ts';
-import type { AccountFacts, LoanDues } from '../rules/account.ts';
+import type { AccountFacts, LoanDues } from '../rules/accounts/account.ts';
 
 // Holders are looked up account by account: joined by person as well, the plan read all accounts of each person.
 const accountFacts = sql(

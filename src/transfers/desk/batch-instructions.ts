@@ -8,7 +8,7 @@ import {
   type IssuedInstruction,
   insertInstructions,
 } from '../instructions/instruction-queries.ts';
-import type { CoreMode } from '../rules/core-path.ts';
+import type { CoreMode } from '../rules/controls/core-path.ts';
 import type { Facts } from '../rules/facts.ts';
 import type { CoreAct, Transfer } from '../rules/transfer.ts';
 import type { TransferRow } from '../transfer-queries.ts';

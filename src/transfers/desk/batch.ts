@@ -14,16 +14,16 @@ import type { InstitutionId, Write } from '../../storage/index.ts';
 import type { Instruction } from '../instructions/instruction-queries.ts';
 import { insertCounters, updateCounters } from '../limits/counter-queries.ts';
 import { deleteLimitUses, insertLimitUses } from '../limits/usage-queries.ts';
-import { accountRefusal } from '../rules/account-refusal.ts';
+import { accountRefusal } from '../rules/accounts/account-refusal.ts';
+import { maySee, mayUseId } from '../rules/accounts/authority.ts';
+import { boundsOf, type LoanPayment } from '../rules/accounts/loans.ts';
 import { apply, changeDues, postHeld, releaseHeld } from '../rules/apply.ts';
-import { maySee, mayUseId } from '../rules/authority.ts';
-import { corePathAfterHold } from '../rules/core-path.ts';
+import { corePathAfterHold } from '../rules/controls/core-path.ts';
+import { Counters, contributionKey, type RecordedUsage } from '../rules/controls/limits.ts';
+import type { PendingTerms } from '../rules/controls/policies.ts';
 import { type Judgement, judge } from '../rules/decide.ts';
 import type { Ground } from '../rules/facts.ts';
 import type { Failure } from '../rules/failure.ts';
-import { Counters, contributionKey, type RecordedUsage } from '../rules/limits.ts';
-import { boundsOf, type LoanPayment } from '../rules/loans.ts';
-import type { PendingTerms } from '../rules/policies.ts';
 import { repeated, reservedId } from '../rules/repeated.ts';
 import {
   type ActOutcome,

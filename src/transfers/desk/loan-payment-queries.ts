@@ -1,5 +1,5 @@
 import { inserting, type Queryable, sql } from '../../storage/index.ts';
-import type { LoanPayment } from '../rules/loans.ts';
+import type { LoanPayment } from '../rules/accounts/loans.ts';
 
 /** Before the dues of the loans change (accounts/loan-dues.ts). The account's balance row is locked by the batch. */
 export const insertLoanPayments = inserting<LoanPayment>('transfers_write_loan_payments', 'loan_payments', {

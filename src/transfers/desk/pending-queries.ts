@@ -8,7 +8,7 @@ import {
   sql,
   type Write,
 } from '../../storage/index.ts';
-import type { PendingTerms } from '../rules/policies.ts';
+import type { PendingTerms } from '../rules/controls/policies.ts';
 
 /** A pending transfer's terms and approvals. */
 export interface PendingRow extends PendingTerms {

@@ -6,9 +6,7 @@ import { selectInstructionsForUpdate } from '../instructions/instruction-queries
 import { selectCounters, selectCountersForUpdate } from '../limits/counter-queries.ts';
 import { selectLimits } from '../limits/limit-queries.ts';
 import { selectLimitUses } from '../limits/usage-queries.ts';
-import type { AccountFacts } from '../rules/account.ts';
-import { taxYearStart } from '../rules/decide.ts';
-import type { Facts, TransferSettings } from '../rules/facts.ts';
+import type { AccountFacts } from '../rules/accounts/account.ts';
 import {
   type CounterName,
   CounterNotLockedError,
@@ -18,7 +16,9 @@ import {
   distinct,
   isStandIn,
   type Limit,
-} from '../rules/limits.ts';
+} from '../rules/controls/limits.ts';
+import { taxYearStart } from '../rules/decide.ts';
+import type { Facts, TransferSettings } from '../rules/facts.ts';
 import { type ActOutcome, type DeskOrder, type Outcome, personOf } from '../rules/transfer.ts';
 import type { ReadSettings } from '../settings/settings.ts';
 import { selectIdempotencyKeys, selectReversedKeys, selectTransfersById } from '../transfer-queries.ts';

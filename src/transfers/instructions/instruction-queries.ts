@@ -7,7 +7,7 @@ import {
   sql,
   type Write,
 } from '../../storage/index.ts';
-import type { CoreMode } from '../rules/core-path.ts';
+import type { CoreMode } from '../rules/controls/core-path.ts';
 
 /** An instruction to the core. Its key is the key of its transfer. */
 export interface Instruction {

@@ -1,5 +1,5 @@
 import { type Database, type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
-import type { CoreMode } from '../rules/core-path.ts';
+import type { CoreMode } from '../rules/controls/core-path.ts';
 import type { Transfer } from '../rules/transfer.ts';
 import { selectTransfersById } from '../transfer-queries.ts';
 

@@ -8,7 +8,7 @@ import {
   sql,
   type Write,
 } from '../../storage/index.ts';
-import type { Counter, CounterName } from '../rules/limits.ts';
+import type { Counter, CounterName } from '../rules/controls/limits.ts';
 
 // A look-up by the whole key for each name: no plan can scan the table, even with wrong statistics.
 const countersByName = `

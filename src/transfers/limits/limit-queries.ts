@@ -1,5 +1,5 @@
 import { insertOf, jsonOf, type Queryable, sql } from '../../storage/index.ts';
-import type { Limit } from '../rules/limits.ts';
+import type { Limit } from '../rules/controls/limits.ts';
 
 const limits = sql(
   'transfers_limits',

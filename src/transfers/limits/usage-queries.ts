@@ -7,7 +7,7 @@ import {
   sql,
   type Write,
 } from '../../storage/index.ts';
-import type { RecordedUsage } from '../rules/limits.ts';
+import type { RecordedUsage } from '../rules/controls/limits.ts';
 
 const usages = sql(
   'transfers_limit_uses',

@@ -1,8 +1,8 @@
 import { type Book, type LoanPaymentOption, unbounded } from '../../ledger/index.ts';
-import type { AccountFacts } from './account.ts';
+import type { AccountFacts } from './accounts/account.ts';
+import { type AskedPayment, boundsOf, type LoanPayment, splitPayment } from './accounts/loans.ts';
 import type { Judgement } from './decide.ts';
 import type { Ground } from './facts.ts';
-import { type AskedPayment, boundsOf, type LoanPayment, splitPayment } from './loans.ts';
 
 /** Applies a judgement without a failure to the book and the counters. Returns the parts of a payment on a loan. */
 export function apply(

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import type { ClientActor, MemberActor } from '../../institutions/index.ts';
 import { Book } from '../../ledger/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
-import type { AccountFacts } from './account.ts';
+import type { AccountFacts } from './accounts/account.ts';
+import type { LoanPayment } from './accounts/loans.ts';
 import { apply } from './apply.ts';
+import { Counters, type Limit } from './controls/limits.ts';
+import { defaultCorePolicy } from './controls/policies.ts';
 import { type Judgement, judge } from './decide.ts';
 import type { Facts } from './facts.ts';
-import { Counters, type Limit } from './limits.ts';
-import type { LoanPayment } from './loans.ts';
-import { defaultCorePolicy } from './policies.ts';
 import { type FailureCode, failureCodes, type SubmittedOrder, transferTypes } from './transfer.ts';
 
 /* A member pays 100.00 from checking on their own loan, and every rule allows it; each case breaks some rules. */

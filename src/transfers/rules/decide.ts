@@ -6,16 +6,23 @@ import {
   type LoanPaymentOption,
   toMinor,
 } from '../../ledger/index.ts';
-import type { AccountFacts } from './account.ts';
-import { accountRefusal } from './account-refusal.ts';
-import { mayPayFrom, visibleDestination, visibleSource } from './authority.ts';
-import { contributionLimitCents, contributionYear } from './contributions.ts';
-import { type CorePath, corePathOf, coreUnavailable, standInCap } from './core-path.ts';
+import type { AccountFacts } from './accounts/account.ts';
+import { accountRefusal } from './accounts/account-refusal.ts';
+import { mayPayFrom, visibleDestination, visibleSource } from './accounts/authority.ts';
+import { boundsOf, optionHeadroom } from './accounts/loans.ts';
+import { contributionLimitCents, contributionYear } from './controls/contributions.ts';
+import { type CorePath, corePathOf, coreUnavailable, standInCap } from './controls/core-path.ts';
+import {
+  type Counters,
+  contributionKey,
+  exceededLimit,
+  type LimitUsage,
+  least,
+  usagesOf,
+} from './controls/limits.ts';
+import { holdTerms, type PendingTerms, paymentOptionsOf, policyFor } from './controls/policies.ts';
 import type { Facts, Ground } from './facts.ts';
 import type { Failure } from './failure.ts';
-import { type Counters, contributionKey, exceededLimit, type LimitUsage, least, usagesOf } from './limits.ts';
-import { boundsOf, optionHeadroom } from './loans.ts';
-import { holdTerms, type PendingTerms, paymentOptionsOf, policyFor } from './policies.ts';
 import type { FailureCode, SubmittedOrder, TransferType } from './transfer.ts';
 import { deriveTransferType } from './transfer-type.ts';
 

@@ -1,9 +1,9 @@
 import type { BusinessCalendar, Institution } from '../../institutions/index.ts';
 import type { Book } from '../../ledger/index.ts';
-import type { AccountFacts } from './account.ts';
-import type { ContributionLimit } from './contributions.ts';
-import type { Counters, Limit } from './limits.ts';
-import type { Policy } from './policies.ts';
+import type { AccountFacts } from './accounts/account.ts';
+import type { ContributionLimit } from './controls/contributions.ts';
+import type { Counters, Limit } from './controls/limits.ts';
+import type { Policy } from './controls/policies.ts';
 
 /** Everything that the rules know, besides balances and counters: read after the locks, at the time that decides. */
 export interface Facts {

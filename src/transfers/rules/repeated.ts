@@ -1,5 +1,5 @@
 import { type LoanPaymentOption, toMinor } from '../../ledger/index.ts';
-import { maySee } from './authority.ts';
+import { maySee } from './accounts/authority.ts';
 import type { Outcome, RepeatedOutcome, SubmittedOrder, Transfer } from './transfer.ts';
 
 /** The transfer that has the id of an order. */

@@ -1,5 +1,5 @@
 import type { Actor } from '../../institutions/index.ts';
-import type { AccountFacts } from './account.ts';
+import type { AccountFacts } from './accounts/account.ts';
 import type { Facts } from './facts.ts';
 import type { TransferType } from './transfer.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandOf } from '../../../test/support/operator.ts';
-import type { PendingTerms } from './policies.ts';
+import type { PendingTerms } from './controls/policies.ts';
 import type { Act } from './transfer.ts';
 import { actInTime, transitionOf } from './transition.ts';
 

@@ -1,7 +1,7 @@
 import { namesOf, shareAPerson } from '../../events/index.ts';
-import { coreUnavailable } from './core-path.ts';
+import { coreUnavailable } from './controls/core-path.ts';
+import type { PendingTerms } from './controls/policies.ts';
 import type { Failure } from './failure.ts';
-import type { PendingTerms } from './policies.ts';
 import type { Act, Unchanged } from './transfer.ts';
 
 /** The effect of an act on a pending transfer. */

@@ -4,9 +4,9 @@ import { type BusinessDay, replaceBusinessDays, selectBusinessDays } from '../..
 import type { Clock, Database, InstitutionId, Transaction } from '../../storage/index.ts';
 import { type Consent, consentOfTwo } from '../dual-control/dual-control.ts';
 import { replaceLimits, selectLimits } from '../limits/limit-queries.ts';
-import type { ContributionLimit } from '../rules/contributions.ts';
-import type { Limit } from '../rules/limits.ts';
-import type { Policy } from '../rules/policies.ts';
+import type { ContributionLimit } from '../rules/controls/contributions.ts';
+import type { Limit } from '../rules/controls/limits.ts';
+import type { Policy } from '../rules/controls/policies.ts';
 import {
   replaceContributionLimits,
   replacePolicies,

@@ -1,7 +1,7 @@
 import { insertOf, jsonOf, type Queryable, sql } from '../../storage/index.ts';
-import type { ContributionLimit } from '../rules/contributions.ts';
+import type { ContributionLimit } from '../rules/controls/contributions.ts';
+import { type CorePolicy, defaultCorePolicy, type Policy } from '../rules/controls/policies.ts';
 import type { IdPrefix } from '../rules/facts.ts';
-import { type CorePolicy, defaultCorePolicy, type Policy } from '../rules/policies.ts';
 
 const policies = sql(
   'transfers_policies',

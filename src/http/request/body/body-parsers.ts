@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { parseJson } from '../../../shared/json.ts';
 import { Problem } from '../../../shared/problem.ts';
+import { parseJson } from '../../../shared/text/json.ts';
 import type { MediaType } from '../../operation.ts';
 import { unsupportedMediaType } from '../../problems.ts';
 import { parseForm } from './form.ts';

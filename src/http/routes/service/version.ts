@@ -1,5 +1,5 @@
 import * as Type from 'typebox/type';
-import { programVersion } from '../../../shared/program-version.ts';
+import { programVersion } from '../../../shared/process/program-version.ts';
 import { operation } from '../../operation.ts';
 
 export const ServiceVersion = Type.Object({ name: Type.String(), version: Type.String() });

@@ -1,0 +1,55 @@
+import { runAuthMaintenance } from '../../auth/index.ts';
+import { expireAudit, markEventNumbers, wholeService, wipeExpiredSecrets } from '../../events/index.ts';
+import { listInstitutions } from '../../institutions/index.ts';
+import { forgetRegistrationTries } from '../../members/index.ts';
+import { deleteOldChanges } from '../../memory/index.ts';
+import type { InstitutionId } from '../../storage/index.ts';
+import { expireLimitCounters } from '../../transfers/index.ts';
+import { expireAttempts } from '../../webhooks/index.ts';
+import type { AppContext } from '../context.ts';
+import type { Log } from '../service-log.ts';
+
+const intervalMillis = 60_000;
+
+/** Runs the maintenance once a minute. Returns a function that stops it. */
+export function startMaintenance(context: AppContext, auditRetentionDays: number, log: Log): () => void {
+  const timer = setInterval(() => {
+    runMaintenance(context, auditRetentionDays, log).catch((error) => log('housekeeping_failed', { error }));
+  }, intervalMillis);
+  return () => clearInterval(timer);
+}
+
+/** Runs every task of every institution. A task that fails is logged, and tried again the next time. */
+export async function runMaintenance(
+  context: AppContext,
+  auditRetentionDays: number,
+  log: Log,
+): Promise<void> {
+  const { auth, clock, businessTime, database } = context;
+  const attempt = async (institution: string | undefined, task: string, work: () => Promise<unknown>) => {
+    await work().catch((error) => log('housekeeping_failed', { institution, task, error }));
+  };
+  const keptFrom = new Date(clock().getTime() - auditRetentionDays * 24 * 60 * 60_000);
+  const trim = (institutionId: InstitutionId) =>
+    database.write(institutionId, (db) => expireAudit(db, keptFrom));
+  await attempt(undefined, 'signing_keys', () => auth.keys.maintain());
+  await attempt(undefined, 'audit', () => trim(wholeService));
+  await attempt(undefined, 'changes', () => database.directory((db) => deleteOldChanges(db, clock())));
+  for (const { institutionId, code } of await database.directory(listInstitutions)) {
+    await attempt(code, 'tokens', () => runAuthMaintenance(auth, institutionId));
+    await attempt(code, 'secrets', () =>
+      database.write(institutionId, (db) => wipeExpiredSecrets(db, businessTime(institutionId, clock()))),
+    );
+    await attempt(code, 'event_numbers', () => database.write(institutionId, markEventNumbers));
+    await attempt(code, 'webhook_attempts', () =>
+      database.write(institutionId, (db) => expireAttempts(db, clock())),
+    );
+    await attempt(code, 'registration_tries', () =>
+      forgetRegistrationTries(database, institutionId, clock()),
+    );
+    await attempt(code, 'audit', () => trim(institutionId));
+    await attempt(code, 'limit_counters', () =>
+      database.write(institutionId, (db) => expireLimitCounters(db, clock())),
+    );
+  }
+}

@@ -1,0 +1,144 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import type { AppContext } from '../../../app/context.ts';
+import { exists, transactionsFile } from '../../../core-connection/index.ts';
+import {
+  type ImportPlan,
+  ImportRefusedError,
+  importExtract,
+  parseMoment,
+} from '../../../core-system/index.ts';
+import type { CommandOrigin } from '../../../events/index.ts';
+import { CommandError, chooseInstitution, say, withContext } from '../../command.ts';
+import { importTransactionsFile } from './import-transactions.ts';
+import { progressTo } from './progress.ts';
+
+interface Options {
+  readonly adjustBalances?: boolean;
+  readonly asOf?: Date;
+  readonly allowRemovals?: boolean;
+  readonly dryRun?: boolean;
+  readonly institution?: string;
+  readonly columns?: string;
+}
+
+export function importCommand(): Command {
+  return new Command('import')
+    .description(
+      "import a core's extract, a folder of CSV files in the format of examples/README.md, or a file of its transactions",
+    )
+    .argument('<path>', 'the extract, or transactions.csv')
+    .option('--institution <code>', 'for a file of transactions: the institution, if there are several')
+    .option(
+      '--columns <file>',
+      'for transactions: the mapping of their columns (default: columns.json beside them)',
+    )
+    .option('--dry-run', 'print the rows to add, change and remove, and stop')
+    .option(
+      '--adjust-balances',
+      'adjust the balances of existing accounts to the extract; needs --as-of or the column balances_as_of',
+    )
+    .option(
+      '--as-of <moment>',
+      "the moment of the extract's balances, like 2026-03-02T06:00:00-05:00; transfers posted after it are added to them",
+      readMoment,
+    )
+    .option(
+      '--allow-removals',
+      'allow removals of more than 20 rows that are also more than one in a hundred',
+    )
+    .action(async (given: string, options: Options) => {
+      await withContext(async (context, origin) => {
+        const isFile = await stat(given).then(
+          (found) => found.isFile(),
+          () => false,
+        );
+        const file = isFile ? given : path.join(given, transactionsFile);
+        const hasTransactions = await exists(file);
+        const isExtract =
+          !isFile && (!hasTransactions || (await exists(path.join(given, 'institution.csv'))));
+        let code = options.institution;
+        if (isExtract) code = await importFolder(context, given, { options, origin });
+        if (!hasTransactions || options.dryRun === true) return;
+        const institution = await chooseInstitution(context, code);
+        await importTransactionsFile(context, { institution, origin }, { file, columns: options.columns });
+      });
+    });
+}
+
+/** Imports an extract and prints what it did. Returns the code of its institution. */
+async function importFolder(
+  context: AppContext,
+  folder: string,
+  { options, origin }: { readonly options: Options; readonly origin: CommandOrigin },
+): Promise<string> {
+  const progress = progressTo(process.stderr);
+  try {
+    const report = await importExtract(context, folder, {
+      ...options,
+      origin,
+      onPlan: (plan) => {
+        progress.end();
+        for (const line of describePlan(plan)) say(line);
+      },
+      onProgress: ({ step, done, of }) => progress.show(step, done, of),
+      onWait: () => progress.note('Another import of this institution is running. Waiting for it.'),
+    });
+    progress.end();
+    say(
+      options.dryRun === true
+        ? 'This was a dry run. Nothing was changed.'
+        : `${report.code}: ${report.persons} persons, ${report.members} members, ${report.accounts} accounts; ` +
+            `${report.openedAccounts} opened with a balance, ${report.adjustedAccounts} adjusted.`,
+    );
+    return report.code;
+  } catch (error) {
+    progress.end();
+    if (error instanceof ImportRefusedError) throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+function readMoment(text: string): Date {
+  const moment = parseMoment(text);
+  if (moment === undefined) {
+    throw new InvalidArgumentError('Must be a moment with its offset, like 2026-03-02T06:00:00-05:00.');
+  }
+  return moment;
+}
+
+const tables = {
+  persons: 'persons',
+  members: 'memberships',
+  memberPersons: 'persons of memberships',
+  accounts: 'accounts',
+  holders: 'holders',
+  loans: 'standing of loans',
+} as const;
+
+/** The plan as lines of text. */
+function describePlan(plan: ImportPlan): string[] {
+  const changes = (Object.entries(tables) as [keyof typeof tables, string][]).flatMap(([table, name]) => {
+    const { added, changed, removed } = plan[table];
+    return added + changed + removed === 0
+      ? []
+      : [`  ${name}: ${added} added, ${changed} changed, ${removed} removed`];
+  });
+  const { before, after } = plan.settings;
+  const settings =
+    before === undefined
+      ? ['  the institution: added']
+      : Object.entries(after).map(([name, value]) => `  setting ${name}: ${before[name]} becomes ${value}`);
+  const balances =
+    plan.opened + plan.adjusted === 0 ? [] : [`  balances: ${plan.opened} opened, ${plan.adjusted} adjusted`];
+  const all = [...settings, ...changes, ...balances];
+  const { count, accountIds } = plan.unheld;
+  const more = count > accountIds.length ? ` and ${count - accountIds.length} more` : '';
+  return [
+    ...(all.length === 0 ? ['The extract changes nothing.'] : ['Changes of this import:', ...all]),
+    ...(count === 0
+      ? []
+      : [`Accounts without a holder, which no member sees: ${accountIds.join(', ')}${more}.`]),
+  ];
+}

@@ -1,0 +1,58 @@
+import type { Worker } from 'node:cluster';
+import type { ServiceMetrics } from '../../../app/service-metrics.ts';
+import { addUp, countsOf, type Family } from '../../../metrics/index.ts';
+import { within } from '../../../shared/within.ts';
+
+/** A worker that does not respond in time counts with its last report. */
+const patienceMillis = 1_000;
+const ask = 'metrics';
+
+interface Report {
+  readonly metrics: readonly Family[];
+}
+
+/** In a worker: sends its metrics whenever the first process asks. */
+export function reportCounts(metrics: ServiceMetrics): void {
+  process.on('message', (message) => {
+    if (message === ask) process.send?.({ metrics: metrics.read() } satisfies Report);
+  });
+}
+
+/** In the first process: the metrics of all workers. An ended worker's counts stay, so that no counter goes back. */
+export class WorkerCounts {
+  readonly #last = new Map<Worker, readonly Family[]>();
+  readonly #waiting = new Map<Worker, () => void>();
+  #ended: readonly Family[] = [];
+
+  /** From when the worker serves. */
+  follow(worker: Worker): void {
+    this.#last.set(worker, []);
+    worker.on('message', ({ metrics }: Partial<Report>) => {
+      if (metrics === undefined) return;
+      this.#last.set(worker, metrics);
+      this.#waiting.get(worker)?.();
+    });
+    worker.once('exit', () => {
+      this.#ended = addUp([this.#ended, countsOf(this.#last.get(worker) ?? [])]);
+      this.#last.delete(worker);
+      this.#waiting.get(worker)?.();
+    });
+  }
+
+  async read(): Promise<Family[]> {
+    await Promise.all([...this.#last.keys()].map((worker) => this.#ask(worker)));
+    return addUp([this.#ended, ...this.#last.values()]);
+  }
+
+  async #ask(worker: Worker): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const before = this.#waiting.get(worker);
+    this.#waiting.set(worker, () => {
+      before?.();
+      resolve();
+    });
+    if (worker.isConnected()) worker.send(ask);
+    await within(patienceMillis, promise);
+    this.#waiting.delete(worker);
+  }
+}

@@ -1,0 +1,117 @@
+import type { InstitutionId } from '../../storage/index.ts';
+import type { Origin } from '../origin.ts';
+
+/** The audited acts: a noun, and the verb of the act. */
+export const auditActions = [
+  'login',
+  'client_token',
+  'token_request',
+  'user.registered',
+  'user.activated',
+  'user.locked',
+  'user.unlocked',
+  'user.deactivated',
+  'user.reactivated',
+  'user.password_set',
+  'user.password_changed',
+  'user.password_ended',
+  'user.activation_code_issued',
+  'user.activation_code_read',
+  'user.activation_code_delivered',
+  'user.email_code_issued',
+  'user.email_code_read',
+  'user.email_code_delivered',
+  'user.email_confirmed',
+  'client.created',
+  'client.changed',
+  'client.secret_added',
+  'client.secret_removed',
+  'client.key_added',
+  'client.key_removed',
+  'key.created',
+  'key.retired',
+  'token.revoked',
+  'provider.added',
+  'provider.changed',
+  'provider.removed',
+  'webhook.created',
+  'webhook.changed',
+  'webhook.rotated',
+  'webhook.replayed',
+  'webhook.deleted',
+  'webhook.disabled',
+  'rate_limit',
+  'transfer.id_conflict',
+  'transfer.approved',
+  'transfer.declined',
+  'transfer.cancelled',
+  'transfer.reversal_proposed',
+  'transfer.reversal_confirmed',
+  'transfer.reversed',
+  'transfer.core_rejected',
+  'transfer.rules_proposed',
+  'transfer.rules_confirmed',
+  'transfer.rules_changed',
+  'user.contact_changed',
+  'core.exported',
+  'core.acknowledged',
+  'institution.changed',
+  'institution.clock_moved',
+  'import.started',
+  'import.finished',
+  'core.transactions_begun',
+  'core.transactions_taken',
+  'events.epoch_begun',
+  'schema.migrated',
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+/** Contains no secret, no token and no text of a caller that matched nothing. */
+export interface AuditEntry {
+  readonly action: AuditAction;
+  readonly outcome: 'succeeded' | 'refused';
+  /** The reason of a refusal, or the manner of an act: a word of the service, never input. */
+  readonly reason?: string | undefined;
+  readonly origin: Origin;
+  readonly clientId?: string | undefined;
+  readonly userId?: string | undefined;
+  /** The object of the act if it is neither a client nor a user: the id of a key or a token. */
+  readonly subject?: string | undefined;
+  /** Keyed hash, 32 bytes, of a name that does not exist: it may be a mistyped password. */
+  readonly nameHash?: Uint8Array | undefined;
+  /**
+   * The replaced and the new values of a deliberate change; only members that differ. JSON, so a bigint becomes text.
+   * Personal data of members stays out: their changes list the names of fields only.
+   */
+  readonly before?: object | undefined;
+  readonly after?: object | undefined;
+}
+
+export interface TimedAuditEntry extends AuditEntry {
+  readonly at: Date;
+  /** The number of equal entries that this one counts. */
+  readonly times: number;
+}
+
+/**
+ * The institution id of entries of the service as a whole: refusals before the institution was known, and acts that belong
+ * to none. No institution has this id.
+ */
+export const wholeService = 0 as InstitutionId;
+
+export interface RecordedAuditEntry extends TimedAuditEntry {
+  readonly auditKey: bigint;
+}
+
+export interface AuditFilter {
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  readonly action?: AuditAction | undefined;
+  readonly outcome?: 'succeeded' | 'refused' | undefined;
+  readonly clientId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly nameHash?: Uint8Array | undefined;
+  /** An address, or a network in CIDR notation. */
+  readonly network?: string | undefined;
+  readonly transactionId?: string | undefined;
+}

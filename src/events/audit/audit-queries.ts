@@ -1,0 +1,147 @@
+import { counted, type InstitutionId, type Queryable, sql, type Write } from '../../storage/index.ts';
+import type { Operator } from '../operator.ts';
+import type { AuditAction, AuditFilter, RecordedAuditEntry, TimedAuditEntry } from './audit-entry.ts';
+
+const columns = `recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator,
+  operator_host, sudo_user, operator_as, transaction_id, times, before_change, after_change`;
+
+const insert = counted(
+  'events_insert_audit',
+  'audit_entries',
+  'cardinality($2::timestamptz[])',
+  `insert into audit_entries (institution_id, ${columns})
+   select $1, ${columns}
+   from unnest($2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+               $9::bytea[], $10::inet[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::integer[],
+               $17::jsonb[], $18::jsonb[])
+        with ordinality as entry (${columns}, place)
+   order by place`,
+);
+
+export function insertAudit(institutionId: InstitutionId, entries: readonly TimedAuditEntry[]): Write {
+  const values = [
+    institutionId,
+    entries.map(({ at }) => at),
+    entries.map(({ action }) => action),
+    entries.map(({ outcome }) => outcome),
+    entries.map(({ reason }) => reason ?? null),
+    entries.map(({ clientId }) => clientId ?? null),
+    entries.map(({ userId }) => userId ?? null),
+    entries.map(({ subject }) => subject ?? null),
+    entries.map(({ nameHash }) => nameHash ?? null),
+    entries.map(({ origin }) => origin.address),
+    entries.map(({ origin }) => origin.operator?.user ?? null),
+    entries.map(({ origin }) => origin.operator?.host ?? null),
+    entries.map(({ origin }) => origin.operator?.sudoUser ?? null),
+    entries.map(({ origin }) => origin.operator?.as ?? null),
+    entries.map(({ origin }) => origin.transactionId),
+    entries.map(({ times }) => times),
+    entries.map(({ before }) => toJson(before)),
+    entries.map(({ after }) => toJson(after)),
+  ];
+  return { statement: insert, values };
+}
+
+function toJson(value: object | undefined): string | null {
+  if (value === undefined) return null;
+  return JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member));
+}
+
+const page = sql(
+  'events_audit_page',
+  `select audit_key, ${columns} from audit_entries
+   where institution_id = $1
+     and ($2::timestamptz is null or (recorded_at, audit_key) > ($2, $3::bigint))
+     and ($4::timestamptz is null or recorded_at >= $4)
+     and ($5::timestamptz is null or recorded_at < $5)
+     and ($6::text is null or action = $6)
+     and ($7::text is null or outcome = $7)
+     and ($8::text is null or client_id = $8)
+     and ($9::text is null or user_id = $9)
+     and ($10::bytea is null or name_hash = $10)
+     and ($11::inet is null or address <<= $11)
+     and ($12::text is null or transaction_id = $12)
+   order by recorded_at, audit_key
+   limit $13`,
+);
+
+interface Row {
+  auditKey: bigint;
+  recordedAt: Date;
+  action: AuditAction;
+  outcome: 'succeeded' | 'refused';
+  reason: string | null;
+  clientId: string | null;
+  userId: string | null;
+  subject: string | null;
+  nameHash: Buffer | null;
+  address: string | null;
+  operator: string | null;
+  operatorHost: string | null;
+  sudoUser: string | null;
+  operatorAs: string | null;
+  transactionId: string;
+  times: number;
+  beforeChange: object | null;
+  afterChange: object | null;
+}
+
+/** The entries after the given one, in order of time. */
+export async function selectAudit(
+  db: Queryable,
+  filter: AuditFilter,
+  after: Pick<RecordedAuditEntry, 'at' | 'auditKey'> | undefined,
+  most: number,
+): Promise<RecordedAuditEntry[]> {
+  const { rows } = await db.query<Row>(page, [
+    db.institutionId,
+    after?.at ?? null,
+    after?.auditKey ?? null,
+    filter.since ?? null,
+    filter.until ?? null,
+    filter.action ?? null,
+    filter.outcome ?? null,
+    filter.clientId ?? null,
+    filter.userId ?? null,
+    filter.nameHash ?? null,
+    filter.network ?? null,
+    filter.transactionId ?? null,
+    most,
+  ]);
+  return rows.map((row) => ({
+    auditKey: row.auditKey,
+    at: row.recordedAt,
+    action: row.action,
+    outcome: row.outcome,
+    reason: row.reason ?? undefined,
+    clientId: row.clientId ?? undefined,
+    userId: row.userId ?? undefined,
+    subject: row.subject ?? undefined,
+    nameHash: row.nameHash ?? undefined,
+    origin: {
+      transactionId: row.transactionId,
+      address: row.address,
+      ...(row.operator !== null && { operator: toOperator(row.operator, row) }),
+    },
+    times: row.times,
+    before: row.beforeChange ?? undefined,
+    after: row.afterChange ?? undefined,
+  }));
+}
+
+function toOperator(user: string, row: Row): Operator {
+  return {
+    user,
+    // Entries of before version 0025 of the schema have no host.
+    host: row.operatorHost ?? '',
+    ...(row.sudoUser !== null && { sudoUser: row.sudoUser }),
+    ...(row.operatorAs !== null && { as: row.operatorAs }),
+  };
+}
+
+const expire = sql('events_expire_audit', 'select expire_audit_entries($1, $2) as gone');
+
+export async function deleteOldAudit(db: Queryable, before: Date, most: number): Promise<number> {
+  const { rows } = await db.query<{ gone: bigint }>(expire, [before, most]);
+  return Number(rows[0]?.gone ?? 0n);
+}

@@ -1,0 +1,146 @@
+import { Problem } from '../../shared/problem.ts';
+import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
+import { appendAuditEntries } from './audit.ts';
+import type { AuditEntry, TimedAuditEntry } from './audit-entry.ts';
+
+export interface AuditTrailOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Called if entries could not be written. */
+  readonly onError?: (error: unknown) => void;
+  /**
+   * Distinct kinds per minute about names that do not exist; `knownShare` times as many for the rest. Beyond that, entries
+   * are noted without caller and address.
+   */
+  readonly mostKinds?: number;
+}
+
+interface Note {
+  readonly institutionId: InstitutionId;
+  readonly entry: TimedAuditEntry;
+}
+
+interface Kind {
+  readonly institutionId: InstitutionId;
+  last: AuditEntry;
+  /** The number of entries after the first. */
+  again: number;
+}
+
+const minuteMillis = 60_000;
+const mostWaiting = 10_000;
+const batchLength = 500;
+/** Factor for kinds about existing clients and users. */
+const knownShare = 50;
+
+/**
+ * Notes events that any caller can cause without limit, mostly refusals. The first of a kind in a minute is written at
+ * once; equal ones are counted and written as one entry at the end of the minute, so that a flood leaves few rows. Writing
+ * happens behind the requests, whose duration would otherwise reveal it. A crash loses at most a minute's count of repeats.
+ *
+ * Deliberate changes are not noted: `appendAudit` writes them in the change's own transaction.
+ */
+export class AuditTrail {
+  readonly #options: AuditTrailOptions;
+  readonly #kinds = new Map<string, Kind>();
+  /** Kinds about names that do not exist. Callers can invent them without limit, and they must not displace the others. */
+  #nobodys = 0;
+  readonly #timer: NodeJS.Timeout;
+  #waiting: Note[] = [];
+  #writing: Promise<void> | undefined;
+
+  constructor(options: AuditTrailOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.settle(), minuteMillis).unref();
+  }
+
+  note(institutionId: InstitutionId, entry: AuditEntry): void {
+    if (this.#countedAgain(institutionId, entry)) return;
+    const most = this.#options.mostKinds ?? 1_000;
+    const nobodys = entry.nameHash !== undefined;
+    if (nobodys ? this.#nobodys < most : this.#kinds.size < knownShare * most) {
+      if (nobodys) this.#nobodys += 1;
+      this.#begin(institutionId, entry);
+      return;
+    }
+    const { action, outcome, reason, origin } = entry;
+    const faceless = { action, outcome, reason, origin: { ...origin, address: null } };
+    if (!this.#countedAgain(institutionId, faceless)) this.#begin(institutionId, faceless);
+  }
+
+  /** Ends the minute. Resolves when every noted entry is written or dropped. */
+  async settle(): Promise<void> {
+    for (const { institutionId, last, again } of this.#kinds.values()) {
+      if (again > 0) this.#enqueue(institutionId, last, again);
+    }
+    this.#kinds.clear();
+    this.#nobodys = 0;
+    await this.#write();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.settle();
+  }
+
+  #countedAgain(institutionId: InstitutionId, entry: AuditEntry): boolean {
+    const kind = this.#kinds.get(kindOf(institutionId, entry));
+    if (kind === undefined) return false;
+    kind.last = entry;
+    kind.again += 1;
+    return true;
+  }
+
+  #begin(institutionId: InstitutionId, entry: AuditEntry): void {
+    this.#kinds.set(kindOf(institutionId, entry), { institutionId, last: entry, again: 0 });
+    this.#enqueue(institutionId, entry, 1);
+    void this.#write();
+  }
+
+  #enqueue(institutionId: InstitutionId, entry: AuditEntry, times: number): void {
+    // So many wait only while the database is away; the newest are dropped.
+    if (this.#waiting.length >= mostWaiting) return;
+    this.#waiting.push({ institutionId, entry: { ...entry, at: this.#options.clock(), times } });
+  }
+
+  async #write(): Promise<void> {
+    if (this.#waiting.length > 0) this.#writing ??= this.#writeAll();
+    await this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      const { institutionId } = first;
+      const batch = this.#waiting
+        .filter((note) => note.institutionId === institutionId)
+        .slice(0, batchLength);
+      try {
+        const entries = batch.map(({ entry }) => entry);
+        await this.#options.database.write(institutionId, (db) => appendAuditEntries(db, entries));
+      } catch (error) {
+        this.#options.onError?.(error);
+        // While the database is away, the entries wait. Entries that it refused are dropped, since it would refuse them again.
+        if (error instanceof Problem) break;
+      }
+      const done = new Set(batch);
+      this.#waiting = this.#waiting.filter((note) => !done.has(note));
+    }
+    this.#writing = undefined;
+  }
+}
+
+function kindOf(institutionId: InstitutionId, entry: AuditEntry): string {
+  const { action, outcome, reason, clientId, userId, subject, nameHash, origin } = entry;
+  const name = nameHash && Buffer.from(nameHash).toString('base64');
+  return JSON.stringify([
+    institutionId,
+    action,
+    outcome,
+    reason,
+    clientId,
+    userId,
+    subject,
+    name,
+    origin.address,
+  ]);
+}

@@ -1,0 +1,64 @@
+import type { Caller, Identified, Scope } from '../../auth/index.ts';
+import { Problem } from '../../shared/problem.ts';
+import type { TokenKind } from '../operation.ts';
+import type { Services } from '../services.ts';
+
+/** RFC 6750, section 2.1; the scheme's case does not count (RFC 9110, section 11.1). */
+const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+const realm = 'Bearer realm="sharedraft"';
+
+/**
+ * Identifies the caller by the bearer token in the Authorization header, its only place. `admit` receives the client's name
+ * before the database is read, and may throw.
+ *
+ * Problems: `missing_token`, also for another scheme; `invalid_token`, also of `verify`.
+ */
+export function authenticate(
+  services: Services,
+  authorization: string | undefined,
+  admit: (client: string) => void,
+): Identified {
+  if (authorization === undefined || !/^bearer(?: |$)/i.test(authorization)) {
+    throw new Problem('missing_token', 'An access token is needed: Authorization: Bearer <ACCESS_TOKEN>.');
+  }
+  const token = bearer.exec(authorization)?.[1];
+  if (token === undefined) throw new Problem('invalid_token', 'The access token is malformed.');
+  return services.identify(token, admit);
+}
+
+/** Problems: `insufficient_scope`, `client_token_required`, `member_token_required`. */
+export function authorize(
+  caller: Caller,
+  needed: { readonly token: TokenKind; readonly scope?: Scope | undefined },
+): void {
+  // The kind of token first: a member's token can never get the scope of an operation for clients.
+  if (needed.token === 'client' && caller.actor.kind !== 'client') {
+    throw new Problem('client_token_required', 'A member’s token cannot do this, only a client’s.');
+  }
+  if (needed.token === 'member' && caller.actor.kind !== 'member') {
+    throw new Problem(
+      'member_token_required',
+      'Only a member’s token can do this. A client’s token acts for no single member.',
+    );
+  }
+  if (needed.scope !== undefined && !caller.scopes.includes(needed.scope)) {
+    throw new Problem('insufficient_scope', `The access token lacks the scope ${needed.scope}.`);
+  }
+}
+
+/** `WWW-Authenticate` of a problem with the token (RFC 6750 section 3; RFC 9470 section 3); undefined for others. */
+export function bearerChallenge({ code, members }: Problem, scope: Scope | undefined): string | undefined {
+  switch (code) {
+    // Without an error code, since no token was sent (RFC 6750 section 3.1).
+    case 'missing_token':
+      return realm;
+    case 'invalid_token':
+      return `${realm}, error="${code}"`;
+    case 'insufficient_scope':
+      return `${realm}, error="${code}", scope="${scope}"`;
+    case 'insufficient_user_authentication':
+      return `${realm}, error="${code}", error_description="A more recent login is needed", max_age="${members.max_age}"`;
+    default:
+      return undefined;
+  }
+}

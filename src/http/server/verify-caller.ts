@@ -1,0 +1,50 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { Caller, Identified } from '../../auth/index.ts';
+import type { Remembered, ValidatedMemory } from '../../memory/index.ts';
+import { type Answer, findAnswer, sendAnswer } from './remembered-answer.ts';
+
+/**
+ * Verifies the caller, and then sends the remembered answer if it still holds, or calls `done`. Caller and answer are checked
+ * by one question. `admit` may throw a Problem.
+ */
+export function callerVerifier(
+  memory: ValidatedMemory,
+  remembers: boolean,
+  admit: (request: FastifyRequest, reply: FastifyReply, caller: Caller) => void,
+) {
+  return (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { remembered, verify }: Identified,
+    done: HookHandlerDoneFunction,
+  ): void => {
+    const goOn = (caller: Caller, answer: Remembered<Answer> | undefined) => {
+      try {
+        admit(request, reply, caller);
+      } catch (error) {
+        done(error as Error);
+        return;
+      }
+      if (answer !== undefined && memory.isTrue(answer)) sendAnswer(request, reply, answer.value);
+      else done();
+    };
+    const answerFor = ({ actor }: Caller) => (remembers ? findAnswer(memory, actor, request) : undefined);
+    const read = () =>
+      verify().then((caller) => {
+        const answer = answerFor(caller);
+        if (answer === undefined) goOn(caller, undefined);
+        else memory.check([answer], (error) => (error === null ? goOn(caller, answer) : done(error)));
+      }, done);
+
+    if (remembered === undefined) {
+      void read();
+      return;
+    }
+    const answer = answerFor(remembered.value);
+    memory.check(answer === undefined ? [remembered] : [remembered, answer], (error) => {
+      if (error !== null) done(error);
+      else if (memory.isTrue(remembered)) goOn(remembered.value, answer);
+      else void read();
+    });
+  };
+}

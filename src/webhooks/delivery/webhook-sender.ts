@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { InstitutionId } from '../../storage/index.ts';
+import type { RenderEvent } from '../endpoints/endpoint.ts';
+import { rulesOf, type WebhookDeps } from '../endpoints/endpoints.ts';
+import { deliver } from './deliver.ts';
+import { selectEndpointsToSend } from './delivery-queries.ts';
+import { Sender } from './post.ts';
+
+const lookMillis = 250;
+/** Endpoints that one process sends to at a time. */
+const mostEndpointsAtOnce = 128;
+
+export interface WebhookSender {
+  /** Ends the requests under way, and waits until their outcome is noted. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Sends webhooks in the background, to as many endpoints as have something to receive. Any number of processes may run it: each
+ * endpoint has one sender at a time, by a lease that ends by itself if the process dies.
+ */
+export function startWebhookSender(
+  deps: WebhookDeps & {
+    readonly render: RenderEvent;
+    readonly onError: (error: unknown, endpointId?: string) => void;
+  },
+): WebhookSender {
+  const processId = randomUUID();
+  const senders = new Map<string, Sender>();
+  const underWay = new Map<string, Promise<void>>();
+  let isStopped = false;
+  const senderOf = async (endpointId: string, institutionId: InstitutionId) => {
+    const known = senders.get(endpointId) ?? new Sender(await rulesOf(deps, institutionId));
+    senders.set(endpointId, known);
+    return known;
+  };
+  const begin = (institutionId: InstitutionId, endpointId: string) => {
+    const sent = deliver({ ...deps, senderOf, processId }, institutionId, {
+      endpointId,
+      isStopping: () => isStopped,
+    })
+      .catch((error) => deps.onError(error, endpointId))
+      .then(() => {
+        underWay.delete(endpointId);
+      });
+    underWay.set(endpointId, sent);
+  };
+  const look = async () => {
+    const room = mostEndpointsAtOnce - underWay.size;
+    if (room > 0) {
+      const now = deps.clock();
+      const found = await deps.database.directory((db) => selectEndpointsToSend(db, { now, most: room }));
+      for (const { institution, endpoint } of found) {
+        if (!underWay.has(endpoint) && underWay.size < mostEndpointsAtOnce) begin(institution, endpoint);
+      }
+    }
+  };
+  let timer: NodeJS.Timeout | undefined;
+  let looking = Promise.resolve();
+  const schedule = () => {
+    timer = setTimeout(() => {
+      looking = look()
+        .catch((error) => deps.onError(error))
+        .then(() => {
+          if (!isStopped) schedule();
+        });
+    }, lookMillis);
+  };
+  schedule();
+  return {
+    stop: async () => {
+      isStopped = true;
+      clearTimeout(timer);
+      await looking;
+      await Promise.all(underWay.values());
+      for (const sender of senders.values()) sender.close();
+    },
+  };
+}
