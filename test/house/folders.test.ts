@@ -54,6 +54,16 @@ test('every folder of src has a row in the import table', () => {
   );
 });
 
+test('every folder of src holds at most fifteen files', () => {
+  // Tests beside the code count too: a reader of the folder sees them in the same list.
+  const held = Map.groupBy(globSync('src/**/*.ts', { cwd: root }), (file) => path.dirname(file));
+  const full = [...held].filter(([, inside]) => inside.length > 15);
+  assert.deepEqual(
+    full.map(([folder, inside]) => `${folder}: ${inside.length}`),
+    [],
+  );
+});
+
 test('imports point downward only', () => {
   const found = breaches((one) => {
     const target = ours(one);
