@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FeedEvent } from '../../src/feed/index.ts';
-import { dueOf, endpointAfter } from '../../src/webhooks/delivery/deliver.ts';
+import { dueOf, endpointAfter, waitingAfter } from '../../src/webhooks/delivery/deliver.ts';
 import type { Delivery } from '../../src/webhooks/delivery/delivery-queries.ts';
 import {
   attemptsOfAnEvent,
@@ -147,7 +147,7 @@ const accepted = {
 };
 const refused = { ...accepted, status: 500, error: 'status_500' };
 const pairOf = (number: bigint, result: Parameters<typeof endpointAfter>[1][number]['result']) => ({
-  item: { event: eventOf(number), delivery: undefined, lanes: ['x'] },
+  item: { event: eventOf(number), delivery: undefined, lanes: ['x'], isBehind: false },
   result,
 });
 
@@ -155,18 +155,42 @@ test('moves the position past events that are accepted, unwanted or wait on thei
   const next = endpointAfter(
     endpoint,
     [
-      pairOf(11n, { kind: 'accepted', posted: accepted, at }),
+      pairOf(11n, { kind: 'accepted', posted: accepted, at: later(2) }),
       pairOf(12n, { kind: 'unwanted' }),
       pairOf(13n, { kind: 'failed', posted: refused, at: later(1) }),
       pairOf(14n, { kind: 'blocked' }),
       pairOf(15n, { kind: 'unsent' }),
-      pairOf(16n, { kind: 'accepted', posted: accepted, at: later(2) }),
+      pairOf(16n, { kind: 'blocked' }),
     ],
     later(3),
   );
   assert.equal(next.number, 14n);
   assert.deepEqual(next.position, [0n, 14n, 14n]);
   assert.deepEqual([next.failures, next.failingSince], [0, null]);
+});
+
+test('sends no event again that was sent before an earlier one was left unsent', () => {
+  const pairs = [
+    pairOf(11n, { kind: 'failed', posted: refused, at }),
+    pairOf(12n, { kind: 'unsent' }),
+    pairOf(13n, { kind: 'accepted', posted: accepted, at }),
+    pairOf(14n, { kind: 'failed', posted: refused, at }),
+    pairOf(15n, { kind: 'unsent' }),
+    pairOf(16n, { kind: 'blocked' }),
+  ];
+  assert.equal(endpointAfter(endpoint, pairs, at).number, 14n);
+  const rows = waitingAfter(pairs).map(({ item }) => item.event.sequence);
+  assert.deepEqual(rows, [11n, 12n, 14n], 'a row for each event behind the position that was not accepted');
+});
+
+test('leaves the row of a waiting event that was not sent as it is', () => {
+  const delivery = deliveryOf(9n, ['x'], null);
+  const of = (result: Parameters<typeof endpointAfter>[1][number]['result']) => ({
+    item: { event: eventOf(9n), delivery, lanes: ['x'], isBehind: false },
+    result,
+  });
+  for (const kind of ['unsent', 'blocked'] as const) assert.deepEqual(waitingAfter([of({ kind })]), []);
+  assert.equal(waitingAfter([of({ kind: 'failed', posted: refused, at })]).length, 1);
 });
 
 test('counts failures in a row from the last success, and forgets them at the next', () => {

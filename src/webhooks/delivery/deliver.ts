@@ -32,7 +32,9 @@ export interface DeliverDeps extends WebhookDeps {
   readonly processId: string;
 }
 
+/** After this another process may send. A batch ends before: it starts no request after `sendMillis`, and a request ends in 15 s. */
 const leaseMillis = 60_000;
+const sendMillis = 30_000;
 const eventsAtOnce = 100;
 /** So many events may wait behind the position; then no new ones are read until some are accepted or parked. */
 const mostWaiting = 1_000;
@@ -40,18 +42,22 @@ const dueAtOnce = 20;
 /** Requests to one endpoint at a time. After a failure it starts with one, and doubles with each batch. */
 const mostAtOnce = 8;
 
-/** An event to send now. */
+/** An event of a batch. */
 interface Item {
   readonly event: FeedEvent;
   /** Undefined for an event that is ahead of the position. */
   readonly delivery: Delivery | undefined;
   readonly lanes: readonly string[];
+  /** An earlier event of its lanes waits and is not in the batch. */
+  readonly isBehind: boolean;
 }
 
-/** `blocked`: an earlier event of its lanes was not accepted. `unsent`: the endpoint was stopped before. */
+/** `blocked`: an earlier event of its lanes was not accepted. `unsent`: the endpoint was stopped before, or the time was up. */
 type Result =
   | { readonly kind: 'accepted' | 'failed'; readonly posted: Posted; readonly at: Date }
   | { readonly kind: 'unwanted' | 'blocked' | 'unsent' };
+
+type Pair = { readonly item: Item; readonly result: Result };
 
 /**
  * Sends to one endpoint until nothing is left or its lease is lost. A batch is read, sent, and noted in one transaction: the
@@ -74,10 +80,11 @@ export async function deliver(
     if (endpoint === undefined) return;
     const items = await readItems(deps, institutionId, { endpoint, now });
     if (items.length === 0) break;
-    const results = await sendAll(deps, institutionId, { endpoint, items, width });
-    const isKept = await note(deps, institutionId, { endpoint, items, results });
+    const isTime = () => !isStopping() && clock().getTime() < now.getTime() + sendMillis;
+    const pairs = await sendAll(deps, institutionId, { endpoint, items, width, isTime });
+    const isKept = await note(deps, institutionId, { endpoint, pairs });
     if (!isKept) return;
-    const hasFailed = results.some(({ kind }) => kind === 'failed');
+    const hasFailed = pairs.some(({ result }) => result.kind === 'failed');
     width = hasFailed ? 1 : Math.min(mostAtOnce, width * 2);
   }
   await database.write(institutionId, (db) => releaseEndpoint(db, { endpointId, leasedBy }));
@@ -99,7 +106,7 @@ async function readItems(
         const [epoch = 0n, xid = 0n, key = 0n] = delivery.position;
         const before = { position: [epoch, xid, key - 1n], number: delivery.number - 1n, limit: 1 };
         const [event] = await readEventsBehind(db, before);
-        return event === undefined ? [] : [{ event, delivery, lanes: delivery.lanes }];
+        return event === undefined ? [] : [{ event, delivery, lanes: delivery.lanes, isBehind: false }];
       }),
     );
     const found = items.flat();
@@ -107,11 +114,11 @@ async function readItems(
     const limit = isStopped ? 1 : eventsAtOnce;
     const events = await readEventsBehind(db, { position, number, limit });
     const taken = new Set(waiting.filter((one) => !due.includes(one)).flatMap(({ lanes }) => lanes));
-    const fresh = events.map((event) => ({ event, delivery: undefined, lanes: lanesOf(endpoint, event) }));
-    return [
-      ...found,
-      ...fresh.map((item) => ({ ...item, isBehind: item.lanes.some((lane) => taken.has(lane)) })),
-    ];
+    const fresh = events.map((event): Item => {
+      const lanes = lanesOf(endpoint, event);
+      return { event, delivery: undefined, lanes, isBehind: lanes.some((lane) => taken.has(lane)) };
+    });
+    return [...found, ...fresh];
   });
 }
 
@@ -126,17 +133,18 @@ export function dueOf(waiting: readonly Delivery[], now: Date): Delivery[] {
   });
 }
 
-/** Sends each event after the earlier ones of its lanes, `width` at a time. */
+/** Sends each event after the earlier ones of its lanes, `width` at a time, while it is time. */
 async function sendAll(
   deps: DeliverDeps,
   institutionId: InstitutionId,
   batch: {
     readonly endpoint: Endpoint;
-    readonly items: readonly (Item & { isBehind?: boolean })[];
+    readonly items: readonly Item[];
     readonly width: number;
+    readonly isTime: () => boolean;
   },
-): Promise<Result[]> {
-  const { endpoint, items, width } = batch;
+): Promise<Pair[]> {
+  const { endpoint, items, width, isTime } = batch;
   const { endpointId, payload } = endpoint;
   const sender = await deps.senderOf(endpointId, institutionId);
   const rules = await rulesOf(deps, institutionId);
@@ -148,7 +156,8 @@ async function sendAll(
     await slots.take();
     try {
       // A stopped endpoint gets one attempt at a time, the probe.
-      if (failures >= failuresThatStop && failures > endpoint.failures) return { kind: 'unsent' };
+      const isStopped = failures >= failuresThatStop && failures > endpoint.failures;
+      if (isStopped || !isTime()) return { kind: 'unsent' };
       const at = deps.clock();
       const body = bodyOf(payload, event, deps.render);
       const headers = signatureHeaders({ id: event.eventId, at, body }, keys);
@@ -159,44 +168,35 @@ async function sendAll(
       slots.give();
     }
   };
-  const results = items.map((item) => {
+  const pairs = items.map(async (item): Promise<Pair> => {
     const earlier = item.lanes.flatMap((lane) => lastOfLane.get(lane) ?? []);
     const result = Promise.all(earlier).then((before): Result | Promise<Result> => {
       if (!wants(endpoint, item.event)) return { kind: 'unwanted' };
-      if (item.isBehind === true || before.some(({ kind }) => kind === 'failed' || kind === 'blocked')) {
+      if (item.isBehind || before.some(({ kind }) => kind === 'failed' || kind === 'blocked')) {
         return { kind: 'blocked' };
       }
       return before.some(({ kind }) => kind === 'unsent') ? { kind: 'unsent' } : send(item);
     });
     for (const lane of item.lanes) lastOfLane.set(lane, result);
-    return result;
+    return { item, result: await result };
   });
-  return Promise.all(results);
+  return Promise.all(pairs);
 }
 
 /** Writes the results and moves the position. False if the lease was lost: then nothing is written, and the events are sent again. */
 async function note(
   deps: DeliverDeps,
   institutionId: InstitutionId,
-  batch: {
-    readonly endpoint: Endpoint;
-    readonly items: readonly Item[];
-    readonly results: readonly Result[];
-  },
+  { endpoint, pairs }: { readonly endpoint: Endpoint; readonly pairs: readonly Pair[] },
 ): Promise<boolean> {
-  const { endpoint, items, results } = batch;
   const { endpointId } = endpoint;
   const at = deps.clock();
-  const pairs = items.map((item, index) => ({ item, result: results[index] as Result }));
   const next = endpointAfter(endpoint, pairs, at);
   const isProbe = endpoint.failures >= failuresThatStop;
   const done = pairs.filter(({ item, result }) => item.delivery && isOver(result));
-  const kept = pairs.flatMap(({ item, result }) => {
-    // The row of an event that another one blocks stays as it is; a new event gets one.
-    if (result.kind === 'blocked' && item.delivery !== undefined) return [];
-    if (result.kind !== 'failed' && result.kind !== 'blocked') return [];
-    return [deliveryAfter(item, result, { isProbe, isStopped: next.failures >= failuresThatStop })];
-  });
+  const kept = waitingAfter(pairs).map(({ item, result }) =>
+    deliveryAfter(item, result, { isProbe, isStopped: next.failures >= failuresThatStop }),
+  );
   return deps.database.transaction(institutionId, async (tx) => {
     const until = new Date(at.getTime() + leaseMillis);
     if (!(await advanceEndpoint(tx, next, { leasedBy: deps.processId, until }))) return false;
@@ -212,17 +212,30 @@ async function note(
   });
 }
 
-type Pair = { readonly item: Item; readonly result: Result };
-
 function isOver({ kind }: Result): boolean {
   return kind === 'accepted' || kind === 'unwanted';
 }
 
-/** The endpoint with its new position and health. */
-export function endpointAfter(endpoint: Endpoint, pairs: readonly Pair[], at: Date): Endpoint {
+/** The new events that the position moves past: those before the first unsent one, and all up to the last one that was sent. */
+function passed(pairs: readonly Pair[]): readonly Pair[] {
   const fresh = pairs.filter(({ item }) => item.delivery === undefined);
   const unsent = fresh.findIndex(({ result }) => result.kind === 'unsent');
-  const last = fresh.slice(0, unsent < 0 ? fresh.length : unsent).at(-1)?.item.event;
+  const lastSent = fresh.findLastIndex(({ result }) => 'posted' in result);
+  return unsent < 0 ? fresh : fresh.slice(0, Math.max(unsent, lastSent + 1));
+}
+
+/**
+ * The events whose rows are written: those that failed, and new ones behind the position that were not sent. A new event that is
+ * still ahead of the position gets no row, since it is read again. The row of a waiting event that was not sent stays as it is.
+ */
+export function waitingAfter(pairs: readonly Pair[]): readonly Pair[] {
+  const failed = pairs.filter(({ item, result }) => item.delivery !== undefined && result.kind === 'failed');
+  return [...failed, ...passed(pairs).filter(({ result }) => !isOver(result))];
+}
+
+/** The endpoint with its new position and health. */
+export function endpointAfter(endpoint: Endpoint, pairs: readonly Pair[], at: Date): Endpoint {
+  const last = passed(pairs).at(-1)?.item.event;
   const moved =
     last === undefined ? endpoint : { ...endpoint, position: last.position, number: last.sequence };
   const sent = pairs

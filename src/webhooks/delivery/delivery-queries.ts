@@ -149,6 +149,20 @@ export async function deleteDeliveries(
   if (numbers.length > 0) await tx.query(removeDeliveries, [tx.institutionId, endpointId, numbers]);
 }
 
+const removeAfter = sql(
+  'webhooks_delete_deliveries_after',
+  'delete from webhook_deliveries where institution_id = $1 and endpoint_id = $2 and number > $3',
+);
+
+/** Deletes the rows of all later events, whatever their state. */
+export async function deleteDeliveriesAfter(
+  tx: Transaction,
+  endpointId: string,
+  number: bigint,
+): Promise<void> {
+  await tx.query(removeAfter, [tx.institutionId, endpointId, number]);
+}
+
 const advance = sql(
   'webhooks_advance',
   `update webhook_endpoints

@@ -5,7 +5,12 @@ import { type Queryable, sql, type Transaction } from '../../storage/index.ts';
 import { type Endpoint, lanesOf } from '../endpoints/endpoint.ts';
 import { moveEndpoint } from '../endpoints/endpoint-queries.ts';
 import { type EndpointCaller, record, requireEndpoint, type WebhookDeps } from '../endpoints/endpoints.ts';
-import { type Delivery, deleteDeliveries, selectDeliveries, upsertDeliveries } from './delivery-queries.ts';
+import {
+  type Delivery,
+  deleteDeliveriesAfter,
+  selectDeliveries,
+  upsertDeliveries,
+} from './delivery-queries.ts';
 
 /** Which events to send again: all from a number or a time on, some by their ids, or those that are parked. */
 export type Replay =
@@ -56,12 +61,7 @@ async function replayIn(
   if (number >= endpoint.number) return 0;
   const position: Position | undefined = await positionOfNumber(tx, number);
   if (position === undefined) refuse('/from', 'Is ahead of the feed.');
-  const repeated: bigint[] = [];
-  for (const state of ['WAITING', 'PARKED'] as const) {
-    const found = await selectDeliveries(tx, { endpointId, state, after: number, most: mostParkedAtOnce });
-    repeated.push(...found.map((one) => one.number));
-  }
-  await deleteDeliveries(tx, endpointId, repeated);
+  await deleteDeliveriesAfter(tx, endpointId, number);
   await moveEndpoint(tx, endpointId, { position, number });
   return Number(endpoint.number - number);
 }

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { clientCredentials, password, Sharedraft } from '../../client/src/index.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
+import { deliver } from '../../src/webhooks/delivery/deliver.ts';
+import type { Post, Posted, Sender } from '../../src/webhooks/delivery/post.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { until } from './receiver.ts';
+
+/* Deliveries to a receiver with a clock of the test's own. */
+
+const app = { clientId: 'demo-app', clientSecret: 'demo-app-secret' };
+const accepted: Posted = {
+  ...{ status: 204, error: undefined, response: '', retryAfterSeconds: undefined, durationMillis: 1 },
+};
+let service: TestService;
+let bank: Sharedraft;
+let member: Sharedraft;
+let now = Date.now();
+
+before(async () => {
+  service = await startTestService();
+  bank = new Sharedraft({ baseUrl: service.address, auth: clientCredentials(app) });
+  const demo = { username: 'demo.member', password: 'demo-member-password' };
+  member = new Sharedraft({ baseUrl: service.address, auth: password(app, demo) });
+});
+after(() => service.close());
+
+/** An endpoint with events to send. For a day, the service's own sender believes that another process sends to it. */
+async function endpointWith(events: number): Promise<string> {
+  const created = await bank.webhooks.create({ url: 'http://127.0.0.1:1/', ordering: 'STRICT' });
+  const { endpointId, sequence } = created;
+  await service.db.superuser(
+    `update webhook_endpoints set leased_by = gen_random_uuid(), lease_until = now() + interval '1 day'
+     where endpoint_id = $1`,
+    [endpointId],
+  );
+  now = Date.now() + 2 * 86_400_000;
+  const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: '0.01' };
+  for (let event = 0; event < events; event += 1) await member.transfers.create(order);
+  await until(async () => {
+    const shown = await bank.events.read({ from: sequence + 1, limit: 200 });
+    return shown.events.length === events;
+  }, 'all events in the feed');
+  return endpointId;
+}
+
+/** A process that delivers once. `receive` gets the id of each event and accepts it. */
+async function deliverAs(
+  processId: string,
+  endpointId: string,
+  {
+    receive,
+    isStopping = () => false,
+  }: {
+    readonly receive: (id: string) => Promise<void> | void;
+    readonly isStopping?: () => boolean;
+  },
+): Promise<void> {
+  const post = async ({ headers }: Post) => {
+    await receive(headers['webhook-id'] ?? '');
+    return accepted;
+  };
+  const deps = {
+    ...service.service.context.webhooks,
+    clock: () => new Date(now),
+    render: () => ({}),
+    senderOf: async () => ({ post }) as unknown as Sender,
+    processId,
+  };
+  const [row] = await service.db.superuser<{ institution: InstitutionId }>(
+    'select institution_id as institution from webhook_endpoints where endpoint_id = $1',
+    [endpointId],
+  );
+  assert.ok(row !== undefined);
+  await deliver(deps, row.institution, { endpointId, isStopping });
+}
+
+const processes = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'] as const;
+
+test('ends a batch before its lease, so that a slow receiver gets no event from two processes', async () => {
+  const endpointId = await endpointWith(70);
+  const began = now;
+  const received: string[] = [];
+  await deliverAs(processes[0], endpointId, {
+    receive: async (id) => {
+      received.push(id);
+      now += 1_000;
+      // Another process looks for work all the time.
+      await deliverAs(processes[1], endpointId, { receive: (other) => void received.push(other) });
+    },
+  });
+  assert.equal(now - began, 70_000, 'longer than a lease');
+  assert.equal(new Set(received).size, 70);
+  assert.equal(received.length, 70, 'no event came twice');
+  await bank.webhooks.delete(endpointId);
+});
+
+test('sends no more of a batch when the process stops, and the next process goes on from there', async () => {
+  const endpointId = await endpointWith(5);
+  const received: string[] = [];
+  const receive = (id: string) => void received.push(id);
+  await deliverAs(processes[0], endpointId, { receive, isStopping: () => received.length === 2 });
+  assert.equal(received.length, 2);
+  await deliverAs(processes[1], endpointId, { receive });
+  assert.equal(received.length, 5);
+  assert.equal(new Set(received).size, 5);
+  await bank.webhooks.delete(endpointId);
+});
