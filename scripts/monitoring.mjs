@@ -8,6 +8,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as httpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -162,6 +163,7 @@ async function load(service) {
       { authorization },
     );
   await transfer(1_200, 'a-1002-checking');
+  const receiver = await receive(service);
   const until = performance.now() + loadSeconds * 1000;
   for (let round = 0; performance.now() < until; round++) {
     await Promise.all([transfer(0.01), transfer(0.02), transfer(0.03)]);
@@ -175,6 +177,31 @@ async function load(service) {
     if (round % 60 === 0) await signIn('a wrong password, as it happens');
     await sleep(50);
   }
+  receiver.close();
+}
+
+/** A receiver of webhooks, registered with the service. */
+async function receive(service) {
+  const receiver = httpServer((request, response) => request.resume().on('end', () => response.end()));
+  receiver.listen(0, '127.0.0.1').unref();
+  await once(receiver, 'listening');
+  const send = async (path, body, token) => {
+    const headers = {
+      'content-type': 'application/json',
+      ...(token && { authorization: `Bearer ${token}` }),
+    };
+    const response = await fetch(service + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${path}: ${response.status}`);
+    return response.json();
+  };
+  const client = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
+  const { access_token: token } = await send('/auth/v2/token', {
+    ...client,
+    grant_type: 'client_credentials',
+  });
+  const url = `http://127.0.0.1:${receiver.address().port}/`;
+  await send('/digitalbanking/db-webhooks/v1/endpoints', { url }, token);
+  return receiver;
 }
 
 /** A caller who leaves in the middle of a request's body. */

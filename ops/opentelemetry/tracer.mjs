@@ -88,10 +88,11 @@ follow('delivery', {
     return [`${method} ${kind}`, { kind: SpanKind.CLIENT, attributes }, activeContext()];
   },
   begun: (below, { headers }) => propagation.inject(below, headers),
-  end(span, { status }) {
-    if (status === undefined) return;
-    span.setAttribute('http.response.status_code', status);
-    if (status >= 400) span.setStatus({ code: SpanStatusCode.ERROR });
+  end(span, { status, outcome = 'accepted' }) {
+    if (status !== undefined) span.setAttribute('http.response.status_code', status);
+    if (outcome === 'accepted') return;
+    span.setAttribute('error.type', outcome);
+    span.setStatus({ code: SpanStatusCode.ERROR });
   },
 });
 

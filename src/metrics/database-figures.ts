@@ -94,5 +94,58 @@ export class DatabaseFigures {
       'Time since the last run of reconcile, of the institution that waits longest; absent before the first run.',
       (of) => of.reconcileAgeSeconds,
     );
+    this.#registerWebhooks(metrics);
+    gauge('sharedraft_cores', 'Institutions whose core keeps the books.', (of) => of.cores);
+    gauge(
+      'sharedraft_core_silence_seconds',
+      'Time since the last request of a connector, of the core that has been silent longest; absent before the first one.',
+      (of) => of.coreSilenceSeconds,
+    );
+    gauge(
+      'sharedraft_core_instructions_open',
+      'Instructions whose outcome no core has reported.',
+      (of) => of.coreInstructionsOpen,
+    );
+    gauge(
+      'sharedraft_core_instructions_oldest_seconds',
+      'Age of the oldest open instruction; 0 if none is open.',
+      (of) => of.coreOldestInstructionSeconds,
+    );
+  }
+
+  #registerWebhooks(metrics: Registry): void {
+    const byLabel = (
+      name: string,
+      { help, label }: { readonly help: string; readonly label: string },
+      of: (figures: OperationalFigures) => Readonly<Record<string, number>>,
+    ) =>
+      metrics.gauge(
+        { name, help },
+        () =>
+          this.#figures &&
+          Object.entries(of(this.#figures)).map(([value, count]) => [{ [label]: value }, count]),
+      );
+    byLabel(
+      'sharedraft_webhook_endpoints',
+      { help: 'Endpoints of webhooks by state; failing ones are active.', label: 'state' },
+      (of) => ({
+        active: of.webhooksActive,
+        failing: of.webhooksFailing,
+        paused: of.webhooksPaused,
+        disabled: of.webhooksDisabled,
+      }),
+    );
+    byLabel(
+      'sharedraft_webhook_events',
+      { help: 'Events that an endpoint has not accepted, by state.', label: 'state' },
+      (of) => ({ waiting: of.webhookEventsWaiting, parked: of.webhookEventsParked }),
+    );
+    metrics.gauge(
+      {
+        name: 'sharedraft_webhook_lag_seconds',
+        help: 'Age of the oldest event that an active endpoint has yet to accept; 0 if there is none.',
+      },
+      () => this.#figures?.webhookLagSeconds,
+    );
   }
 }

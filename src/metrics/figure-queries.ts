@@ -16,13 +16,30 @@ export interface OperationalFigures {
   readonly reconcileFindings: number;
   /** Null: reconcile never ran. */
   readonly reconcileAgeSeconds: number | null;
+  readonly webhooksActive: number;
+  readonly webhooksFailing: number;
+  readonly webhooksPaused: number;
+  readonly webhooksDisabled: number;
+  readonly webhookEventsWaiting: number;
+  readonly webhookEventsParked: number;
+  readonly webhookLagSeconds: number;
+  /** Institutions whose core keeps the books. */
+  readonly cores: number;
+  /** Null: no core has called yet. */
+  readonly coreSilenceSeconds: number | null;
+  readonly coreInstructionsOpen: number;
+  readonly coreOldestInstructionSeconds: number;
 }
 
 const figures = sql(
   'metrics_figures',
   `select institutions, pending, due, overdue, oldest_due_seconds, stopped, reviews, oldest_review_seconds,
-          feed_lag_seconds, signing_key_age_seconds, reconcile_findings, reconcile_age_seconds
-   from operational_figures($1)`,
+          feed_lag_seconds, signing_key_age_seconds, reconcile_findings, reconcile_age_seconds,
+          w.active as webhooks_active, w.failing as webhooks_failing, w.paused as webhooks_paused,
+          w.disabled as webhooks_disabled, w.waiting as webhook_events_waiting, w.parked as webhook_events_parked,
+          w.lag_seconds as webhook_lag_seconds, c.cores, c.silence_seconds as core_silence_seconds,
+          c.open_instructions as core_instructions_open, c.oldest_instruction_seconds as core_oldest_instruction_seconds
+   from operational_figures($1), webhook_figures($1) w, core_figures($1) c`,
 );
 
 export async function selectOperationalFigures(db: Directory, now: Date): Promise<OperationalFigures> {

@@ -1,5 +1,6 @@
 import {
   type BatchMessage,
+  type DeliveryMessage,
   type OrderResult,
   type RequestMessage,
   type SignInMessage,
@@ -14,7 +15,7 @@ const batchBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']);
 
 /**
- * Counts the requests, statements, batches and sign-ins of this process. Durations of requests and statements have the names and
+ * Counts the requests, statements, batches, sign-ins and deliveries of this process. Durations of requests and statements have the names and
  * labels of OpenTelemetry's semantic conventions. Returns a function that stops it.
  */
 export function watchSeams(metrics: Registry): () => void {
@@ -23,6 +24,7 @@ export function watchSeams(metrics: Registry): () => void {
     watchStatements(metrics),
     watchBatches(metrics),
     watchSignIns(metrics),
+    watchDeliveries(metrics),
   ];
   return () => {
     for (const stop of stops) stop();
@@ -143,4 +145,21 @@ function watchSignIns(metrics: Registry): () => void {
   };
   seams.signIn.subscribe(listener);
   return () => seams.signIn.unsubscribe(listener);
+}
+
+function watchDeliveries(metrics: Registry): () => void {
+  const durations = metrics.histogram(
+    {
+      name: 'sharedraft_delivery_duration_seconds',
+      help: 'Requests that the service sent, such as webhooks, by outcome: accepted, or a reason.',
+    },
+    'kind',
+    'outcome',
+  );
+  const listener = {
+    asyncEnd: ({ kind, outcome = 'failed', seconds = 0 }: DeliveryMessage) =>
+      durations.with(kind, outcome.replace(/^(status_\d)\d\d$/, '$1xx')).observe(seconds),
+  };
+  seams.delivery.subscribe(listener);
+  return () => seams.delivery.unsubscribe(listener);
 }

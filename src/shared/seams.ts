@@ -54,15 +54,20 @@ interface OrderMessage {
   readonly order: unknown;
 }
 
-/** A request that the service sends: a webhook, or a call to the institution's core. */
+/** A request that the service sends, for instance a webhook. */
 export interface DeliveryMessage {
+  /** One of few words. */
   readonly kind: string;
   readonly method: string;
   readonly url: URL;
   /** A tracer adds `traceparent`. The sender sends these headers. */
   readonly headers: Record<string, string>;
+  /** Set by the sender; undefined without a response. */
+  status?: number | undefined;
+  /** Set by the sender: `accepted`, or a word such as `timeout` or `status_503`. */
+  outcome?: string;
   /** Set by the sender. */
-  status?: number;
+  seconds?: number;
   readonly error?: unknown;
 }
 

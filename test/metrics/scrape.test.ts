@@ -9,6 +9,7 @@ import { childrenOf, eventually } from '../support/processes.ts';
 import { type Scrape, scrape, sumOf } from '../support/scrape.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { startWorkers } from '../support/workers.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 
 /* /metrics of a running service. */
 
@@ -173,6 +174,64 @@ test('counts a transfer as overdue from a minute after its time', async () => {
   assert.deepEqual(await due('-1 second'), [0, 0, 0]);
   assert.deepEqual(await due('30 seconds'), [1, 0, 30]);
   assert.deepEqual(await due('90 seconds'), [1, 1, 90]);
+});
+
+test('counts deliveries of webhooks by outcome, and shows their lag and the states of endpoints and events', async () => {
+  await using receiver = await startReceiver();
+  const client = await clientOf(service);
+  const endpoints = '/digitalbanking/db-webhooks/v1/endpoints';
+  const { body: endpoint } = await client.post(endpoints, { url: receiver.url });
+  const member = await memberOf(service, 'demo.member', 'demo-member-password');
+  const deliveries = async (outcome: string) =>
+    sumOf(
+      await read(),
+      'sharedraft_delivery_duration_seconds_count',
+      'kind="webhook"',
+      `outcome="${outcome}"`,
+    );
+  assert.equal((await member.post(paths.transfers, order)).status, 201);
+  await eventually('accepted', async () => (await deliveries('accepted')) === 1);
+  receiver.respond = () => 503;
+  assert.equal((await member.post(paths.transfers, order)).status, 201);
+  await eventually('failed', async () => (await deliveries('status_5xx')) === 1);
+  await eventually('fresh figures', async () => {
+    const figures = await read();
+    return (
+      (figures.get('sharedraft_webhook_lag_seconds') ?? 0) > 1 &&
+      figures.get('sharedraft_webhook_endpoints{state="failing"}') === 1 &&
+      figures.get('sharedraft_webhook_events{state="waiting"}') === 1
+    );
+  });
+  await service.db.superuser(`update webhook_deliveries set state = 'PARKED', next_attempt_at = null`);
+  await service.db.superuser(
+    `update webhook_endpoints set status = 'DISABLED', status_reason = 'gone' where endpoint_id = $1`,
+    [endpoint.endpointId],
+  );
+  const [figures] = await service.db.superuser(
+    'select active, failing, paused, disabled, waiting, parked, lag_seconds from webhook_figures(now())',
+  );
+  assert.deepEqual(figures, {
+    ...{ active: 0, failing: 0, paused: 0, disabled: 1, waiting: 0, parked: 1, lag_seconds: 0 },
+  });
+});
+
+test('shows for how long the core has been silent, and the age of its oldest open instruction', async () => {
+  await service.db.superuser(`update institutions set record = 'core' where code = 'harbor'`);
+  const figuresAt = async (time: string) => {
+    const [figures] = await service.db.superuser<Record<string, number>>(
+      `select * from core_figures(timestamptz '2026-03-02T12:00:00Z' + interval '${time}')`,
+    );
+    return figures;
+  };
+  const none = { open_instructions: 0, oldest_instruction_seconds: 0 };
+  assert.deepEqual(await figuresAt('0'), { cores: 1, silence_seconds: null, ...none });
+  await service.db.superuser(
+    `insert into core_connections (institution_id, heard_at, heard_client)
+     select institution_id, '2026-03-02T12:00:00Z', 'a-connector' from institutions where code = 'harbor'`,
+  );
+  assert.deepEqual(await figuresAt('90 seconds'), { cores: 1, silence_seconds: 90, ...none });
+  await service.db.superuser(`update institutions set record = 'ledger' where code = 'harbor'`);
+  assert.deepEqual(await figuresAt('90 seconds'), { cores: 0, silence_seconds: null, ...none });
 });
 
 test('returns 404 for another path of the metrics port, and 405 for another method', async () => {

@@ -10,9 +10,10 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { type DeliveryMessage, seams } from '../../src/shared/seams.ts';
-import { type DemoCaller, memberOf, paths } from '../support/demo.ts';
+import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { eventually } from '../support/processes.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 
 /* The preload of ops/opentelemetry with an SDK that keeps its spans in memory. */
 
@@ -112,6 +113,7 @@ test('a delivery sends the trace of the request that it belongs to', async () =>
   const message: DeliveryMessage = { kind: 'webhook', method: 'POST', url, headers: {} };
   await seams.delivery.tracePromise(async () => {
     message.status = 503;
+    message.outcome = 'status_503';
   }, message);
   const span = await spanOf(({ name }) => name === 'POST webhook');
   assert.equal(
@@ -121,4 +123,18 @@ test('a delivery sends the trace of the request that it belongs to', async () =>
   assert.equal(span.attributes['url.full'], 'https://hooks.test/endpoint');
   assert.equal(span.attributes['http.response.status_code'], 503);
   assert.equal(span.status.code, SpanStatusCode.ERROR);
+});
+
+test('a webhook is a span with its outcome, and its receiver gets the trace', async () => {
+  await using receiver = await startReceiver();
+  receiver.respond = () => 503;
+  const client = await clientOf(service);
+  await client.post('/digitalbanking/db-webhooks/v1/endpoints', { url: receiver.url });
+  assert.equal((await member.post(paths.transfers, order)).status, 201);
+  const { host } = new URL(receiver.url);
+  const span = await spanOf(({ attributes }) => String(attributes['url.full']).includes(host));
+  assert.equal(span.name, 'POST webhook');
+  assert.equal(span.attributes['error.type'], 'status_503');
+  const { traceId: sent, spanId } = span.spanContext();
+  assert.equal(receiver.received[0]?.headers.traceparent, `00-${sent}-${spanId}-01`);
 });

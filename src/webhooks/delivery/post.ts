@@ -2,6 +2,7 @@ import { lookup } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { type DeliveryMessage, seams } from '../../shared/seams.ts';
 import { mayConnectTo, type TargetRules, targetRefusal } from './target.ts';
 
 /** The outcome of one request. No part of the response is trusted, and little of it is kept. */
@@ -49,7 +50,20 @@ export class Sender {
   }
 
   /** Never rejects. Follows no redirect, and reads at most 4 KB of the response. */
-  post({ url, headers, body, rules }: Post): Promise<Posted> {
+  async post(post: Post): Promise<Posted> {
+    const url = URL.parse(post.url);
+    if (!seams.delivery.hasSubscribers || url === null) return this.#send(post);
+    const message: DeliveryMessage = { kind: 'webhook', method: 'POST', url, headers: {} };
+    return seams.delivery.tracePromise(async () => {
+      const posted = await this.#send({ ...post, headers: { ...post.headers, ...message.headers } });
+      const { status, error: outcome = 'accepted', durationMillis } = posted;
+      Object.assign(message, { status, outcome, seconds: durationMillis / 1000 });
+      return posted;
+    }, message);
+  }
+
+  #send(post: Post, isRepeated = false): Promise<Posted> {
+    const { url, headers, body, rules } = post;
     const started = performance.now();
     const ended = (part: Partial<Posted>): Posted => ({
       status: undefined,
@@ -80,11 +94,11 @@ export class Sender {
         resolve(ended(part));
       };
       request.on('error', (error: NodeJS.ErrnoException) => {
-        // The receiver closed an idle connection at the moment of its next use; it has read nothing.
-        const isStale = request.reusedSocket && error.code === 'ECONNRESET';
+        // The receiver closed an idle connection at the moment of its next use. One that had read the request gets it twice.
+        const isStale = !isRepeated && request.reusedSocket && error.code === 'ECONNRESET';
         if (!isStale) return end({ error: wordFor(error) });
         clearTimeout(timer);
-        void this.post({ url, headers, body, rules }).then(resolve);
+        void this.#send(post, true).then(resolve);
       });
       request.on('response', (response) => {
         const { statusCode: status = 0, headers: received } = response;
