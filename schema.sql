@@ -2585,6 +2585,42 @@ CREATE OR REPLACE FUNCTION control_number(kind text, posting bigint, account big
  IMMUTABLE
 RETURN hashint8extended(posting, hashint8extended(account, hashint8extended(amount, (CASE kind WHEN 'HOLD'::text THEN 1 WHEN 'RELEASE'::text THEN 2 WHEN 'SETTLEMENT'::text THEN 3 WHEN 'CORE'::text THEN 4 WHEN 'CORE_HOLD'::text THEN 5 WHEN 'CORE_RELEASE'::text THEN 6 ELSE 0 END)::bigint)));
 
+CREATE OR REPLACE FUNCTION core_figures(at timestamp with time zone, OUT cores integer, OUT silence_seconds double precision, OUT open_instructions integer, OUT oldest_instruction_seconds double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  most constant integer := 10000;
+  each record;
+  own record;
+begin
+  cores := 0;
+  open_instructions := 0;
+  oldest_instruction_seconds := 0;
+  for each in
+    select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i where i.record = 'core'
+  loop
+    perform set_config('sharedraft.institution', each.id::text, true);
+    cores := cores + 1;
+
+    silence_seconds := greatest(silence_seconds, (
+      select extract(epoch from at - c.heard_at) from public.core_connections c where c.institution_id = each.id));
+
+    select count(*) as open, min(s.issued_at) as oldest
+    into own
+    from (
+      select n.issued_at from public.core_instructions n
+      where n.institution_id = each.id and n.state = 'OPEN' order by n.sequence limit most) s;
+    open_instructions := open_instructions + own.open;
+    oldest_instruction_seconds := greatest(
+      oldest_instruction_seconds, extract(epoch from at + make_interval(secs => each.ahead) - own.oldest));
+  end loop;
+end
+$function$;
+revoke execute on function core_figures(timestamp with time zone) from public;
+grant execute on function core_figures(timestamp with time zone) to sharedraft_service;
+
 CREATE OR REPLACE FUNCTION count_changed_core_authorizations()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3090,6 +3126,69 @@ begin
 end
 $function$;
 revoke execute on function subtract_from_control_total() from public;
+
+CREATE OR REPLACE FUNCTION webhook_figures(at timestamp with time zone, OUT active integer, OUT failing integer, OUT paused integer, OUT disabled integer, OUT waiting integer, OUT parked integer, OUT lag_seconds double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  most constant integer := 10000;
+  each record;
+  own record;
+  present timestamptz;
+begin
+  active := 0;
+  failing := 0;
+  paused := 0;
+  disabled := 0;
+  waiting := 0;
+  parked := 0;
+  lag_seconds := 0;
+  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i loop
+    perform set_config('sharedraft.institution', each.id::text, true);
+    present := at + make_interval(secs => each.ahead);
+
+    select count(*) filter (where e.status = 'ACTIVE' and e.failures = 0) as active,
+           count(*) filter (where e.status = 'ACTIVE' and e.failures > 0) as failing,
+           count(*) filter (where e.status = 'PAUSED') as paused,
+           count(*) filter (where e.status = 'DISABLED') as disabled
+    into own
+    from public.webhook_endpoints e where e.institution_id = each.id;
+    active := active + own.active;
+    failing := failing + own.failing;
+    paused := paused + own.paused;
+    disabled := disabled + own.disabled;
+    continue when own.active + own.failing + own.paused + own.disabled = 0;
+
+    select count(*) filter (where d.state = 'WAITING') as waiting, count(*) filter (where d.state = 'PARKED') as parked
+    into own
+    from (
+      select w.state from public.webhook_deliveries w where w.institution_id = each.id limit most) d;
+    waiting := waiting + own.waiting;
+    parked := parked + own.parked;
+
+    -- Of each active endpoint: the first event ahead of its position, or the first that waits behind it.
+    select min(least(ahead.recorded_at, behind.recorded_at)) as oldest
+    into own
+    from public.webhook_endpoints e
+    left join lateral (
+      select o.recorded_at from public.outbox o
+      where o.institution_id = each.id and (o.epoch, o.xid, o.event_key) > (e.epoch, e.xid, e.event_key)
+      order by o.epoch, o.xid, o.event_key limit 1) ahead on true
+    left join lateral (
+      select o.recorded_at
+      from public.webhook_deliveries d
+      join public.outbox o on o.institution_id = each.id and o.event_key = d.event_key
+      where d.institution_id = each.id and d.endpoint_id = e.endpoint_id and d.state = 'WAITING'
+      order by d.number limit 1) behind on true
+    where e.institution_id = each.id and e.status = 'ACTIVE';
+    lag_seconds := greatest(lag_seconds, extract(epoch from present - own.oldest));
+  end loop;
+end
+$function$;
+revoke execute on function webhook_figures(timestamp with time zone) from public;
+grant execute on function webhook_figures(timestamp with time zone) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION webhooks_to_send(at_time timestamp with time zone, most integer)
  RETURNS TABLE(institution integer, endpoint uuid)
