@@ -6,7 +6,7 @@ import { loadConfig } from '../src/app/config.ts';
 import { openAppContext } from '../src/app/context.ts';
 import { createClient } from '../src/auth/index.ts';
 import { ownOrigin } from '../src/events/index.ts';
-import { saveInstitution } from '../src/institutions/index.ts';
+import { insertInstitution } from '../src/institutions/index.ts';
 import { embeddedLogin, migrate, type SocketConnection } from '../src/storage/index.ts';
 import { accountId, accountsPerMember, customerId, type People } from './job.ts';
 
@@ -52,7 +52,7 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
   const context = await openAppContext(config, secrets, 'own', () => {});
   try {
     const { institutionId } = await context.database.directory((db) =>
-      saveInstitution(
+      insertInstitution(
         db,
         {
           code: 'bench',

@@ -49,3 +49,10 @@ export function readNameForPeople(text: string): string {
   if (/^.{1,128}$/u.test(name) && isReadable(name)) return name;
   throw new InvalidArgumentError('Must have 1 to 128 characters, all of them visible and in one line.');
 }
+
+/** The words of an operator, in one line of at most 256 characters, as the audit keeps them. */
+export function readReason(text: string): string {
+  const reason = text.trim();
+  if (/^.{1,256}$/u.test(reason) && reason.length <= 256 && isReadable(reason)) return reason;
+  throw new InvalidArgumentError('Must have 1 to 256 characters, all of them visible and in one line.');
+}

@@ -6,6 +6,7 @@ import { coreCommands } from './commands/core.ts';
 import { demoCommands } from './commands/demo/demo.ts';
 import { demoCoreCommand } from './commands/demo/demo-core.ts';
 import { importCommand } from './commands/import/import.ts';
+import { institutionCommands } from './commands/institution/index.ts';
 import { keyCommands } from './commands/keys.ts';
 import { memberCommands } from './commands/member.ts';
 import { migrateCommand } from './commands/migrate.ts';
@@ -29,6 +30,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off
     );
 
   const groups: readonly (readonly [name: string, description: string, commands: readonly Command[]])[] = [
+    ['institution', 'Institutions, their settings and business days', institutionCommands()],
     ['client', 'OAuth clients', clientCommands()],
     ['keys', 'the keys that sign tokens', keyCommands()],
     ['member', "Members' logins", memberCommands()],

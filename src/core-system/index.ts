@@ -4,10 +4,10 @@
  * Invariants: a whole extract is checked before any of it is written; importing it again changes nothing; an account opens with
  * one posting against an internal account of the institution, so that the ledger sums to zero from the first row.
  */
-export { ExtractRejectedError, parseMoment } from './extract/extract.ts';
+export { ExtractRejectedError, institutionShape, parseMoment, readInstitution } from './extract/extract.ts';
 export { expectUnique, type Row, readTable } from './extract/extract-table.ts';
-export { importExtract } from './import/import-extract.ts';
+export { type ImportReport, importExtract } from './import/import-extract.ts';
 export { type ImportPlan, ImportRefusedError } from './import/import-plan.ts';
-export { internalAccountId, openMissingAccounts } from './internal-accounts.ts';
+export { internalAccountId, openInternalAccounts, openMissingAccounts } from './internal-accounts.ts';
 export { MembershipExistsError, openMembership } from './open-membership.ts';
 export { openingsUsedUp, payDueOpening } from './openings.ts';

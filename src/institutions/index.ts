@@ -5,7 +5,14 @@
  * security, because the institution must be known before anything of it can be read.
  */
 export type { Actor, ClientActor, MemberActor, PresentedToken } from './actor.ts';
-export { type BusinessCalendar, businessDate, cutOff, isWeekend } from './calendar.ts';
+export {
+  type BusinessCalendar,
+  businessDate,
+  cutOff,
+  federalHolidays,
+  isBusinessDay,
+  isWeekend,
+} from './calendar.ts';
 export { instantsOf, type Moment, type Period } from './period.ts';
 export {
   advanceClock,
@@ -15,10 +22,15 @@ export {
   type Institution,
   type InstitutionPolicies,
   type InstitutionSettings,
+  insertInstitution,
   listInstitutions,
+  lockInstitution,
   replaceBusinessDays,
-  saveInstitution,
+  reserveInstitutionId,
+  type Settings,
   selectBusinessDays,
+  settingsOf,
+  updateInstitution,
 } from './queries.ts';
 export { type BusinessTime, SandboxClocks } from './sandbox-clocks.ts';
-export { addDays, instantOf, isLocalDate, type LocalDate, localDate } from './time-zone.ts';
+export { addDays, instantOf, isLocalDate, isTimeZone, type LocalDate, localDate } from './time-zone.ts';

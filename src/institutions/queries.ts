@@ -33,6 +33,21 @@ export interface InstitutionPolicies {
   readonly openingDepositsPerDayMinor: bigint;
 }
 
+/** The settings that may change after the institution was created. */
+export type Settings = Pick<
+  InstitutionSettings,
+  'name' | 'timeZone' | 'enrollment' | 'openingDepositMinor' | 'passwordMinLength'
+> &
+  InstitutionPolicies;
+
+/** The settings of an institution that may change; some are undefined in an extract that leaves them out. */
+export function settingsOf(institution: Institution): Settings;
+export function settingsOf(institution: InstitutionSettings): Partial<Settings>;
+export function settingsOf(institution: InstitutionSettings): Partial<Settings> {
+  const { name, timeZone, enrollment, openingDepositMinor, passwordMinLength, policies } = institution;
+  return { name, timeZone, enrollment, openingDepositMinor, passwordMinLength, ...policies };
+}
+
 export interface Institution extends InstitutionSettings {
   readonly institutionId: InstitutionId;
   readonly record: 'ledger' | 'core';
@@ -71,36 +86,26 @@ export async function listInstitutions(db: Directory): Promise<Institution[]> {
   return (await db.query<Row>(all)).rows.map(toInstitution);
 }
 
-const save = sql(
-  'institutions_save',
+const insert = sql(
+  'institutions_insert',
   `insert into institutions (institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
                              password_min_length, demo, created_at, contact_change_max_age,
                              registration_birth_date, openings_per_day, opening_deposits_per_day, record)
    overriding system value
    values (coalesce($14, nextval('institutions_institution_id_seq')::integer), $1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, 0), coalesce($11, false), coalesce($12, 1000),
            coalesce($13::bigint, 100000000), coalesce($15, 'ledger'))
-   on conflict (code) do update
-   set name = excluded.name, time_zone = excluded.time_zone, enrollment = excluded.enrollment,
-       opening_deposit_minor = excluded.opening_deposit_minor,
-       password_min_length = excluded.password_min_length,
-       contact_change_max_age = coalesce($10, institutions.contact_change_max_age),
-       registration_birth_date = coalesce($11, institutions.registration_birth_date),
-       openings_per_day = coalesce($12, institutions.openings_per_day),
-       opening_deposits_per_day = coalesce($13, institutions.opening_deposits_per_day)
    returning ${columns}`,
 );
 
-/**
- * Creates the institution, under a number that was reserved for it where one is given, or changes the settings of the one with
- * this code; its currency and its record stay as they are.
- */
-export async function saveInstitution(
+/** Creates the institution, under a reserved number if one is given. A unique violation if the code is taken. */
+export async function insertInstitution(
   db: Directory,
   settings: InstitutionSettings,
   at: Date,
   reserved?: InstitutionId,
 ): Promise<Institution> {
-  const { rows } = await db.query<Row>(save, [
+  const { policies } = settings;
+  const { rows } = await db.query<Row>(insert, [
     settings.code,
     settings.name,
     settings.currency,
@@ -110,12 +115,64 @@ export async function saveInstitution(
     settings.passwordMinLength,
     settings.demo,
     at,
-    settings.policies?.contactChangeMaxAgeSeconds ?? null,
-    settings.policies?.registrationBirthDate ?? null,
-    settings.policies?.openingsPerDay ?? null,
-    settings.policies?.openingDepositsPerDayMinor ?? null,
+    policies?.contactChangeMaxAgeSeconds ?? null,
+    policies?.registrationBirthDate ?? null,
+    policies?.openingsPerDay ?? null,
+    policies?.openingDepositsPerDayMinor ?? null,
     reserved ?? null,
     settings.record ?? null,
+  ]);
+  return toInstitution(rows[0] as Row);
+}
+
+const reserve = sql(
+  'institutions_reserve_id',
+  `select nextval('institutions_institution_id_seq')::integer as institution_id`,
+);
+
+/** A number for an institution that is about to be created. */
+export async function reserveInstitutionId(db: Directory): Promise<InstitutionId> {
+  const { rows } = await db.query<{ institutionId: InstitutionId }>(reserve);
+  return (rows[0] as { institutionId: InstitutionId }).institutionId;
+}
+
+const lock = sql(
+  'institutions_lock',
+  `select ${columns} from institutions where institution_id = $1 for no key update`,
+);
+
+/** The institution as it stands until the transaction ends. */
+export async function lockInstitution(tx: Queryable): Promise<Institution> {
+  return (await tx.query<Row>(lock, [tx.institutionId])).rows.map(toInstitution)[0] as Institution;
+}
+
+const change = sql(
+  'institutions_change',
+  `update institutions
+   set name = coalesce($2, name), time_zone = coalesce($3, time_zone), enrollment = coalesce($4, enrollment),
+       opening_deposit_minor = coalesce($5, opening_deposit_minor),
+       password_min_length = coalesce($6, password_min_length),
+       contact_change_max_age = coalesce($7, contact_change_max_age),
+       registration_birth_date = coalesce($8, registration_birth_date),
+       openings_per_day = coalesce($9, openings_per_day),
+       opening_deposits_per_day = coalesce($10, opening_deposits_per_day)
+   where institution_id = $1
+   returning ${columns}`,
+);
+
+/** Settings that are left out stay as they are. */
+export async function updateInstitution(tx: Queryable, settings: Partial<Settings>): Promise<Institution> {
+  const { rows } = await tx.query<Row>(change, [
+    tx.institutionId,
+    settings.name,
+    settings.timeZone,
+    settings.enrollment,
+    settings.openingDepositMinor,
+    settings.passwordMinLength,
+    settings.contactChangeMaxAgeSeconds,
+    settings.registrationBirthDate,
+    settings.openingsPerDay,
+    settings.openingDepositsPerDayMinor,
   ]);
   return toInstitution(rows[0] as Row);
 }

@@ -35,6 +35,16 @@ export function isLocalDate(text: string): boolean {
   }
 }
 
+/** Tried in a formatter: Intl.supportedValuesOf omits valid names such as Europe/Kyiv. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return /^[A-Z]/.test(name);
+  } catch {
+    return false;
+  }
+}
+
 /** 0 is Sunday, 6 is Saturday. */
 export function weekday(date: LocalDate): number {
   return plainDate(date).dayOfWeek % 7;

@@ -68,6 +68,7 @@ export {
   transferTypes,
 } from './rules/transfer.ts';
 export {
+  changeBusinessDay,
   LimitKeyTakenError,
   saveTransferRules,
   type TransferRules,

@@ -21,6 +21,17 @@ const commands: Readonly<Record<string, Trace>> = {
   migrate: ['schema.migrated'],
   // With transactions also the entries of deliverTransactions.
   import: ['institution.changed', 'import.started', 'import.finished'],
+  'institution list': reads,
+  'institution create': ['institution.created'],
+  'institution show': reads,
+  'institution settings': ['institution.changed'],
+  'institution calendar show': reads,
+  'institution calendar add': [
+    'transfer.rules_proposed',
+    'transfer.rules_confirmed',
+    'transfer.rules_changed',
+  ],
+  'institution calendar remove': ['transfer.rules_changed'],
   'client create': ['client.created'],
   'client list': reads,
   'client set': ['client.changed'],

@@ -8,7 +8,7 @@ import {
   memberShape,
   personShape,
 } from '../../src/core-system/extract/extract.ts';
-import { ExtractRejectedError, importExtract } from '../../src/core-system/index.ts';
+import { ExtractRejectedError, type ImportReport, importExtract } from '../../src/core-system/index.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { type ExtractFiles, extractFolder, validExtract } from '../support/extract.ts';
 
@@ -26,6 +26,8 @@ type Case =
       /** `table key field`, without the institution. */
       readonly changes: readonly string[];
     }
+  /** The first import laid it down: another value changes nothing. */
+  | { readonly kept: true; readonly row: number; readonly from: string; readonly to: string }
   /** An earlier import fixed it: another value is an error. */
   | { readonly fixed: true; readonly row: number; readonly from: string; readonly to: string }
   /** Names the row, so another value is another row. */
@@ -37,6 +39,7 @@ const changes = (row: number, from: string, to: string, ...fields: string[]): Ca
   to,
   changes: fields,
 });
+const kept = (row: number, from: string, to: string): Case => ({ kept: true, row, from, to });
 const fixed = (row: number, from: string, to: string): Case => ({ fixed: true, row, from, to });
 
 const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
@@ -45,14 +48,14 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     name: changes(1, 'Fictional Credit Union', 'Invented Bank', 'institutions name'),
     currency: fixed(1, 'USD', 'EUR'),
     time_zone: changes(1, 'America/New_York', 'America/Denver', 'institutions time_zone'),
-    enrollment: changes(1, 'open', 'closed', 'institutions enrollment'),
-    opening_deposit: changes(1, '250.00', '0', 'institutions opening_deposit_minor'),
-    password_min_length: changes(1, '15', '20', 'institutions password_min_length'),
     demo: fixed(1, 'no', 'yes'),
-    contact_change_max_age: changes(1, '600', '900', 'institutions contact_change_max_age'),
-    registration_birth_date: changes(1, 'yes', 'no', 'institutions registration_birth_date'),
-    openings_per_day: changes(1, '7', '8', 'institutions openings_per_day'),
-    opening_deposits_per_day: changes(1, '500.00', '600', 'institutions opening_deposits_per_day'),
+    enrollment: kept(1, 'open', 'closed'),
+    opening_deposit: kept(1, '250.00', '0'),
+    password_min_length: kept(1, '15', '20'),
+    contact_change_max_age: kept(1, '600', '900'),
+    registration_birth_date: kept(1, 'yes', 'no'),
+    openings_per_day: kept(1, '7', '8'),
+    opening_deposits_per_day: kept(1, '500.00', '600'),
     record: fixed(1, 'ledger', 'core'),
     balances_as_of: changes(1, '2026-03-01T12:00:00Z', '2026-03-01T13:00:00Z'),
   },
@@ -135,6 +138,16 @@ for (const [file, columns] of Object.entries(cases)) {
         );
         assert.deepEqual(await fieldsOf(code), held);
       });
+    } else if ('kept' in one) {
+      test(`another value of ${column} in ${file} is kept out of the institution and named in the plan`, async () => {
+        const { code, files } = completeExtract();
+        await importFiles(files);
+        const held = await fieldsOf(code);
+        setCell(files, { file, column, ...one });
+        const { plan } = await importFiles(files);
+        assert.equal(Object.keys(plan.settings.kept).length, 1);
+        assert.deepEqual(await fieldsOf(code), held);
+      });
     } else {
       test(`another value of ${column} in ${file} changes its own field and no other`, async () => {
         const { code, files } = completeExtract();
@@ -189,11 +202,11 @@ function completeExtract(): { readonly code: string; readonly files: ExtractFile
   return { code, files };
 }
 
-async function importFiles(files: ExtractFiles): Promise<void> {
+async function importFiles(files: ExtractFiles): Promise<ImportReport> {
   await using folder = await extractFolder(files);
   const clock = () => new Date('2026-03-02T12:00:00Z');
   const adjustBalances = placeOf(files['institution.csv'] ?? [], 'balances_as_of') >= 0;
-  await importExtract({ database: db.database, clock }, folder.folder, { adjustBalances });
+  return await importExtract({ database: db.database, clock }, folder.folder, { adjustBalances });
 }
 
 function placeOf(lines: readonly string[], column: string): number {

@@ -146,7 +146,7 @@ describe('importing the demo institutions', () => {
 });
 
 describe('importing again', () => {
-  test('an import updates every field that a core may change', async () => {
+  test('an import updates every field that a core may change, and no setting of the operators', async () => {
     await using db = await testDatabase();
     await importFiles(db, validExtract());
     const files = validExtract();
@@ -161,9 +161,9 @@ describe('importing again', () => {
     assert.deepEqual(institution, {
       name: 'Renamed Bank',
       time_zone: 'Europe/Kyiv',
-      enrollment: 'closed',
-      opening_deposit_minor: 100n,
-      password_min_length: 8,
+      enrollment: 'open',
+      opening_deposit_minor: 25_000n,
+      password_min_length: 15,
     });
     const [person] = await db.superuser(
       `select last_name, email, phone_number, phone_type, birth_date::text from persons where person_id = 'p-1'`,
@@ -516,7 +516,7 @@ describe('changes that an import is about to make', () => {
       accounts: [5, 0, 0],
       holders: [7, 0, 0],
       loans: [0, 0, 0],
-      settings: { after: (all as { settings: { after: object } }).settings.after },
+      settings: { after: (all as { settings: { after: object } }).settings.after, kept: {} },
       balances: [4, 0],
     });
     assert.deepEqual(await dumpTables(db), empty);
@@ -538,7 +538,7 @@ describe('changes that an import is about to make', () => {
       memberPersons: [2, 0, 1],
       accounts: [1, 2, 0],
       holders: [1, 1, 1],
-      settings: { before: { name: 'Fictional Credit Union' }, after: { name: 'Renamed Bank' } },
+      settings: { before: { name: 'Fictional Credit Union' }, after: { name: 'Renamed Bank' }, kept: {} },
     };
     assert.deepEqual(await planOf(db, files), { ...differences, loans: [0, 0, 0], balances: [1, 0] });
     assert.deepEqual(await planOf(db, files, { adjustBalances: true }), {

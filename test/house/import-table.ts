@@ -18,6 +18,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     purpose: 'a file for each command of the operator',
     imports: [
       'app',
+      'operators',
       'metrics',
       'webhooks',
       'reconciliation',
@@ -52,6 +53,11 @@ export const folders: Readonly<Record<string, Folder>> = {
       'embedded-postgres',
       ...tenant,
     ],
+  },
+  operators: {
+    purpose:
+      'acts and views of operators that join several modules: institutions, members, accounts, limits, doctor',
+    imports: ['transfers', 'auth', 'members', 'core-system', 'accounts', 'ledger', ...tenant],
   },
   http: {
     purpose:

@@ -9,7 +9,7 @@ interface Ownership {
 }
 
 /** Modules whose SQL may read any table: read models that join several modules and write nothing of them. */
-export const readsEverything: readonly string[] = ['feed', 'metrics', 'reconciliation'];
+export const readsEverything: readonly string[] = ['feed', 'metrics', 'operators', 'reconciliation'];
 
 export const tableOwners: Readonly<Record<string, Ownership>> = {
   schema_migrations: { owner: 'storage' },

@@ -3,8 +3,8 @@ import {
   type ClientActor,
   type Institution,
   type InstitutionSettings,
+  insertInstitution,
   type MemberActor,
-  saveInstitution,
 } from '../../src/institutions/index.ts';
 import { Book, PostingKeys } from '../../src/ledger/index.ts';
 import type { Database, Statement, Transaction } from '../../src/storage/index.ts';
@@ -67,7 +67,7 @@ export async function anInstitution(
     passwordMinLength: 15,
     demo: false,
   };
-  return database.directory((db) => saveInstitution(db, { ...defaults, ...settings }, longAgo));
+  return database.directory((db) => insertInstitution(db, { ...defaults, ...settings }, longAgo));
 }
 
 export function aClient(institution: Institution): ClientActor {

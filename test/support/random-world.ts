@@ -1,4 +1,4 @@
-import { type Institution, type MemberActor, saveInstitution } from '../../src/institutions/index.ts';
+import { type Institution, insertInstitution, type MemberActor } from '../../src/institutions/index.ts';
 import { Book, PostingKeys } from '../../src/ledger/index.ts';
 import { longAgo, uniqueNumber } from './builders.ts';
 import type { TestDatabase } from './database.ts';
@@ -178,7 +178,7 @@ export async function plantWorld(
   world: World,
 ): Promise<{ readonly institution: Institution; readonly members: ReadonlyMap<string, MemberActor> }> {
   const institution = await db.database.directory((directory) =>
-    saveInstitution(
+    insertInstitution(
       directory,
       {
         code: `world-${uniqueNumber()}`,

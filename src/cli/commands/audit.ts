@@ -71,11 +71,12 @@ export function auditCommand(): Command {
 }
 
 function toLine(entry: RecordedAuditEntry): string {
-  const { at, action, outcome, reason, clientId, userId, subject, nameHash, origin, times } = entry;
+  const { at, action, outcome, reason, statedReason, clientId, userId, subject, nameHash, origin, times } =
+    entry;
   const { address, operator, transactionId } = origin;
   const { user, host, sudoUser, as } = operator ?? {};
   return JSON.stringify({
-    ...{ at, action, outcome, reason, clientId, userId, subject },
+    ...{ at, action, outcome, reason, statedReason, clientId, userId, subject },
     nameHash: nameHash && Buffer.from(nameHash).toString('hex'),
     ...{ address: address ?? undefined, operator: user, host: host || undefined, sudoUser, as },
     ...(as !== undefined && { demo: true }),

@@ -1,6 +1,11 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { accountTypes, type Category } from '../../accounts/index.ts';
-import { type InstitutionPolicies, type InstitutionSettings, isLocalDate } from '../../institutions/index.ts';
+import {
+  type InstitutionPolicies,
+  type InstitutionSettings,
+  isLocalDate,
+  isTimeZone,
+} from '../../institutions/index.ts';
 import { publicId } from '../../shared/public-id.ts';
 import type { Row, TableShape } from './extract-table.ts';
 
@@ -73,19 +78,16 @@ export const retailRoles = ['PRIMARY', 'JOINT', 'AUTHORIZED_SIGNER'];
 export const businessRoles = [...retailRoles, 'BUSINESS_ADMIN', 'BUSINESS_USER'];
 const holderRoles = ['PRIMARY', 'JOINT', 'AUTHORIZED_SIGNER'];
 
-const institutionColumns = [
-  'code',
-  'name',
-  'currency',
-  'time_zone',
+const institutionColumns = ['code', 'name', 'currency', 'time_zone', 'demo'];
+
+/**
+ * The first import lays these down, or their defaults; later ones leave the institution's settings as they are. A later
+ * import with another `record` is refused.
+ */
+const optionalInstitutionColumns = [
   'enrollment',
   'opening_deposit',
   'password_min_length',
-  'demo',
-];
-
-/** An extract without them leaves the institution's settings unchanged. */
-const optionalInstitutionColumns = [
   'contact_change_max_age',
   'registration_birth_date',
   'openings_per_day',
@@ -111,28 +113,49 @@ function readPolicies(row: Row, currency: string): Partial<InstitutionPolicies> 
   };
 }
 
+/** The default of NIST SP 800-63B-4 for a password without a second factor. */
+const defaultPasswordMinLength = 15;
+
 export function readInstitution(row: Row): InstitutionSettings {
   const currency = row.currency('currency');
   const timeZone = row.text('time_zone');
   if (!isTimeZone(timeZone)) row.fail('time_zone', 'an IANA time zone like America/New_York');
-  const passwordMinLength = /^[0-9]{1,3}$/.test(row.text('password_min_length'))
-    ? Number(row.text('password_min_length'))
-    : 0;
-  if (passwordMinLength < 8 || passwordMinLength > 128) {
-    row.fail('password_min_length', 'a number from 8 to 128');
-  }
   return {
     code: row.match('code', /^[a-z][a-z0-9-]{1,30}$/, '2 to 31 lower-case letters, digits or -'),
     name: row.match('name', /\S/, 'a name'),
     currency,
     timeZone,
-    enrollment: row.oneOf('enrollment', ['closed', 'open']) as 'closed' | 'open',
+    enrollment: row.has('enrollment')
+      ? (row.oneOf('enrollment', ['closed', 'open']) as 'closed' | 'open')
+      : 'closed',
     openingDepositMinor: row.amountFromZero('opening_deposit', currency),
-    passwordMinLength,
+    passwordMinLength: readPasswordMinLength(row),
     demo: row.yes('demo'),
     ...(row.has('record') && { record: row.oneOf('record', ['ledger', 'core']) as 'ledger' | 'core' }),
     policies: readPolicies(row, currency),
   };
+}
+
+function readPasswordMinLength(row: Row): number {
+  if (!row.has('password_min_length')) return defaultPasswordMinLength;
+  const text = row.text('password_min_length');
+  const length = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0;
+  if (length < 8 || length > 128) row.fail('password_min_length', 'a number from 8 to 128');
+  return length;
+}
+
+/** The settings that an extract names beside those of a core; the institution's own win over them. */
+export function namedSettings(row: Row): ReadonlySet<string> {
+  const named = {
+    enrollment: 'enrollment',
+    opening_deposit: 'openingDepositMinor',
+    password_min_length: 'passwordMinLength',
+    contact_change_max_age: 'contactChangeMaxAgeSeconds',
+    registration_birth_date: 'registrationBirthDate',
+    openings_per_day: 'openingsPerDay',
+    opening_deposits_per_day: 'openingDepositsPerDayMinor',
+  };
+  return new Set(Object.entries(named).flatMap(([column, setting]) => (row.has(column) ? [setting] : [])));
 }
 
 /** The moment of the balances; undefined if the extract omits it. */
@@ -305,16 +328,6 @@ function holdsCardNumber(text: string): boolean {
     }, 0);
     return sum % 10 === 0;
   });
-}
-
-/** Tried in a formatter: Intl.supportedValuesOf omits valid names such as Europe/Kyiv. */
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return /^[A-Z]/.test(name);
-  } catch {
-    return false;
-  }
 }
 
 function isE164(text: string): boolean {

@@ -5,7 +5,8 @@ import {
   findInstitutionByCode,
   type Institution,
   type InstitutionSettings,
-  saveInstitution,
+  insertInstitution,
+  updateInstitution,
 } from '../../institutions/index.ts';
 import type { Clock, Database, InstitutionId, Session } from '../../storage/index.ts';
 import { ExtractRejectedError } from '../extract/extract.ts';
@@ -154,7 +155,7 @@ async function importStaged(
     known === undefined
       ? addAll(contents)
       : await compareStage(staging, { contents, figures }, (done, of) => report('comparing', done, of));
-  const plan: ImportPlan = { settings: settingsThatDiffer(known, settings), unheld, ...rows };
+  const plan: ImportPlan = { settings: settingsThatDiffer(known, settings, heading.named), unheld, ...rows };
   options.onPlan?.(plan);
   const removals = suspiciousRemovals(plan);
   if (removals.length > 0 && options.allowRemovals !== true) {
@@ -207,8 +208,9 @@ async function begin(
     const at = deps.clock();
     const { before, after } = plan.settings;
     const settingsDiffer = Object.keys(after).length > 0;
-    const institution =
-      known !== undefined && !settingsDiffer ? known : await saveInstitution(tx, settings, at, institutionId);
+    let institution = known ?? (await insertInstitution(tx, settings, at, institutionId));
+    if (known !== undefined && settingsDiffer)
+      institution = await updateInstitution(tx, { name: settings.name, timeZone: settings.timeZone });
     await openInternalAccounts(tx, [...new Set([settings.currency, ...contents.currencies])], at);
     const entry = { outcome: 'succeeded', origin: originOf(options) } as const;
     if (settingsDiffer) await appendAudit(tx, { ...entry, action: 'institution.changed', before, after }, at);

@@ -6,6 +6,8 @@ export interface ImportPlan {
   readonly settings: {
     readonly before?: Readonly<Record<string, unknown>>;
     readonly after: Readonly<Record<string, unknown>>;
+    /** Settings of which the extract has another value. Operators change them, an import does not. */
+    readonly kept: Readonly<Record<string, { readonly extract: unknown; readonly stored: unknown }>>;
   };
   readonly persons: Change;
   readonly members: Change;

@@ -1,5 +1,10 @@
 import { type AccountChanges, countAccountChanges, type Figures } from '../../accounts/index.ts';
-import type { Institution, InstitutionSettings } from '../../institutions/index.ts';
+import {
+  type Institution,
+  type InstitutionSettings,
+  type Settings,
+  settingsOf,
+} from '../../institutions/index.ts';
 import {
   type Change,
   countMembershipChanges,
@@ -11,22 +16,32 @@ import type { ImportPlan } from './import-plan.ts';
 import { forEachRange, membersAtOnce, type OnRows, personsAtOnce, type Staging } from './ranges.ts';
 import type { StageContents } from './stage-extract.ts';
 
-/** A policy that the extract omits stays unchanged. */
+/** The settings of the core, which each import changes. */
+const coreSettings: ReadonlySet<string> = new Set(['name', 'timeZone'] satisfies (keyof Settings)[]);
+
+/**
+ * A new institution gets all settings of the extract, a known one only those of the core. Its other settings are changed by
+ * operators; `kept` has those that differ from the extract.
+ */
 export function settingsThatDiffer(
   known: Institution | undefined,
   settings: InstitutionSettings,
+  named: ReadonlySet<string>,
 ): ImportPlan['settings'] {
-  if (known === undefined) return { after: flat(settings) };
-  const before = flat(known);
-  const names = Object.entries(flat(settings)).filter(([name, value]) => before[name] !== value);
+  const { policies, ...identity } = settings;
+  if (known === undefined) return { after: { ...identity, ...policies }, kept: {} };
+  const before: Readonly<Record<string, unknown>> = { ...settingsOf(known) };
+  const differing = Object.entries(settingsOf(settings)).filter(([name, value]) => before[name] !== value);
+  const changed = differing.filter(([name]) => coreSettings.has(name));
   return {
-    before: Object.fromEntries(names.map(([name]) => [name, before[name]])),
-    after: Object.fromEntries(names),
+    before: Object.fromEntries(changed.map(([name]) => [name, before[name]])),
+    after: Object.fromEntries(changed),
+    kept: Object.fromEntries(
+      differing
+        .filter(([name]) => named.has(name))
+        .map(([name, extract]) => [name, { extract, stored: before[name] }]),
+    ),
   };
-}
-
-function flat({ policies, ...settings }: InstitutionSettings): Readonly<Record<string, unknown>> {
-  return { ...settings, ...policies };
 }
 
 type Rows = Omit<ImportPlan, 'settings' | 'unheld'>;

@@ -10,6 +10,7 @@ import {
   institutionShape,
   memberPersonShape,
   memberShape,
+  namedSettings,
   personShape,
   readAccount,
   readAsOf,
@@ -36,6 +37,8 @@ export interface Heading {
   /** Empty if the file has none. */
   readonly code: string;
   readonly settings: InstitutionSettings | undefined;
+  /** The settings that the file has a column for. */
+  readonly named: ReadonlySet<string>;
   /** The moment of the balances; undefined if the extract omits it. */
   readonly asOf: Date | undefined;
 }
@@ -83,9 +86,10 @@ export async function readHeading(folder: string, complaints: Complaints): Promi
   for await (const some of readRows(folder, institutionShape, complaints)) rows.push(...some);
   if (broken.isEmpty && rows.length !== 1) values.push(`${file}:1: expected exactly one institution`);
   const [row] = rows;
-  if (row === undefined || !broken.isEmpty) return { code: '', settings: undefined, asOf: undefined };
+  if (row === undefined || !broken.isEmpty)
+    return { code: '', settings: undefined, named: new Set(), asOf: undefined };
   const settings = readInstitution(row);
-  return { code: settings.code.slice(0, 100), settings, asOf: readAsOf(row) };
+  return { code: settings.code.slice(0, 100), settings, named: namedSettings(row), asOf: readAsOf(row) };
 }
 
 export type OnBlock = (done: number, of: number) => Promise<void> | void;

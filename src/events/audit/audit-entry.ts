@@ -63,6 +63,7 @@ export const auditActions = [
   'core.transactions_taken',
   'events.epoch_begun',
   'schema.migrated',
+  'institution.created',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
@@ -72,6 +73,8 @@ export interface AuditEntry {
   readonly outcome: 'succeeded' | 'refused';
   /** The reason of a refusal, or the manner of an act: a word of the service, never input. */
   readonly reason?: string | undefined;
+  /** The words of the operator. They may name a person. */
+  readonly statedReason?: string | undefined;
   readonly origin: Origin;
   readonly clientId?: string | undefined;
   readonly userId?: string | undefined;

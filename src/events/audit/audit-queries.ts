@@ -3,7 +3,7 @@ import type { Operator } from '../operator.ts';
 import type { AuditAction, AuditFilter, RecordedAuditEntry, TimedAuditEntry } from './audit-entry.ts';
 
 const columns = `recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator,
-  operator_host, sudo_user, operator_as, transaction_id, times, before_change, after_change`;
+  operator_host, sudo_user, operator_as, transaction_id, times, before_change, after_change, stated_reason`;
 
 const insert = counted(
   'events_insert_audit',
@@ -13,7 +13,7 @@ const insert = counted(
    select $1, ${columns}
    from unnest($2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                $9::bytea[], $10::inet[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::integer[],
-               $17::jsonb[], $18::jsonb[])
+               $17::jsonb[], $18::jsonb[], $19::text[])
         with ordinality as entry (${columns}, place)
    order by place`,
 );
@@ -38,6 +38,7 @@ export function insertAudit(institutionId: InstitutionId, entries: readonly Time
     entries.map(({ times }) => times),
     entries.map(({ before }) => toJson(before)),
     entries.map(({ after }) => toJson(after)),
+    entries.map(({ statedReason }) => statedReason ?? null),
   ];
   return { statement: insert, values };
 }
@@ -84,6 +85,7 @@ interface Row {
   times: number;
   beforeChange: object | null;
   afterChange: object | null;
+  statedReason: string | null;
 }
 
 /** The entries after the given one, in order of time. */
@@ -126,6 +128,7 @@ export async function selectAudit(
     times: row.times,
     before: row.beforeChange ?? undefined,
     after: row.afterChange ?? undefined,
+    statedReason: row.statedReason ?? undefined,
   }));
 }
 

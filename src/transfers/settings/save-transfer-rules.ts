@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import { appendAudit, type CommandOrigin, type Origin } from '../../events/index.ts';
-import { type BusinessDay, replaceBusinessDays, selectBusinessDays } from '../../institutions/index.ts';
+import {
+  type BusinessDay,
+  type LocalDate,
+  replaceBusinessDays,
+  selectBusinessDays,
+} from '../../institutions/index.ts';
 import type { Clock, Database, InstitutionId, Transaction } from '../../storage/index.ts';
 import { type Consent, consentOfTwo } from '../dual-control/dual-control.ts';
 import { replaceLimits, selectLimits } from '../limits/limit-queries.ts';
@@ -35,23 +40,59 @@ export async function saveTransferRules(
   institutionId: InstitutionId,
   { rules, origin }: { readonly rules: TransferRules; readonly origin: CommandOrigin | Origin },
 ): Promise<SavedRules> {
-  const at = clock();
-  const subject = fingerprintOf(rules);
   return database.transaction(institutionId, async (tx) => {
     const before = await selectRules(tx);
-    const consent = isCommand(origin) && (await consentOfTwo(tx, { kind: 'RULES', subject }, { origin, at }));
-    if (consent && consent.kind === 'proposed') return consent;
-    const [taken] = await replaceLimits(tx, rules.limits);
-    if (taken !== undefined) throw new LimitKeyTakenError(taken);
-    await replaceBusinessDays(tx, rules.businessDays);
-    await replaceContributionLimits(tx, rules.contributionLimits);
-    // Last, because the policies decide whether the database demands a second person.
-    await replacePolicies(tx, rules.policies);
-    const change = changeOf(before, await selectRules(tx));
-    const entry = { action: 'transfer.rules_changed', outcome: 'succeeded', subject, origin } as const;
-    await appendAudit(tx, { ...entry, ...change }, at);
-    return { kind: 'saved' };
+    return replaceRules(tx, { before, rules, origin, at: clock() });
   });
+}
+
+/**
+ * Opens or closes the institution on a day, against the calendar of the Federal Reserve; `open` null ends such an exception. The same
+ * rules as for a change of all rules; a pending transfer keeps its day. `unchanged`: the calendar says so already.
+ */
+export async function changeBusinessDay(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  institutionId: InstitutionId,
+  {
+    day,
+    open,
+    origin,
+  }: { readonly day: LocalDate; readonly open: boolean | null; readonly origin: CommandOrigin },
+): Promise<SavedRules | { readonly kind: 'unchanged' }> {
+  return database.transaction(institutionId, async (tx) => {
+    const before = await selectRules(tx);
+    const known = before.businessDays.find((one) => one.day === day);
+    if ((known?.open ?? null) === open) return { kind: 'unchanged' };
+    const others = before.businessDays.filter((one) => one.day !== day);
+    const businessDays = open === null ? others : [...others, { day, open }];
+    return replaceRules(tx, { before, rules: { ...before, businessDays }, origin, at: clock() });
+  });
+}
+
+interface Replacement {
+  readonly before: TransferRules;
+  readonly rules: TransferRules;
+  readonly origin: CommandOrigin | Origin;
+  readonly at: Date;
+}
+
+async function replaceRules(
+  tx: Transaction,
+  { before, rules, origin, at }: Replacement,
+): Promise<SavedRules> {
+  const subject = fingerprintOf(rules);
+  const consent = isCommand(origin) && (await consentOfTwo(tx, { kind: 'RULES', subject }, { origin, at }));
+  if (consent && consent.kind === 'proposed') return consent;
+  const [taken] = await replaceLimits(tx, rules.limits);
+  if (taken !== undefined) throw new LimitKeyTakenError(taken);
+  await replaceBusinessDays(tx, rules.businessDays);
+  await replaceContributionLimits(tx, rules.contributionLimits);
+  // Last, because the policies decide whether the database demands a second person.
+  await replacePolicies(tx, rules.policies);
+  const change = changeOf(before, await selectRules(tx));
+  const entry = { action: 'transfer.rules_changed', outcome: 'succeeded', subject, origin } as const;
+  await appendAudit(tx, { ...entry, ...change }, at);
+  return { kind: 'saved' };
 }
 
 /** The service itself saves the rules of its demo, in a database without rules; the database refuses any others. */

@@ -130,6 +130,10 @@ function describePlan(plan: ImportPlan): string[] {
     before === undefined
       ? ['  the institution: added']
       : Object.entries(after).map(([name, value]) => `  setting ${name}: ${before[name]} becomes ${value}`);
+  const kept = Object.entries(plan.settings.kept).map(
+    ([name, { extract, stored }]) =>
+      `  setting ${name}: stays ${stored}; the extract has ${extract} (change it with \`sharedraft institution settings\`)`,
+  );
   const balances =
     plan.opened + plan.adjusted === 0 ? [] : [`  balances: ${plan.opened} opened, ${plan.adjusted} adjusted`];
   const all = [...settings, ...changes, ...balances];
@@ -137,6 +141,7 @@ function describePlan(plan: ImportPlan): string[] {
   const more = count > accountIds.length ? ` and ${count - accountIds.length} more` : '';
   return [
     ...(all.length === 0 ? ['The extract changes nothing.'] : ['Changes of this import:', ...all]),
+    ...kept,
     ...(count === 0
       ? []
       : [`Accounts without a holder, which no member sees: ${accountIds.join(', ')}${more}.`]),

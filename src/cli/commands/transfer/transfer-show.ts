@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { formatMinor, type ShownTransfer, showTransfer } from '../../../transfers/index.ts';
 import { CommandError, type InstitutionOptions, onInstitution, say } from '../../command.ts';
+import { aligned } from '../../output.ts';
 
 interface Options extends InstitutionOptions {
   readonly timing?: true;
@@ -135,16 +136,4 @@ function tableOf(shown: ShownTransfer, withSteps: boolean): string {
     }
   }
   return parts.join('\n');
-}
-
-function aligned(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

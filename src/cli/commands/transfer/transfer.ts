@@ -25,6 +25,7 @@ import {
   onInstitution,
   say,
 } from '../../command.ts';
+import { proposed } from '../../proposed.ts';
 import { transferShow } from './transfer-show.ts';
 
 interface Signed extends InstitutionOptions {
@@ -103,16 +104,6 @@ function reverse(): Command {
           throw noSuchTransfer();
       }
     },
-  );
-}
-
-function proposed(
-  act: string,
-  { proposedBy, expiresAt }: { readonly proposedBy: string; readonly expiresAt: Date },
-): string {
-  return (
-    `${act} is proposed by ${proposedBy}. Nothing has changed yet. ` +
-    `Another system user must run the same command before ${expiresAt.toISOString()}.`
   );
 }
 

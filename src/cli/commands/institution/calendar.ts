@@ -1,0 +1,136 @@
+import { Command, Option } from 'commander';
+import {
+  federalHolidays,
+  isBusinessDay,
+  isLocalDate,
+  type LocalDate,
+  localDate,
+  selectBusinessDays,
+} from '../../../institutions/index.ts';
+import { changeBusinessDay } from '../../../transfers/index.ts';
+import { accepting, wholeNumber } from '../../arguments.ts';
+import {
+  actingAs,
+  asOption,
+  type InstitutionOptions,
+  type InstitutionRun,
+  institutionOption,
+  say,
+  withInstitution,
+} from '../../command.ts';
+import { jsonOption, type OutputOptions, sayList } from '../../output.ts';
+import { proposed } from '../../proposed.ts';
+
+/** Days are read in the time zone of the institution. */
+export function calendar(): Command {
+  return new Command('calendar')
+    .description('business days: the calendar of the Federal Reserve with the exceptions of an institution')
+    .addCommand(show())
+    .addCommand(add())
+    .addCommand(remove());
+}
+
+interface ShowOptions extends InstitutionOptions, OutputOptions {
+  readonly year?: number;
+}
+
+function show(): Command {
+  return new Command('show')
+    .description('list the weekdays of a year without business, and the exceptions')
+    .option('--year <year>', 'default: the present one', wholeNumber(1975, 2999, 'From 1975 to 2999.'))
+    .option(...institutionOption)
+    .addOption(jsonOption())
+    .action((options: ShowOptions) =>
+      withInstitution(options, async (run) => {
+        const { database, businessTime, clock } = run.context;
+        const { institutionId, timeZone } = run.institution;
+        const today = localDate(businessTime(institutionId, clock()), timeZone);
+        const year = options.year ?? Number(today.slice(0, 4));
+        const own = await database.read(institutionId, selectBusinessDays);
+        const exceptions = new Map(
+          own.map(({ day, open }) => [day, open ? ('OPEN' as const) : ('CLOSED' as const)]),
+        );
+        const days = [
+          ...federalHolidays(year),
+          ...own.map(({ day }) => day).filter((day) => isOf(day, year)),
+        ];
+        const rows = [...new Set(days)].toSorted().map((day) => ({
+          day,
+          weekday: weekdayOf(day),
+          open: isBusinessDay(day, { timeZone, opensAt: '00:00', exceptions }),
+          source: exceptions.has(day) ? 'institution' : 'Federal Reserve',
+        }));
+        await sayList(
+          rows,
+          {
+            columns: {
+              day: (row) => row.day,
+              weekday: (row) => row.weekday,
+              business: (row) => (row.open ? 'open' : 'closed'),
+              source: (row) => row.source,
+            },
+            document: (row) => row,
+            none: `${year} has no such day.`,
+          },
+          options,
+        );
+      }),
+    );
+}
+
+function isOf(day: LocalDate, year: number): boolean {
+  return day.startsWith(`${year}-`);
+}
+
+function weekdayOf(day: LocalDate): string {
+  return new Date(`${day}T12:00:00Z`).toLocaleDateString('en-US', { weekday: 'long', timeZone: 'UTC' });
+}
+
+interface ChangeOptions extends InstitutionOptions {
+  readonly as?: string;
+}
+
+const readDay = accepting(isLocalDate, 'A day like 2026-12-24.');
+
+function add(): Command {
+  return new Command('add')
+    .description('open or close the institution on a day, unlike the Federal Reserve')
+    .argument('<day>', 'like 2026-12-24', readDay)
+    .addOption(new Option('--open', 'transfers are processed on this day').conflicts('closed'))
+    .option('--closed', 'transfers wait for the next business day')
+    .option(...institutionOption)
+    .addOption(asOption())
+    .action((day: LocalDate, options: ChangeOptions & { open?: true; closed?: true }, command: Command) => {
+      if (!options.open && !options.closed) command.error('error: say whether the day is --open or --closed');
+      return withInstitution(options, (run) => change(run, options, { day, open: options.open === true }));
+    });
+}
+
+function remove(): Command {
+  return new Command('remove')
+    .description('end an exception: the day is again as for the Federal Reserve')
+    .argument('<day>', 'like 2026-12-24', readDay)
+    .option(...institutionOption)
+    .addOption(asOption())
+    .action((day: LocalDate, options: ChangeOptions) =>
+      withInstitution(options, (run) => change(run, options, { day, open: null })),
+    );
+}
+
+async function change(
+  { context, institution, institutionId, origin }: InstitutionRun,
+  { as }: ChangeOptions,
+  { day, open }: { readonly day: LocalDate; readonly open: boolean | null },
+): Promise<void> {
+  const by = actingAs(origin, institution, as);
+  const changed = await changeBusinessDay(context, institutionId, { day, open, origin: by });
+  const state = open === null ? 'follows the Federal Reserve' : open ? 'is open' : 'is closed';
+  switch (changed.kind) {
+    case 'proposed':
+      return say(proposed(`The change of ${day}`, changed));
+    case 'unchanged':
+      return say(`${institution.code}: ${day} ${state} already. Nothing was changed.`);
+    default:
+      return say(`${institution.code}: ${day} ${state}.`);
+  }
+}

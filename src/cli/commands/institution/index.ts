@@ -1,0 +1,143 @@
+import { Command } from 'commander';
+import {
+  type Institution,
+  listInstitutions,
+  type Settings,
+  settingsOf,
+} from '../../../institutions/index.ts';
+import { changeInstitution } from '../../../operators/index.ts';
+import { readReason } from '../../arguments.ts';
+import { type InstitutionRun, say, withContext, withInstitution } from '../../command.ts';
+import { jsonOption, type OutputOptions, sayList, sayOne } from '../../output.ts';
+import { calendar } from './calendar.ts';
+import { create } from './create.ts';
+import { readSettings, type SettingOptions, settingsDocument, withSettings } from './settings.ts';
+
+export function institutionCommands(): Command[] {
+  return [list(), create(), show(), settings(), calendar()];
+}
+
+function list(): Command {
+  return new Command('list')
+    .description('list the institutions of the database')
+    .addOption(jsonOption())
+    .action((options: OutputOptions) =>
+      withContext(async ({ database }) => {
+        await sayList(
+          await database.directory(listInstitutions),
+          {
+            columns: {
+              code: (row) => row.code,
+              name: (row) => row.name,
+              currency: (row) => row.currency,
+              'time zone': (row) => row.timeZone,
+              enrollment: (row) => row.enrollment,
+              record: (row) => row.record,
+              demo: (row) => row.demo,
+            },
+            document: documentOf,
+            none: 'There is no institution yet. Create one with `sharedraft institution create`, or import an extract.',
+          },
+          options,
+        );
+      }),
+    );
+}
+
+function documentOf(institution: Institution) {
+  const { code, currency, record, demo, clockAheadSeconds } = institution;
+  const stored = settingsDocument(settingsOf(institution), currency);
+  return { code, currency, record, demo, clockAheadSeconds, ...stored };
+}
+
+const code = ['[code]', 'code of the institution; not needed if there is only one'] as const;
+
+function show(): Command {
+  return new Command('show')
+    .description('show an institution with its settings')
+    .argument(...code)
+    .addOption(jsonOption())
+    .action((institution: string | undefined, options: OutputOptions) =>
+      withInstitution({ ...(institution && { institution }) }, async (run) =>
+        sayInstitution(run.institution, options),
+      ),
+    );
+}
+
+function sayInstitution(institution: Institution, options: OutputOptions): void {
+  const { currency } = institution;
+  const document = documentOf(institution);
+  const shown = settingsDocument(settingsOf(institution), currency);
+  const facts = [
+    ['code', institution.code],
+    ['currency', currency],
+    ['books', institution.record === 'core' ? 'kept by the core' : 'kept by this ledger'],
+    ['demo', institution.demo],
+    ...Object.entries(labels).map(([name, label]) => [label, shown[name]] as const),
+  ] as const;
+  sayOne({ document, facts: facts as Parameters<typeof sayOne>[0]['facts'] }, options);
+}
+
+/** The names of the settings for people are those of the options. */
+const labels: Readonly<Record<string, string>> = {
+  name: 'name',
+  timeZone: 'time-zone',
+  enrollment: 'enrollment',
+  openingDeposit: 'opening-deposit',
+  openingsPerDay: 'openings-per-day',
+  openingDepositsPerDay: 'opening-deposits-per-day',
+  passwordMinLength: 'password-min-length',
+  contactChangeMaxAgeSeconds: 'contact-change-max-age',
+  registrationBirthDate: 'registration-birth-date',
+};
+
+interface ChangeOptions extends SettingOptions, OutputOptions {
+  readonly reason?: string;
+}
+
+function settings(): Command {
+  return withSettings(
+    new Command('settings')
+      .description('change the settings of an institution; options that are left out change nothing')
+      .argument(...code)
+      .option('--reason <text>', 'why, for the audit', readReason)
+      .addOption(jsonOption()),
+  ).action((institution: string | undefined, options: ChangeOptions, command: Command) => {
+    const { reason: statedReason, json, ...given } = options;
+    if (Object.keys(given).length === 0) command.error('error: name at least one setting to change');
+    return withInstitution({ ...(institution && { institution }) }, (run) =>
+      change(run, { given, statedReason, json }),
+    );
+  });
+}
+
+async function change(
+  { context, institution, institutionId, origin }: InstitutionRun,
+  {
+    given,
+    statedReason,
+    json,
+  }: { given: SettingOptions; statedReason: string | undefined; json: true | undefined },
+): Promise<void> {
+  const { code: name, currency } = institution;
+  const wanted = { settings: readSettings(given, currency), statedReason, origin };
+  const { before, after } = await changeInstitution(context, institutionId, wanted);
+  const shown = (some: Partial<Settings>) => settingsDocument(some, currency);
+  const [old, now] = [shown(before), shown(after)];
+  if (json) {
+    sayOne({ document: { code: name, before: old, after: now }, facts: [] }, { json });
+    return;
+  }
+  const lines = Object.keys(now).map(
+    (one) => `  ${labels[one]}: ${text(old[one])} becomes ${text(now[one])}`,
+  );
+  say(
+    lines.length === 0
+      ? `${name} has these settings already. Nothing was changed.`
+      : `${name}:\n${lines.join('\n')}`,
+  );
+}
+
+function text(value: unknown): string {
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
+}

@@ -1,0 +1,102 @@
+import { type Command, Option } from 'commander';
+import { type InstitutionPolicies, isTimeZone, type Settings } from '../../../institutions/index.ts';
+import { currencyDecimals, formatMinor } from '../../../ledger/index.ts';
+import { defined } from '../../../shared/defined.ts';
+import { accepting, readNameForPeople, wholeNumber } from '../../arguments.ts';
+import { CommandError } from '../../command.ts';
+
+/** The options of `create` and `settings`, by the names of docs/operations.md. */
+export interface SettingOptions {
+  readonly name?: string;
+  readonly timeZone?: string;
+  readonly enrollment?: 'closed' | 'open';
+  readonly openingDeposit?: string;
+  readonly openingsPerDay?: number;
+  readonly openingDepositsPerDay?: string;
+  readonly passwordMinLength?: number;
+  readonly contactChangeMaxAge?: number;
+  readonly registrationBirthDate?: 'yes' | 'no';
+}
+
+const readAmount = accepting((text) => /^[0-9]{1,13}(\.[0-9]{1,4})?$/.test(text), 'An amount like 500.00.');
+
+export function withSettings(command: Command): Command {
+  return command
+    .option('--name <name>', 'its name for people', readNameForPeople)
+    .option(
+      '--time-zone <zone>',
+      'an IANA time zone like America/New_York; determines its days',
+      accepting(isTimeZone, 'An IANA time zone like America/New_York.'),
+    )
+    .addOption(
+      new Option(
+        '--enrollment <kind>',
+        'closed: only members that the core knows may register; open: an unknown number opens a membership',
+      ).choices(['closed', 'open']),
+    )
+    .option('--opening-deposit <amount>', 'paid into a membership that registration opens', readAmount)
+    .option(
+      '--openings-per-day <count>',
+      'the most memberships that registration opens in a day',
+      wholeNumber(0, 10_000_000, 'From 0 to 10000000.'),
+    )
+    .option('--opening-deposits-per-day <amount>', 'the most opening deposits in a day', readAmount)
+    .option(
+      '--password-min-length <characters>',
+      'the least length of a password, from 8 to 128',
+      wholeNumber(8, 128, 'From 8 to 128.'),
+    )
+    .option(
+      '--contact-change-max-age <seconds>',
+      'a member changes contact data this long after a sign-in; 0: in any session',
+      wholeNumber(0, 2_592_000, 'From 0 to 2592000.'),
+    )
+    .addOption(
+      new Option(
+        '--registration-birth-date <answer>',
+        'registration requires the birth date if the core has no e-mail address',
+      ).choices(['yes', 'no']),
+    );
+}
+
+/** Throws CommandError for an amount with more decimals than the currency has. */
+export function readSettings(options: SettingOptions, currency: string): Partial<Settings> {
+  const { name, timeZone, enrollment, passwordMinLength } = options;
+  return defined({
+    name,
+    timeZone,
+    enrollment,
+    passwordMinLength,
+    openingDepositMinor: minorOf(options.openingDeposit, currency),
+    contactChangeMaxAgeSeconds: options.contactChangeMaxAge,
+    registrationBirthDate: options.registrationBirthDate && options.registrationBirthDate === 'yes',
+    openingsPerDay: options.openingsPerDay,
+    openingDepositsPerDayMinor: minorOf(options.openingDepositsPerDay, currency),
+  });
+}
+
+function minorOf(amount: string | undefined, currency: string): bigint | undefined {
+  if (amount === undefined) return undefined;
+  const [integer = '', fraction = ''] = amount.split('.');
+  const decimals = currencyDecimals(currency) ?? 0;
+  if (fraction.length > decimals)
+    throw new CommandError(`An amount in ${currency} has at most ${decimals} decimals.`);
+  return BigInt(integer + fraction.padEnd(decimals, '0'));
+}
+
+/** The settings as `show --json` and `settings --json` print them. */
+export function settingsDocument(
+  settings: Partial<Omit<Settings, keyof InstitutionPolicies> & InstitutionPolicies>,
+  currency: string,
+): Readonly<Record<string, unknown>> {
+  const { openingDepositMinor, openingDepositsPerDayMinor, ...others } = settings;
+  return defined({
+    ...others,
+    openingDeposit:
+      openingDepositMinor === undefined ? undefined : formatMinor(openingDepositMinor, currency),
+    openingDepositsPerDay:
+      openingDepositsPerDayMinor === undefined
+        ? undefined
+        : formatMinor(openingDepositsPerDayMinor, currency),
+  });
+}

@@ -1,0 +1,9 @@
+/**
+ * The acts and the views of an institution's operators that join several modules. Each has one face on the command line. Owns no table:
+ * an act writes through the modules that own what it changes.
+ *
+ * Invariants: an act leaves an audit entry in its own transaction; an act that changes nothing leaves none; a view of members' data
+ * is audited as a read.
+ */
+export { changeInstitution } from './institutions/change-institution.ts';
+export { createInstitution } from './institutions/create-institution.ts';

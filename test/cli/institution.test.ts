@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { commandsOn } from '../support/commands.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+let db: TestDatabase;
+let run: ReturnType<typeof commandsOn>;
+before(async () => {
+  db = await testDatabase();
+  run = commandsOn(db);
+});
+after(() => db.close());
+
+const sharedraft = (...words: string[]) => run('institution', ...words);
+
+async function documents(...words: string[]): Promise<Record<string, unknown>[]> {
+  const { code, stdout, stderr } = await sharedraft(...words, '--json');
+  assert.equal(code, 0, stderr);
+  return stdout
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+const audited = (action: string) =>
+  db.superuser<{ before_change: object | null; after_change: object | null; stated_reason: string | null }>(
+    'select before_change, after_change, stated_reason from audit_entries where action = $1 order by audit_key',
+    [action],
+  );
+
+const pine = ['--name', 'Pine Credit Union', '--time-zone', 'America/Denver'];
+
+test('creates an institution that a member can register at, once', async () => {
+  const { code, stdout } = await sharedraft(
+    'create',
+    'pine',
+    ...pine,
+    '--enrollment',
+    'open',
+    '--opening-deposit',
+    '12.50',
+  );
+  assert.equal(code, 0);
+  assert.match(stdout, /^pine is created/);
+  const again = await sharedraft('create', 'pine', ...pine);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /"pine" exists. Change it with `sharedraft institution settings`/);
+  assert.deepEqual(await documents('list'), [
+    {
+      code: 'pine',
+      currency: 'USD',
+      record: 'ledger',
+      demo: false,
+      clockAheadSeconds: 0,
+      name: 'Pine Credit Union',
+      timeZone: 'America/Denver',
+      enrollment: 'open',
+      passwordMinLength: 15,
+      contactChangeMaxAgeSeconds: 0,
+      registrationBirthDate: false,
+      openingsPerDay: 1000,
+      openingDeposit: '12.50',
+      openingDepositsPerDay: '1000000.00',
+    },
+  ]);
+  assert.equal((await audited('institution.created')).length, 1);
+  const accounts = await db.superuser<{ account_id: string }>('select account_id from accounts order by 1');
+  assert.deepEqual(
+    accounts.map((row) => row.account_id),
+    ['internal:core-settlement:USD', 'internal:funding:USD', 'internal:suspense:USD'],
+  );
+});
+
+test('changes only the named settings, and audits them with the reason', async () => {
+  const { code, stdout } = await sharedraft(
+    ...['settings', 'pine', '--enrollment', 'closed', '--password-min-length', '20'],
+    ...['--reason', 'Board decision 12'],
+  );
+  assert.equal(code, 0);
+  assert.match(stdout, /enrollment: open becomes closed\n {2}password-min-length: 15 becomes 20/);
+  const [entry, ...others] = await audited('institution.changed');
+  assert.deepEqual(others, []);
+  assert.deepEqual(entry, {
+    before_change: { enrollment: 'open', passwordMinLength: 15 },
+    after_change: { enrollment: 'closed', passwordMinLength: 20 },
+    stated_reason: 'Board decision 12',
+  });
+});
+
+test('says that nothing changed when the settings stand already, and audits nothing', async () => {
+  const { stdout } = await sharedraft('settings', 'pine', '--enrollment', 'closed');
+  assert.match(stdout, /has these settings already/);
+  assert.equal((await audited('institution.changed')).length, 1);
+});
+
+for (const [words, message] of [
+  [['settings', 'pine'], /name at least one setting/],
+  [['settings', 'pine', '--password-min-length', '7'], /From 8 to 128/],
+  [['settings', 'pine', '--opening-deposit', '1.2.3'], /An amount like 500.00/],
+  [['settings', 'pine', '--time-zone', 'Mars/Olympus'], /An IANA time zone/],
+  [['create'], /the code of one institution, or a file/],
+  [['create', 'Pine', ...pine], /lower-case/],
+  [['create', 'oak', '--name', 'Oak'], /--time-zone/],
+  [['create', 'oak', ...pine, '--currency', 'XYZ'], /ISO 4217/],
+  [['calendar', 'add', '2026-12-24'], /--open or --closed/],
+  [['calendar', 'add', '2026-02-30', '--open'], /A day like/],
+] as const) {
+  test(`sharedraft institution ${words.join(' ')} is wrong usage`, async () => {
+    const { code, stderr } = await sharedraft(...words);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, message);
+  });
+}
+
+test('refuses an amount with more decimals than the currency, and an unknown institution', async () => {
+  const decimals = await sharedraft('settings', 'pine', '--opening-deposit', '1.234');
+  assert.match(decimals.stderr, /at most 2 decimals/);
+  const unknown = await sharedraft('show', 'elm');
+  assert.match(unknown.stderr, /"elm" does not exist/);
+  assert.deepEqual([decimals.code, unknown.code], [1, 1]);
+});
+
+test('opens and closes a day against the Federal Reserve, and follows it again', async () => {
+  const year = ['--year', '2026'];
+  const open = async (day: string) =>
+    (await documents('calendar', 'show', ...year)).find((row) => row.day === day)?.open;
+  assert.equal(await open('2026-12-25'), false);
+  assert.equal(await open('2026-12-24'), undefined);
+  await sharedraft('calendar', 'add', '2026-12-24', '--closed');
+  await sharedraft('calendar', 'add', '2026-12-25', '--open');
+  assert.deepEqual([await open('2026-12-24'), await open('2026-12-25')], [false, true]);
+  const second = await sharedraft('calendar', 'add', '2026-12-24', '--closed');
+  assert.match(second.stdout, /is closed already. Nothing was changed/);
+  await sharedraft('calendar', 'remove', '2026-12-25');
+  assert.equal(await open('2026-12-25'), false);
+  assert.equal((await audited('transfer.rules_changed')).length, 3);
+});
+
+test('creates the institutions of a file, and completes the rest when it is run again', async () => {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-institutions-'));
+  const file = path.join(folder, 'all.csv');
+  const lines = Array.from(
+    { length: 5 },
+    (_, index) => `cu-${index},Union ${index},USD,America/Chicago,no,open`,
+  );
+  try {
+    await writeFile(
+      file,
+      ['code,name,currency,time_zone,demo,enrollment', ...lines.slice(0, 2), ''].join('\n'),
+    );
+    assert.deepEqual(
+      (await documents('create', '--from', file)).map((row) => row.outcome),
+      ['created', 'created'],
+    );
+    await writeFile(file, ['code,name,currency,time_zone,demo,enrollment', ...lines, ''].join('\n'));
+    assert.deepEqual(
+      (await documents('create', '--from', file)).map((row) => row.outcome),
+      ['exists', 'exists', 'created', 'created', 'created'],
+    );
+    await writeFile(file, `code,name,currency,time_zone,demo\nbad code,,USD,Nowhere,no\n`);
+    const wrong = await sharedraft('create', '--from', file);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.stderr, /all.csv:2: code: expected 2 to 31/);
+    assert.match(wrong.stderr, /all.csv:2: time_zone: expected an IANA/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
