@@ -15,7 +15,7 @@ export function jsonOption(): Option {
 }
 
 type Cell = string | number | boolean | bigint | Date | null | undefined | readonly Cell[];
-export type Document = Readonly<Record<string, unknown>>;
+type Document = Readonly<Record<string, unknown>>;
 
 /** Rows of a list that are aligned together; a longer list is printed in parts. */
 const rowsAligned = 200;

@@ -73,7 +73,7 @@ describe('sharedraft provider', () => {
       'application/JWT',
     ];
     assert.equal((await provider(['set', 'web', ...change], jwks('k2'))).code, 0);
-    assert.equal((await provider(['off', 'web'])).code, 0);
+    assert.equal((await provider(['off', 'web', '--yes'])).code, 0);
     const changed = await listed();
     for (const line of [/\(jwt, off\)/, /claim member, as MEMBER_NUMBER/, /accepted, typ JWT/, /key +k2/]) {
       assert.match(changed, line);
@@ -81,7 +81,7 @@ describe('sharedraft provider', () => {
     assert.doesNotMatch(changed, /k1/);
     assert.equal((await provider(['on', 'web'])).code, 0);
     assert.match(await listed(), /\(jwt, on\)/);
-    assert.equal((await provider(['remove', 'web'])).code, 0);
+    assert.equal((await provider(['remove', 'web', '--yes'])).code, 0);
     assert.match(await listed(), /has no identity providers/);
   });
 
@@ -136,7 +136,7 @@ describe('sharedraft provider', () => {
       code: 1,
     },
     'a change of nothing': { parameters: ['set', 'saml'], code: 1 },
-    'a change of a provider that does not exist': { parameters: ['off', 'nobody'], code: 1 },
+    'a change of a provider that does not exist': { parameters: ['off', 'nobody', '--yes'], code: 1 },
   };
   for (const [name, { parameters, input, code }] of Object.entries(wrong)) {
     test(`refuses a provider command in one sentence: ${name}`, async () => {

@@ -40,7 +40,7 @@ test('a command with another SECRET_KEY does nothing, and prints the reason', as
 
 test('new signing keys and secrets restore the service after a lost SECRET_KEY, and passwords continue to work', async () => {
   const { token } = await memberOf(service, 'demo.member', 'demo-member-password');
-  const rotated = await runCli(service.db, ['keys', 'rotate', '--compromised']);
+  const rotated = await runCli(service.db, ['keys', 'rotate', '--compromised', '--yes']);
   assert.equal(rotated.code, 0, rotated.stderr);
   const command = ['client', 'rotate-secret', 'demo-app', '--institution', 'lakeside'];
   const renewed = await runCli(service.db, command);

@@ -167,7 +167,7 @@ describe('commands leave the audit entry of their line, by the system user', () 
     ['client create', [...client, '--scopes', 'account:read']],
     ['client set', [...client, '--name', 'Another name']],
     ['client rotate-secret', client],
-    ['client retire-secret', client],
+    ['client retire-secret', [...client, '--yes']],
     ['demo clock', ['+1s', '--institution', 'lakeside']],
     ['keys rotate', [], ['key.created']],
     ['member activation-code', user],

@@ -20,7 +20,9 @@ export function commandsOn(db: Pick<TestDatabase, 'url'>): (...words: string[]) 
     const written = { stdout: '', stderr: '' };
     const before = { stdout: process.stdout.write, stderr: process.stderr.write, exitCode: process.exitCode };
     for (const name of ['stdout', 'stderr'] as const) {
+      // The test runner reports over the same stream, in bytes.
       process[name].write = (text: string | Uint8Array) => {
+        if (typeof text !== 'string') return before[name].call(process[name], text);
         written[name] += text;
         return true;
       };

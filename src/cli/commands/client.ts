@@ -32,6 +32,7 @@ import {
   say,
   withInstitution,
 } from '../command.ts';
+import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
 
 const longestOverlapHours = 24 * 365;
 
@@ -189,7 +190,7 @@ function describe(client: ListedClient): string {
   ].join('\n');
 }
 
-interface SetOptions extends RightsOptions {
+interface SetOptions extends RightsOptions, ConfirmOptions {
   readonly on?: true;
   readonly off?: true;
 }
@@ -202,10 +203,16 @@ function set(): Command {
   )
     .addOption(new Option('--on', 'switch it on; earlier tokens stay inactive').conflicts('off'))
     .option('--off', 'switch it off; its active tokens end')
+    .addOption(yesOption())
     .action(async (clientId: string, options: SetOptions, command: Command) => {
       const { on, off } = options;
       const change = { ...changeOf(options), ...((on || off) && { active: on === true }) };
       if (Object.keys(change).length === 0) command.error('error: name at least one option to change');
+      if (off)
+        await confirm(
+          `${clientId} is switched off: its tokens and those of its members end at once.`,
+          options,
+        );
       await withInstitution(options, async ({ auth, institutionId, origin }) => {
         const changing = changeClient(auth, institutionId, { clientId, change, origin });
         if (!(await changing.catch(refuseTaken))) throw noSuchClient();
@@ -247,12 +254,15 @@ function retire(): Command {
     new Command('retire-secret')
       .description('end the older of two secrets at once')
       .argument('<client-id>')
-      .option('--all', 'end every secret: the client then authenticates with its keys alone'),
+      .option('--all', 'end every secret: the client then authenticates with its keys alone')
+      .addOption(yesOption()),
     async (
       { auth, institutionId, origin },
-      { all }: InstitutionOptions & { readonly all?: true },
+      { all, ...options }: InstitutionOptions & ConfirmOptions & { readonly all?: true },
       clientId: string,
     ) => {
+      const effect = all ? `Every secret of ${clientId} ends` : `The older secret of ${clientId} ends`;
+      await confirm(`${effect}: a caller that still uses it is refused.`, options);
       const which = all ? 'all' : 'older';
       const retired = await retireSecrets(auth, institutionId, { clientId, which, origin });
       if (retired === undefined) throw noSuchClient();
@@ -288,8 +298,15 @@ function removeKey(): Command {
     new Command('remove-key')
       .description('remove a public key of a client')
       .argument('<client-id>')
-      .argument('<kid>'),
-    async ({ auth, institutionId, origin }, _options: InstitutionOptions, clientId: string, kid: string) => {
+      .argument('<kid>')
+      .addOption(yesOption()),
+    async (
+      { auth, institutionId, origin },
+      options: InstitutionOptions & ConfirmOptions,
+      clientId: string,
+      kid: string,
+    ) => {
+      await confirm(`${clientId} can no longer authenticate with the key ${kid}.`, options);
       if (!(await removeClientKey(auth, institutionId, { clientId, kid, origin }))) {
         throw new CommandError('The client has no key with this id.');
       }

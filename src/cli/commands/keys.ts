@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { Rotation } from '../../auth/index.ts';
 import { say, withContext } from '../command.ts';
+import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
 
 export function keyCommands(): Command[] {
   return [list(), rotate()];
@@ -33,8 +34,14 @@ function rotate(): Command {
     .addOption(
       new Option('--compromised', 'sign with it at once and delete all others; every active token ends'),
     )
-    .action(async (options: { now?: true; compromised?: true }) => {
+    .addOption(yesOption())
+    .action(async (options: ConfirmOptions & { now?: true; compromised?: true }) => {
       const how: Rotation = options.compromised ? 'compromised' : options.now ? 'now' : 'soon';
+      if (how === 'compromised')
+        await confirm(
+          'Every access token of every institution ends at once, and every member signs in again.',
+          options,
+        );
       await withContext(async ({ auth }, origin) => auth.keys.rotate(how, origin), {
         underAnySecretKey: how === 'compromised',
       });

@@ -24,6 +24,7 @@ import {
   onInstitution,
   say,
 } from '../command.ts';
+import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
 
 interface Settings extends InstitutionOptions {
   readonly keys?: string;
@@ -94,8 +95,11 @@ export function providerCommands(): Command[] {
     switching('on', 'accept a provider again', true),
     switching('off', 'stop accepting a provider; identities that it asserted end within a second', false),
     onInstitution(
-      named('remove', 'remove a provider; identities that it asserted end within a second'),
-      async ({ auth, institutionId, origin }, _options: Settings, providerId: string) => {
+      named('remove', 'remove a provider; identities that it asserted end within a second').addOption(
+        yesOption(),
+      ),
+      async ({ auth, institutionId, origin }, options: Settings & ConfirmOptions, providerId: string) => {
+        await confirm(`${providerId} is removed: the sessions of members that it asserted end.`, options);
         await removeProvider(auth, institutionId, { providerId, origin });
         say('Removed.');
       },
@@ -179,8 +183,13 @@ async function set(
 
 function switching(name: 'on' | 'off', description: string, active: boolean): Command {
   return onInstitution(
-    named(name, description),
-    async ({ auth, institutionId, origin }, _options: Settings, providerId: string) => {
+    active ? named(name, description) : named(name, description).addOption(yesOption()),
+    async ({ auth, institutionId, origin }, options: Settings & ConfirmOptions, providerId: string) => {
+      if (!active)
+        await confirm(
+          `${providerId} is switched off: the sessions of members that it asserted end.`,
+          options,
+        );
       await changeProvider(auth, institutionId, { providerId, settings: { active }, origin });
       say(`Switched ${name}.`);
     },

@@ -23,6 +23,7 @@ import {
 } from '../../webhooks/index.ts';
 import { matching, readNameForPeople } from '../arguments.ts';
 import { CommandError, chooseInstitution, institutionOption, say, withContext } from '../command.ts';
+import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
 
 const shownAttempts = 20;
 
@@ -249,7 +250,18 @@ function replayOf({ from, since, parked }: ReplayOptions): Replay | undefined {
 }
 
 function remove(): Command {
-  return onEndpoint('delete', 'delete an endpoint with its secrets and its log', deleteWebhook);
+  return new Command('delete')
+    .description('delete an endpoint with its secrets and its log')
+    .argument('<endpoint-id>', 'as `webhook list` shows it', readEndpointId)
+    .addOption(yesOption())
+    .option(...institutionOption)
+    .action(async (endpointId: string, options: Options & ConfirmOptions) => {
+      await confirm(
+        `The endpoint ${endpointId} gets no further event, and its secrets and its log are gone.`,
+        options,
+      );
+      await withWebhooks(options, (deps, caller) => deleteWebhook(deps, caller, endpointId));
+    });
 }
 
 function describe(endpoint: ShownEndpoint): string {
