@@ -1070,6 +1070,7 @@ create table audit_entries (
   after_change    jsonb,
   transaction_id  text collate "C" not null,
   times           integer not null,
+  stated_reason   text,
   constraint audit_entries_pkey PRIMARY KEY (institution_id, audit_key),
   constraint audit_entries_action_check CHECK (action ~ '^[a-z_]{1,30}(\.[a-z_]{1,30})?$'::text),
   constraint audit_entries_institution_id_check CHECK (institution_id >= 0),
@@ -1081,6 +1082,7 @@ create table audit_entries (
   constraint audit_entries_origin CHECK (num_nonnulls(address, operator) <= 1),
   constraint audit_entries_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'refused'::text])),
   constraint audit_entries_reason_check CHECK (reason ~ '^[a-z][a-z0-9_:.-]{0,99}$'::text),
+  constraint audit_entries_stated_reason_check CHECK (length(stated_reason) >= 1 AND length(stated_reason) <= 256),
   constraint audit_entries_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 256),
   constraint audit_entries_sudo_user_check CHECK (length(sudo_user) >= 1 AND length(sudo_user) <= 128),
   constraint audit_entries_times_check CHECK (times > 0),
@@ -1099,6 +1101,7 @@ comment on column audit_entries.operator_as is 'A typed name, which only a demo 
 comment on column audit_entries.before_change is 'Settings that the act replaced.';
 comment on column audit_entries.after_change is 'Settings that the act wrote.';
 comment on column audit_entries.times is 'Equal acts of a minute share one entry, so that refusals do not fill the disk.';
+comment on column audit_entries.stated_reason is 'The reason in the words of the operator. It may name a person.';
 
 create type new_event as (
   kind               text,
