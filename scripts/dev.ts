@@ -14,21 +14,23 @@ import { ownEmbeddedPostgres } from '../src/embedded-postgres/index.ts';
 import { embeddedLogin, migrate } from '../src/storage/index.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-const watched = ['src', 'migrations', 'sql', 'docs/problems', 'web', '.env'];
+const watched = ['src', 'migrations', 'sql', 'docs/problems', 'web', '.env', 'package-lock.json'];
 /** An editor writes a file in several steps. */
 const settleMillis = 30;
 /** Requests in flight may finish within this time; an idle service stops in less. */
 const graceMillis = 200;
 
-const environment = await readEnvironment();
-const { config, secrets } = loadConfig(environment);
+const { config, secrets } = loadConfig(await readEnvironment());
 /** Text for people, even if this runs behind a pipe. */
 const output = Object.assign(new PassThrough(), { isTTY: true });
 output.pipe(process.stdout);
+// A closed pipe loses output; it does not leave the database running.
+process.stdout.on('error', () => {});
 const { log, stream } = openServiceLog('info', output);
 const database = config.databaseUrl === undefined ? await startDatabase() : undefined;
 
 let service: ChildProcess | undefined;
+let next: ChildProcess | undefined;
 let restart: NodeJS.Timeout | undefined;
 let isStopping = false;
 const watchers = watched.flatMap(watchForRestart);
@@ -56,6 +58,7 @@ function watchForRestart(name: string): FSWatcher[] {
     return [
       watch(name, { recursive: true }, (_event, file) => {
         if (file !== null && /\.test\.ts$|~$|^\.#/.test(path.basename(file))) return;
+        if (name === 'package-lock.json') dropWaitingService();
         clearTimeout(restart);
         restart = setTimeout(() => restartService(performance.now()), settleMillis);
       }),
@@ -81,33 +84,49 @@ function isRunning(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null;
 }
 
-function start(since: number, how: string): void {
-  const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      NODE_COMPILE_CACHE: 'node_modules/.cache/sharedraft',
-      ...environment,
-      ...database?.settings,
-    },
+/** A process that has loaded the packages and waits for its turn. */
+function waitingService(): ChildProcess {
+  return spawn(process.execPath, ['scripts/dev-service.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    env: { NODE_COMPILE_CACHE: 'node_modules/.cache/sharedraft', ...process.env, ...database?.settings },
   });
+}
+
+/** It has loaded packages of an earlier installation. */
+function dropWaitingService(): void {
+  next?.kill();
+  next = undefined;
+}
+
+function start(since: number, how: string): void {
+  const child = next?.connected ? next : waitingService();
+  next = undefined;
+  child.send('serve');
   service = child;
   let unfinished = '';
-  child.stdout.on('data', (chunk) => {
+  child.stdout?.on('data', (chunk) => {
     const lines = `${unfinished}${chunk}`.split('\n');
     unfinished = lines.pop() ?? '';
     for (const line of lines) {
       const address = /"event":"serving","address":"([^"]+)"/.exec(line)?.[1];
       if (address === undefined) stream.write(`${line}\n`);
-      else showServing(address, how, performance.now() - since);
+      else {
+        showServing(address, how, performance.now() - since);
+        next ??= waitingService();
+      }
     }
   });
   child.once('exit', (code) => {
-    if (!isStopping && service === child) log('waits_for_a_change', { exitCode: code });
+    if (isStopping || service !== child) return;
+    log('waits_for_a_change', { exitCode: code });
+    next ??= waitingService();
   });
 }
 
 function showServing(address: string, how: string, millis: number): void {
-  if (how === 'started') output.write(`${welcome(address, config, database !== undefined)}\n\n`);
+  // The simulated core runs on the service's own database only.
+  const shown = { ...config, demoCore: false };
+  if (how === 'started') output.write(`${welcome(address, shown, database !== undefined)}\n\n`);
   log(`${how}_in_${Math.round(millis)}_ms`);
 }
 
@@ -116,6 +135,7 @@ async function stop(): Promise<void> {
   isStopping = true;
   clearTimeout(restart);
   for (const watcher of watchers) watcher.close();
+  dropWaitingService();
   if (service !== undefined && isRunning(service)) {
     service.kill('SIGTERM');
     await once(service, 'exit');

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -14,6 +12,7 @@ import {
   addressOf,
   eventually,
   exitOf,
+  freePort,
   isAlive,
   type Launched,
   launch,
@@ -135,12 +134,3 @@ test('serves with a full disk behind its log, and stops on request', {
   await eventually('the database has stopped', async () => !isAlive(database));
   assert.equal(await exitOf(running.child), 0);
 });
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return String(port);
-}

@@ -7,7 +7,7 @@ import { openServiceLog } from '../../src/app/service-log.ts';
 import { cuttingProxy } from '../support/cutting-proxy.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { send } from '../support/demo.ts';
-import { addressOf, eventually, exitOf, isRunning, launch } from '../support/processes.ts';
+import { addressOf, eventually, exitOf, freePort, isRunning, launch } from '../support/processes.ts';
 import { testSecretKey } from '../support/secret-key.ts';
 
 /* A log reader or a database that stalls delays neither requests nor the exit of the process. */
@@ -145,11 +145,3 @@ test('a command exits with one sentence if the database accepts connections and 
     if (isRunning(child)) child.kill('SIGKILL');
   }
 });
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return String(port);
-}
