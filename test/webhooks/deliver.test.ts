@@ -53,13 +53,13 @@ async function deliverAs(
     receive,
     isStopping = () => false,
   }: {
-    readonly receive: (id: string) => Promise<void> | void;
+    /** A response of its own counts as such. */
+    readonly receive: (id: string) => Promise<void> | Posted | undefined | void;
     readonly isStopping?: () => boolean;
   },
 ): Promise<void> {
   const post = async ({ headers }: Post) => {
-    await receive(headers['webhook-id'] ?? '');
-    return accepted;
+    return (await receive(headers['webhook-id'] ?? '')) ?? accepted;
   };
   const deps = {
     ...service.service.context.webhooks,
@@ -105,5 +105,22 @@ test('sends no more of a batch when the process stops, and the next process goes
   await deliverAs(processes[1], endpointId, { receive });
   assert.equal(received.length, 5);
   assert.equal(new Set(received).size, 5);
+  await bank.webhooks.delete(endpointId);
+});
+
+test('gives the lease back when the endpoint has to wait, so that the next attempt comes in time', async () => {
+  const endpointId = await endpointWith(2);
+  const refused: Posted = { ...accepted, status: 503, error: 'status_503', retryAfterSeconds: 10 };
+  await deliverAs(processes[0], endpointId, { receive: () => refused });
+  const [endpoint] = await service.db.superuser<{ until: Date | null; next: Date }>(
+    'select lease_until as until, next_attempt_at as next from webhook_endpoints where endpoint_id = $1',
+    [endpointId],
+  );
+  assert.equal(endpoint?.until, null);
+  assert.ok(Number(endpoint?.next) >= now + 10_000);
+  now += 15_000;
+  const received: string[] = [];
+  await deliverAs(processes[1], endpointId, { receive: (id) => void received.push(id) });
+  assert.equal(received.length, 2);
   await bank.webhooks.delete(endpointId);
 });

@@ -60,7 +60,7 @@ type Result =
 type Pair = { readonly item: Item; readonly result: Result };
 
 /**
- * Sends to one endpoint until nothing is left or its lease is lost. A batch is read, sent, and noted in one transaction: the
+ * Sends to one endpoint until nothing is left, it has to wait, or its lease is lost. A batch is read, sent, and noted in one transaction: the
  * position moves past events that were accepted, are not wanted, or have a row of their own to wait in. A process that dies before
  * the note leaves them to the next one, so an event may be sent twice, and none is lost.
  */
@@ -77,7 +77,7 @@ export async function deliver(
     const endpoint = await database.write(institutionId, (db) =>
       leaseEndpoint(db, { endpointId, leasedBy, until, now }),
     );
-    if (endpoint === undefined) return;
+    if (endpoint === undefined) break;
     const items = await readItems(deps, institutionId, { endpoint, now });
     if (items.length === 0) break;
     const isTime = () => !isStopping() && clock().getTime() < now.getTime() + sendMillis;
