@@ -113,6 +113,8 @@ create table persons (
   constraint persons_phone_number_check CHECK (phone_number ~ '^\+[1-9][0-9]{1,14}$'::text),
   constraint persons_phone_type_check CHECK (phone_type = ANY (ARRAY['MOBILE'::text, 'HOME'::text, 'WORK'::text]))
 );
+CREATE INDEX persons_by_email ON persons USING btree (institution_id, lower(email) COLLATE "C") WHERE (email IS NOT NULL);
+CREATE INDEX persons_by_name ON persons USING btree (institution_id, lower(last_name) COLLATE "C", lower(first_name) COLLATE "C", person_key);
 comment on table persons is 'Natural persons on the record of the core system.';
 comment on column persons.person_key is 'Key inside the database; never leaves the service.';
 comment on column persons.person_id is 'Id in the core system.';
@@ -184,6 +186,7 @@ create table users (
   constraint users_username_check CHECK (length(username) >= 6 AND length(username) <= 64 AND username !~ '^[0-9]+$'::text),
   constraint users_verified_email_check CHECK (verified_email <> ''::text)
 );
+CREATE INDEX users_by_email ON users USING btree (institution_id, lower(email) COLLATE "C");
 CREATE UNIQUE INDEX users_by_username ON users USING btree (institution_id, username_lower);
 CREATE INDEX users_by_verified_email ON users USING btree (institution_id, verified_email_lower);
 CREATE UNIQUE INDEX users_email_confirmed_once ON users USING btree (institution_id, verified_email_lower) WHERE (email_verified_by = 'CODE'::text);
@@ -452,6 +455,7 @@ create table refresh_families (
   constraint refresh_families_token_hash_check CHECK (length(token_hash) = 32)
 ) with (fillfactor=80);
 CREATE INDEX refresh_families_by_end ON refresh_families USING btree (institution_id, idle_until);
+CREATE INDEX refresh_families_by_user ON refresh_families USING btree (institution_id, user_key);
 comment on table refresh_families is 'Logins that refresh tokens renew. Each token is good once; only the newest is stored, as a hash. Older ones are recognized by their number.';
 comment on column refresh_families.client_epoch is 'clients.token_epoch at login.';
 comment on column refresh_families.user_epoch is 'users.token_epoch at login.';
@@ -491,6 +495,8 @@ create table accounts (
   transfer_restriction  text,
   overdraft_limit       bigint not null default 0,
   credit_limit          bigint not null default 0,
+  operator_restriction  text,
+  closed_by_operator    boolean not null default false,
   constraint accounts_pkey PRIMARY KEY (institution_id, account_key),
   constraint accounts_institution_id_account_id_key UNIQUE (institution_id, account_id),
   constraint accounts_institution_id_customer_key_fkey FOREIGN KEY (institution_id, customer_key) REFERENCES customers(institution_id, customer_key),
@@ -498,11 +504,13 @@ create table accounts (
   constraint accounts_account_id_check CHECK (account_id ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$'::text),
   constraint accounts_card_last_four CHECK (di_account_type <> 'CREDIT_CARD_LOAN'::text OR account_number ~ '^[0-9]{4}$'::text),
   constraint accounts_category_check CHECK (category = ANY (ARRAY['DEPOSIT'::text, 'LOAN'::text, 'CREDIT'::text, 'INVESTMENT'::text, 'INTERNAL'::text])),
+  constraint accounts_closed_by_operator CHECK (closed OR NOT closed_by_operator),
   constraint accounts_credit_limit_check CHECK (credit_limit >= 0),
   constraint accounts_credit_limit_of_credit CHECK (credit_limit = 0 OR category = 'CREDIT'::text),
   constraint accounts_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint accounts_internal CHECK ((purpose IS NOT NULL) = (category = 'INTERNAL'::text)),
   constraint accounts_one_owner CHECK ((customer_key IS NULL) = (purpose IS NOT NULL)),
+  constraint accounts_operator_restriction_check CHECK (operator_restriction = ANY (ARRAY['EXCLUDE_ALL'::text, 'EXCLUDE_AS_FROM'::text, 'EXCLUDE_AS_TO'::text])),
   constraint accounts_overdraft_limit_check CHECK (overdraft_limit >= 0),
   constraint accounts_overdraft_of_deposit CHECK (overdraft_limit = 0 OR category = 'DEPOSIT'::text),
   constraint accounts_purpose_check CHECK (purpose = ANY (ARRAY['FUNDING'::text, 'CORE_SETTLEMENT'::text, 'SUSPENSE'::text, 'CORE_CARD'::text, 'CORE_ACH'::text, 'CORE_CHECK'::text, 'CORE_FEE'::text, 'CORE_INTEREST'::text, 'CORE_DIVIDEND'::text, 'CORE_ATM'::text, 'CORE_TELLER'::text, 'CORE_WIRE'::text, 'CORE_LOAN_PAYMENT'::text, 'CORE_TRANSFER'::text, 'CORE_ADJUSTMENT'::text])),
@@ -510,13 +518,17 @@ create table accounts (
 );
 CREATE INDEX accounts_by_customer ON accounts USING btree (institution_id, customer_key);
 CREATE UNIQUE INDEX accounts_one_of_a_purpose ON accounts USING btree (institution_id, purpose, currency) WHERE (purpose IS NOT NULL);
+CREATE INDEX accounts_restricted ON accounts USING btree (institution_id, account_key) WHERE (operator_restriction IS NOT NULL);
 comment on table accounts is 'Accounts of memberships, and internal accounts of the institution.';
 comment on column accounts.account_id is 'Id in the core system.';
 comment on column accounts.purpose is 'Of an internal account. FUNDING pays opening deposits, CORE_SETTLEMENT is the other side of changes that the core reports.';
 comment on column accounts.di_account_type is 'Account type in the vocabulary of Digital Insight.';
 comment on column accounts.delinquent is 'A loan whose payment is overdue.';
+comment on column accounts.transfer_restriction is 'Transfers that the core excludes.';
 comment on column accounts.overdraft_limit is 'How far below zero a deposit may go, in minor units.';
 comment on column accounts.credit_limit is 'How far below zero a line of credit may go, in minor units.';
+comment on column accounts.operator_restriction is 'Transfers that an operator excludes, beside those of the core.';
+comment on column accounts.closed_by_operator is 'An operator closed it for good. No import opens it again.';
 
 create table holders (
   institution_id  integer not null,
@@ -563,8 +575,10 @@ create table balances (
   credits_pending  bigint not null,
   seq              bigint not null,
   last_at          timestamp with time zone not null,
+  closed           boolean not null default false,
   constraint balances_pkey PRIMARY KEY (institution_id, account_key),
   constraint balances_institution_id_account_id_key UNIQUE (institution_id, account_id),
+  constraint balances_closed CHECK (NOT closed OR posted = 0 AND debits_pending = 0 AND credits_pending = 0),
   constraint balances_credits_pending_check CHECK (credits_pending >= 0),
   constraint balances_debits_pending_check CHECK (debits_pending >= 0),
   constraint balances_seq_check CHECK (seq >= 0)
@@ -575,6 +589,7 @@ comment on column balances.debits_pending is 'Sum of pending transfers from the 
 comment on column balances.credits_pending is 'Sum of pending transfers to the account.';
 comment on column balances.seq is 'Number of the newest entry; 0 before the first.';
 comment on column balances.last_at is 'Time of the newest entry.';
+comment on column balances.closed is 'An operator closed the account, so nothing moves on it any more.';
 
 create table entries (
   institution_id         integer not null,
@@ -1781,6 +1796,28 @@ $function$;
 revoke execute on function changes_since(pg_snapshot,integer[],integer[],bigint[],bigint[]) from public;
 grant execute on function changes_since(pg_snapshot,integer[],integer[],bigint[],bigint[]) to sharedraft_service;
 
+CREATE OR REPLACE FUNCTION check_account_closed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not new.closed_by_operator then
+    raise exception 'accounts: an account that an operator closed stays closed' using errcode = 'SD025';
+  end if;
+  if exists (select from institutions i where i.institution_id = new.institution_id and i.record = 'core') then
+    raise exception 'accounts: the core closes the accounts that it keeps' using errcode = 'SD025';
+  end if;
+  if not exists (
+    select from balances b
+    where b.institution_id = new.institution_id and b.account_key = new.account_key and b.closed
+  ) then
+    raise exception 'accounts: an account closes with its balance' using errcode = 'SD025';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_approval_by_another_person()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1815,8 +1852,9 @@ begin
       where e.institution_id = b.institution_id and e.account_key = b.account_key and e.seq >= b.seq
       order by e.seq desc limit 1
     ) e on true
-    where (b.seq, b.posted, b.debits_pending, b.credits_pending, b.last_at)
-          is distinct from (e.seq, e.posted_after, e.debits_pending_after, e.credits_pending_after, e.recorded_at)
+    where (b.seq, b.posted, b.debits_pending, b.credits_pending, b.last_at) is distinct from
+            (coalesce(e.seq, 0), coalesce(e.posted_after, 0), coalesce(e.debits_pending_after, 0),
+             coalesce(e.credits_pending_after, 0), coalesce(e.recorded_at, b.last_at))
   ) then
     raise exception 'ledger: a balance differs from its newest entry' using errcode = 'SD003';
   end if;
@@ -2545,6 +2583,37 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_transfers_unrestricted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (
+    select from accounts a
+    where a.institution_id = (select w.institution_id from written w limit 1) and a.operator_restriction is not null
+  ) then
+    return null;
+  end if;
+  if exists (
+    select from written t
+    cross join lateral (
+      select from accounts a
+      where a.institution_id = t.institution_id and a.operator_restriction is not null
+        and (a.account_key = t.from_key and a.operator_restriction <> 'EXCLUDE_AS_TO'
+             or a.account_key = t.to_key and a.operator_restriction <> 'EXCLUDE_AS_FROM')
+        and a.account_key in (t.from_key, t.to_key)
+      offset 0
+    ) a
+    where t.status <> 'FAILED' and t.reverses_key is null
+  ) then
+    raise exception 'transfers: an operator has restricted an account of the transfer' using errcode = 'SD026';
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_typed_operator()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3077,6 +3146,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION refuse_reopened_balance()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  raise exception 'ledger: a closed balance stays closed' using errcode = 'SD025';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION requires_dual_control(institution integer)
  RETURNS boolean
  LANGUAGE sql
@@ -3299,6 +3378,7 @@ CREATE TRIGGER note_updated AFTER UPDATE ON revocations REFERENCING NEW TABLE AS
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: accounts
 
+CREATE TRIGGER accounts_closed_for_good BEFORE UPDATE OF closed_by_operator ON accounts FOR EACH ROW WHEN (new.closed_by_operator IS DISTINCT FROM old.closed_by_operator) EXECUTE FUNCTION check_account_closed();
 CREATE TRIGGER note_deleted AFTER DELETE ON accounts REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account', 'customer');
 CREATE TRIGGER note_inserted AFTER INSERT ON accounts REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account', 'customer');
 CREATE TRIGGER note_truncated AFTER TRUNCATE ON accounts FOR EACH STATEMENT EXECUTE FUNCTION note_changes('account', 'customer');
@@ -3317,6 +3397,7 @@ CREATE TRIGGER note_updated AFTER UPDATE ON loans REFERENCING NEW TABLE AS touch
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: ledger
 
+CREATE TRIGGER balances_closed_for_good BEFORE UPDATE OF closed ON balances FOR EACH ROW WHEN (old.closed AND NOT new.closed) EXECUTE FUNCTION refuse_reopened_balance();
 CREATE TRIGGER balances_moved AFTER UPDATE ON balances REFERENCING NEW TABLE AS became FOR EACH STATEMENT EXECUTE FUNCTION check_balances();
 CREATE TRIGGER balances_opened AFTER INSERT ON balances REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_new_balances();
 
@@ -3338,6 +3419,7 @@ CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE
 CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
 CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfer_id_reserved();
 CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
+CREATE TRIGGER transfers_unrestricted AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfers_unrestricted();
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_transfer_exists();
 
 CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.held_for IS DISTINCT FROM old.held_for OR new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_pending_terms();
@@ -3670,10 +3752,10 @@ grant delete, insert, select, update (keys, subject_from, user_id_type, scopes, 
 grant delete, insert, select on provider_assertion_replays to sharedraft_service;
 grant delete, insert, select, update (generation, token_hash, rotated_at, idle_until, revoked_at) on refresh_families to sharedraft_service;
 grant delete, insert, select on revocations to sharedraft_service;
-grant insert, select, update (account_number, description, closed, delinquent, transfer_restriction, overdraft_limit, credit_limit) on accounts to sharedraft_service;
+grant insert, select, update (account_number, description, closed, delinquent, transfer_restriction, overdraft_limit, credit_limit, operator_restriction, closed_by_operator) on accounts to sharedraft_service;
 grant delete, insert, select, update (role, may_pay) on holders to sharedraft_service;
 grant insert, select, update (accrued_interest, fees_due, amount_due) on loans to sharedraft_service;
-grant insert, select, update (posted, debits_pending, credits_pending, seq, last_at) on balances to sharedraft_service;
+grant insert, select, update (posted, debits_pending, credits_pending, seq, last_at, closed) on balances to sharedraft_service;
 grant insert, select on entries to sharedraft_service;
 grant insert, select on loan_payments to sharedraft_service;
 grant insert, select, update (status, failure_code, failure_detail, operator, settled_at) on transfers to sharedraft_service;

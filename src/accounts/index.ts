@@ -25,3 +25,10 @@ export {
   selectLoansToChange,
 } from './merge-queries.ts';
 export { insertPrimaryHolder, selectExistingIds } from './queries.ts';
+export {
+  type AccountStanding,
+  type Restriction,
+  selectStanding,
+  updateClosed,
+  updateRestriction,
+} from './standing/standing-queries.ts';

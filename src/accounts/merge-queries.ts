@@ -19,7 +19,7 @@ const accountDifference = `
     and (a.account_key is null
          or (a.account_number, a.description, a.closed, a.delinquent, a.overdraft_limit, a.credit_limit)
               is distinct from
-            (s.account_number, s.description, s.closed, s.delinquent, s.overdraft_limit, s.credit_limit)
+            (s.account_number, s.description, s.closed or a.closed_by_operator, s.delinquent, s.overdraft_limit, s.credit_limit)
          or s.restriction_given and a.transfer_restriction is distinct from s.transfer_restriction)`;
 
 const countAccounts = sql('accounts_count_accounts', `select ${counted} from (${accountDifference}) d`);
@@ -43,7 +43,7 @@ const changeAccounts = sql(
   'accounts_change_accounts',
   `update accounts a
    set (account_number, description, closed, delinquent, overdraft_limit, credit_limit, transfer_restriction) = (
-     select s.account_number, s.description, s.closed, s.delinquent, s.overdraft_limit, s.credit_limit,
+     select s.account_number, s.description, s.closed or a.closed_by_operator, s.delinquent, s.overdraft_limit, s.credit_limit,
             case when s.restriction_given then s.transfer_restriction else a.transfer_restriction end
      from staged_accounts s where s.institution_id = $1 and s.account_id = a.account_id)
    where a.ctid = any (array(select place from (${accountDifference}) d where not is_new))`,
@@ -106,7 +106,7 @@ const mergeHolders = sql(
 );
 
 // Balances. Transfers posted after the moment of the figures are added to them; with null, none are. Other entries come from earlier
-// imports, and the figures include them.
+// imports, and the figures include them. A balance that an operator closed stays at zero.
 
 const sinceThen = (moment: string, table: string, sum: string, kinds = '') => `
   case when ${moment}::timestamptz is not null and b.last_at >= ${moment} then (
@@ -119,7 +119,8 @@ const figures = (moment: string) => `
          s.posted + ${sinceThen(moment, 'entries', 'e.amount', ` and e.kind = 'TRANSFER'`)} as figure
   from staged_accounts s
   cross join lateral (
-    select * from balances b where b.institution_id = $1 and b.account_id = s.account_id offset 0) b`;
+    select * from balances b
+    where b.institution_id = $1 and b.account_id = s.account_id and not b.closed offset 0) b`;
 
 const countFigures = sql(
   'accounts_count_figures',

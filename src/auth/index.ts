@@ -32,7 +32,7 @@ export {
   rotateSecret,
 } from './clients/clients.ts';
 export { changePassword } from './credentials/change-password.ts';
-export { createLogin, setPassword, setStanding } from './credentials/credentials.ts';
+export { createLogin, endSessions, setPassword, setStanding } from './credentials/credentials.ts';
 export { PasswordHasher } from './credentials/passwords.ts';
 export { refusalFor } from './credentials/registration-refusals.ts';
 export type { AuthDeps } from './deps.ts';

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { programVersion } from '../shared/process/program-version.ts';
+import { accountCommands } from './commands/account/index.ts';
 import { auditCommand } from './commands/audit.ts';
 import { clientCommands } from './commands/client.ts';
 import { coreCommands } from './commands/core.ts';
@@ -8,7 +9,7 @@ import { demoCoreCommand } from './commands/demo/demo-core.ts';
 import { importCommand } from './commands/import/import.ts';
 import { institutionCommands } from './commands/institution/index.ts';
 import { keyCommands } from './commands/keys.ts';
-import { memberCommands } from './commands/member.ts';
+import { memberCommands } from './commands/member/index.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { providerCommands } from './commands/provider.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
@@ -33,7 +34,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off
     ['institution', 'Institutions, their settings and business days', institutionCommands()],
     ['client', 'OAuth clients', clientCommands()],
     ['keys', 'the keys that sign tokens', keyCommands()],
-    ['member', "Members' logins", memberCommands()],
+    ['member', 'Members: persons, accounts, logins and sessions', memberCommands()],
+    ['account', 'Accounts: balances, restrictions, closing', accountCommands()],
     ['transfer', 'Transfers: review, reversal, rules', transferCommands()],
     ['core', 'The connection to the core that keeps the books', coreCommands()],
     ['webhook', 'Webhooks of clients', webhookCommands()],

@@ -16,7 +16,7 @@ export {
 export { type DecimalAmount, formatMinor, parseDecimalAmount, toMinor } from './money.ts';
 export { openBalances } from './open-balances.ts';
 export { PostingKeys, takePostingKeys } from './posting-keys.ts';
-export type { EntryKind } from './queries.ts';
+export { closeBalance, type EntryKind } from './queries.ts';
 export {
   type AccountState,
   type Bounds,

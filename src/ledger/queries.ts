@@ -164,6 +164,16 @@ const openedValues = (states: readonly Dated<AccountState>[]) => [
   states.map((s) => s.currency),
 ];
 
+const close = sql(
+  'ledger_close_balance',
+  'update balances set closed = true where institution_id = $1 and account_key = $2',
+);
+
+/** Closes a balance for good. The caller has locked it, and found it zero; the database refuses any other. */
+export async function closeBalance(tx: Queryable, accountKey: bigint): Promise<void> {
+  await tx.query(close, [tx.institutionId, accountKey]);
+}
+
 const openBalances = sql('ledger_open_balances', newBalances('$3', '$4', '$5'));
 
 /** Returns how many were inserted. */

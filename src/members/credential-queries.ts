@@ -75,6 +75,34 @@ export async function updateStanding(
   await db.query(setStanding, [db.institutionId, userKey, active, lockedByOperator, at]);
 }
 
+export interface Standing {
+  readonly active: boolean;
+  readonly lockedByOperator: boolean;
+  readonly lockedUntil: Date | null;
+  readonly failedLogins: number;
+}
+
+const standing = sql(
+  'members_lock_standing',
+  `select active, locked_by_operator, locked_until, failed_logins from users
+   where institution_id = $1 and user_key = $2 for no key update`,
+);
+
+/** The standing of a user that exists, unchanged until the transaction ends. */
+export async function lockStanding(tx: Queryable, userKey: bigint): Promise<Standing> {
+  return (await tx.query<Standing>(standing, [tx.institutionId, userKey])).rows[0] as Standing;
+}
+
+const endAll = sql(
+  'members_end_tokens',
+  'update users set token_epoch = token_epoch + 1, tokens_ended_at = $3 where institution_id = $1 and user_key = $2',
+);
+
+/** Ends every token of the user that was issued until now. */
+export async function endTokens(tx: Queryable, userKey: bigint, at: Date): Promise<void> {
+  await tx.query(endAll, [tx.institutionId, userKey, at]);
+}
+
 const newLogin = sql(
   'members_insert_login',
   `insert into users (institution_id, user_id, person_key, email, username, password_hash, active,

@@ -13,7 +13,10 @@ export {
   verifyEmailByCode,
 } from './contact/verified-email-queries.ts';
 export {
+  endTokens,
   insertLogin,
+  lockStanding,
+  type Standing,
   type StandingChange,
   selectPasswordRules,
   selectUserByName,

@@ -5,5 +5,10 @@
  * Invariants: an act leaves an audit entry in its own transaction; an act that changes nothing leaves none; a view of members' data
  * is audited as a read.
  */
+
+export { closeAccount, restrictAccount } from './accounts/change-standing.ts';
+export { type ShownAccount, showAccount } from './accounts/show-account.ts';
 export { changeInstitution } from './institutions/change-institution.ts';
 export { createInstitution } from './institutions/create-institution.ts';
+export { type FoundPerson, findMembers, type SearchWay, searchWays } from './members/find-members.ts';
+export { type ShownMember, showMember } from './members/show-member.ts';

@@ -57,6 +57,14 @@ const commands: Readonly<Record<string, Trace>> = {
   'demo-core': reads,
   'keys list': reads,
   'keys rotate': ['key.created', 'key.retired'],
+  'member find': ['person.searched'],
+  'member show': ['person.read'],
+  'member end-sessions': ['user.sessions_ended'],
+  'account show': ['account.read'],
+  'account freeze': ['account.restricted'],
+  'account restrict': ['account.restricted'],
+  'account unfreeze': ['account.unrestricted'],
+  'account close': ['account.closed'],
   'member set-password': ['user.password_set'],
   'member activation-code': ['user.activation_code_issued'],
   'member email-code': ['user.email_code_issued'],
@@ -158,6 +166,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 describe('commands leave the audit entry of their line, by the system user', () => {
   const user = ['olive.euro', '--institution', 'lakeside'];
   const client = ['audited', '--institution', 'lakeside'];
+  const account = ['a-1001-checking', '--institution', 'lakeside'];
+  const why = ['--reason', 'Court order', '--yes'];
   const runs: readonly (readonly [
     command: string,
     words: readonly string[],
@@ -171,10 +181,17 @@ describe('commands leave the audit entry of their line, by the system user', () 
     ['demo clock', ['+1s', '--institution', 'lakeside']],
     ['keys rotate', [], ['key.created']],
     ['member activation-code', user],
-    ['member lock', user],
+    ['member find', user],
+    ['member show', user],
+    ['member lock', [...user, '--yes']],
     ['member unlock', user],
-    ['member deactivate', user],
+    ['member deactivate', [...user, '--yes']],
     ['member activate', user],
+    ['member end-sessions', [...user, '--yes']],
+    ['account show', account],
+    ['account freeze', [...account, ...why]],
+    ['account restrict', [...account, '--side', 'to', ...why]],
+    ['account unfreeze', [...account, '--reason', 'Settled']],
     [
       'transfer rules',
       [`${root}/examples/lakeside`, '--institution', 'lakeside'],

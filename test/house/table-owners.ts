@@ -17,7 +17,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
 
   institutions: {
     owner: 'institutions',
-    readers: ['members', 'auth', 'core-system', 'events', 'memory', 'transfers', 'webhooks'],
+    readers: ['members', 'auth', 'core-system', 'accounts', 'events', 'memory', 'transfers', 'webhooks'],
   },
   business_days: { owner: 'institutions' },
 

@@ -126,6 +126,34 @@ const refused: readonly (readonly [what: string, code: string, sql: string, at?:
     '42501',
     `insert into idempotency_keys select institution_id + 1, 'ghost', 5 from idempotency_keys limit 1`,
   ],
+  [
+    'an account closed with money on it',
+    '23514',
+    `update balances set closed = true where account_id = 'a-1001-checking'`,
+  ],
+  [
+    'an account closed without its balance',
+    'SD025',
+    `update accounts set closed = true, closed_by_operator = true where account_id = 'a-1001-checking'`,
+  ],
+  [
+    'a transfer from an account that an operator restricted',
+    'SD026',
+    `do $$ begin
+       update accounts set operator_restriction = 'EXCLUDE_AS_FROM' where account_id = 'a-1001-checking';
+       ${copyOfPosted(`institution_id, 9, 'restricted', transfer_type, from_account_id, to_account_id, from_key, to_key,
+         amount, currency, status, client_id, created_at, settled_at, null`)};
+     end $$`,
+  ],
+  [
+    'a transfer to an account that an operator restricted',
+    'SD026',
+    `do $$ begin
+       update accounts set operator_restriction = 'EXCLUDE_AS_TO' where account_id = 'a-1001-savings';
+       ${copyOfPosted(`institution_id, 9, 'restricted', transfer_type, from_account_id, to_account_id, from_key, to_key,
+         amount, currency, status, client_id, created_at, settled_at, null`)};
+     end $$`,
+  ],
   ['a balance without an entry', 'SD003', 'update balances set posted = posted + 1'],
   ['a hold without an entry', 'SD003', 'update balances set debits_pending = 0 where debits_pending > 0'],
   ['a new balance with money and no entry', 'SD004', newBalance({ posted: 5, seq: 1 })],

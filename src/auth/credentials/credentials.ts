@@ -1,6 +1,11 @@
-import { type AuditAction, appendAudit, appendEvents, type Origin } from '../../events/index.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { type AuditAction, appendAudit, appendEvents, type Origin, whatChanged } from '../../events/index.ts';
 import {
+  endTokens,
   insertLogin,
+  lockStanding,
+  maxFailedLogins,
+  type Standing,
   type StandingChange,
   selectPasswordRules,
   selectUserByName,
@@ -16,6 +21,8 @@ type CredentialDeps = Pick<AuthDeps, 'database' | 'clock' | 'passwords'>;
 interface OperatorRequest {
   /** A username or a user id. */
   readonly name: string;
+  /** The operator's words. */
+  readonly statedReason?: string | undefined;
   readonly origin: Origin;
 }
 
@@ -49,24 +56,67 @@ const actions = {
   lockedByOperator: { true: 'user.locked', false: 'user.unlocked' },
 } as const satisfies Record<keyof StandingChange, Record<'true' | 'false', AuditAction>>;
 
-/** Locks, unlocks, deactivates or reactivates a user for an operator. A shut-out user's tokens end with the next request. */
+type StandingChanged =
+  /** No user has this name, or two have it. */
+  'no_such_user' | 'unchanged' | 'changed';
+
+/**
+ * Locks, unlocks, deactivates or reactivates a user for an operator. A shut-out user's tokens end with the next request. Unlocking also ends
+ * a lock by wrong passwords.
+ */
 export async function setStanding(
   { database, clock }: CredentialDeps,
   institutionId: InstitutionId,
-  { name, origin, ...change }: OperatorRequest & StandingChange,
-): Promise<boolean> {
+  { name, statedReason, origin, ...change }: OperatorRequest & StandingChange,
+): Promise<StandingChanged> {
   return database.transaction(institutionId, async (tx) => {
     const user = await selectUserByName(tx, name);
-    if (user === undefined) return false;
+    if (user === undefined) return 'no_such_user';
     const { userId, userKey } = user;
+    const standing = await lockStanding(tx, userKey);
+    const after = standingAfter(standing, change);
+    if (isDeepStrictEqual(after, standing)) return 'unchanged';
     const at = clock();
     await updateStanding(tx, userKey, { ...change, at });
     for (const member of ['active', 'lockedByOperator'] as const) {
       const value = change[member];
       if (value === undefined) continue;
       const action = actions[member][`${value}`];
-      await appendAudit(tx, { action, outcome: 'succeeded', userId, origin }, at);
+      const entry = { action, outcome: 'succeeded', userId, statedReason, origin } as const;
+      await appendAudit(tx, { ...entry, ...whatChanged(standing, after) }, at);
     }
+    return 'changed';
+  });
+}
+
+/** As `updateStanding` leaves it. A password that wrong tries disabled stays disabled. */
+function standingAfter(standing: Standing, { active, lockedByOperator }: StandingChange): Standing {
+  const isUnlocked = lockedByOperator === false;
+  const keepsCount = !isUnlocked || standing.failedLogins >= maxFailedLogins;
+  return {
+    active: active ?? standing.active,
+    lockedByOperator: lockedByOperator ?? standing.lockedByOperator,
+    lockedUntil: isUnlocked ? null : standing.lockedUntil,
+    failedLogins: keepsCount ? standing.failedLogins : 0,
+  };
+}
+
+/**
+ * Ends every session of a user for an operator: access tokens, refresh tokens and tokens of identity providers that were issued until now.
+ * The user may sign in again.
+ */
+export async function endSessions(
+  { database, clock }: CredentialDeps,
+  institutionId: InstitutionId,
+  { name, statedReason, origin }: OperatorRequest,
+): Promise<boolean> {
+  return database.transaction(institutionId, async (tx) => {
+    const user = await selectUserByName(tx, name);
+    if (user === undefined) return false;
+    const at = clock();
+    await endTokens(tx, user.userKey, at);
+    const entry = { action: 'user.sessions_ended', outcome: 'succeeded', userId: user.userId } as const;
+    await appendAudit(tx, { ...entry, statedReason, origin }, at);
     return true;
   });
 }

@@ -64,6 +64,13 @@ export const auditActions = [
   'events.epoch_begun',
   'schema.migrated',
   'institution.created',
+  'person.searched',
+  'person.read',
+  'user.sessions_ended',
+  'account.read',
+  'account.restricted',
+  'account.unrestricted',
+  'account.closed',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

@@ -1,11 +1,17 @@
 import { type Queryable, sql } from '../../storage/index.ts';
 import type { AccountFacts, LoanDues } from '../rules/accounts/account.ts';
 
+/** What the core and an operator exclude together: two different restrictions leave nothing. */
+const restriction = `case
+            when a.transfer_restriction = a.operator_restriction then a.transfer_restriction
+            when a.transfer_restriction is not null and a.operator_restriction is not null then 'EXCLUDE_ALL'
+            else coalesce(a.transfer_restriction, a.operator_restriction) end`;
+
 // Holders are looked up account by account: joined by person as well, the plan read all accounts of each person.
 const accountFacts = sql(
   'transfers_account_facts',
   `select a.account_key, a.account_id, a.customer_key, a.di_account_type, a.category, a.currency, a.closed,
-          a.overdraft_limit, a.transfer_restriction, h.person_key, h.may_pay
+          a.overdraft_limit, ${restriction} as transfer_restriction, h.person_key, h.may_pay
    from accounts a
    left join lateral (
      select h.person_key, h.may_pay from holders h

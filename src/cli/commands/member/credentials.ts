@@ -1,6 +1,6 @@
 import { text as readAll } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { reissueActivation, reissueEmailCode, setPassword, setStanding } from '../../auth/index.ts';
+import { reissueActivation, reissueEmailCode, setPassword } from '../../../auth/index.ts';
 import {
   CommandError,
   type InstitutionOptions,
@@ -8,18 +8,18 @@ import {
   onInstitution,
   say,
   withInstitution,
-} from '../command.ts';
+} from '../../command.ts';
 
-const who = ['<user>', 'username or user id'] as const;
+export const user = ['<user>', 'username or user id'] as const;
 
-export function memberCommands(): Command[] {
-  return [setPasswordCommand(), activationCodeCommand(), emailCodeCommand(), ...standingCommands()];
+export function credentialCommands(): Command[] {
+  return [setPasswordCommand(), activationCodeCommand(), emailCodeCommand()];
 }
 
 function setPasswordCommand(): Command {
   return new Command('set-password')
     .description("set a member's password, read from standard input; ends a lock after wrong passwords")
-    .argument(...who)
+    .argument(...user)
     .option(...institutionOption)
     .action(async (name: string, options: InstitutionOptions) => {
       if (process.stdin.isTTY) process.stderr.write('New password, then Ctrl-D: ');
@@ -35,7 +35,7 @@ function activationCodeCommand(): Command {
   return onInstitution(
     new Command('activation-code')
       .description('issue a new activation code for a registered member; the old one ends')
-      .argument(...who),
+      .argument(...user),
     async ({ auth, institutionId, origin }, _options: InstitutionOptions, name: string) => {
       const issued = await reissueActivation(auth, institutionId, { name, origin });
       if (issued === undefined) throw noSuchUser();
@@ -48,7 +48,7 @@ function emailCodeCommand(): Command {
   return onInstitution(
     new Command('email-code')
       .description("issue a new code that confirms a member's e-mail address; the old one ends")
-      .argument(...who),
+      .argument(...user),
     async ({ auth, institutionId, origin }, _options: InstitutionOptions, name: string) => {
       const issued = await reissueEmailCode(auth, institutionId, { name, origin });
       if (issued === 'no_such_user') throw noSuchUser();
@@ -60,26 +60,7 @@ function emailCodeCommand(): Command {
   );
 }
 
-const standings = {
-  lock: { description: 'lock a member out; active tokens end', change: { lockedByOperator: true } },
-  unlock: { description: 'end any lock of a member', change: { lockedByOperator: false } },
-  deactivate: { description: 'switch a member off; active tokens end', change: { active: false } },
-  activate: { description: 'switch a member on again', change: { active: true } },
-} as const;
-
-function standingCommands(): Command[] {
-  return Object.entries(standings).map(([command, { description, change }]) =>
-    onInstitution(
-      new Command(command).description(description).argument(...who),
-      async ({ auth, institutionId, origin }, _options: InstitutionOptions, name: string) => {
-        if (!(await setStanding(auth, institutionId, { name, ...change, origin }))) throw noSuchUser();
-        say('Done.');
-      },
-    ),
-  );
-}
-
-function noSuchUser(): CommandError {
+export function noSuchUser(): CommandError {
   return new CommandError(
     'No user of this institution has this username or user id and a login, or two users match: one by username, one by user id.',
   );

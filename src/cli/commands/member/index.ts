@@ -1,0 +1,9 @@
+import type { Command } from 'commander';
+import { credentialCommands } from './credentials.ts';
+import { find } from './find.ts';
+import { show } from './show.ts';
+import { standingCommands } from './standing.ts';
+
+export function memberCommands(): Command[] {
+  return [find(), show(), ...standingCommands(), ...credentialCommands()];
+}

@@ -1,0 +1,82 @@
+import { Command } from 'commander';
+import { endSessions, setStanding } from '../../../auth/index.ts';
+import { readReason } from '../../arguments.ts';
+import { type InstitutionOptions, onInstitution, say } from '../../command.ts';
+import { type ConfirmOptions, confirm, yesOption } from '../../confirm.ts';
+import { noSuchUser, user } from './credentials.ts';
+
+interface Options extends InstitutionOptions, ConfirmOptions {
+  readonly reason?: string;
+}
+
+interface StandingCommand {
+  readonly description: string;
+  readonly change: { readonly lockedByOperator: boolean } | { readonly active: boolean };
+  readonly state: string;
+  /** The harm that the operator confirms. */
+  readonly effect?: string;
+}
+
+const standings: Readonly<Record<string, StandingCommand>> = {
+  lock: {
+    description: 'lock a member out; active tokens end',
+    change: { lockedByOperator: true },
+    state: 'locked',
+    effect: 'is locked out, and every session ends',
+  },
+  unlock: {
+    description: 'end any lock of a member',
+    change: { lockedByOperator: false },
+    state: 'not locked',
+  },
+  deactivate: {
+    description: 'switch a member off; active tokens end',
+    change: { active: false },
+    state: 'deactivated',
+    effect: 'is switched off, and every session ends',
+  },
+  activate: { description: 'switch a member on again', change: { active: true }, state: 'active' },
+};
+
+export function standingCommands(): Command[] {
+  return [
+    ...Object.entries(standings).map(([name, one]) => standingCommand(name, one)),
+    endSessionsCommand(),
+  ];
+}
+
+function standingCommand(command: string, { description, change, state, effect }: StandingCommand): Command {
+  const base = withReason(new Command(command).description(description));
+  return onInstitution(
+    effect === undefined ? base : base.addOption(yesOption()),
+    async ({ auth, institutionId, origin }, { reason, ...options }: Options, name: string) => {
+      if (effect !== undefined) await confirm(`${name} ${effect}.`, options);
+      const wanted = { name, ...change, statedReason: reason, origin };
+      const changed = await setStanding(auth, institutionId, wanted);
+      if (changed === 'no_such_user') throw noSuchUser();
+      say(
+        changed === 'unchanged'
+          ? `${name} is ${state} already. Nothing was changed.`
+          : `${name} is ${state}.`,
+      );
+    },
+  );
+}
+
+function endSessionsCommand(): Command {
+  return onInstitution(
+    withReason(
+      new Command('end-sessions').description('end every session of a member, who may sign in again'),
+    ).addOption(yesOption()),
+    async ({ auth, institutionId, origin }, { reason, ...options }: Options, name: string) => {
+      await confirm(`Every session of ${name} ends, in all apps.`, options);
+      if (!(await endSessions(auth, institutionId, { name, statedReason: reason, origin })))
+        throw noSuchUser();
+      say(`Every session of ${name} has ended.`);
+    },
+  );
+}
+
+function withReason(command: Command): Command {
+  return command.argument(...user).option('--reason <text>', 'why, for the audit', readReason);
+}

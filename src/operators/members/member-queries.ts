@@ -1,0 +1,129 @@
+import { type Queryable, sql } from '../../storage/index.ts';
+
+export interface PersonRow {
+  readonly personKey: bigint;
+  readonly personId: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly email: string | null;
+  readonly phoneNumber: string | null;
+  readonly birthDate: string | null;
+  readonly selfDeclared: boolean;
+  /** Null from here on: the person has not registered. */
+  readonly userKey: bigint | null;
+  readonly userId: string | null;
+  readonly username: string | null;
+  readonly userEmail: string | null;
+  readonly verifiedEmail: string | null;
+  readonly createdAt: Date | null;
+  readonly active: boolean | null;
+  readonly lockedByOperator: boolean | null;
+  readonly lockedUntil: Date | null;
+  readonly failedLogins: number | null;
+  readonly activationCodeUntil: Date | null;
+}
+
+const person = sql(
+  'operators_person',
+  `select p.person_key, p.person_id, p.first_name, p.last_name, p.email, p.phone_number, p.birth_date, p.self_declared,
+          u.user_key, u.user_id, u.username, u.email as user_email, u.verified_email, u.created_at, u.active,
+          u.locked_by_operator, u.locked_until, u.failed_logins, a.expires_at as activation_code_until
+   from persons p
+   left join users u on u.institution_id = $1 and u.person_key = p.person_key
+   left join activations a on a.institution_id = $1 and a.user_key = u.user_key
+   where p.institution_id = $1 and p.person_id = $2`,
+);
+
+export async function selectPerson(db: Queryable, personId: string): Promise<PersonRow | undefined> {
+  return (await db.query<PersonRow>(person, [db.institutionId, personId])).rows[0];
+}
+
+export interface MembershipRow {
+  readonly memberNumber: string;
+  readonly customerId: string;
+  readonly memberType: string;
+  readonly role: string;
+  /** The persons of the membership beside this one. */
+  readonly others: readonly { readonly personId: string; readonly role: string }[];
+}
+
+const memberships = sql(
+  'operators_memberships',
+  `select c.member_number, c.customer_id, c.member_type, cp.role,
+          (select coalesce(json_agg(json_build_object('personId', p.person_id, 'role', o.role) order by p.person_key), '[]')
+           from customer_persons o
+           join persons p on p.institution_id = $1 and p.person_key = o.person_key
+           where o.institution_id = $1 and o.customer_key = c.customer_key and o.person_key <> $2) as others
+   from customer_persons cp
+   join customers c on c.institution_id = $1 and c.customer_key = cp.customer_key
+   where cp.institution_id = $1 and cp.person_key = $2
+   order by c.member_number
+   limit 200`,
+);
+
+export async function selectMemberships(db: Queryable, personKey: bigint): Promise<MembershipRow[]> {
+  return (await db.query<MembershipRow>(memberships, [db.institutionId, personKey])).rows;
+}
+
+export interface HeldAccountRow {
+  readonly accountId: string;
+  readonly accountType: string;
+  readonly memberNumber: string;
+  readonly role: string;
+  readonly mayPay: boolean;
+  readonly closed: boolean;
+  readonly coreRestriction: string | null;
+  readonly operatorRestriction: string | null;
+  readonly currency: string;
+  /** From the holder's side: a debt is positive. */
+  readonly posted: bigint;
+}
+
+const accounts = sql(
+  'operators_accounts_of_person',
+  `select a.account_id, a.di_account_type as account_type, c.member_number, h.role, h.may_pay, a.closed,
+          a.transfer_restriction as core_restriction, a.operator_restriction, a.currency,
+          case when a.category in ('LOAN', 'CREDIT') then -b.posted else b.posted end as posted
+   from holders h
+   join accounts a on a.institution_id = $1 and a.account_key = h.account_key
+   join customers c on c.institution_id = $1 and c.customer_key = a.customer_key
+   join balances b on b.institution_id = $1 and b.account_key = a.account_key
+   where h.institution_id = $1 and h.person_key = $2
+   order by a.account_id
+   limit 200`,
+);
+
+/** The first two hundred. */
+export async function selectAccountsOf(db: Queryable, personKey: bigint): Promise<HeldAccountRow[]> {
+  return (await db.query<HeldAccountRow>(accounts, [db.institutionId, personKey])).rows;
+}
+
+export interface SessionRow {
+  readonly clientId: string;
+  readonly startedAt: Date;
+  readonly refreshedAt: Date;
+  readonly idleUntil: Date;
+  readonly scopes: readonly string[];
+}
+
+const sessions = sql(
+  'operators_sessions',
+  `select f.client_id, f.created_at as started_at, f.rotated_at as refreshed_at, f.idle_until, f.scopes
+   from refresh_families f
+   join users u on u.institution_id = $1 and u.user_key = f.user_key
+   join clients c on c.institution_id = $1 and c.client_id = f.client_id
+   where f.institution_id = $1 and f.user_key = $2 and f.revoked_at is null and f.idle_until > $3
+     and f.user_epoch = u.token_epoch and f.client_epoch = c.token_epoch and c.active
+   order by f.rotated_at desc
+   limit 100`,
+);
+
+/** Sessions with a refresh token that is still good, the last used first. A session without one ends with its access token. */
+export async function selectSessions(
+  db: Queryable,
+  userKey: bigint | null,
+  now: Date,
+): Promise<SessionRow[]> {
+  if (userKey === null) return [];
+  return (await db.query<SessionRow>(sessions, [db.institutionId, userKey, now])).rows;
+}
