@@ -1,24 +1,21 @@
 import type { InvalidPart, ProblemCode, Transfer, TransferLimit } from './schema.ts';
 
-/** The base of every error of this library. */
+/** The base of every error of this library. Tell them apart by `instanceof` or `code`: a minifier changes their names. */
 export class SharedraftError extends Error {
-  override name = 'SharedraftError';
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
 }
 
 /** No response came: the connection failed or broke. */
-export class ConnectionError extends SharedraftError {
-  override name = 'ConnectionError';
-}
+export class ConnectionError extends SharedraftError {}
 
 /** No response came within the time limit of an attempt. */
-export class TimeoutError extends ConnectionError {
-  override name = 'TimeoutError';
-}
+export class TimeoutError extends ConnectionError {}
 
 /** A webhook whose signature or time is wrong. */
-export class WebhookVerificationError extends SharedraftError {
-  override name = 'WebhookVerificationError';
-}
+export class WebhookVerificationError extends SharedraftError {}
 
 /** A problem document (RFC 9457), or an error of the token endpoint (RFC 6749). */
 export interface ProblemBody {
@@ -33,7 +30,6 @@ export interface ProblemBody {
 
 /** The service responded with an error. */
 export class ApiError extends SharedraftError {
-  override name = 'ApiError';
   readonly status: number;
   /** The code of the problem. Treat an unknown one by `status`. */
   readonly code: ProblemCode;
@@ -60,39 +56,25 @@ export class ApiError extends SharedraftError {
 }
 
 /** 400, 413, 415: the request is wrong as it stands. */
-export class InvalidRequestError extends ApiError {
-  override name = 'InvalidRequestError';
-}
+export class InvalidRequestError extends ApiError {}
 
 /** 401: no token, or one that is not active. With `insufficient_user_authentication` the member must sign in again. */
-export class AuthenticationError extends ApiError {
-  override name = 'AuthenticationError';
-}
+export class AuthenticationError extends ApiError {}
 
 /** 403: the token lacks the scope, or is of the wrong kind. */
-export class PermissionError extends ApiError {
-  override name = 'PermissionError';
-}
+export class PermissionError extends ApiError {}
 
 /** 404: the thing does not exist, or the caller may not see it. */
-export class NotFoundError extends ApiError {
-  override name = 'NotFoundError';
-}
+export class NotFoundError extends ApiError {}
 
 /** 409: the request contradicts the present state, for instance `transfer_id_reused`. Final. */
-export class ConflictError extends ApiError {
-  override name = 'ConflictError';
-}
+export class ConflictError extends ApiError {}
 
 /** 422: the request was understood and refused. */
-export class RefusedError extends ApiError {
-  override name = 'RefusedError';
-}
+export class RefusedError extends ApiError {}
 
 /** 422 for an order: the transfer is stored as FAILED, and `code` says why. Final. */
 export class TransferDeclinedError extends RefusedError {
-  override name = 'TransferDeclinedError';
-
   get transfer(): Transfer {
     return this.problem.transfer as Transfer;
   }
@@ -104,19 +86,13 @@ export class TransferDeclinedError extends RefusedError {
 }
 
 /** 429: too many requests. */
-export class RateLimitError extends ApiError {
-  override name = 'RateLimitError';
-}
+export class RateLimitError extends ApiError {}
 
 /** 503 and other 5xx. With 503 nothing was written. */
-export class UnavailableError extends ApiError {
-  override name = 'UnavailableError';
-}
+export class UnavailableError extends ApiError {}
 
 /** 504 `outcome_unknown`: the order may or may not have been posted. Repeat it with the same id. */
 export class OutcomeUnknownError extends UnavailableError {
-  override name = 'OutcomeUnknownError';
-
   /** The id to repeat a transfer with. */
   get id(): string | undefined {
     return typeof this.problem.id === 'string' ? this.problem.id : undefined;

@@ -6,6 +6,13 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import {
+  ApiError,
+  clientCredentials,
+  password,
+  Sharedraft,
+  type SharedraftOptions,
+} from '../../client/src/index.ts';
 import { problemCodes } from '../../src/http/problems.ts';
 import type { TransferStatus } from '../../src/transfers/index.ts';
 import { Client, type Reply } from '../support/client.ts';
@@ -14,7 +21,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 
 /*
  * Follows docs/recipes.md like its reader, against the demo institutions. The shell of the page is interpreted, not
- * run: so time can pass at once, and an unexpected line is refused.
+ * run: so time can pass at once, and an unexpected line is refused. The programs of the page are run.
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,6 +29,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 interface Recipe {
   readonly name: string;
   readonly lines: readonly string[];
+  /** With the client library; undefined where it cannot send such a request. */
+  readonly program: string | undefined;
   readonly answers: Expected | undefined;
 }
 
@@ -39,9 +48,12 @@ const walked = recipes.filter((recipe) => recipe.answers !== undefined);
 function readRecipe(section: string): Recipe {
   const name = section.slice(0, section.indexOf('\n'));
   const block = /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? '';
+  const program = /```ts\n([\s\S]*?)```/.exec(section)?.[1];
+  const isImpossible = section.includes('\nThe client library cannot send such a request.\n');
   const answers = /^Response: `(\d{3})(?: (\w+))?`(?: with `([^`]+)`)?\.$/m.exec(section);
   return {
     name,
+    program: isImpossible ? undefined : (program ?? ''),
     lines: block.split('\n').filter((line) => line !== ''),
     answers: answers ? { status: Number(answers[1]), code: answers[2], contains: answers[3] } : undefined,
   };
@@ -76,19 +88,30 @@ let now = Date.now();
 let service: TestService;
 let beside: TestService | undefined;
 const variables = new Map<string, string>();
+/** The clients of the page's preparation. */
+let clients: Readonly<Record<string, unknown>>;
 
 before(async () => {
   service = await startTestService({ clock: () => new Date(now), environment: secrets });
+  const names = ['baseUrl', 'app', 'harborApp', 'member', 'client', 'harbor'];
+  const text = (preparation?.program ?? '').replaceAll(/^import .*$/gm, '');
+  clients = (await execute(`${text}\nreturn { ${names.join(', ')} };`, {})) as typeof clients;
 });
 after(async () => {
   await beside?.close();
   await service.close();
 });
 
-for (const { name, lines, answers } of walked) {
+for (const { name, lines, program, answers } of walked) {
   test(`returns the documented responses for the recipe "${name}"`, async () => {
     await run(preparation?.lines ?? [], undefined);
-    const replies = await run(lines, answers);
+    let ran: Promise<void> | undefined;
+    const runProgram = () => {
+      ran ??= program === undefined ? Promise.resolve() : runAs(program, answers as Expected);
+      return ran;
+    };
+    const replies = await run(lines, answers, runProgram);
+    await runProgram();
     const reply = replies.find((one) => isAs(one, answers as Expected));
     assert.ok(
       reply !== undefined,
@@ -115,13 +138,56 @@ function isAs({ status, text }: Told, { status: expected, code, contains }: Expe
   return code === undefined || JSON.parse(text).code === code;
 }
 
-/** Returns the replies of the last line that had any. It repeats requests whose result comes after a while. */
-async function run(lines: readonly string[], expected: Expected | undefined): Promise<Told[]> {
+/** Runs a program of the page, whose last line returns or throws what is expected. */
+async function runAs(program: string, expected: Expected): Promise<void> {
+  assert.notEqual(program, '', 'a recipe has a program, or says that the client cannot send such a request');
+  const lines = program.trimEnd().split('\n');
+  const [, last = '', thrown] = /^await (.*); *(?:\/\/ (?:(\w+Error)|.*))?$/.exec(lines.pop() ?? '') ?? [];
+  const given = { ...clients, process: { env: Object.fromEntries(variables) } };
+  const text = `${lines.join('\n')}\nreturn await ${last};`;
+  const result = await execute(text, given).then(
+    (value) => ({ name: undefined, status: expected.status, body: value }),
+    (error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+      return { name: error.name, status: error.status, body: error.problem };
+    },
+  );
+  assert.equal(result.name, thrown, `${last}: ${JSON.stringify(result)}`);
+  const told = { status: result.status, text: JSON.stringify(result.body) };
+  assert.ok(isAs(told, expected), `${last}: ${told.status} ${told.text}`);
+}
+
+/** The client for the services of this test: the page has their usual addresses. */
+class LocalSharedraft extends Sharedraft {
+  constructor(options: SharedraftOptions) {
+    super({ ...options, baseUrl: addressOf(options.baseUrl) });
+  }
+}
+
+function execute(text: string, given: Readonly<Record<string, unknown>>): Promise<unknown> {
+  const all = { Sharedraft: LocalSharedraft, clientCredentials, password, sleep: passTime, ...given };
+  const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
+  return new AsyncFunction(...Object.keys(all), text)(...Object.values(all)) as Promise<unknown>;
+}
+
+async function passTime(millis: number): Promise<void> {
+  now += millis;
+}
+
+/**
+ * Returns the replies of the last line that had any. It repeats requests whose result comes after a while. The program of the
+ * recipe runs after the last request, and beside it while a statement is at work in the background.
+ */
+async function run(
+  lines: readonly string[],
+  expected: Expected | undefined,
+  runProgram: () => Promise<void> = async () => {},
+): Promise<Told[]> {
   let replies: Told[] = [];
   let slept = false;
   const background: Promise<unknown>[] = [];
-  const requests = lines.filter((line) => /\bcurl\b/.test(line));
-  for (const line of lines) {
+  const lastRequest = lines.findLastIndex((line) => /\bcurl\b/.test(line));
+  for (const [index, line] of lines.entries()) {
     const sleep = /^sleep (\d+)$/.exec(line);
     if (sleep !== null) {
       now += Number(sleep[1]) * 1_000;
@@ -131,16 +197,23 @@ async function run(lines: readonly string[], expected: Expected | undefined): Pr
         await new Promise((resolve) => setTimeout(resolve, 1_200));
       continue;
     }
+    const isLast = index === lastRequest;
+    if (isLast && background.length > 0) background.push(runProgram());
     const result = await runLine(line, background);
     if (result === undefined) continue;
     replies = result;
-    if (!slept || expected === undefined || line !== requests.at(-1)) continue;
+    if (!isLast || expected === undefined) continue;
+    if (!slept) {
+      await runProgram();
+      continue;
+    }
     // The sweep of due transfers uses a real timer.
     for (const deadline = Date.now() + 60_000; !replies.some((reply) => isAs(reply, expected)); ) {
       if (Date.now() > deadline) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
       replies = (await runLine(line, background)) ?? [];
     }
+    await runProgram();
   }
   await Promise.all(background);
   return replies;
