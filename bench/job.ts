@@ -57,9 +57,9 @@ export interface JobResult {
   readonly statuses: Readonly<Record<string, number>>;
   /** Responses by status, including the warm-up. */
   readonly allStatuses: Readonly<Record<string, number>>;
-  /** Of the wanted responses; with a constant rate, from the due time of each request. */
+  /** Latency of the wanted responses; with a constant rate it counts from the due time of each request. */
   readonly millis: { readonly p50: number; readonly p99: number; readonly most: number };
-  /** Of the 503 responses; null if there were none. */
+  /** Latency of the 503 responses; null without any. */
   readonly refusedMillis: { readonly p50: number; readonly p99: number } | null;
   /** With a constant rate: requests dropped because no connection was free in time. */
   readonly unsent: number;

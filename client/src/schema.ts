@@ -270,7 +270,7 @@ export interface WebhookEndpoint {
   payload: WebhookPayload;
   ordering: WebhookOrdering;
   status: WebhookStatus;
-  /** Why it is not ACTIVE: `client` or `operator` changed it, it responded 410 (`gone`), or it failed for five days (`failing`). More may come. */
+  /** Why it is not ACTIVE: `client` or `operator` changed it, it responded 410 (`gone`), or it failed for five days (`failing`). New values may be added. */
   statusReason?: string | undefined;
   /** Creation. */
   createdAt: string;
@@ -359,7 +359,7 @@ export interface WebhookReplay {
 
 /** One try to deliver an event. */
 export interface WebhookAttempt {
-  /** Of the event; missing for a ping. */
+  /** The sequence of the event; missing for a ping. */
   sequence?: number | undefined;
   eventId: string;
   eventType: string;
@@ -370,7 +370,7 @@ export interface WebhookAttempt {
   delivered: boolean;
   /** Missing without a response. */
   status?: number | undefined;
-  /** Why it failed: `status_…`, `timeout`, `connection`, `tls`, `name_not_found` or `address_not_allowed`. More may come. */
+  /** Why it failed: `status_…`, `timeout`, `connection`, `tls`, `name_not_found` or `address_not_allowed`. New values may be added. */
   error?: string | undefined;
   /** The first 256 bytes of the response, escaped. */
   response?: string | undefined;
@@ -391,7 +391,7 @@ export interface Instruction {
   id: string;
   /** Grows in the order of delivery. Numbers may be missing. */
   sequence: number;
-  /** The type of the transfer. More may come. */
+  /** The type of the transfer. New values may be added. */
   type: 'STANDARD' | 'CROSS_MEMBER' | 'IRA_CONTRIBUTION' | 'LOAN_PAYMENT' | 'INTRA_FI' | (string & {});
   fromAccountId: string;
   toAccountId: string;
@@ -429,14 +429,14 @@ export interface OutcomeReport {
 /** The outcome of an instruction. A rejected transfer that stays COMPLETED was reversed by another. */
 export interface InstructionOutcome {
   id: string;
-  /** As reported. More may come. */
+  /** As reported. New values may be added. */
   outcome: 'ACCEPTED' | 'REJECTED' | (string & {});
   transferStatus: TransferStatus;
 }
 
 /** The connection to the core that keeps the books. */
 export interface CoreConnection {
-  /** While it is away, stand-in limits apply. More may come. */
+  /** While it is away, stand-in limits apply. New values may be added. */
   state: 'connected' | 'late' | 'away' | (string & {});
   /** The last request of the core. Missing: none yet. */
   heardAt?: string | undefined;
@@ -447,7 +447,7 @@ export interface CoreConnection {
 
 /** Instructions of one mode and currency that the core has not decided. */
 export interface OpenInstructions {
-  /** WAIT: the transfer is held. MEMO and STAND_IN: it has completed, and a refusal reverses it. More may come. */
+  /** WAIT: the transfer is held. MEMO and STAND_IN: it has completed, and a refusal reverses it. New values may be added. */
   mode: 'WAIT' | 'MEMO' | 'STAND_IN' | (string & {});
   /** ISO 4217. */
   currencyCode: string;
@@ -473,9 +473,9 @@ export interface Profile {
   firstName: string;
   lastName: string;
   emailAddress: string;
-  /** In the requested membership, else the highest over all memberships. More may come. */
+  /** In the requested membership, else the highest over all memberships. New values may be added. */
   userRole: 'PRIMARY' | 'BUSINESS_ADMIN' | 'JOINT' | 'BUSINESS_USER' | 'AUTHORIZED_SIGNER' | (string & {});
-  /** Of that same membership. More may come. */
+  /** Of that same membership. New values may be added. */
   userType: 'RETAIL' | 'BUSINESS' | (string & {});
   userStatus: UserStatus;
   /** The memberships of the user. */
@@ -546,7 +546,7 @@ export interface Transaction {
   id: string;
   /** Time of posting; while pending, time of the order. */
   transactionDate: string;
-  /** PAYMENT is a payment on a loan or credit line. More may come. */
+  /** PAYMENT is a payment on a loan or credit line. New values may be added. */
   type: 'OPENING_BALANCE' | 'CREDIT_ADJUSTMENT' | 'DEBIT_ADJUSTMENT' | 'TRANSFER_CREDIT' | 'TRANSFER_DEBIT' | 'PAYMENT' | 'POS_PURCHASE' | 'REFUND' | 'DIRECT_DEPOSIT' | 'ELECTRONIC_TRANSFER_CREDIT' | 'ELECTRONIC_TRANSFER_DEBIT' | 'CHECK' | 'DEPOSIT' | 'WITHDRAWAL' | 'SERVICE_CHARGE' | 'INTEREST_POSTING' | 'DIVIDEND' | 'ATM_WITHDRAWAL' | 'ATM_DEPOSIT' | 'WIRE_CREDIT' | 'WIRE_DEBIT' | (string & {});
   /** For people. */
   description: string;
@@ -646,7 +646,7 @@ export type TransferType = 'STANDARD' | 'CROSS_MEMBER' | 'IRA_CONTRIBUTION' | 'L
 /** COMPLETED and FAILED are final. While a transfer is PENDING, its amount is held on the source account. */
 export type TransferStatus = 'PENDING' | 'COMPLETED' | 'FAILED';
 
-/** Why; with FAILED only. More may come. */
+/** Why; with FAILED only. New values may be added. */
 export type FailureCode = 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | (string & {});
 
 /** The order of allocation of a LOAN_PAYMENT. DEFAULT is fees, interest, principal; an institution may allow the others. */
@@ -660,7 +660,7 @@ export interface TransferDecision {
 }
 
 export interface TransferReason {
-  /** For programs. More may come. */
+  /** Meant for programs. New values may be added. */
   code: 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | 'review' | 'cut_off' | 'core' | (string & {});
   /** For people. */
   detail: string;
@@ -669,9 +669,9 @@ export interface TransferReason {
 
 /** The limit that a transfer would exceed; of several, the one with the least remaining. */
 export interface TransferLimit {
-  /** The transfers that count together: those of the user, those from the accounts of the membership, or those from the account. More may come. */
+  /** The transfers that count together: those of the user, those from the accounts of the membership, or those from the account. New values may be added. */
   appliesTo: 'USER' | 'CUSTOMER' | 'ACCOUNT' | (string & {});
-  /** TRANSFER limits each single transfer. More may come. */
+  /** TRANSFER limits each single transfer. New values may be added. */
   period: 'TRANSFER' | 'DAY' | 'MONTH' | (string & {});
   /** The most that another transfer could move, in major units, when the limit was exceeded. Missing if the limit counts transfers that the caller may not see. */
   remainingAmount?: Decimal | undefined;
@@ -712,7 +712,7 @@ export interface Event {
   eventId: string;
   /** Number in the feed of the institution: 1, 2, 3 … without a gap. A missing number is a missed event: read it with `from`. */
   sequence: number;
-  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones). More may come. */
+  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones). New values may be added. */
   eventType: string;
   timestamp: string;
   /** The member of the event; for a transfer, the member who ordered it. */
@@ -776,7 +776,7 @@ export interface Problem {
   errors?: readonly InvalidPart[] | undefined;
 }
 
-/** For programs: the same as at the end of `type`. Handle an unknown code by `status`. More may come. */
+/** For programs: the same as at the end of `type`. Handle an unknown code by `status`. New values may be added. */
 export type ProblemCode = 'malformed_json' | 'invalid_request' | 'path_not_found' | 'method_not_allowed' | 'not_acceptable' | 'body_too_large' | 'unsupported_media_type' | 'headers_too_large' | 'request_timeout' | 'missing_token' | 'invalid_token' | 'insufficient_scope' | 'insufficient_user_authentication' | 'client_token_required' | 'member_token_required' | 'too_many_requests' | 'not_found' | 'member_not_found' | 'identity_mismatch' | 'registration_refused' | 'member_already_registered' | 'ambiguous_user_id' | 'activation_code_invalid' | 'email_code_invalid' | 'email_taken' | 'username_taken' | 'username_rejected' | 'password_rejected' | 'wrong_password' | 'too_many_endpoints' | 'rotation_under_way' | 'transfer_id_reused' | 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | 'transfer_final' | 'transfer_with_core' | 'instruction_decided' | 'internal_error' | 'overloaded' | 'shutting_down' | 'database_unavailable' | 'outcome_unknown' | (string & {});
 
 export interface InvalidPart {
@@ -841,7 +841,7 @@ export interface DeclinedTransferProblem {
 
 /** RFC 6749, section 5.2. */
 export interface OAuthError {
-  /** For programs. More may come. */
+  /** Meant for programs. New values may be added. */
   error: 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unauthorized_client' | 'unsupported_grant_type' | 'invalid_scope' | (string & {});
   /** For people. */
   error_description?: string | undefined;
@@ -944,13 +944,13 @@ export interface Operations {
       maxAmount?: Decimal | undefined;
       /** The category, in any case of letters. */
       category?: string | undefined;
-      /** From this effective date on (2026-11-20); of transactions without one the day of posting counts. */
+      /** The first effective date (2026-11-20). A transaction without an effective date counts by its day of posting. */
       startDate?: string | undefined;
       /** Until this effective date, inclusive. */
       endDate?: string | undefined;
-      /** From this on: a day of the institution’s calendar (2026-11-20), or a date-time (2026-11-20T15:04:05Z). */
+      /** The beginning, inclusive: a day of the institution’s calendar (2026-11-20), or a date-time (2026-11-20T15:04:05Z). */
       from?: string | undefined;
-      /** Until this, inclusive: a day or a date-time, likewise. */
+      /** The end, inclusive: a day of the institution’s calendar, or a date-time. */
       to?: string | undefined;
       /** At most so many on a page; 50 when left out. */
       limit?: number | undefined;
@@ -982,9 +982,9 @@ export interface Operations {
       transferType?: TransferType | undefined;
       /** COMPLETED and FAILED are final. While a transfer is PENDING, its amount is held on the source account. */
       status?: TransferStatus | undefined;
-      /** From this on: a day of the institution’s calendar (2026-11-20), or a date-time (2026-11-20T15:04:05Z). */
+      /** The beginning, inclusive: a day of the institution’s calendar (2026-11-20), or a date-time (2026-11-20T15:04:05Z). */
       from?: string | undefined;
-      /** Until this, inclusive: a day or a date-time, likewise. */
+      /** The end, inclusive: a day of the institution’s calendar, or a date-time. */
       to?: string | undefined;
       /** At most so many on a page; 50 when left out. */
       limit?: number | undefined;

@@ -18,7 +18,7 @@ export interface Account {
   readonly opening: Cents;
 }
 
-/** An act as the service's door takes it: a posting, or the news of a card authorization. */
+/** A line for the service: a posting, or a card authorization that began, changed or ended. */
 export interface Line {
   readonly id: string;
   readonly status?: 'AUTHORIZED' | 'CHANGED' | 'RELEASED';
@@ -95,7 +95,7 @@ export class Books {
   readonly accounts = new Map<string, AccountState>();
   readonly decided = new Map<string, Outcome>();
   readonly unreported = new Set<string>();
-  /** Of all lines, in order; a line's number is its place from 1. */
+  /** All lines in order. A line's number is its place, from 1. */
   readonly lines: Line[] = [];
   readonly refused = new Map<number, string>();
   /** In the order of their times. */

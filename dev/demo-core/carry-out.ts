@@ -9,7 +9,7 @@ const returnFee: Cents = 2_800;
 interface Occasion {
   readonly at: Date;
   readonly day: Day;
-  /** Of the act in its day's plan. The ids of its lines are made of both. */
+  /** The place of the act in its day's plan. The ids of its lines are made of the day and the place. */
   readonly place: number;
 }
 

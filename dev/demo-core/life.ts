@@ -20,9 +20,9 @@ interface Posting {
 interface Purchase {
   readonly does: 'authorize';
   readonly accountId: string;
-  /** Held at first. */
+  /** The amount held at first. */
   readonly cents: Cents;
-  /** Posted at the end. */
+  /** The amount posted at the end. */
   readonly finalCents: Cents;
   readonly merchant: Merchant;
   readonly ends: 'SETTLES' | 'CHANGES' | 'IS_RELEASED' | 'EXPIRES';

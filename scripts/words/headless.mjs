@@ -63,7 +63,7 @@ export function countWords(text) {
   return tokensOf(text).filter(({ token }) => isWord(token)).length;
 }
 
-/** Each headless clause: the wh-word with the words about it, and how many lines below the first it stands. */
+/** Each headless clause: the wh-word with the words around it, and its line, counted from the first line of the text. */
 export function findHeadless(text) {
   const placed = tokensOf(text);
   const tokens = placed.map(({ token }) => token);

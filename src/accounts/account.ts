@@ -25,7 +25,7 @@ export interface FoundAccount {
   readonly creditLimit: bigint;
 }
 
-/** Of the institution's own accounts. CORE_* is the other side of one kind of the core's postings. */
+/** The purpose of an account of the institution itself. CORE_* is the other side of one kind of the core's postings. */
 type Purpose =
   | 'FUNDING'
   | 'CORE_SETTLEMENT'

@@ -55,7 +55,7 @@ import { webhookServicesOf } from './webhook-services.ts';
 
 export interface Service {
   readonly context: AppContext;
-  /** Of this process; undefined without METRICS_PORT. */
+  /** The metrics of this process; undefined without METRICS_PORT. */
   readonly metrics?: ServiceMetrics | undefined;
   /** For example http://127.0.0.1:9464; undefined if another process listens for scrapes. */
   readonly metricsAddress?: string | undefined;

@@ -93,7 +93,7 @@ export async function payDueOpening(
   await appendEvents(tx, [event], when);
 }
 
-/** The database counts, too: of several simultaneous openings it rejects those beyond the cap. */
+/** Throws the refusal if the database rejects the opening, because simultaneous openings reached the cap first. */
 async function refusedOverCaps<T>(institution: Institution, at: Date, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

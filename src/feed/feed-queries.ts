@@ -130,7 +130,7 @@ const positionOfNumber = sql(
    where o.event_key is not null or $2 = mark.number`,
 );
 
-/** The position of the event with this number; of 0 the beginning. Undefined if there is no such event yet. */
+/** The position of the event with this number; the beginning for 0. Undefined if no event has the number yet. */
 export async function selectPositionOfNumber(db: Queryable, number: bigint): Promise<Position | undefined> {
   const { rows } = await db.query<{
     readonly epoch: number;

@@ -28,9 +28,9 @@ export interface HistoryWanted {
 
 export interface HistoryRow {
   readonly pending: boolean;
-  /** The transfer's key, where one is behind it: of a transfer the same while it is pending and when it has posted. */
+  /** The key of the posting. A transfer's key stays the same from pending to posted. */
   readonly postingKey: bigint;
-  /** Of a pending authorization of the core. */
+  /** The id of a pending card authorization of the core; null for an entry. */
   readonly authorizationId: string | null;
   /** The number of the entry; 0 while pending. */
   readonly seq: bigint;
@@ -46,7 +46,7 @@ export interface HistoryRow {
   readonly reverses: string | null;
   /** The transfer that took this one back. */
   readonly reversedBy: string | null;
-  /** Of a transfer, the account at its other end. */
+  /** The account at the other end of the transfer. */
   readonly otherKey: bigint | null;
   readonly otherAccountId: string | null;
   /** The caller may see that account. */
@@ -66,8 +66,8 @@ export interface HistoryRow {
 }
 
 /**
- * So many entries are looked at for a page: those that only hold or release money are not transactions, and a search looks at some
- * that do not match. Then the page is short, and the next one continues there.
+ * The most entries that one page reads. Entries that only hold or release money are no transactions, and a search reads entries
+ * that do not match. A page that reaches the bound is short, and the next page continues behind it.
  */
 const mostCandidates = 1_000;
 const mostSearched = 5_000;

@@ -143,7 +143,7 @@ export async function listTransactions(
       limit: limit + 1,
       filter: search && filterOf(search, account, timeZone),
     });
-    // Of a search, of the days of a period, and of later pages, the settings and the entries at the edge are not noted.
+    // The basis lacks the settings and the neighboring entries on which a search, a period and a later page depend.
     const isWhole = after === null && start === null && end === null && search === undefined;
     if (!isWhole) basis?.doNotKeep();
     else if (basis !== undefined) noteHistory(basis, actor, account, rows);

@@ -169,7 +169,7 @@ function isCutShort(error: unknown): boolean {
   );
 }
 
-/** No one receives it; the log line is that of any malformed request. */
+/** For the log only: the caller has closed the connection. */
 function cutShort(): Problem {
   return new Problem('invalid_request', 'The connection was closed within the body.');
 }

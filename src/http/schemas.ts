@@ -24,7 +24,7 @@ function oneOf<const Values extends readonly string[]>(values: Values, descripti
 function knownValues<const Values extends readonly string[]>(values: Values, description: string) {
   return Type.Unsafe<Values[number]>({
     type: 'string',
-    description: `${description} More may come.`,
+    description: `${description} New values may be added.`,
     'x-extensible-enum': [...values],
   });
 }
@@ -315,7 +315,7 @@ const TransferLimit = Type.Object(
 );
 
 const TransferReason = Type.Object({
-  code: knownValues([...failureCodes, 'review', 'cut_off', 'core'], 'For programs.'),
+  code: knownValues([...failureCodes, 'review', 'cut_off', 'core'], 'Meant for programs.'),
   detail: Type.String({ description: 'For people.' }),
   limit: Type.Optional(TransferLimit),
 });
@@ -387,7 +387,7 @@ export const Event = Type.Object(
     }),
     eventType: Type.String({
       description:
-        'transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones). More may come.',
+        'transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones). New values may be added.',
     }),
     timestamp: Type.String({ format: 'date-time' }),
     userId: Type.Optional(
@@ -489,7 +489,7 @@ export const OAuthErrorDocument = Type.Object(
         'unsupported_grant_type',
         'invalid_scope',
       ],
-      'For programs.',
+      'Meant for programs.',
     ),
     error_description: Type.Optional(Type.String({ description: 'For people.' })),
   },

@@ -131,7 +131,7 @@ export const WebhookEndpoint = Type.Object(
     statusReason: Type.Optional(
       Type.String({
         description:
-          'Why it is not ACTIVE: `client` or `operator` changed it, it responded 410 (`gone`), or it failed for five days (`failing`). More may come.',
+          'Why it is not ACTIVE: `client` or `operator` changed it, it responded 410 (`gone`), or it failed for five days (`failing`). New values may be added.',
       }),
     ),
     createdAt: moment('Creation.'),
@@ -147,7 +147,7 @@ export const WebhookEndpoint = Type.Object(
 
 export const WebhookAttempt = Type.Object(
   {
-    sequence: Type.Optional(Type.Integer({ description: 'Of the event; missing for a ping.' })),
+    sequence: Type.Optional(Type.Integer({ description: 'The sequence of the event; missing for a ping.' })),
     eventId: Type.String(),
     eventType: Type.String(),
     attemptedAt: moment('Start of the attempt.'),
@@ -157,7 +157,7 @@ export const WebhookAttempt = Type.Object(
     error: Type.Optional(
       Type.String({
         description:
-          'Why it failed: `status_…`, `timeout`, `connection`, `tls`, `name_not_found` or `address_not_allowed`. More may come.',
+          'Why it failed: `status_…`, `timeout`, `connection`, `tls`, `name_not_found` or `address_not_allowed`. New values may be added.',
       }),
     ),
     response: Type.Optional(Type.String({ description: 'The first 256 bytes of the response, escaped.' })),

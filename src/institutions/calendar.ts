@@ -38,7 +38,7 @@ export function nextBusinessDay(date: LocalDate, calendar: BusinessCalendar): Lo
   return next;
 }
 
-/** Neither weekend nor holiday, but for the institution's own exceptions; nor a day that its zone left out. */
+/** False on weekends, holidays and days that the time zone left out. The institution's own exceptions win. */
 export function isBusinessDay(date: LocalDate, { timeZone, exceptions }: BusinessCalendar): boolean {
   const exception = exceptions.get(date);
   const open = exception === undefined ? !isWeekend(date) && !isFederalHoliday(date) : exception === 'OPEN';

@@ -38,7 +38,7 @@ function moved(state: AccountState, change: Change, bounds: Bounds): unknown {
 const floored: Bounds = { floor: 0n, ceiling: null };
 const capped: Bounds = { floor: null, ceiling: 0n };
 
-/** In the order in which the rule is explained: each row assumes those above. */
+/** Cases from simple to special; each row assumes the rows above it. */
 const cases: readonly (readonly [
   name: string,
   state: AccountState,

@@ -14,7 +14,7 @@ export type TransferStatus = (typeof transferStatuses)[number];
 export interface ListClass {
   readonly code: number;
   readonly status: TransferStatus;
-  /** Undefined: the order was refused before its type was known, so only with FAILED. */
+  /** Undefined for an order that was refused before its type was known; it is FAILED. */
   readonly transferType: TransferType | undefined;
 }
 

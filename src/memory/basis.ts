@@ -1,6 +1,6 @@
 import type { InstitutionId } from '../storage/index.ts';
 
-/** As note_changes() numbers them; each kind has 4,096 subjects. */
+/** The first number of each kind of thing, as in note_changes(). Each kind has 4,096 numbers. */
 const firstOf = {
   account: 4_096,
   person: 8_192,

@@ -1,6 +1,6 @@
 import { type Directory, sql } from '../storage/index.ts';
 
-/** Of all institutions together. */
+/** Figures of all institutions together. */
 export interface OperationalFigures {
   readonly institutions: number;
   readonly pending: number;

@@ -34,7 +34,7 @@ export function watchProcess(metrics: Registry): () => void {
   return watchEventLoopDelay(metrics);
 }
 
-/** Of the last full period: a reset at each scrape would give two scrapers half the truth each. */
+/** Shows the delays of the last full period. A reset at each scrape would split them between two scrapers. */
 function watchEventLoopDelay(metrics: Registry): () => void {
   const delay = monitorEventLoopDelay({ resolution: resolutionMillis });
   delay.enable();

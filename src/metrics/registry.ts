@@ -4,7 +4,7 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Sample {
   readonly labels: Labels;
   readonly value: number;
-  /** Of a histogram: the number of observations by bucket, not added up; `value` is their sum. */
+  /** A histogram's number of observations in each bucket alone; `value` is the sum of the observed values. */
   readonly counts?: readonly number[];
 }
 

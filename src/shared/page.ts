@@ -14,7 +14,7 @@ export interface Page<Item> {
   readonly next: Position | null;
 }
 
-/** Of rows read with one more than the limit, which tells whether there is more. */
+/** Cuts a page from its rows. The caller reads one row more than the limit, which shows whether a next page exists. */
 export function pageOf<Row, Item>(
   rows: readonly Row[],
   limit: number,

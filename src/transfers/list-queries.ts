@@ -70,7 +70,7 @@ export async function selectTransfersOfInstitution(
   return (await db.query<ListedTransfer>(ofInstitution, valuesOf(db, wanted))).rows;
 }
 
-// Transfers from the account and to it; one that was refused because both accounts are the same comes once.
+// Transfers from the account and to it. A transfer that was refused because both accounts are the same is listed once.
 const touchesAccount = (most: string) => `${merged('t.from_key = $7', { most })} union all
   ${merged('t.to_key = $7 and t.from_key is distinct from t.to_key', { most })}`;
 

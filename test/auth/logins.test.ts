@@ -287,7 +287,7 @@ test('refuses an operator’s command whose name matches two users, by username 
   for (const name of ['u-ivy-shared', 'U-Ivy-Shared'] as const) {
     const change = { lockedByOperator: true };
     const done = await setStanding(auth(), institutionId, { name, ...change, origin: ownOrigin() });
-    // In other letters it is no user's id, so only the username matches.
+    // User ids are case-sensitive, so the second name matches a username only.
     assert.equal(done, name === 'u-ivy-shared' ? 'no_such_user' : 'changed');
   }
   assert.equal(await login('ivy.shared', 'ivy-shared-lantern-14'), 'ok');

@@ -97,7 +97,7 @@ function call(jwt: string, path: string = paths.accounts, at = service): Promise
   return send(at.address, 'GET', path, { headers: { authorization: `Bearer ${jwt}` } });
 }
 
-/** Later than the second of the last revocation. */
+/** Moves the clock past the second of the last revocation. */
 function later(): void {
   now = new Date(now.getTime() + 1_000);
 }

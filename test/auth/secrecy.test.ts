@@ -271,7 +271,7 @@ test('no log line and no row contains a secret of any kind after any operation',
   const audit = rows.filter(({ table }) => table === 'audit_entries');
   for (const [secret, what] of secrets) {
     assert.ok(secret.length >= 20, what);
-    // As text, and as PostgreSQL prints bytes.
+    // A secret can appear as text, or in hex, as PostgreSQL prints bytes.
     const bytes = [Buffer.from(secret), Buffer.from(secret, 'base64url'), Buffer.from(secret, 'hex')];
     const forms = [secret, ...bytes.filter(({ length }) => length >= 12).map((one) => one.toString('hex'))];
     for (const form of forms) {

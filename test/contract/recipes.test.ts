@@ -59,7 +59,7 @@ function readRecipe(section: string): Recipe {
   };
 }
 
-/** The interface has flags for these; a recipe shows each. */
+/** The states of transfers, accounts and users that the interface can show. Each has a recipe. */
 const transferStates: Record<TransferStatus, true> = { PENDING: true, COMPLETED: true, FAILED: true };
 const otherStates = ['account open', 'account closed', 'account delinquent', 'user active', 'user locked'];
 

@@ -11,7 +11,7 @@ import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
 import { deskOf, type TestDesk } from '../support/desk.ts';
 import { commandOf } from '../support/operator.ts';
 
-/* Files: the instructions and their outcomes, for a core that takes no requests. */
+/* A core that takes no requests reads its instructions from files and reports the outcomes in files. */
 
 let service: Awaited<ReturnType<typeof startCoreService>>;
 let bank: DemoCaller;

@@ -31,7 +31,7 @@ export interface World {
   readonly readers: Readers;
   readonly personas: Personas;
   readonly random: Random;
-  /** Of the client demo-app; no act ends it. */
+  /** The token of the client demo-app, which no act ends. */
   readonly writer: string;
   /** Ids of the newest transfers. */
   readonly transfers: string[];

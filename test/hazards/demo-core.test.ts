@@ -42,7 +42,7 @@ async function serve(environment: Readonly<Record<string, string>>) {
 
 const dataDir = () => path.join(parent, 'data');
 
-/** The desk of the core that runs; its file may be that of the last process. */
+/** Asks the running core on its control port. The file with the address may still be the previous process's. */
 async function core(request = '/', init: RequestInit = {}): Promise<Record<string, number>> {
   const address = (await readFile(path.join(dataDir(), 'demo-core', 'control'), 'utf8')).trim();
   const response = await fetch(`${address}${request}`, init);

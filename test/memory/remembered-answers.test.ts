@@ -33,7 +33,7 @@ interface Change {
   readonly on: string;
   readonly path: string;
   readonly as?: 'client';
-  /** Runs before the answer is remembered; `change` takes it back. */
+  /** Runs before the answer is remembered; `change` undoes it. */
   readonly setup?: string;
   readonly change: string;
   readonly undo: string;

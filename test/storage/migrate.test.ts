@@ -334,7 +334,7 @@ test('an owner migrates a database from nothing, and a second login serves it, o
     app.user = `${login}_app_2`;
     await open({ DATABASE_URL: urlOf(app) });
 
-    // Of two databases on one cluster, neither's logins get into the other.
+    // The logins of one database cannot connect to another database of the same cluster.
     for (const stranger of [
       { ...app, database: db.connection.database },
       { ...db.connection, database: login },

@@ -118,7 +118,7 @@ test('a statement whose rows changed with the schema fails once, and then succee
   assert.equal(await columns(), 0);
 });
 
-// The last statement: a reader keeps the connection.
+// The last test of this file, because its reader keeps the connection.
 test('a failed statement outside a transaction fails no other', async () => {
   const answers = await database.read(institutionId, (read) =>
     Promise.allSettled([quotient(read, 5), quotient(read, 0), quotient(read, 4)]),

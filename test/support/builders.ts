@@ -363,7 +363,8 @@ function unnamed(text: string): Statement {
 }
 
 /**
- * For postings and holds by hand: as if a transfer of the same transaction had ordered them. Called after the writes.
+ * Makes postings and holds that a test writes by hand count as ordered by a transfer of the same transaction. Call it after the
+ * writes.
  */
 export async function balanceControlTotal(tx: Transaction): Promise<void> {
   await tx.query({ name: '', text: 'select test_support.ordered_elsewhere()' });

@@ -42,7 +42,7 @@ export async function fill(db: TestDatabase, transfers: number): Promise<Filled>
 
   const { institutionId } = institution;
   const keys = [heavy.user.userKey, other.user.userKey, own.accountKey, joint.accountKey, shop.accountKey];
-  // Of ten transfers one leaves the member's own account and one the joint one, ordered by the other holder; the
+  // One transfer of ten leaves the member's own account and one the joint one, ordered by the other holder; the
   // others are between 5,000 accounts. One in twenty fails, one in a thousand is pending, one in five hundred has a
   // rare type.
   const made = `

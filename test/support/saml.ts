@@ -95,7 +95,7 @@ export interface SignatureParts {
   /** Beside the reference to the assertion. */
   readonly secondReference?: string;
   readonly keyInfo?: string;
-  /** Replaces the right digest. */
+  /** Stands in place of the right digest. */
   readonly digest?: string;
 }
 

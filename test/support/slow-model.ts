@@ -70,7 +70,7 @@ export interface WorldAccount {
 export interface World {
   readonly timeZone: string;
   readonly currency: string;
-  /** Days open or closed in deviation from the calendar. */
+  /** Days that the institution opens or closes against the calendar. */
   readonly exceptions: ReadonlyMap<string, 'OPEN' | 'CLOSED'>;
   readonly policies: readonly WorldPolicy[];
   readonly limits: readonly WorldLimit[];

@@ -196,7 +196,7 @@ test('a limit under a used number may change its maximums, and not its meaning',
     assert.equal(refused.code, 1, other);
     assert.match(refused.stderr, /limit_key 1 has counted something else/);
   }
-  // Even if no limit has used it for a while.
+  // A number keeps its meaning even while no limit has it.
   await folder.write({ 'transfer-limits.csv': [header] });
   assert.equal((await run('rules', folder.folder, '--institution', 'harbor')).code, 0);
   await folder.write({ 'transfer-limits.csv': [header, '1,CUSTOMER,DAY,,,USD,,9000.00,'] });

@@ -53,7 +53,7 @@ async function deliverAs(
     receive,
     isStopping = () => false,
   }: {
-    /** A response of its own counts as such. */
+    /** Returns the receiver's response; without one it accepts the event. */
     readonly receive: (id: string) => Promise<void> | Posted | undefined | void;
     readonly isStopping?: () => boolean;
   },

@@ -15,7 +15,7 @@ import { HostileReceiver } from './hostile-receiver.ts';
 
 export interface HazardOptions {
   readonly seed: number;
-  /** Of hostile receivers and kills, before and again after the restore. */
+  /** The time with hostile receivers and kills, once before the restore and once after it. */
   readonly seconds: number;
   /** The longest time that a receiver takes to respond. */
   readonly lateMillis: number;
@@ -294,7 +294,7 @@ class Bank {
     );
   }
 
-  /** The receivers behave, until all events are accepted. */
+  /** Waits, with receivers that behave, until they have accepted all events. */
   async #settle(): Promise<void> {
     for (const { receiver } of this.#endpoints) receiver.isHostile = false;
     await this.#order();

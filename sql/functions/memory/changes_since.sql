@@ -1,7 +1,10 @@
--- The changes that are visible now and were not at an earlier moment, and the balances that have another number than the caller
--- knows. It stands outside the wall between institutions, and returns numbers only. `changed` has institution * 65536 + subject.
--- `is_kept` is false if changes since that moment may have been deleted; without a moment there are none. `moved` has the places
--- of the balances, from 1; `known_to` has the institution of each, and `institutions` has each institution once.
+-- Finds the changes that are visible now and were not at an earlier moment, and the balances that have moved since the caller read
+-- them. It stands outside the wall between institutions, so it returns numbers only.
+--
+-- `since` is the earlier moment; null for none, which finds no changes. `institutions` has each institution once. `account_keys`
+-- and `seqs` are the balances as the caller knows them, and `known_to` has the institution of each. `changed` has
+-- institution * 65536 + the number of the thing. `moved` has the places of the moved balances, from 1. `is_kept` is false if
+-- changes since the moment may have been deleted.
 create or replace function changes_since(
   since pg_snapshot, institutions integer[], known_to integer[], account_keys bigint[], seqs bigint[],
   out at pg_snapshot, out is_kept boolean, out changed bigint[], out moved integer[])

@@ -1,5 +1,6 @@
--- Notes the things of a statement's rows, each once. The arguments are kinds; note_changes_of() attaches the trigger. Processes
--- compute the same numbers from the keys (src/memory/basis.ts). It runs as the owner, who alone may write the table.
+-- Notes each thing that a statement's rows belong to, once: an account, a user, a client … The trigger's arguments name the
+-- kinds of things; note_changes_of() attaches it. A thing is a number, which src/memory/basis.ts computes from the same keys.
+-- The function runs as the owner, because no other login may write the table.
 create or replace function note_changes() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp

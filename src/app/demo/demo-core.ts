@@ -16,7 +16,7 @@ const program = fileURLToPath(new URL('../../../dev/demo-core/main.ts', import.m
 const pauseMillis = 3_000;
 /** A core that does not end in this time is killed. It loses nothing. */
 const patienceMillis = 2_000;
-/** Of its last words in the log. */
+/** Characters of the core's last output that the log keeps. */
 const longestWords = 2_000;
 
 export interface DemoCore {

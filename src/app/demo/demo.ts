@@ -13,7 +13,7 @@ import { readTransferRules } from '../transfer-rules.ts';
 const examples = fileURLToPath(new URL('../../../examples', import.meta.url));
 /** Folders of extracts. The calls of the README go to the first. */
 const extracts = ['lakeside', 'harbor'];
-/** Of the simulated core. */
+/** The client of the simulated core. */
 export const meadowCoreClient = 'meadow-core';
 
 interface ClientLine {

@@ -18,7 +18,7 @@ export type TokenHolder =
       readonly authTime?: number | undefined;
       /** The provider that asserted the user. */
       readonly provider?: NonNullable<TokenSubject['provider']>;
-      /** Of a login that is renewed: its family, and the next refresh token. */
+      /** The family of a login that is renewed, and its next refresh token. */
       readonly familyId?: string;
       readonly refreshToken?: string;
     };

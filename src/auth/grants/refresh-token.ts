@@ -11,7 +11,7 @@ import { OAuthError, type RefusalFacts } from '../tokens/oauth-error.ts';
 import { grantScopes, memberScopes, type Scope, scopesIn } from '../tokens/scopes.ts';
 import type { Grant } from './grant.ts';
 
-/** Of several simultaneous refreshes one rotates the token. The others read the family again and repeat its response. */
+/** One of several simultaneous refreshes rotates the token. The others read the family again and repeat its response. */
 const maxAttempts = 3;
 
 /**

@@ -29,7 +29,7 @@ export interface Assertion {
   readonly authTime?: number | undefined;
 }
 
-/** One kind of assertion. */
+/** How one kind of assertion is read. */
 export interface AssertionFormat {
   readonly kind: ProviderKind;
   /** Reads the unverified issuer and audiences. Throws InvalidAssertionError. */

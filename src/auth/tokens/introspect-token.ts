@@ -11,7 +11,7 @@ export type Introspection =
       readonly active: true;
       readonly scope: string;
       readonly client_id: string;
-      /** Of access tokens only. */
+      /** Present for access tokens only. */
       readonly token_type?: 'Bearer';
       readonly exp: number;
       readonly iat: number;

@@ -1,9 +1,9 @@
 /** Facts of a refusal for the audit, hidden from the caller. */
 export interface RefusalFacts {
-  /** Default: the error's code. */
+  /** The reason in the audit; by default the error's code. */
   readonly reason?: string;
   readonly userId?: string;
-  /** Of an unknown username. */
+  /** The hash of an unknown username. */
   readonly nameHash?: Uint8Array;
 }
 

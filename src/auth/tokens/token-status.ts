@@ -10,7 +10,7 @@ export interface TokenStatus {
   readonly personKey: bigint | null;
   readonly userActive: boolean;
   readonly userEpoch: number | null;
-  /** Of the provider that asserted the user; null if there is none, or it is switched off. */
+  /** The generation of the provider that asserted the user; null without a provider, or if it is switched off. */
   readonly providerGeneration: number | null;
 }
 

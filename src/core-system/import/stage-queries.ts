@@ -163,7 +163,7 @@ const nextKeys = {
 
 export type StageKey = keyof typeof nextKeys;
 
-/** The key of the last of so many rows after `after`; undefined if there are fewer. */
+/** The key that is `rows` rows behind `after`; undefined if fewer follow. */
 export async function selectNextKey(
   tx: Queryable,
   key: StageKey,

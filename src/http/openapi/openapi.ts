@@ -265,7 +265,7 @@ function challenges(code: ProblemCode): boolean {
   return challenging.includes(code);
 }
 
-/** The problems of every operation of its kind. */
+/** The problems that every operation with the same kind of token, body and rate can return. */
 function commonProblems({ token, body, rate }: Operation): ProblemCode[] {
   const codes: ProblemCode[] = ['not_acceptable', 'internal_error', 'overloaded'];
   if (token !== 'none') {

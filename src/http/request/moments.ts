@@ -7,11 +7,14 @@ export const periodParameters = {
     Type.String({
       maxLength: 40,
       description:
-        'From this on: a day of the institution’s calendar (2026-11-20), or a date-time (2026-11-20T15:04:05Z).',
+        'The beginning, inclusive: a day of the institution’s calendar (2026-11-20), or a date-time (2026-11-20T15:04:05Z).',
     }),
   ),
   to: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Until this, inclusive: a day or a date-time, likewise.' }),
+    Type.String({
+      maxLength: 40,
+      description: 'The end, inclusive: a day of the institution’s calendar, or a date-time.',
+    }),
   ),
 } as const;
 

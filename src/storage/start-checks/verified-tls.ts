@@ -22,7 +22,7 @@ interface Target {
   readonly ssl: unknown;
 }
 
-/** Of a URL with several hosts, as libpq has them, one each. */
+/** The target of each host: a URL may name several, as in libpq. */
 function targetsOf(url: string, setting: string): Target[] {
   return oneUrlPerHost(url).map((one) => {
     try {

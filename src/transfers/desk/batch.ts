@@ -65,7 +65,7 @@ export interface BatchGround extends Ground {
   readonly usages: readonly RecordedUsage[];
   readonly paymentsOf: ReadonlyMap<string, LoanPayment>;
   readonly reversedKeys: ReadonlySet<bigint>;
-  /** Locked; of the transfers that the orders change. */
+  /** The locked instructions of the transfers that the orders change. */
   readonly instructions: readonly Instruction[];
 }
 

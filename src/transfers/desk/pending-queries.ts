@@ -19,7 +19,7 @@ export interface PendingRow extends PendingTerms {
   readonly isOrdererShutOut: boolean;
 }
 
-/** Of a pending transfer `p`, whose transfer is `t`. */
+/** SQL: an operator has locked or deactivated the user who ordered the transfer `t`. */
 const ordererShutOut = `exists (
             select from users u
             where u.institution_id = $1 and u.user_key = t.user_key and (u.locked_by_operator or not u.active))`;

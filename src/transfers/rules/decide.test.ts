@@ -193,7 +193,7 @@ async function decided(world: World): Promise<{
   };
 }
 
-/** In order of precedence: a change that breaks each rule and lets the rules below be broken too. */
+/** For each rule, in order of precedence, a change that breaks it. It combines with the changes of the rules below it. */
 const rules: readonly (readonly [FailureCode, Change])[] = [
   ['account_not_found', { holding: null }],
   ['same_account', { order: { toAccountId: 'checking' } }],

@@ -22,7 +22,7 @@ export interface TransferOrder {
   readonly paymentOption: LoanPaymentOption | null;
   /** For an IRA_CONTRIBUTION; null: it counts for the current year. */
   readonly previousYearContribution: boolean | null;
-  /** A line of text that both sides see; null: none. */
+  /** A line of text that both sides see; null without one. */
   readonly memo: string | null;
 }
 

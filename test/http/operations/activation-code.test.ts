@@ -173,7 +173,7 @@ describe('activation code: one 404', () => {
       await aRegistration('ASKED-1', 'asked.one@example.test'),
       await aRegistration('ASKED-2', 'asked.two@example.test'),
     ];
-    // As the owner of the database could; the service's role may not.
+    // The database's owner could do this; the service's role may not.
     await service.db.superuser(
       `set session_replication_role = replica;
        update outbox o set secret = s.secret from outbox s

@@ -26,7 +26,7 @@ export function parseXml(text: string): Element {
   const body = withoutSpaceAround(text.replace(declaration, ''));
   if (!body.startsWith('<')) throw malformed('XML');
   if (body.split('<', maxTags + 2).length > maxTags + 1) throw malformed('too deep or too large');
-  // Outside of declarations and comments "<!" and "<?" are not well-formed.
+  // Well-formed text has "<!" and "<?" in declarations, comments and instructions only.
   if (/<[!?]/.test(body)) throw malformed('a declaration, comment or instruction');
   if (noCharacter.test(body) || noReference.test(body) || holdsNoCharacter(body))
     throw malformed('a character');

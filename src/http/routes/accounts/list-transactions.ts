@@ -36,7 +36,7 @@ export const listTransactions = operation({
       Type.String({
         maxLength: 40,
         description:
-          'From this effective date on (2026-11-20); of transactions without one the day of posting counts.',
+          'The first effective date (2026-11-20). A transaction without an effective date counts by its day of posting.',
       }),
     ),
     endDate: Type.Optional(

@@ -8,7 +8,7 @@ export const openapiJsonPage = pageAt('/openapi.json', (publicUrl) => publicUrl)
 export const docsOpenapiJsonPage = pageAt('/docs/openapi.json', () => '');
 
 function pageAt(path: string, serverOf: (publicUrl: string) => string): Page {
-  // Bytes, which all responses share: of a string, each response would hold a copy until its caller has read it.
+  // All responses share these bytes. A response made of a string would hold a copy until its caller has read it.
   const documents = new Map<string, Promise<Uint8Array>>();
   return {
     path,

@@ -8,7 +8,7 @@ import {
 } from '../../../ledger/index.ts';
 import type { AccountFacts, LoanDues } from './account.ts';
 
-/** The parts of a payment on a loan, beside its entry; negative if a reversal gave it back. Minor units. */
+/** The parts of a payment on a loan, in minor units; negative if a reversal takes the payment back. */
 export interface LoanPayment {
   readonly accountKey: bigint;
   readonly seq: bigint;
