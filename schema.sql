@@ -1688,8 +1688,8 @@ begin
     last_of_all := greatest(last_of_all, (select o.xid from public.outbox o where o.institution_id = institution
                                           order by o.epoch desc, o.xid desc limit 1));
   end loop;
-  -- A lost transaction looks as if it was rolled back, even if one with a higher number was kept. Numbers that came with data
-  -- of another cluster, and that this one has not given out yet, have no status.
+  -- A lost transaction has the status of one that was rolled back, even if a transaction with a higher number was kept. Numbers
+  -- from another cluster's data that this cluster has not assigned yet have no status.
   lost_from := (
     select min(x) from generate_series(greatest(last_of_all::text::numeric - 10000, 3),
                                        least(last_of_all::text::numeric,
