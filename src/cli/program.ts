@@ -6,6 +6,7 @@ import { clientCommands } from './commands/client.ts';
 import { coreCommands } from './commands/core.ts';
 import { demoCommands } from './commands/demo/demo.ts';
 import { demoCoreCommand } from './commands/demo/demo-core.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { importCommand } from './commands/import/import.ts';
 import { institutionCommands } from './commands/institution/index.ts';
 import { keyCommands } from './commands/keys.ts';
@@ -51,6 +52,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off
     program.addCommand(group);
   }
   program.addCommand(demoCoreCommand());
+  program.addCommand(doctorCommand());
   program.addCommand(auditCommand());
   program.addCommand(reconcileCommand());
   program.addCommand(restoredCommand());

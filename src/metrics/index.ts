@@ -5,6 +5,7 @@
  * the counts of several workers add up, and an ended worker's stay.
  */
 export { DatabaseFigures } from './database-figures.ts';
+export { selectOperationalFigures } from './figure-queries.ts';
 export { listenForScrapes, type MetricsListener } from './listener.ts';
 export { watchProcess } from './process-figures.ts';
 export { addUp, countsOf, type Family, Registry } from './registry.ts';

@@ -8,6 +8,9 @@
 
 export { closeAccount, restrictAccount } from './accounts/change-standing.ts';
 export { type ShownAccount, showAccount } from './accounts/show-account.ts';
+export { selectDatabaseFacts, selectInstitutionFacts, selectKeyFacts } from './doctor/facts.ts';
+export { type Finding, ok, problem, warning } from './doctor/finding.ts';
+export { judgeDatabase, judgeDisk, judgeInstitution, judgeKey, judgeWork } from './doctor/judge.ts';
 export { changeInstitution } from './institutions/change-institution.ts';
 export { createInstitution } from './institutions/create-institution.ts';
 export { type FoundPerson, findMembers, type SearchWay, searchWays } from './members/find-members.ts';

@@ -85,6 +85,7 @@ const commands: Readonly<Record<string, Trace>> = {
   'provider off': ['provider.changed'],
   'provider remove': ['provider.removed'],
   audit: reads,
+  doctor: reads,
   reconcile: reads,
   restored: ['events.epoch_begun'],
 };

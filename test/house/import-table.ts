@@ -38,6 +38,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'settings, the application context, the service that joins all parts, sweeper, maintenance, demo',
     imports: [
       'http',
+      'operators',
       'metrics',
       'webhooks',
       'reconciliation',

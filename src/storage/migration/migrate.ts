@@ -191,6 +191,27 @@ async function missingMigrations(
   return migrations.filter((migration) => !applied.has(migration.version));
 }
 
+/**
+ * The names of the migrations and function files that `migrate` would apply; with any login of the service, and without a change.
+ * Throws DatabaseStartError like `migrate`.
+ */
+export async function unappliedMigrations(connection: string | SocketConnection): Promise<string[]> {
+  const client = await connect(connection);
+  try {
+    await checkServer(client);
+    await client.query('set search_path = public');
+    const [migrations, functions] = await Promise.all([readMigrations(), readFunctions()]);
+    const { rows } = await client.query(`select to_regclass('schema_functions') is not null as exists`);
+    if (rows[0]?.exists !== true) return [...migrations, ...functions].map((file) => file.name);
+    const missing = await missingMigrations(client, migrations);
+    const history = await readFunctionHistory(client);
+    const changed = functions.filter((file) => history.get(file.name) !== file.checksum);
+    return [...missing, ...changed].map((file) => file.name);
+  } finally {
+    await client.end();
+  }
+}
+
 /** The checksums of the function files as last applied. An older program must not restore older functions. */
 async function readFunctionHistory(client: pg.Client): Promise<ReadonlyMap<string, string>> {
   const { rows } = await client.query<{ name: string; checksum: string; program: string }>(

@@ -1,0 +1,252 @@
+import { existsSync } from 'node:fs';
+import { readFile, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import { DecryptionError, SigningKeys, Vault } from '../../auth/index.ts';
+import { borrowEmbeddedPostgres } from '../../embedded-postgres/index.ts';
+import { listInstitutions } from '../../institutions/index.ts';
+import { selectOperationalFigures } from '../../metrics/index.ts';
+import {
+  type Finding,
+  judgeDatabase,
+  judgeDisk,
+  judgeInstitution,
+  judgeKey,
+  judgeWork,
+  ok,
+  problem,
+  selectDatabaseFacts,
+  selectInstitutionFacts,
+  selectKeyFacts,
+  warning,
+} from '../../operators/index.ts';
+import { repositoryRoot } from '../../shared/process/repository-root.ts';
+import {
+  type Clock,
+  Database,
+  DatabaseStartError,
+  embeddedLogin,
+  refuseOtherSettings,
+  refuseTransactionPooling,
+  refuseUnfitLogin,
+  refuseUnverifiedUrl,
+  type SocketConnection,
+  systemClock,
+  unappliedMigrations,
+} from '../../storage/index.ts';
+import { type Config, ConfigError, loadConfig, type Secrets } from '../config.ts';
+import { keyEncryptionKey } from '../secret-key.ts';
+
+type Environment = Parameters<typeof loadConfig>[0];
+
+/**
+ * Examines the configuration, the database and the work of the service, and changes nothing: no migration, no key. The service may run
+ * or not; an embedded database that is stopped is started for the time of the checks. A check that needs something
+ * that is broken is left out.
+ */
+export async function* examine(
+  environment: Environment,
+  clock: Clock = systemClock,
+): AsyncGenerator<Finding> {
+  let loaded: ReturnType<typeof loadConfig>;
+  try {
+    loaded = loadConfig(environment);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    yield problem(
+      'configuration',
+      error.message.replaceAll('\n', '; '),
+      'Correct the settings: docs/configuration.md.',
+    );
+    return;
+  }
+  const { config, secrets } = loaded;
+  yield ok('configuration', 'Every setting has the expected form.');
+  yield judgeAddress(config);
+  if (config.databaseUrl === undefined) yield* examineEmbedded(config, secrets, clock);
+  else yield* examineExternal(config, secrets, clock);
+}
+
+function judgeAddress({ publicUrl }: Config): Finding {
+  const { protocol, hostname } = new URL(publicUrl);
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return protocol === 'https:' || isLocal
+    ? ok('PUBLIC_URL', publicUrl)
+    : warning(
+        'PUBLIC_URL',
+        `${publicUrl} is not encrypted.`,
+        'Put a proxy with TLS in front, and set PUBLIC_URL to its https address.',
+      );
+}
+
+async function* examineEmbedded(config: Config, secrets: Secrets, clock: Clock): AsyncGenerator<Finding> {
+  const { dataDir } = config;
+  if (!existsSync(path.join(dataDir, 'secret.key')) && !existsSync(path.join(dataDir, 'postgres'))) {
+    yield warning(
+      'database',
+      `There is no embedded database in ${dataDir} yet.`,
+      'Start the service, or set DATABASE_URL.',
+    );
+    return;
+  }
+  const { bavail, blocks, bsize } = await statfs(dataDir);
+  yield judgeDisk(dataDir, { freeBytes: bavail * bsize, bytes: blocks * bsize });
+  let postgres: Awaited<ReturnType<typeof borrowEmbeddedPostgres>>;
+  try {
+    postgres = await borrowEmbeddedPostgres({ dataDir, log: () => {} });
+  } catch (error) {
+    yield problem('database', messageOf(error), 'Look in the log of the service for its start.');
+    return;
+  }
+  try {
+    const connection = { ...postgres.connection, user: embeddedLogin };
+    yield* examineDatabase({ config, secrets, clock }, { connection, owner: postgres.connection });
+  } finally {
+    await postgres.stop();
+  }
+}
+
+async function* examineExternal(config: Config, secrets: Secrets, clock: Clock): AsyncGenerator<Finding> {
+  const { databaseUrl = '', migrationDatabaseUrl, allowUnverifiedDatabase } = config;
+  const cure = 'docs/configuration.md describes the two logins and TLS.';
+  const urls = {
+    DATABASE_URL: databaseUrl,
+    ...(migrationDatabaseUrl && { MIGRATION_DATABASE_URL: migrationDatabaseUrl }),
+  };
+  for (const [setting, url] of Object.entries(urls)) {
+    const verified = await attempt('TLS', cure, async () => refuseUnverifiedUrl(url, setting));
+    if (verified === undefined) yield ok('TLS', `${setting} verifies the server, or stays on this machine.`);
+    else yield allowUnverifiedDatabase ? { ...verified, verdict: 'warning' } : verified;
+    const pooled = await attempt(
+      'connection',
+      'Check the address, the login and the firewall; a pooler must be in session mode.',
+      () => refuseTransactionPooling(url),
+    );
+    yield pooled ?? ok('connection', `${setting} reaches the server, and no pooler shares its sessions.`);
+    if (pooled !== undefined && setting === 'DATABASE_URL') return;
+  }
+  yield* examineDatabase(
+    { config, secrets, clock },
+    { connection: databaseUrl, owner: migrationDatabaseUrl },
+  );
+}
+
+interface Circumstances {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+}
+
+interface Logins {
+  readonly connection: string | SocketConnection;
+  readonly owner: string | SocketConnection | undefined;
+}
+
+async function* examineDatabase(circumstances: Circumstances, logins: Logins): AsyncGenerator<Finding> {
+  try {
+    yield* examineReachable(circumstances, logins);
+  } catch (error) {
+    yield problem(
+      'database',
+      messageOf(error),
+      'The later checks did not run. Cure this and run the command again.',
+    );
+  }
+}
+
+async function* examineReachable(
+  { config, secrets, clock }: Circumstances,
+  { connection, owner }: Logins,
+): AsyncGenerator<Finding> {
+  const state = await unappliedMigrations(owner ?? connection).catch((error) => {
+    if (error instanceof DatabaseStartError)
+      return problem('schema', error.message, 'Install the newest version of the service.');
+    throw error;
+  });
+  if (!Array.isArray(state)) {
+    yield state;
+    return;
+  }
+  if (state.length > 0) {
+    yield problem(
+      'schema',
+      `${state.length} migrations or functions are missing: ${state.slice(0, 5).join(', ')}.`,
+      'Run "sharedraft migrate" as the owner of the database.',
+    );
+    return;
+  }
+  yield ok('schema', 'Every migration and function of this version is applied.');
+  const database = new Database({ connection, maxConnections: 1 });
+  try {
+    const cure = 'docs/configuration.md describes the login of the service.';
+    const unfit = await attempt('rights', cure, () =>
+      refuseUnfitLogin(database, config.allowServingAsDatabaseOwner),
+    );
+    yield unfit ?? ok('rights', 'The login has the rights of the service and no more.');
+    const other = await attempt('settings of the database', cure, () => refuseOtherSettings(database));
+    yield other ?? ok('settings of the database', 'Sessions have the settings that the service sends.');
+    const facts = await database.directory(selectDatabaseFacts);
+    yield ok('server', `PostgreSQL ${facts.serverVersion}${facts.isEncrypted ? ', encrypted' : ''}.`);
+    yield* judgeDatabase(facts, { clock: clock(), expectedIndexes: await indexesOfSchema() });
+    yield* examineKeys({ config, secrets, clock }, database);
+    yield* judgeWork(await database.directory((db) => selectOperationalFigures(db, clock())));
+    yield* examineInstitutions(database, clock);
+  } finally {
+    await database.close();
+  }
+}
+
+async function* examineKeys(
+  { config, secrets, clock }: Circumstances,
+  database: Database,
+): AsyncGenerator<Finding> {
+  const facts = await database.directory((db) => selectKeyFacts(db, clock()));
+  yield judgeKey(facts, clock(), config.signingKeyDays);
+  // Reading the keys of a database without one would make the first.
+  if (facts.keys === 0) return;
+  try {
+    const vault = new Vault(await keyEncryptionKey(config, secrets));
+    await new SigningKeys(database, vault, clock, { rotationDays: config.signingKeyDays }).signer();
+    yield ok('SECRET_KEY', 'It opens the signing keys.');
+  } catch (error) {
+    if (!(error instanceof DecryptionError || error instanceof ConfigError)) throw error;
+    yield problem(
+      'SECRET_KEY',
+      'It does not open the signing keys of this database.',
+      'Set the key of before. If it is lost, see "Changing SECRET_KEY" in docs/security.md.',
+    );
+  }
+}
+
+async function* examineInstitutions(database: Database, clock: Clock): AsyncGenerator<Finding> {
+  const institutions = await database.directory(listInstitutions);
+  if (institutions.length === 0)
+    yield warning(
+      'institutions',
+      'There is none.',
+      'Run "sharedraft institution create", or import an extract.',
+    );
+  for (const { institutionId, code } of institutions) {
+    const facts = await database.read(institutionId, selectInstitutionFacts);
+    yield* judgeInstitution(code, facts, clock());
+  }
+}
+
+/** The names of the indexes in schema.sql, apart from those of constraints, which no one drops by accident. */
+async function indexesOfSchema(): Promise<string[]> {
+  const schema = await readFile(path.join(repositoryRoot, 'schema.sql'), 'utf8');
+  return [...schema.matchAll(/^CREATE (?:UNIQUE )?INDEX (\w+) ON/gm)].map(([, name = '']) => name);
+}
+
+/** The problem that a check of the start reports; undefined if it passes. */
+async function attempt(check: string, cure: string, work: () => Promise<void>): Promise<Finding | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return problem(check, messageOf(error), cure);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { examine } from '../../src/app/doctor/examine.ts';
+import type { Finding } from '../../src/operators/index.ts';
+import { commandsOn } from '../support/commands.ts';
+import { testSecretKey } from '../support/secret-key.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+before(async () => {
+  service = await startTestService();
+});
+after(() => service.close());
+
+const environment = (more: Readonly<Record<string, string>> = {}) => ({
+  PUBLIC_URL: 'https://bank.example',
+  DATABASE_URL: service.db.url,
+  SECRET_KEY: testSecretKey,
+  ...more,
+});
+
+async function findings(more: Readonly<Record<string, string>> = {}): Promise<readonly Finding[]> {
+  return Array.fromAsync(examine(environment(more)));
+}
+
+/** The findings that are not ok, without those of institutions that were never reconciled. */
+async function bad(more: Readonly<Record<string, string>> = {}): Promise<string[]> {
+  return (await findings(more))
+    .filter(({ verdict, check }) => verdict !== 'ok' && !check.startsWith('reconcile'))
+    .map(({ check, verdict }) => `${check} ${verdict}`);
+}
+
+test('finds nothing wrong with a running service, and writes nothing', async () => {
+  const rows = () =>
+    service.db.superuser(
+      `select (select count(*) from audit_entries) as audit, (select count(*) from signing_keys) as keys`,
+    );
+  const standing = await rows();
+  const all = await findings();
+  assert.deepEqual(await bad(), []);
+  assert.deepEqual(
+    all.filter(({ check }) => check.startsWith('reconcile')).map(({ verdict }) => verdict),
+    ['warning', 'warning'],
+  );
+  for (const check of [
+    'configuration',
+    'TLS',
+    'schema',
+    'rights',
+    'clock',
+    'indexes',
+    'SECRET_KEY',
+    'feed of events',
+  ])
+    assert.ok(
+      all.some((one) => one.check === check),
+      check,
+    );
+  assert.deepEqual(await rows(), standing);
+});
+
+test('reports every wrong setting, and examines nothing with them', async () => {
+  const [only, ...others] = await findings({ PORT: 'http', WORKERS: '0' });
+  assert.deepEqual(others, []);
+  assert.equal(only?.verdict, 'problem');
+  assert.match(only?.detail ?? '', /PORT: expected .*; WORKERS: expected/);
+});
+
+test('reports an unreachable database, and an address without TLS', async () => {
+  const url = 'postgresql://nobody@127.0.0.1:1/none';
+  assert.deepEqual(await bad({ DATABASE_URL: url, PUBLIC_URL: 'http://bank.example' }), [
+    'PUBLIC_URL warning',
+    'connection problem',
+  ]);
+});
+
+test('reports another SECRET_KEY than that of the database', async () => {
+  assert.deepEqual(await bad({ SECRET_KEY: Buffer.alloc(32, 9).toString('base64') }), ['SECRET_KEY problem']);
+});
+
+test('reports a missing index and an invalid one, each with the statement that cures it', async () => {
+  await service.db.superuser('drop index persons_by_name');
+  const [missing] = (await findings()).filter(({ check }) => check === 'indexes');
+  assert.match(missing?.detail ?? '', /Missing: persons_by_name/);
+  await service.db.superuser(
+    `update pg_index set indisvalid = false where indexrelid = 'persons_by_email'::regclass`,
+  );
+  const [invalid] = (await findings()).filter(({ check }) => check === 'indexes');
+  assert.match(invalid?.cure ?? '', /reindex index concurrently persons_by_email/);
+  await service.db.superuser('reindex index persons_by_email');
+  await service.db.superuser(
+    `update pg_index set indisvalid = true where indexrelid = 'persons_by_email'::regclass`,
+  );
+});
+
+test('reports a function that differs from this version, and stops there', async () => {
+  const [row] = await service.db.superuser<{ checksum: string }>(
+    `select checksum from schema_functions where name = 'check_entries.sql'`,
+  );
+  await service.db.superuser(
+    `update schema_functions set checksum = 'other' where name = 'check_entries.sql'`,
+  );
+  const all = await findings();
+  assert.equal(all.at(-1)?.check, 'schema');
+  assert.match(all.at(-1)?.cure ?? '', /sharedraft migrate/);
+  await service.db.superuser(`update schema_functions set checksum = $1 where name = 'check_entries.sql'`, [
+    row?.checksum,
+  ]);
+});
+
+test('reports a login that row-level security does not bind', async () => {
+  const owner = service.db.owner;
+  const url = `postgresql://${owner.user}@localhost/${owner.database}?host=${encodeURIComponent(owner.host)}`;
+  assert.deepEqual((await bad({ DATABASE_URL: url })).slice(0, 1), ['rights problem']);
+});
+
+test('names an embedded database that does not exist, and makes none', async () => {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-doctor-'));
+  try {
+    const all = await Array.fromAsync(examine({ DATA_DIR: folder }));
+    assert.equal(all.at(-1)?.check, 'database');
+    assert.deepEqual(await readdir(folder), []);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('the command prints a line for each check, or documents, and fails if there is a problem', async () => {
+  const run = commandsOn(service.db);
+  const text = await run('doctor');
+  assert.match(text.stdout, /^ok +schema: /m);
+  const json = await run('doctor', '--json');
+  const rows = json.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(Object.keys(rows[0]), ['check', 'verdict', 'detail', 'cure']);
+  assert.equal(json.code, 1, 'the index that an earlier test dropped');
+  await service.db.superuser(
+    `create index persons_by_name on persons (institution_id, (lower(last_name) collate "C"), (lower(first_name) collate "C"), person_key)`,
+  );
+  assert.equal((await run('doctor')).code, 0);
+});
