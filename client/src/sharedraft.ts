@@ -47,6 +47,7 @@ const repeatableWrites: ReadonlySet<Name> = new Set<Name>([
   'acknowledgeEmailCode',
   'revokeToken',
   'introspectToken',
+  'pushAuthorizationRequest',
 ]);
 
 /** Sends operations with the caller's token. */
@@ -371,6 +372,22 @@ class Tokens extends Resource {
 
   introspect(body: Body<'introspectToken'>, options?: CallOptions) {
     return this.caller.call('introspectToken', { body, isPublic: true }, options);
+  }
+
+  push(body: Body<'pushAuthorizationRequest'>, options?: CallOptions) {
+    return this.caller.call('pushAuthorizationRequest', { body, isPublic: true }, options);
+  }
+
+  userInfo(options?: CallOptions) {
+    return this.caller.call('getUserInfo', {}, options);
+  }
+
+  consents(options?: CallOptions) {
+    return this.caller.call('listConsents', {}, options);
+  }
+
+  withdrawConsent(consentId: string, options?: CallOptions) {
+    return this.caller.call('withdrawConsent', { params: { consentId } }, options);
   }
 
   keys(options?: CallOptions) {

@@ -4,7 +4,9 @@ import {
   acknowledgeCode,
   activateMember,
   activationCode,
+  answerConsent,
   authorizationServerMetadata,
+  authorize,
   changePassword,
   confirmEmail,
   type DepositOpening,
@@ -16,10 +18,16 @@ import {
   issueActivation,
   issueEmailCode,
   issueToken,
+  listConsents,
+  logOut,
+  logOutEverywhere,
   OAuthError,
+  pushRequest,
   type RawTokenRequest,
   refusalFor,
   revokeToken,
+  signIn,
+  withdrawConsent,
 } from '../auth/index.ts';
 import { askInstructions, readTransactions, takeTransactions } from '../core-connection/index.ts';
 import { payDueOpening } from '../core-system/index.ts';
@@ -205,6 +213,18 @@ function servicesOf(
   };
   return {
     issueToken: (request) => noteSignIn(request, issueToken(auth, request)),
+    pushRequest: (request) => pushRequest(auth, request),
+    signIn: {
+      authorize: (parameters, browser) => authorize(auth, parameters, browser),
+      signIn: (sent, browser) => signIn(auth, sent, browser),
+      answerConsent: (sent, browser) => answerConsent(auth, sent, browser),
+      logOut: (parameters, browser) => logOut(auth, parameters, browser),
+      logOutEverywhere: (institutionIds, browser) => logOutEverywhere(auth, institutionIds, browser),
+    },
+    getUserInfo: (actor) =>
+      getProfile(database, actor, { id: actor.userId, idType: 'USER_ID', now: nowAt(actor) }),
+    listConsents: (actor) => listConsents(auth, actor),
+    withdrawConsent: (actor, consentId, origin) => withdrawConsent(auth, actor, { consentId, origin }),
     revokeToken: (request) => revokeToken(auth, request),
     introspectToken: (request) => introspectToken(auth, request),
     authorizationServer: authorizationServerMetadata(auth.issuer),

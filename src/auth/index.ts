@@ -5,6 +5,18 @@
  * request whether a token is active; no response reveals whether a user exists.
  */
 
+export { UnsafeRequestError } from './authorization/authorization-error.ts';
+export {
+  answerConsent,
+  authorize,
+  type Parameters,
+  type PushedRequest,
+  pushRequest,
+  type Step,
+  signIn,
+} from './authorization/authorize.ts';
+export { type Logout, logOut, logOutEverywhere } from './authorization/logout.ts';
+export { isRedirectUri, redirectUriRule } from './authorization/redirect-uri.ts';
 export { auditedNameHash } from './clients/audited-name.ts';
 export { ClientDirectory } from './clients/client-directory.ts';
 export {
@@ -31,6 +43,8 @@ export {
   retireSecrets,
   rotateSecret,
 } from './clients/clients.ts';
+export type { ConsentRow } from './consents/consent-queries.ts';
+export { listConsents, withdrawConsent } from './consents/consents.ts';
 export { changePassword } from './credentials/change-password.ts';
 export { createLogin, endSessions, setPassword, setStanding } from './credentials/credentials.ts';
 export { PasswordHasher } from './credentials/passwords.ts';
@@ -64,6 +78,7 @@ export { Providers } from './providers/providers.ts';
 export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
 export { deleteExpiredAssertions } from './providers/replay-cache.ts';
 export { ResourceTokens } from './providers/resource-tokens.ts';
+export type { Browser, NewCookies } from './sessions/browser.ts';
 export { LoginBackoff } from './sign-in/login-backoff.ts';
 export { SprayBrake } from './sign-in/spray-brake.ts';
 export { tooManyLogins } from './sign-in/too-many-logins.ts';

@@ -1,8 +1,10 @@
 import type { InstitutionId } from '../storage/index.ts';
+import { deleteOldGrants } from './authorization/grant-queries.ts';
 import { deleteExpiredClientAssertions } from './clients/replay-cache.ts';
 import type { AuthDeps } from './deps.ts';
 import { deleteExpiredAssertions } from './providers/replay-cache.ts';
 import { deleteEndedTokens } from './refresh/refresh-queries.ts';
+import { deleteExpiredSessions } from './sessions/session-queries.ts';
 
 /** Deletes an institution's expired rows. `SigningKeys.maintain` rotates the signing keys. */
 export async function runAuthMaintenance(
@@ -14,5 +16,7 @@ export async function runAuthMaintenance(
     await deleteExpiredClientAssertions(db, now);
     await deleteExpiredAssertions(db, now);
     await deleteEndedTokens(db, now);
+    await deleteExpiredSessions(db, now);
+    await deleteOldGrants(db, now);
   });
 }

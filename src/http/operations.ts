@@ -4,6 +4,8 @@ import { getBalances } from './routes/accounts/get-balances.ts';
 import { getMemberAccounts } from './routes/accounts/get-member-accounts.ts';
 import { listAccounts } from './routes/accounts/list-accounts.ts';
 import { listTransactions } from './routes/accounts/list-transactions.ts';
+import { listConsents } from './routes/consents/list-consents.ts';
+import { withdrawConsent } from './routes/consents/withdraw-consent.ts';
 import { coreHeartbeat } from './routes/core/core-heartbeat.ts';
 import { deliverTransactions } from './routes/core/deliver-transactions.ts';
 import { getCoreConnection } from './routes/core/get-core-connection.ts';
@@ -24,10 +26,12 @@ import { livez } from './routes/service/livez.ts';
 import { readyz } from './routes/service/readyz.ts';
 import { version } from './routes/service/version.ts';
 import { authorizationServer } from './routes/tokens/authorization-server.ts';
+import { getUserInfo } from './routes/tokens/get-user-info.ts';
 import { introspectToken } from './routes/tokens/introspect-token.ts';
 import { issueToken } from './routes/tokens/issue-token.ts';
 import { jwks } from './routes/tokens/jwks.ts';
 import { openidConfiguration } from './routes/tokens/openid-configuration.ts';
+import { pushAuthorizationRequest } from './routes/tokens/push-authorization-request.ts';
 import { revokeToken } from './routes/tokens/revoke-token.ts';
 import { cancelTransfer } from './routes/transfers/cancel-transfer.ts';
 import { dryRunTransfer } from './routes/transfers/dry-run-transfer.ts';
@@ -51,6 +55,10 @@ import { updateWebhook } from './routes/webhooks/update-webhook.ts';
 export const operations: readonly Operation[] = [
   issueToken,
   revokeToken,
+  pushAuthorizationRequest,
+  getUserInfo,
+  listConsents,
+  withdrawConsent,
   introspectToken,
   authorizationServer,
   openidConfiguration,

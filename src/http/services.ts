@@ -1,16 +1,22 @@
 import type { Account, Balances } from '../accounts/index.ts';
 import type {
   AuthorizationServerMetadata,
+  Browser,
+  ConsentRow,
   HandedOverCode,
   Identified,
   Introspection,
+  Logout,
+  Parameters,
+  PushedRequest,
   RawTokenRequest,
+  Step,
   TokenResponse,
 } from '../auth/index.ts';
 import type { Answer, CoreConnection, Counts, InstructionRequest } from '../core-connection/index.ts';
 import type { Origin } from '../events/index.ts';
 import type { FeedEvent, FeedStart, Transaction, TransactionFilter } from '../feed/index.ts';
-import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
+import type { Actor, ClientActor, InstitutionId, MemberActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
 import type { Basis, ValidatedMemory } from '../memory/index.ts';
 import type { Page, PageRequest } from '../shared/page.ts';
@@ -43,6 +49,14 @@ import type {
 export interface Services {
   /** OAuthError, Problem `overloaded`. */
   issueToken(request: RawTokenRequest): Promise<TokenResponse>;
+  /** OAuthError. */
+  pushRequest(request: RawTokenRequest): Promise<PushedRequest>;
+  readonly signIn: SignInServices;
+  /** The profile of the member. */
+  getUserInfo(actor: MemberActor): Promise<Profile>;
+  listConsents(actor: MemberActor): Promise<ConsentRow[]>;
+  /** Problem `not_found`. */
+  withdrawConsent(actor: MemberActor, consentId: string, origin: Origin): Promise<void>;
   /** OAuthError. */
   revokeToken(request: RawTokenRequest): Promise<void>;
   /** OAuthError. */
@@ -120,6 +134,22 @@ export interface Services {
    * `database_unavailable`, `shutting_down`.
    */
   ready(): Promise<CommitDelay | null>;
+}
+
+/** The pages on which members sign in and consent. Throws UnsafeRequestError, Problem `overloaded`. */
+export interface SignInServices {
+  authorize(parameters: Parameters, browser: Browser): Promise<Step>;
+  signIn(
+    sent: { readonly request: string; readonly username: string; readonly password: string },
+    browser: Browser,
+  ): Promise<Step>;
+  /** `consentDays` undefined refuses. */
+  answerConsent(
+    sent: { readonly request: string; readonly consentDays: number | undefined },
+    browser: Browser,
+  ): Promise<Step>;
+  logOut(parameters: Parameters, browser: Browser): Promise<Logout>;
+  logOutEverywhere(institutionIds: readonly InstitutionId[], browser: Browser): Promise<Logout>;
 }
 
 /** How long a request waits. */

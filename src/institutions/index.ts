@@ -4,6 +4,7 @@
  * Invariants: `code` and `currency` never change; the table stands in the global directory, outside row-level
  * security, because the institution must be known before anything of it can be read.
  */
+export type { InstitutionId } from '../storage/index.ts';
 export type { Actor, ClientActor, MemberActor, PresentedToken } from './actor.ts';
 export {
   type BusinessCalendar,

@@ -48,6 +48,10 @@ const matrix: Readonly<Record<string, string>> = {
   registerMember: /*           */ `${dead}  404 403    403    403  ${ended}  201 403 403 403`,
   activateMember: /*           */ `${dead}  422 403    403    403  ${ended}  422 403 403 403`,
   changePassword: /*           */ `${dead}  403 422    403    422  ${ended}  403 422 422 422`,
+  // The providers of this test grant every scope; no client here has openid.
+  getUserInfo: /*              */ `${dead}  403 403    403    403  ${ended}  403 403 200 200`,
+  listConsents: /*             */ `${dead}  403 200    403    200  ${ended}  403 200 200 200`,
+  withdrawConsent: /*          */ `${dead}  403 404    403    404  ${ended}  403 404 404 404`,
   getMemberProfile: /*         */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
   updateMemberContact: /*      */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
   confirmEmail: /*             */ `${dead}  422 422    403    422  ${ended}  422 422 422 422`,
@@ -92,6 +96,7 @@ const matrix: Readonly<Record<string, string>> = {
   issueToken: clientItself,
   revokeToken: clientItself,
   introspectToken: clientItself,
+  pushAuthorizationRequest: Array(bearers.length).fill('400').join(' '),
   authorizationServer: open,
   openidConfiguration: open,
   jwks: open,
@@ -112,12 +117,15 @@ const ids: Record<string, string> = {
   customerId: 'c-1005',
   id: 'matrix-transfer',
   endpointId: '00000000-0000-4000-8000-000000000000',
+  consentId: '00000000-0000-4000-8000-000000000000',
 };
 /** Requests whose path is not sufficient. */
 const requests: Readonly<Record<string, Request>> = {
   issueToken: { body: { grant_type: 'client_credentials', ...itself } },
   revokeToken: { body: { token: 'nobody’s', ...itself } },
   introspectToken: { body: { token: 'nobody’s', ...itself } },
+  // The client is not registered for the grant.
+  pushAuthorizationRequest: { body: { response_type: 'code', ...itself } },
   registerMember: { body: { memberNumber: '100020', email: 'zinnia.stubbington@example.test' } },
   activateMember: {
     body: { activationCode: 'wrong', username: 'somebody.new', password: 'seven lanterns by the lake' },

@@ -95,6 +95,9 @@ const writes: Readonly<Record<string, Trace>> = {
   issueToken: ['login', 'client_token', 'token_request', 'user.locked', 'user.password_ended'],
   revokeToken: ['token.revoked'],
   introspectToken: reads,
+  // The pages have no operation: authorization.granted, consent.granted, session.ended.
+  pushAuthorizationRequest: reads,
+  withdrawConsent: ['consent.ended', 'authorization.granted', 'consent.granted', 'session.ended'],
   createWebhook: ['webhook.created'],
   updateWebhook: ['webhook.changed'],
   deleteWebhook: ['webhook.deleted'],

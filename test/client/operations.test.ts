@@ -141,6 +141,15 @@ test('issues, introspects and revokes tokens, and reads the public documents', a
   assert.equal((await institution.tokens.introspect(reference)).active, true);
   await institution.tokens.revoke(reference);
   assert.equal((await institution.tokens.introspect(reference)).active, false);
+  const pushed = institution.tokens.push({
+    response_type: 'code',
+    redirect_uri: 'https://app.example/',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+    client_id: app.clientId,
+    client_secret: app.clientSecret,
+  });
+  await assert.rejects(pushed, { code: 'invalid_request' });
   assert.ok((await institution.tokens.keys()).keys.length > 0);
   assert.ok((await institution.tokens.metadata()).issuer.length > 0);
   assert.equal((await institution.service.live()).status, 'live');

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { browserRoutes } from '../../src/http/sign-in/browser-routes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -24,9 +25,10 @@ test('README names each operation of openapi.json and no other', () => {
   );
 });
 
-test('openapi.json has every path of the API that a document names', () => {
+test('openapi.json or a page has every path of the API that a document names', () => {
   const documents = ['README.md', ...globSync('docs/**/*.md', { cwd: root }), 'examples/README.md'];
-  const templates = paths.map((one) => one.split('/'));
+  const pages = browserRoutes.map((route) => route.path);
+  const templates = [...paths, ...pages].map((one) => one.split('/'));
   const isKnown = (named: string) => {
     const parts = named.split('/');
     return templates.some((template) =>

@@ -68,6 +68,9 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   registration_tries: { owner: 'members' },
 
   activations: { owner: 'auth' },
+  member_sessions: { owner: 'auth' },
+  consents: { owner: 'auth' },
+  authorization_grants: { owner: 'auth' },
   email_codes: { owner: 'auth' },
   client_directory: { owner: 'auth' },
   client_keys: { owner: 'auth' },

@@ -89,6 +89,17 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       countFor?.('quill-app');
       return { access_token: 'a.b.c', token_type: 'Bearer', expires_in: 1800, scope: 'account:read' };
     },
+    pushRequest: async () => ({ request_uri: 'urn:ietf:params:oauth:request_uri:x', expires_in: 90 }),
+    signIn: {
+      authorize: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
+      signIn: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
+      answerConsent: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
+      logOut: async () => ({ kind: 'ask' }),
+      logOutEverywhere: async () => ({ kind: 'left', to: undefined, institutionIds: [] }),
+    },
+    getUserInfo: async () => profile,
+    listConsents: async () => [],
+    withdrawConsent: async () => {},
     revokeToken: async () => {},
     introspectToken: async () => ({ active: false }),
     authorizationServer: authorizationServerMetadata('http://sharedraft.test'),

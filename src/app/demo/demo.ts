@@ -19,11 +19,14 @@ export const meadowCoreClient = 'meadow-core';
 interface ClientLine {
   readonly institution: string;
   readonly client_id: string;
+  /** Empty for a public client. */
   readonly client_secret: string;
   readonly name: string;
   readonly scopes: string;
   readonly grants: string;
   readonly introspection: 'own' | 'all';
+  /** Separated by spaces; absent in a file of clients without pages. */
+  readonly redirect_uris?: string;
 }
 
 interface LoginLine {
@@ -118,7 +121,8 @@ async function addClient(context: AppContext, line: ClientLine): Promise<void> {
       institutionId,
       clientId: line.client_id,
       name: line.name,
-      secret: line.client_secret,
+      ...(line.client_secret === '' ? { isPublic: true } : { secret: line.client_secret }),
+      redirectUris: line.redirect_uris?.split(' ').filter(Boolean) ?? [],
       scopes: line.scopes.split(' ').flatMap((name) => parseScope(name) ?? []),
       grants: line.grants.split(' '),
       introspectsAll: line.introspection === 'all',

@@ -16,12 +16,14 @@ export interface ClientRow {
   readonly keys: readonly ClientKey[];
   /** The token endpoint is accepted as the audience of the client's assertions. */
   readonly allowsTokenEndpointAudience: boolean;
+  /** An app on a device, which has no secret. */
+  readonly isPublic: boolean;
 }
 
 const client = sql(
   'auth_client',
   `select asked.place::integer, c.client_id, c.scopes, c.grants, c.token_lifetime_seconds, c.active, c.token_epoch,
-          c.introspects_all, c.allows_token_endpoint_audience,
+          c.introspects_all, c.allows_token_endpoint_audience, c.is_public,
           coalesce(c.networks is null or asked.address <<= any (c.networks), false) as is_from_its_networks,
           array(select s.secret_hash from client_secrets s
                 where s.institution_id = c.institution_id and s.client_id = c.client_id

@@ -20,13 +20,15 @@ export const clientSecretPurpose = 'client secret';
 type Credentials = { readonly clientId: string } & (
   | { readonly secret: string }
   | { readonly assertion: string }
+  /** Of a public client; a code's verifier or a refresh token proves the rest. */
+  | { readonly isUnproven: true }
 );
 
 type Refuse = (reason: string, error?: OAuthError) => Promise<OAuthError>;
 
 /**
  * Authenticates a client by a secret in the body or in HTTP Basic (RFC 6749 section 2.3.1), or by an assertion that is signed with a
- * registered key (RFC 7523). A request with two of them is rejected. A client that is off, or that calls from outside its
+ * registered key (RFC 7523). A public client has neither and names itself. A request with two of them is rejected. A client that is off, or that calls from outside its
  * networks, gets the response of an unknown client. Throws OAuthError `invalid_client`, `invalid_request`.
  */
 export async function authenticateClient(
@@ -55,7 +57,9 @@ export async function authenticateClient(
   if (row === undefined) throw await refuse('unknown_client');
   if (!row.isFromItsNetworks) throw await refuse('foreign_network');
   const client = { ...row, institutionId };
-  if ('secret' in credentials) {
+  if ('isUnproven' in credentials) {
+    if (!client.isPublic) throw await refuse('no_proof', unprovenClient());
+  } else if ('secret' in credentials) {
     const hash = deps.vault.hash(clientSecretPurpose, credentials.secret);
     if (!client.secretHashes.some((known) => timingSafeEqual(known, hash))) {
       throw await refuse('wrong_secret');
@@ -114,10 +118,8 @@ function readCredentials(request: TokenRequest): Credentials {
     }
     return basic;
   }
-  if (clientId === undefined || secret === undefined) {
-    throw new OAuthError('invalid_client', 'Client authentication is needed.');
-  }
-  return { clientId, secret };
+  if (clientId === undefined) throw unprovenClient();
+  return secret === undefined ? { clientId, isUnproven: true } : { clientId, secret };
 }
 
 function readAssertion(request: TokenRequest): string | undefined {
@@ -164,6 +166,10 @@ function malformedBasic(): OAuthError {
 
 function formDecode(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '));
+}
+
+function unprovenClient(): OAuthError {
+  return new OAuthError('invalid_client', 'Client authentication is needed.');
 }
 
 /** The same for an unknown client and a wrong secret. */

@@ -20,6 +20,14 @@ export interface ListedClient {
   /** Prefixes of transfer ids that are reserved for the client. */
   readonly idPrefixes: readonly string[];
   readonly allowsTokenEndpointAudience: boolean;
+  /** Addresses to which a member returns with a code. */
+  readonly redirectUris: readonly string[];
+  /** Addresses to which a member returns from a logout. */
+  readonly logoutUris: readonly string[];
+  /** An app on a device, which can keep no secret. */
+  readonly isPublic: boolean;
+  /** An app of the institution itself, which needs no consent. */
+  readonly isFirstParty: boolean;
   /** Number of valid secrets. */
   readonly secrets: number;
   readonly kids: readonly string[];
@@ -61,7 +69,9 @@ const changed = sql(
        networks = case when $8 then (select array_agg(network(n::inet)) from unnest($9::text[]) n) else networks end,
        active = coalesce($10, active), introspects_all = coalesce($11, introspects_all),
        registration_refusals = coalesce($12, registration_refusals),
-       allows_token_endpoint_audience = coalesce($13, allows_token_endpoint_audience)
+       allows_token_endpoint_audience = coalesce($13, allows_token_endpoint_audience),
+       redirect_uris = coalesce($14, redirect_uris), logout_uris = coalesce($15, logout_uris),
+       is_public = coalesce($16, is_public), is_first_party = coalesce($17, is_first_party)
    where institution_id = $1 and client_id = $2`,
 );
 
@@ -75,6 +85,7 @@ export async function updateClient(db: Queryable, clientId: string, change: Clie
     ...[db.institutionId, clientId, name, scopes, grants],
     ...[tokenLifetimeSeconds !== undefined, tokenLifetimeSeconds, networks !== undefined, networks],
     ...[active, introspectsAll, refusals, allowsTokenEndpointAudience],
+    ...[change.redirectUris, change.logoutUris, change.isPublic, change.isFirstParty],
   ]);
 }
 
@@ -224,6 +235,7 @@ const allClients = sql(
                 where p.institution_id = c.institution_id and p.client_id = c.client_id
                 order by p.prefix) as id_prefixes,
           c.introspects_all, c.registration_refusals, c.allows_token_endpoint_audience,
+          c.redirect_uris, c.logout_uris, c.is_public, c.is_first_party,
           (select count(*)::integer from client_secrets s
            where s.institution_id = c.institution_id and s.client_id = c.client_id
              and (s.expires_at is null or s.expires_at > $2)) as secrets,

@@ -42,7 +42,7 @@ export interface NewClient extends Omit<ClientChange, 'active'> {
   readonly institutionId: InstitutionId;
   readonly clientId: string;
   readonly name: string;
-  /** Default: 256 random bits, unless there is a key. */
+  /** Default: 256 random bits, unless there is a key or the client is public. */
   readonly secret?: string;
   /** Replaces the secret. */
   readonly key?: ClientKey;
@@ -69,7 +69,8 @@ export async function createClient(
 ): Promise<{ readonly secret: string | undefined } | undefined> {
   const { institutionId, clientId, key } = client;
   if (!isClientId(clientId)) throw new Problem('invalid_request', `A client id has ${clientIdRule}.`);
-  const secret = client.secret ?? (key === undefined ? newSecret() : undefined);
+  const hasOther = key !== undefined || client.isPublic === true;
+  const secret = client.secret ?? (hasOther ? undefined : newSecret());
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await insertClientId(tx, clientId, institutionId))) return undefined;
     const createdAt = deps.clock();
@@ -97,6 +98,12 @@ export function changeClient(
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, clientId))) return false;
     const before = await selectClient(deps, tx, clientId);
+    if (change.isPublic && before !== undefined && before.secrets + before.kids.length > 0) {
+      throw new Problem(
+        'invalid_request',
+        'A public client has no secret and no key: retire and remove them first.',
+      );
+    }
     await updateClient(tx, clientId, change);
     if (change.idPrefixes) await replaceIdPrefixes(tx, clientId, change.idPrefixes);
     const after = await selectClient(deps, tx, clientId);

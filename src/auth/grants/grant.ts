@@ -30,6 +30,8 @@ export interface GrantLimits {
   /** Scopes outside of these are not granted. */
   readonly maxScopes?: readonly Scope[];
   readonly maxLifetimeSeconds?: number;
+  /** An ID token stands beside the access token if the scope `openid` is granted. */
+  readonly idToken?: { readonly nonce: string | null; readonly sessionId: string };
 }
 
 /** One way to obtain a token. `authorize` returns the token's holder, or throws OAuthError. */

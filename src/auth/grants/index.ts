@@ -1,3 +1,4 @@
+import { authorizationCode } from './authorization-code.ts';
 import { clientCredentials } from './client-credentials.ts';
 import type { Grant } from './grant.ts';
 import { jwtBearer } from './jwt-bearer.ts';
@@ -7,7 +8,7 @@ import { saml2Bearer } from './saml2-bearer.ts';
 
 /** The supported grants by `grant_type`. The metadata lists them. */
 export const grants: ReadonlyMap<string, Grant> = new Map(
-  [clientCredentials, password, refreshToken, jwtBearer, saml2Bearer].map((grant) => [
+  [authorizationCode, clientCredentials, password, refreshToken, jwtBearer, saml2Bearer].map((grant) => [
     grant.grantType,
     grant,
   ]),

@@ -46,9 +46,9 @@ export const refreshToken: Grant = {
   },
 };
 
-/** A family begins with a password only; a refresh proves nothing anew. */
-function holderOf({ familyId, userId, userKey, userEpoch, customerIds, createdAt }: RefreshFamilyRow) {
-  const authTime = Math.floor(createdAt.getTime() / 1000);
+/** A refresh proves nothing anew. */
+function holderOf({ familyId, userId, userKey, userEpoch, customerIds, authenticatedAt }: RefreshFamilyRow) {
+  const authTime = Math.floor(authenticatedAt.getTime() / 1000);
   return { use: 'member', familyId, userId, userKey, userEpoch, customerIds, authTime } as const;
 }
 

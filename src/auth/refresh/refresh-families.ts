@@ -21,29 +21,52 @@ import {
   refreshTokenHash,
 } from './refresh-token.ts';
 
-/** Begins a login that can be renewed. Returns its id, the claim `sid` of its access tokens, and the first refresh token. */
+interface NewFamily extends Pick<RefreshFamilyRow, 'userKey' | 'userEpoch'> {
+  readonly scopes: readonly Scope[];
+  /** Default: a new one. */
+  readonly familyId?: string;
+  /** Default: now. */
+  readonly authenticatedAt?: Date;
+  /** The family ends at the latest then. */
+  readonly endsAt?: Date;
+}
+
+interface PreparedFamily {
+  readonly row: Parameters<typeof insertRefreshFamily>[1];
+  /** The claim `sid` of its access tokens. */
+  readonly familyId: string;
+  readonly refreshToken: string;
+}
+
+/** A login that can be renewed, with its first refresh token; `row` is to be inserted. */
+export function prepareRefreshFamily(
+  deps: AuthDeps,
+  client: AuthenticatedClient,
+  { familyId = randomUUID(), endsAt, ...family }: NewFamily,
+): PreparedFamily {
+  const { clientId, tokenEpoch: clientEpoch } = client;
+  const { lifetimeMillis, idleMillis } = deps.refreshTokens;
+  const token = firstRefreshToken(deps.vault, familyId);
+  const createdAt = deps.clock();
+  const longest = after(createdAt, lifetimeMillis);
+  const expiresAt = endsAt !== undefined && endsAt < longest ? endsAt : longest;
+  const idle = after(createdAt, idleMillis);
+  const idleUntil = idle < expiresAt ? idle : expiresAt;
+  const authenticatedAt = family.authenticatedAt ?? createdAt;
+  const tokenHash = refreshTokenHash(deps.vault, token);
+  const facts = { familyId, clientId, clientEpoch, tokenHash, createdAt, expiresAt, idleUntil };
+  return { row: { ...family, ...facts, authenticatedAt }, familyId, refreshToken: token.text };
+}
+
+/** Begins a login that can be renewed. */
 export async function beginRefreshFamily(
   deps: AuthDeps,
   client: AuthenticatedClient,
-  {
-    userKey,
-    userEpoch,
-    scopes,
-  }: Pick<RefreshFamilyRow, 'userKey' | 'userEpoch'> & { scopes: readonly Scope[] },
-): Promise<{ readonly familyId: string; readonly refreshToken: string }> {
-  const { clientId, tokenEpoch: clientEpoch } = client;
-  const { lifetimeMillis, idleMillis } = deps.refreshTokens;
-  const familyId = randomUUID();
-  const token = firstRefreshToken(deps.vault, familyId);
-  const createdAt = deps.clock();
-  const expiresAt = after(createdAt, lifetimeMillis);
-  const idleUntil = after(createdAt, Math.min(lifetimeMillis, idleMillis));
-  const tokenHash = refreshTokenHash(deps.vault, token);
-  const facts = { familyId, clientId, userKey, userEpoch, clientEpoch, scopes, tokenHash };
-  await deps.database.write(client.institutionId, (db) =>
-    insertRefreshFamily(db, { ...facts, createdAt, expiresAt, idleUntil }),
-  );
-  return { familyId, refreshToken: token.text };
+  family: NewFamily,
+): Promise<Omit<PreparedFamily, 'row'>> {
+  const { row, ...begun } = prepareRefreshFamily(deps, client, family);
+  await deps.database.write(client.institutionId, (db) => insertRefreshFamily(db, row));
+  return begun;
 }
 
 export interface FoundRefreshToken {

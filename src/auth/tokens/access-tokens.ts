@@ -1,8 +1,9 @@
-import { randomUUID, sign } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { PresentedToken } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, InstitutionId } from '../../storage/index.ts';
+import { signJwt } from '../keys/sign-jwt.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
 import { isCompactJwt } from './compact-jwt.ts';
 import { parseScope, type Scope } from './scopes.ts';
@@ -44,11 +45,10 @@ export class AccessTokens {
 
   async issue(subject: TokenSubject, lifetimeSeconds: number): Promise<string> {
     const { keys, clock, issuer } = this.#options;
-    const key = await keys.signer();
     const issuedAt = Math.floor(clock().getTime() / 1000);
-    const input = [
-      { alg: 'ES256', typ: 'at+jwt', kid: key.kid },
-      {
+    return signJwt(keys, {
+      typ: 'at+jwt',
+      claims: {
         iss: issuer,
         sub: subject.userId ?? subject.clientId,
         aud: issuer,
@@ -69,12 +69,7 @@ export class AccessTokens {
           provider_generation: subject.provider.generation,
         }),
       },
-    ]
-      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-      .join('.');
-    // node:crypto needs a third of jose's time (0.06 against 0.19 ms).
-    const signature = sign('sha256', Buffer.from(input), { key: key.privateKey, dsaEncoding: 'ieee-p1363' });
-    return `${input}.${signature.toString('base64url')}`;
+    });
   }
 
   /** Problem `invalid_token`. */

@@ -2,6 +2,7 @@ import { authenticateClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import { findRefreshFamily, refreshDecision } from '../refresh/refresh-families.ts';
 import { findActiveToken, verifyOwnToken } from './active-token.ts';
+import { OAuthError } from './oauth-error.ts';
 import { type RawTokenRequest, TokenRequest } from './token-request.ts';
 
 /** RFC 7662 section 2.2; times in seconds. */
@@ -33,6 +34,8 @@ export async function introspectToken(deps: AuthDeps, raw: RawTokenRequest): Pro
   const request = new TokenRequest(raw);
   const client = await authenticateClient(deps, request);
   const { institutionId } = client;
+  // RFC 7662 section 2.1: the caller is authorized, so that no one scans for tokens.
+  if (client.isPublic) throw new OAuthError('invalid_client', 'A public client cannot introspect.');
   const mayIntrospect = (owner: string) => client.introspectsAll || owner === client.clientId;
   const text = request.require('token');
   const { issuer } = deps;

@@ -4,6 +4,7 @@ import type { AuthDeps } from '../deps.ts';
 import type { TokenHolder } from '../grants/grant.ts';
 import { grants } from '../grants/index.ts';
 import { beginRefreshFamily } from '../refresh/refresh-families.ts';
+import { issueIdToken } from './id-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import { grantScopes, memberScopes, type Scope } from './scopes.ts';
 import { type RawTokenRequest, TokenRequest } from './token-request.ts';
@@ -14,6 +15,8 @@ export interface TokenResponse {
   readonly expires_in: number;
   readonly scope: string;
   readonly refresh_token?: string;
+  /** OpenID Connect Core 1.0 section 3.1.3.3. */
+  readonly id_token?: string;
 }
 
 /**
@@ -55,7 +58,7 @@ async function issueTo(
   }
   const requested = grantScopes(request.text('scope'), client.scopes);
   const granted = await grant.authorize(deps, client, request);
-  const { scopes: own, maxScopes, maxLifetimeSeconds, ...holder } = granted;
+  const { scopes: own, maxScopes, maxLifetimeSeconds, idToken, ...holder } = granted;
   const mayCarry = (scope: Scope) =>
     (maxScopes?.includes(scope) ?? true) && (holder.use === 'client' || memberScopes.includes(scope));
   const scopes = (own ?? requested).filter(mayCarry);
@@ -76,7 +79,9 @@ async function issueTo(
     });
   }
   const withRefresh = await withRefreshToken(deps, client, { holder, scopes });
-  return toResponse(deps, client, { ...withRefresh, lifetimeSeconds });
+  const response = await toResponse(deps, client, { ...withRefresh, lifetimeSeconds });
+  if (idToken === undefined || holder.use !== 'member' || !scopes.includes('openid')) return response;
+  return { ...response, id_token: await issueIdToken(deps, client, { ...holder, ...idToken }) };
 }
 
 interface Granted {

@@ -1,18 +1,30 @@
+import { prompts } from '../authorization/authorization-request.ts';
 import { assertionAlgorithms } from '../clients/client-assertion.ts';
 import { grants } from '../grants/index.ts';
 import { scopes } from './scopes.ts';
 import { tokenEndpointOf } from './token-endpoint.ts';
 
 const authenticationMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
+/** A public client names itself. */
+const tokenAuthenticationMethods = [...authenticationMethods, 'none'];
 
 export interface AuthorizationServerMetadata {
   readonly issuer: string;
+  readonly authorization_endpoint: string;
+  readonly pushed_authorization_request_endpoint: string;
   readonly token_endpoint: string;
+  readonly userinfo_endpoint: string;
+  readonly end_session_endpoint: string;
   readonly revocation_endpoint: string;
   readonly introspection_endpoint: string;
   readonly jwks_uri: string;
   readonly scopes_supported: readonly string[];
   readonly response_types_supported: readonly string[];
+  readonly response_modes_supported: readonly string[];
+  readonly code_challenge_methods_supported: readonly string[];
+  readonly prompt_values_supported: readonly string[];
+  readonly authorization_response_iss_parameter_supported: boolean;
+  readonly claims_supported: readonly string[];
   readonly subject_types_supported: readonly string[];
   readonly id_token_signing_alg_values_supported: readonly string[];
   readonly grant_types_supported: readonly string[];
@@ -25,24 +37,37 @@ export interface AuthorizationServerMetadata {
   readonly service_documentation: string;
 }
 
-/** RFC 8414 section 2. */
+const claims = [
+  ...['iss', 'sub', 'aud', 'iat', 'exp', 'auth_time', 'nonce', 'amr', 'sid'],
+  ...['name', 'given_name', 'family_name', 'email'],
+];
+
+/** RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3. */
 export function authorizationServerMetadata(issuer: string): AuthorizationServerMetadata {
   return {
     issuer,
+    authorization_endpoint: `${issuer}/auth/v2/authorize`,
+    pushed_authorization_request_endpoint: `${issuer}/auth/v2/par`,
     token_endpoint: tokenEndpointOf(issuer),
+    userinfo_endpoint: `${issuer}/auth/v2/userinfo`,
+    end_session_endpoint: `${issuer}/auth/v2/logout`,
     revocation_endpoint: `${issuer}/auth/v2/revoke`,
     introspection_endpoint: `${issuer}/auth/v2/introspect`,
     jwks_uri: `${issuer}/auth/v2/jwks`,
     scopes_supported: scopes,
-    // Required, and empty since there is no authorization endpoint.
-    response_types_supported: [],
-    // OpenID Connect Discovery section 3 requires both. A sub is the same for every client, and no ID token is issued.
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    code_challenge_methods_supported: ['S256'],
+    prompt_values_supported: prompts,
+    authorization_response_iss_parameter_supported: true,
+    claims_supported: claims,
+    // A sub is the same for every client.
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: [],
+    id_token_signing_alg_values_supported: ['ES256'],
     grant_types_supported: [...grants.keys()],
-    token_endpoint_auth_methods_supported: authenticationMethods,
+    token_endpoint_auth_methods_supported: tokenAuthenticationMethods,
     token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
-    revocation_endpoint_auth_methods_supported: authenticationMethods,
+    revocation_endpoint_auth_methods_supported: tokenAuthenticationMethods,
     revocation_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
     introspection_endpoint_auth_methods_supported: authenticationMethods,
     introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,

@@ -10,6 +10,10 @@ export const scopes = [
   'webhooks:manage',
   'core:read',
   'core:write',
+  // An ID token, and the claims of the member (OpenID Connect Core 1.0 section 5.4).
+  'openid',
+  'profile',
+  'email',
   // A request for a refresh token, not a right (OpenID Connect Core 1.0 section 11).
   'offline_access',
 ] as const;

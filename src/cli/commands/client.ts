@@ -11,10 +11,12 @@ import {
   grantTypes,
   IdPrefixTakenError,
   isClientId,
+  isRedirectUri,
   type ListedClient,
   listClients,
   type RegistrationRefusals,
   readPublicKey,
+  redirectUriRule,
   removeClientKey,
   retireSecrets,
   rotateSecret,
@@ -51,6 +53,10 @@ interface RightsOptions extends InstitutionOptions {
   readonly assertionAudience?: 'issuer' | 'token-endpoint';
   readonly introspection?: 'own' | 'all';
   readonly registrationRefusals?: 'uniform' | 'distinct';
+  readonly redirectUris?: string[] | 'none';
+  readonly logoutUris?: string[] | 'none';
+  readonly secrecy?: 'confidential' | 'public';
+  readonly consent?: 'asked' | 'first-party';
 }
 
 function withRights(command: Command): Command {
@@ -77,6 +83,28 @@ function withRights(command: Command): Command {
       '--id-prefix <prefixes>',
       'reserved beginnings of transfer ids, for this client and its members only, like payroll-; separated by spaces; or none',
       unless('none', listOf(accepting(isIdPrefix, idPrefixRule))),
+    )
+    .option(
+      '--redirect-uris <addresses>',
+      'addresses to which a member returns with a code, separated by spaces, or none',
+      unless('none', listOf(accepting(isRedirectUri, `${redirectUriRule}.`))),
+    )
+    .option(
+      '--logout-uris <addresses>',
+      'addresses to which a member returns from a logout, separated by spaces, or none',
+      unless('none', listOf(accepting(isRedirectUri, `${redirectUriRule}.`))),
+    )
+    .addOption(
+      new Option(
+        '--secrecy <kind>',
+        'public is an app on a device, which has no secret and uses codes only',
+      ).choices(['confidential', 'public']),
+    )
+    .addOption(
+      new Option(
+        '--consent <kind>',
+        'first-party is an app of the institution itself, which asks no member for consent',
+      ).choices(['asked', 'first-party']),
     )
     .addOption(
       new Option(
@@ -120,6 +148,7 @@ function isIdPrefix(text: string): boolean {
 
 function changeOf(options: RightsOptions): ClientChange {
   const { name, grants, tokenLifetime, networks, idPrefix, introspection, assertionAudience } = options;
+  const { redirectUris, logoutUris, secrecy, consent } = options;
   return defined({
     name,
     scopes: options.scopes,
@@ -127,6 +156,10 @@ function changeOf(options: RightsOptions): ClientChange {
     networks: networks === 'any' ? null : networks,
     tokenLifetimeSeconds: tokenLifetime === 'default' ? null : tokenLifetime,
     idPrefixes: idPrefix === 'none' ? [] : idPrefix && [...new Set(idPrefix)],
+    redirectUris: redirectUris === 'none' ? [] : redirectUris,
+    logoutUris: logoutUris === 'none' ? [] : logoutUris,
+    isPublic: secrecy && secrecy === 'public',
+    isFirstParty: consent && consent === 'first-party',
     introspectsAll: introspection && introspection === 'all',
     registrationRefusals: options.registrationRefusals?.toUpperCase() as RegistrationRefusals | undefined,
     allowsTokenEndpointAudience: assertionAudience && assertionAudience === 'token-endpoint',
@@ -176,6 +209,7 @@ function list(): Command {
 }
 
 function describe(client: ListedClient): string {
+  const { redirectUris, logoutUris, isPublic, isFirstParty } = client;
   const { clientId, name, active, grants, tokenLifetimeSeconds: seconds, networks, secrets, kids } = client;
   return [
     `${clientId} (${name})${active ? '' : ', switched off'}`,
@@ -185,7 +219,9 @@ function describe(client: ListedClient): string {
     `  networks  ${networks?.join(' ') ?? 'any'}`,
     `  learns    ${client.introspectsAll ? 'about all tokens of the institution' : 'about its own tokens'}; ${client.registrationRefusals.toLowerCase()} refusals of registration`,
     `  prefixes  ${client.idPrefixes.join(' ') || 'none'}`,
-    `  secrets   ${secrets}`,
+    `  returns   ${[...redirectUris, ...logoutUris].join(' ') || 'nowhere'}`,
+    `  consent   ${isFirstParty ? 'not asked: an app of the institution' : 'asked'}`,
+    `  secrets   ${isPublic ? 'none: a public client' : secrets}`,
     `  keys      ${kids.join(' ') || 'none'}${client.allowsTokenEndpointAudience ? '; aud may be the token endpoint' : ''}`,
   ].join('\n');
 }

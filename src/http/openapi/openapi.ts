@@ -98,6 +98,9 @@ const scopeTexts: Readonly<Record<(typeof scopes)[number], string>> = {
   'webhooks:manage': 'Webhooks of the client',
   'core:read': 'Instructions for the core',
   'core:write': 'Transactions and records of the core',
+  openid: 'Sign-in with an ID token',
+  profile: 'Name of the member',
+  email: 'E-mail address of the member',
   offline_access: 'A refresh token for a member’s login',
 };
 

@@ -1,5 +1,6 @@
 import type { Page } from '../operation.ts';
 import { docsOpenapiJsonPage, openapiJsonPage } from '../routes/service/openapi-json.ts';
+import { stylePage } from '../sign-in/style.ts';
 import { docsPage, docsScript } from './docs.ts';
 import { faviconPage } from './favicon.ts';
 import { problemPage, problemsPage } from './problem-page.ts';
@@ -8,6 +9,7 @@ import { rootPage } from './root.ts';
 /** Every page beside the operations. */
 export const pages: readonly Page[] = [
   rootPage,
+  stylePage,
   faviconPage,
   docsPage,
   docsScript,

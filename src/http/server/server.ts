@@ -38,6 +38,8 @@ import { closedQuery, readScalars } from '../request/query-parameters.ts';
 import { traceparentOf, transactionIdOf } from '../request/transaction-id.ts';
 import { refuseInvalid } from '../request/validation.ts';
 import type { Services } from '../services.ts';
+import { browserRoutes } from '../sign-in/browser-routes.ts';
+import { registerSignInPages } from '../sign-in/register.ts';
 import { authenticate, authorize, bearerChallenge } from './authenticate.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { rememberAnswer, sendAnswer } from './remembered-answer.ts';
@@ -140,6 +142,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   for (const operation of operations)
     registerOperation(app, services, operation, { ...options, rates, admission, connections });
   for (const page of pages) registerPage(app, page, options.publicUrl);
+  registerSignInPages(app, services.signIn, options.publicUrl);
   registerOtherMethods(app, allowedOrigins);
   await app.ready();
   return app;
@@ -337,6 +340,7 @@ function registerOperation(
         const basis = operation.remembers && memory.begin(actor.institutionId);
         const response = await operation.handle(services, {
           actor: actor as never,
+          scopes: request.caller?.scopes ?? [],
           basis: basis as Basis,
           verifyCaller: async () => request.unverified?.verify(),
           origin: {
@@ -399,7 +403,7 @@ function registerOtherMethods(app: FastifyInstance, allowedOrigins: ReadonlySet<
   for (const method of METHODS) {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
-  const routes = [...operations, ...pages.map(({ path }) => ({ path, method: 'GET' }))];
+  const routes = [...operations, ...browserRoutes, ...pages.map(({ path }) => ({ path, method: 'GET' }))];
   for (const [path, together] of Map.groupBy(routes, (route) => route.path)) {
     const own = together.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     const allow = [...own, 'OPTIONS'].join(', ');

@@ -24,6 +24,9 @@ export const TokenRequest = Type.Object({
     'Required by the two assertion grants: the JWT (RFC 7523), or the SAML 2.0 assertion in base64url (RFC 7522), with which a registered identity provider identifies the member.',
   ),
   refresh_token: parameter('Required by `refresh_token`.'),
+  code: parameter('Required by `authorization_code`.'),
+  code_verifier: parameter('Required by `authorization_code` (RFC 7636).'),
+  redirect_uri: parameter('With `authorization_code`: if sent, that of the authorization request.'),
 });
 
 export const TokenResponse = Type.Object({
@@ -31,6 +34,9 @@ export const TokenResponse = Type.Object({
   token_type: Type.String({ description: '`Bearer`.' }),
   expires_in: Type.Integer({ description: 'Lifetime in seconds.' }),
   scope: Type.String({ description: 'Granted scopes, separated by spaces.' }),
+  id_token: Type.Optional(
+    Type.String({ description: 'With a code and the scope `openid`: tells the client who signed in.' }),
+  ),
   refresh_token: Type.Optional(
     Type.String({
       description:
@@ -46,7 +52,7 @@ export const issueToken = operation({
   tag: 'Token',
   summary: 'Member token',
   description:
-    'Issues an access token (RFC 6749): for the client itself with `client_credentials`; for one member with `password`, or with an assertion of a registered identity provider; and again for the same member with `refresh_token`. Accepts JSON, and the form encoding of OAuth libraries. Unknown parameters are ignored, empty ones count as left out, and a repeated one is refused.',
+    'Issues an access token (RFC 6749): for the client itself with `client_credentials`; for one member with `authorization_code` after a sign-in on our pages, with `password`, or with an assertion of a registered identity provider; and again for the same member with `refresh_token`. Accepts JSON, and the form encoding of OAuth libraries. Unknown parameters are ignored, empty ones count as left out, and a repeated one is refused.',
   token: 'none',
   oauth: true,
   rate: 'token',
@@ -71,6 +77,16 @@ export const issueToken = operation({
           client_secret: 'demo-app-secret',
           username: 'demo.member',
           password: 'demo-member-password',
+        },
+      },
+      authorization_code: {
+        summary: 'A token for a member who signed in on the page',
+        value: {
+          grant_type: 'authorization_code',
+          client_id: 'demo-budget',
+          code: 'invented-code',
+          code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+          redirect_uri: 'http://127.0.0.1/callback',
         },
       },
       assertion: {

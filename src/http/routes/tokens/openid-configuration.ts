@@ -7,5 +7,5 @@ export const openidConfiguration: Operation = {
   path: '/.well-known/openid-configuration',
   summary: 'Authorization server metadata, at the path of OpenID Connect',
   description:
-    'The same document as `authorizationServer`. Spring, Nimbus, Authlib and go-oidc look for it here first. The service is not an OpenID provider: it issues no ID tokens and has no authorization endpoint.',
+    'The same document as `authorizationServer`. Spring, Nimbus, Authlib and go-oidc look for it here first.',
 };

@@ -1,0 +1,335 @@
+import { randomUUID } from 'node:crypto';
+import { findInstitution } from '../../institutions/index.ts';
+import type { InstitutionId } from '../../storage/index.ts';
+import { type AuthorizingClient, selectAuthorizingClient } from '../clients/authorizing-client.ts';
+import { authenticateClient } from '../clients/client-authentication.ts';
+import { selectCurrentConsent } from '../consents/consent-queries.ts';
+import type { AuthDeps } from '../deps.ts';
+import { type Browser, browserHash, type NewCookies, newSecret } from '../sessions/browser.ts';
+import type { SessionRow } from '../sessions/session-queries.ts';
+import { beginSession, findSession, leaveSession } from '../sessions/sessions.ts';
+import { networkOf } from '../sign-in/network.ts';
+import { provePassword } from '../sign-in/prove-password.ts';
+import { OAuthError } from '../tokens/oauth-error.ts';
+import { type RawTokenRequest, TokenRequest } from '../tokens/token-request.ts';
+import { AuthorizationError, UnsafeRequestError } from './authorization-error.ts';
+import { type AuthorizationRequest, readAuthorizationRequest } from './authorization-request.ts';
+import { issueCode } from './issue-code.ts';
+import { nextStep } from './next-step.ts';
+import { isRegistered, withParameters } from './redirect-uri.ts';
+import { openRequest, type SealedRequest, sealRequest } from './sealed-request.ts';
+
+/** A page waits for the member this long. */
+const pageMillis = 30 * 60_000;
+const pushedPrefix = 'urn:ietf:params:oauth:request_uri:';
+/** An app opens a pushed request at once (RFC 9126 section 2.2). */
+const pushedMillis = 90_000;
+
+interface PageFacts {
+  readonly institutionId: InstitutionId;
+  readonly institutionName: string;
+  readonly clientName: string;
+  /** The address to which the page's form leads in the end. */
+  readonly redirectUri: string;
+  /** The hidden field that the page sends back. */
+  readonly request: string;
+}
+
+/** The response to a browser. */
+export type Step = { readonly cookies?: NewCookies } & (
+  | { readonly kind: 'redirect'; readonly to: string }
+  | ({
+      readonly kind: 'sign_in';
+      readonly username: string | undefined;
+      readonly isRefused: boolean;
+    } & PageFacts)
+  | ({ readonly kind: 'consent'; readonly scopes: readonly string[] } & PageFacts)
+);
+
+/** Parameters of a query or a form; the names that came more than once stand beside them. */
+export interface Parameters {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly repeated: readonly string[];
+}
+
+/**
+ * RFC 6749 section 4.1.1 with PKCE (RFC 7636). Throws UnsafeRequestError while the client or its address is not certain; every later refusal
+ * returns to the app.
+ */
+export async function authorize(deps: AuthDeps, parameters: Parameters, browser: Browser): Promise<Step> {
+  const clientId = parameterOf(parameters, 'client_id');
+  const institutionId = clientId && (await deps.clientDirectory.institutionOf(clientId));
+  if (!clientId || !institutionId) throw new UnsafeRequestError('The app is not known here.');
+  const client = await activeClient(deps, institutionId, clientId);
+  const pushed = parameterOf(parameters, 'request_uri');
+  const request =
+    pushed === undefined
+      ? readRequest(client, institutionId, parameters)
+      : openPushed(deps, clientId, pushed);
+  if ('kind' in request) return withIssuer(deps, request);
+  return proceed(deps, { request, client, browser });
+}
+
+export interface PushedRequest {
+  readonly request_uri: string;
+  readonly expires_in: number;
+}
+
+/** RFC 9126: an authenticated client lays down its request, and the browser carries only its name. Throws OAuthError. */
+export async function pushRequest(deps: AuthDeps, raw: RawTokenRequest): Promise<PushedRequest> {
+  const { clientId, institutionId } = await authenticateClient(deps, new TokenRequest(raw));
+  raw.countFor?.(clientId);
+  const client = await activeClient(deps, institutionId, clientId);
+  const parameters = { values: { ...raw.parameters, client_id: clientId }, repeated: raw.repeated };
+  if (parameterOf(parameters, 'request_uri') !== undefined) {
+    throw new OAuthError('invalid_request', 'request_uri cannot be pushed.');
+  }
+  const request = readPushed(client, institutionId, parameters);
+  const expiresAtMillis = deps.clock().getTime() + pushedMillis;
+  const sealed = sealRequest(deps.vault, { kind: 'pushed', request, expiresAtMillis });
+  return { request_uri: pushedPrefix + sealed, expires_in: pushedMillis / 1000 };
+}
+
+function readPushed(
+  client: AuthorizingClient,
+  institutionId: InstitutionId,
+  parameters: Parameters,
+): AuthorizationRequest {
+  try {
+    const request = readRequest(client, institutionId, parameters);
+    if (!('kind' in request)) return request;
+    throw request.error;
+  } catch (error) {
+    if (error instanceof UnsafeRequestError) throw new OAuthError('invalid_request', error.message);
+    if (error instanceof AuthorizationError) {
+      const known = ['unauthorized_client', 'invalid_scope'] as const;
+      throw new OAuthError(known.find((code) => code === error.error) ?? 'invalid_request', error.message);
+    }
+    throw error;
+  }
+}
+
+/** Sign-in on the page of a request. A wrong password shows the page again. */
+export async function signIn(
+  deps: AuthDeps,
+  sent: { readonly request: string; readonly username: string; readonly password: string },
+  browser: Browser,
+): Promise<Step> {
+  const { request } = openPage(deps, sent.request, browser);
+  const { institutionId, clientId } = request;
+  const client = await activeClient(deps, institutionId, clientId);
+  const { username, password } = sent;
+  const { origin } = browser;
+  const sources = [`address ${institutionId} ${networkOf(origin.address ?? '')}`];
+  const attempt = { institutionId, clientId, username, password, origin, sources };
+  const member = await provePassword(deps, attempt).catch((error) => {
+    if (!(error instanceof OAuthError)) throw error;
+    const entry = { action: 'login', outcome: 'refused', reason: error.error } as const;
+    deps.audit.note(institutionId, { ...entry, origin, clientId, ...error.facts });
+    return undefined;
+  });
+  if (member === undefined) return signInPage(deps, { request, client, browser, refused: username });
+  const before = await findSession(deps, institutionId, browser);
+  if (before !== undefined) await leaveSession(deps, institutionId, { session: before, browser });
+  const { session, secret } = await beginSession(deps, institutionId, { member, browser });
+  const step = await proceed(deps, { request, client, browser, fresh: session });
+  return { ...step, cookies: { ...step.cookies, session: { institutionId, secret } } };
+}
+
+/** The member's answer on the page of consent. */
+export async function answerConsent(
+  deps: AuthDeps,
+  sent: { readonly request: string; readonly consentDays: number | undefined },
+  browser: Browser,
+): Promise<Step> {
+  const { request, signedInAs } = openPage(deps, sent.request, browser);
+  const client = await activeClient(deps, request.institutionId, request.clientId);
+  const session = await findSession(deps, request.institutionId, browser);
+  // The session ended while the page was open, or another member signed in beside it.
+  if (session === undefined || (signedInAs !== undefined && signedInAs !== session.sessionId)) {
+    return signInPage(deps, { request, client, browser });
+  }
+  const { consentDays } = sent;
+  if (consentDays === undefined) {
+    const { userId } = session;
+    const entry = { action: 'consent.granted', outcome: 'refused', reason: 'member' } as const;
+    const { origin } = browser;
+    deps.audit.note(request.institutionId, { ...entry, origin, clientId: request.clientId, userId });
+    return refusal(deps, request, new AuthorizationError('access_denied', 'The member refused.'));
+  }
+  return codeFor(deps, { request, client, browser, session, consentDays });
+}
+
+interface Way {
+  readonly request: AuthorizationRequest;
+  readonly client: AuthorizingClient;
+  readonly browser: Browser;
+}
+
+/** Goes on as far as session and consent allow. `fresh`: the session that began on the page of this request. */
+async function proceed(deps: AuthDeps, way: Way & { readonly fresh?: SessionRow }): Promise<Step> {
+  const { request, client, browser, fresh } = way;
+  const { institutionId, clientId } = request;
+  const session = fresh ?? (await findSession(deps, institutionId, browser));
+  const consent =
+    session &&
+    (await deps.database.read(institutionId, (db) =>
+      selectCurrentConsent(db, { userKey: session.userKey, clientId }),
+    ));
+  const { isFirstParty } = client;
+  const now = deps.clock();
+  const step = nextStep({ request, isFirstParty, session, isFreshSignIn: fresh !== undefined, consent, now });
+  if (step === 'sign_in' || session === undefined) {
+    return step === 'login_required'
+      ? refusal(deps, request, new AuthorizationError(step, 'The member must sign in.'))
+      : signInPage(deps, way);
+  }
+  if (step === 'grant') return codeFor(deps, { ...way, session });
+  if (step === 'consent') return consentPage(deps, { ...way, session });
+  return refusal(deps, request, new AuthorizationError(step, 'The member must sign in or consent.'));
+}
+
+async function codeFor(
+  deps: AuthDeps,
+  {
+    request,
+    client,
+    browser,
+    session,
+    consentDays,
+  }: Way & { readonly session: SessionRow; readonly consentDays?: number },
+): Promise<Step> {
+  const { isFirstParty } = client;
+  const { origin } = browser;
+  const code = await issueCode(deps, { request, isFirstParty, session, consentDays, origin });
+  if (code === 'consent_missing') return consentPage(deps, { request, client, browser, session });
+  if (code === 'sent_before') {
+    throw new UnsafeRequestError('This page was sent before. Go back to the app and start again.');
+  }
+  const { redirectUri, state } = request;
+  return { kind: 'redirect', to: withParameters(redirectUri, { code: code.text, state, iss: deps.issuer }) };
+}
+
+async function signInPage(
+  deps: AuthDeps,
+  { request, client, browser, refused }: Way & { readonly refused?: string },
+): Promise<Step> {
+  const { cookies, ...page } = await pageOf(deps, { request, client, browser });
+  const username = refused ?? request.loginHint;
+  return { kind: 'sign_in', ...page, username, isRefused: refused !== undefined, ...cookies };
+}
+
+async function consentPage(
+  deps: AuthDeps,
+  { session, ...way }: Way & { readonly session: SessionRow },
+): Promise<Step> {
+  const { cookies, ...page } = await pageOf(deps, { ...way, signedInAs: session.sessionId });
+  return { kind: 'consent', ...page, scopes: way.request.scopes, ...cookies };
+}
+
+async function pageOf(
+  deps: AuthDeps,
+  { request, client, browser, signedInAs }: Way & { readonly signedInAs?: string },
+): Promise<PageFacts & { readonly cookies: { readonly cookies?: NewCookies } }> {
+  const { institutionId, redirectUri } = request;
+  const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
+  const secret = browser.secret ?? newSecret();
+  const expiresAtMillis = deps.clock().getTime() + pageMillis;
+  const bound = browserHash(deps.vault, secret);
+  const page = { kind: 'page', request, expiresAtMillis, browser: bound, signedInAs } as const;
+  return {
+    institutionId,
+    institutionName: institution?.name ?? '',
+    clientName: client.name,
+    redirectUri,
+    request: sealRequest(deps.vault, page),
+    cookies: browser.secret === undefined ? { cookies: { browser: secret } } : {},
+  };
+}
+
+/** Throws UnsafeRequestError for a page of another browser, and for one that waited too long. */
+function openPage({ vault, clock }: AuthDeps, text: string, { secret }: Browser) {
+  const page = openRequest(vault, text, { kind: 'page', nowMillis: clock().getTime() });
+  if (page === undefined || secret === undefined || page.browser !== browserHash(vault, secret)) {
+    throw new UnsafeRequestError('This page has expired. Go back to the app and start again.');
+  }
+  return page;
+}
+
+function openPushed({ vault, clock }: AuthDeps, clientId: string, uri: string): AuthorizationRequest {
+  const text = uri.startsWith(pushedPrefix) ? uri.slice(pushedPrefix.length) : '';
+  const pushed: SealedRequest | undefined = openRequest(vault, text, {
+    kind: 'pushed',
+    nowMillis: clock().getTime(),
+  });
+  if (pushed?.request.clientId !== clientId) {
+    throw new UnsafeRequestError('The request has expired. Go back to the app and start again.');
+  }
+  return pushed.request;
+}
+
+/** A refusal with the address that is certain, before there is a request. */
+interface Refused {
+  readonly kind: 'refused';
+  readonly redirectUri: string;
+  readonly state: string | undefined;
+  readonly error: AuthorizationError;
+}
+
+/** Throws UnsafeRequestError. */
+function readRequest(
+  client: AuthorizingClient,
+  institutionId: InstitutionId,
+  parameters: Parameters,
+): AuthorizationRequest | Refused {
+  const redirectUri = parameterOf(parameters, 'redirect_uri');
+  if (redirectUri === undefined || !isRegistered(redirectUri, client.redirectUris)) {
+    throw new UnsafeRequestError('The app names an address that is not registered for it.');
+  }
+  const parameter = (name: string) => parameterOf(parameters, name);
+  try {
+    if (parameters.repeated.length > 0) {
+      throw new AuthorizationError('invalid_request', 'A parameter appears more than once.');
+    }
+    const { clientId } = client;
+    const named = { requestId: randomUUID(), institutionId, clientId, redirectUri };
+    return { ...named, ...readAuthorizationRequest(parameter, client) };
+  } catch (error) {
+    if (!(error instanceof AuthorizationError)) throw error;
+    return { kind: 'refused', redirectUri, state: parameter('state')?.slice(0, 2_048), error };
+  }
+}
+
+/** Undefined also for an empty parameter (RFC 6749 section 3.1). Throws UnsafeRequestError if client or address came twice. */
+function parameterOf({ values, repeated }: Parameters, name: string): string | undefined {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  const decides = name === 'client_id' || name === 'redirect_uri' || name === 'request_uri';
+  if (decides && repeated.includes(name)) throw new UnsafeRequestError(`${name} appears more than once.`);
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'string' && !value.includes('\0')) return value;
+  throw new UnsafeRequestError(`${name} must be a text without NUL.`);
+}
+
+async function activeClient(
+  { database }: AuthDeps,
+  institutionId: InstitutionId,
+  clientId: string,
+): Promise<AuthorizingClient> {
+  const client = await database.read(institutionId, (db) => selectAuthorizingClient(db, clientId));
+  if (client?.active) return client;
+  throw new UnsafeRequestError('The app is not known here.');
+}
+
+function refusal(
+  deps: AuthDeps,
+  { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
+  error: AuthorizationError,
+): Step {
+  return withIssuer(deps, { kind: 'refused', redirectUri, state, error });
+}
+
+/** With `iss`, so that an app of several servers tells their responses apart (RFC 9207). */
+function withIssuer({ issuer }: AuthDeps, { redirectUri, state, error }: Refused): Step {
+  const response = { error: error.error, error_description: error.message, state, iss: issuer };
+  return { kind: 'redirect', to: withParameters(redirectUri, response) };
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { appendAudit, type Origin } from '../../events/index.ts';
+import type { Transaction } from '../../storage/index.ts';
+import { insertConsent, lockCurrentConsent } from '../consents/consent-queries.ts';
+import { endConsentAndGrants } from '../consents/consents.ts';
+import type { AuthDeps } from '../deps.ts';
+import { clockSkewMillis, longestTokenSeconds } from '../keys/key-states.ts';
+import { newSecret } from '../sessions/browser.ts';
+import type { SessionRow } from '../sessions/session-queries.ts';
+import type { AuthorizationRequest } from './authorization-request.ts';
+import { insertGrant } from './grant-queries.ts';
+
+const dayMillis = 24 * 60 * 60_000;
+/** RFC 6749 section 4.1.2 allows ten minutes; the app exchanges it at once. */
+const codeMillis = 60_000;
+
+export const codePurpose = 'authorization code';
+
+interface Granted {
+  readonly request: AuthorizationRequest;
+  readonly isFirstParty: boolean;
+  readonly session: SessionRow;
+  /** The member has just consented for this long. Undefined: an earlier consent covers the request, or none is needed. */
+  readonly consentDays: number | undefined;
+  readonly origin: Origin;
+}
+
+/**
+ * A code that the app exchanges for tokens, once. `sent_before`: a code came of this request already. `consent_missing`: the consent that
+ * covered the request has just ended.
+ */
+export async function issueCode(
+  deps: AuthDeps,
+  granted: Granted,
+): Promise<{ readonly text: string } | 'sent_before' | 'consent_missing'> {
+  const { request, session, origin } = granted;
+  const { institutionId, clientId } = request;
+  const { userKey, userId, userEpoch, sessionId, authenticatedAt } = session;
+  const text = newSecret();
+  const createdAt = deps.clock();
+  const after = (millis: number) => new Date(createdAt.getTime() + millis);
+  const longestTokenMillis = longestTokenSeconds * 1000 + clockSkewMillis;
+  return deps.database.transaction(institutionId, async (tx) => {
+    const consentId = await consentFor(tx, granted, createdAt);
+    if (consentId === undefined) return 'consent_missing';
+    const grantId = randomUUID();
+    const isNew = await insertGrant(tx, {
+      ...{ grantId, requestId: request.requestId, codeHash: deps.vault.hash(codePurpose, text) },
+      ...{ clientId, userKey, userEpoch, sessionId, consentId, redirectUri: request.redirectUri },
+      ...{ scopes: request.scopes, nonce: request.nonce ?? null, codeChallenge: request.codeChallenge },
+      ...{ authenticatedAt, createdAt, expiresAt: after(codeMillis) },
+      keptUntil: after(Math.max(deps.refreshTokens.lifetimeMillis, longestTokenMillis) + codeMillis),
+    });
+    if (!isNew) return 'sent_before';
+    const entry = {
+      action: 'authorization.granted',
+      outcome: 'succeeded',
+      origin,
+      clientId,
+      userId,
+    } as const;
+    await appendAudit(tx, { ...entry, subject: grantId, after: { scopes: request.scopes } }, createdAt);
+    return { text };
+  });
+}
+
+/** The consent that the grant stands on, locked until the grant is written; null if none is needed, undefined if it is missing. */
+async function consentFor(tx: Transaction, granted: Granted, at: Date): Promise<string | null | undefined> {
+  const { request, isFirstParty, session, consentDays, origin } = granted;
+  const { clientId, scopes } = request;
+  const { userKey, userId } = session;
+  const current = await lockCurrentConsent(tx, { userKey, clientId });
+  if (consentDays === undefined) {
+    if (isFirstParty) return null;
+    const covers = current !== undefined && current.expiresAt > at && isWithin(scopes, current.scopes);
+    return covers ? current.consentId : undefined;
+  }
+  if (current !== undefined) await endConsentAndGrants(tx, current, { at, by: 'REPLACED' });
+  const consentId = randomUUID();
+  const expiresAt = new Date(at.getTime() + consentDays * dayMillis);
+  await insertConsent(tx, { consentId, clientId, userKey, scopes, grantedAt: at, expiresAt });
+  const entry = { action: 'consent.granted', outcome: 'succeeded', origin, clientId, userId } as const;
+  await appendAudit(tx, { ...entry, subject: consentId, after: { scopes, expiresAt } }, at);
+  return consentId;
+}
+
+function isWithin(scopes: readonly string[], allowed: readonly string[]): boolean {
+  return scopes.every((scope) => allowed.includes(scope));
+}

@@ -1,0 +1,39 @@
+import type { AuthorizationRequest } from './authorization-request.ts';
+
+/** The facts that decide how a request for authorization goes on. */
+export interface StepFacts {
+  readonly request: Pick<AuthorizationRequest, 'scopes' | 'prompts' | 'maxAgeSeconds'>;
+  /** An app of the institution itself needs no consent. */
+  readonly isFirstParty: boolean;
+  readonly session: { readonly authenticatedAt: Date } | undefined;
+  /** The member signed in on the page of this request, which satisfies every age and prompt. */
+  readonly isFreshSignIn: boolean;
+  readonly consent: { readonly scopes: readonly string[]; readonly expiresAt: Date } | undefined;
+  readonly now: Date;
+}
+
+export type NextStep = 'sign_in' | 'consent' | 'grant' | 'login_required' | 'consent_required';
+
+/** The next step of a member on the way to a code; with prompt `none` the error in its place (OpenID Connect Core 1.0 section 3.1.2.6). */
+export function nextStep(facts: StepFacts): NextStep {
+  const isSilent = facts.request.prompts.includes('none');
+  if (mustSignIn(facts)) return isSilent ? 'login_required' : 'sign_in';
+  if (mustConsent(facts)) return isSilent ? 'consent_required' : 'consent';
+  return 'grant';
+}
+
+function mustSignIn({ request, session, isFreshSignIn, now }: StepFacts): boolean {
+  if (session === undefined) return true;
+  if (isFreshSignIn) return false;
+  if (request.prompts.includes('login') || request.prompts.includes('select_account')) return true;
+  const { maxAgeSeconds } = request;
+  if (maxAgeSeconds === undefined) return false;
+  return now.getTime() - session.authenticatedAt.getTime() >= maxAgeSeconds * 1000;
+}
+
+function mustConsent({ request, isFirstParty, consent, now }: StepFacts): boolean {
+  if (request.prompts.includes('consent')) return true;
+  if (isFirstParty) return false;
+  if (consent === undefined || consent.expiresAt <= now) return true;
+  return !request.scopes.every((scope) => consent.scopes.includes(scope));
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isRedirectUri, isRegistered, withParameters } from './redirect-uri.ts';
+
+test('registers https, loopback http and private schemes', () => {
+  for (const uri of [
+    'https://app.example/callback?tenant=7',
+    'http://127.0.0.1/',
+    'http://[::1]:8400/back',
+    'http://localhost:3000/back',
+    'com.example.app:/back',
+  ])
+    assert.equal(isRedirectUri(uri), true, uri);
+});
+
+test('refuses to register an address that another program or server could receive', () => {
+  for (const uri of [
+    'http://app.example/callback',
+    'https://app.example/#fragment',
+    'https://user:secret@app.example/',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'myapp:/back',
+    '//app.example/',
+    'https://app.example/ space',
+    'https://app.example/é',
+    '',
+    `https://app.example/${'a'.repeat(1024)}`,
+  ])
+    assert.equal(isRedirectUri(uri), false, uri);
+});
+
+test('compares an address exactly, and leaves only the port of the loopback address free', () => {
+  const registered = ['https://app.example/a', 'http://127.0.0.1/back', 'http://localhost:3000/'];
+  for (const uri of ['https://app.example/a', 'http://127.0.0.1:51004/back', 'http://localhost:3000/'])
+    assert.equal(isRegistered(uri, registered), true, uri);
+  for (const uri of [
+    'https://app.example/a/',
+    'https://app.example/a/../b',
+    'https://app.example:443/a',
+    'HTTPS://app.example/a',
+    'http://127.0.0.1:51004/other',
+    'http://127.0.0.1.evil.example/back',
+    'http://127.0.0.1:80@evil.example/back',
+    'http://localhost:3001/',
+    'http://[::1]/back',
+  ])
+    assert.equal(isRegistered(uri, registered), false, uri);
+});
+
+test('adds the parameters of the response to those of the address', () => {
+  assert.equal(
+    withParameters('https://a.example/?x=1', { code: 'a b', state: undefined }),
+    'https://a.example/?x=1&code=a%20b',
+  );
+  assert.equal(withParameters('com.example.app:/back', { code: 'c' }), 'com.example.app:/back?code=c');
+  assert.equal(withParameters('https://a.example/', { state: undefined }), 'https://a.example/');
+});

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import type { Origin } from '../../events/index.ts';
+import type { InstitutionId } from '../../storage/index.ts';
+import type { Vault } from '../keys/vault.ts';
+
+/** A member's browser at our pages. */
+export interface Browser {
+  /** The cookie that ties pages to the browser; undefined on its first visit. */
+  readonly secret: string | undefined;
+  /** The cookie of the session at an institution. */
+  readonly sessionSecret: (institutionId: InstitutionId) => string | undefined;
+  readonly userAgent: string | undefined;
+  readonly origin: Origin;
+}
+
+/** Cookies that a response sets; null deletes the session's. */
+export interface NewCookies {
+  readonly browser?: string;
+  readonly session?: { readonly institutionId: InstitutionId; readonly secret: string | null };
+}
+
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+export function browserHash(vault: Vault, secret: string): string {
+  return vault.hash('browser', secret).toString('base64url');
+}
+
+export function sessionHash(vault: Vault, secret: string): Buffer {
+  return vault.hash('member session', secret);
+}

@@ -1,0 +1,94 @@
+import { appendAudit, type Origin } from '../../events/index.ts';
+import { admitLogin, type LoginRow, selectLogin } from '../../members/index.ts';
+import type { InstitutionId } from '../../storage/index.ts';
+import { auditedNameHash } from '../clients/audited-name.ts';
+import type { AuthDeps } from '../deps.ts';
+import { OAuthError, type RefusalFacts } from '../tokens/oauth-error.ts';
+import { backoffKeyOf, countWrongPassword, signInRefusal } from './wrong-passwords.ts';
+
+export interface PasswordAttempt {
+  readonly institutionId: InstitutionId;
+  /** The app that the member signs in to. */
+  readonly clientId: string;
+  readonly username: string;
+  readonly password: string;
+  readonly origin: Origin;
+  /** Sources of sign-ins that are slowed if they mostly fail. */
+  readonly sources: readonly string[];
+}
+
+/** A member who proved who they are. */
+export interface ProvenMember extends Pick<LoginRow, 'userKey' | 'userId' | 'customerIds'> {
+  /** Read together with the proof. */
+  readonly userEpoch: number;
+  readonly provenAt: Date;
+}
+
+/**
+ * Checks a member's password. Each wrong one delays the next try of that username, known or not. Every fifth in a row locks
+ * the user for a growing time. A source whose sign-ins mostly fail is slowed.
+ *
+ * An unknown user, a wrong password, and a locked and an inactive user get the same refusal after the same work: one read, one
+ * hash, one statement with a durable commit. Throws OAuthError `invalid_grant` with the reason for the audit; Problem `overloaded`.
+ */
+export async function provePassword(deps: AuthDeps, attempt: PasswordAttempt): Promise<ProvenMember> {
+  const { institutionId, clientId, username, sources } = attempt;
+  const backoffKey = backoffKeyOf(deps, institutionId, username);
+  await deps.sprays.wait(sources);
+  await deps.loginBackoff.wait(backoffKey, clientId);
+  return deps.logins.run(clientId, () => prove(deps, attempt, backoffKey));
+}
+
+async function prove(deps: AuthDeps, attempt: PasswordAttempt, backoffKey: string): Promise<ProvenMember> {
+  const { institutionId, clientId, origin, sources } = attempt;
+  const user = await deps.database.read(institutionId, (db) => selectLogin(db, attempt.username));
+  const isRight = await deps.passwords.verify(user?.passwordHash ?? null, attempt.password);
+  const now = deps.clock();
+  const reason = signInRefusal(user, isRight, deps.businessTime(institutionId, now));
+  if (user !== undefined && reason === undefined) {
+    const passwordHash = await deps.passwords.upgrade(user.passwordHash, attempt.password);
+    if (!(await admit(deps, user, { attempt, passwordHash, now }))) {
+      throw wrongCredentials({ reason: 'changed_meanwhile', userId: user.userId });
+    }
+    deps.loginBackoff.succeeded(backoffKey);
+    deps.sprays.succeeded(sources, user.userKey);
+    const { userId, userKey, tokenEpoch: userEpoch, customerIds } = user;
+    return { userId, userKey, userEpoch, customerIds, provenAt: now };
+  }
+
+  deps.loginBackoff.failed(backoffKey);
+  deps.sprays.failed(sources);
+  const counted = reason === 'wrong_password' ? user : undefined;
+  await countWrongPassword(deps, { institutionId, clientId, origin }, counted);
+  throw wrongCredentials(
+    user === undefined
+      ? { reason: 'unknown_user', nameHash: auditedNameHash(deps.vault, attempt.username) }
+      : { reason: reason ?? 'wrong_password', userId: user.userId },
+  );
+}
+
+/** False if the user was locked, deactivated or given another password during the hash. */
+function admit(
+  { database, businessTime }: AuthDeps,
+  user: LoginRow,
+  {
+    attempt: { institutionId, clientId, origin },
+    passwordHash,
+    now,
+  }: {
+    readonly attempt: PasswordAttempt;
+    readonly passwordHash: string | null;
+    readonly now: Date;
+  },
+): Promise<boolean> {
+  return database.transaction(institutionId, async (tx) => {
+    if (!(await admitLogin(tx, user, { now: businessTime(institutionId, now), passwordHash }))) return false;
+    const entry = { action: 'login', outcome: 'succeeded', reason: 'password' } as const;
+    await appendAudit(tx, { ...entry, origin, clientId, userId: user.userId }, now);
+    return true;
+  });
+}
+
+function wrongCredentials(facts: RefusalFacts): OAuthError {
+  return new OAuthError('invalid_grant', 'The username or the password is wrong.', facts);
+}

@@ -1,0 +1,129 @@
+import {
+  type Browser,
+  type Logout,
+  type NewCookies,
+  type Step,
+  UnsafeRequestError,
+} from '../../auth/index.ts';
+import type { InstitutionId } from '../../institutions/index.ts';
+import { Problem } from '../../shared/problem.ts';
+import type { SignInServices } from '../services.ts';
+import { texts } from './texts.ts';
+import {
+  consentDays,
+  consentView,
+  paths,
+  refusedView,
+  signedOutView,
+  signInView,
+  signOutView,
+  type View,
+} from './views.ts';
+
+/** A request of a browser for a sign-in page. */
+interface BrowserRequest {
+  /** Of the query, and of the form over it. */
+  readonly parameters: {
+    readonly values: Readonly<Record<string, unknown>>;
+    readonly repeated: readonly string[];
+  };
+  readonly browser: Browser;
+  /** The institutions at which the browser has a session's cookie. */
+  readonly institutions: readonly InstitutionId[];
+  /** The header `Sec-Fetch-Site`. */
+  readonly site: string | undefined;
+}
+
+export type BrowserResponse = { readonly cookies?: readonly NewCookies[] } & (
+  | { readonly view: View }
+  | { readonly redirect: string }
+);
+
+export interface BrowserRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  handle(services: SignInServices, request: BrowserRequest): Promise<BrowserResponse>;
+}
+
+const startAuthorization = async (services: SignInServices, { parameters, browser }: BrowserRequest) =>
+  responseOf(await services.authorize(parameters, browser));
+
+/** OpenID Connect Core 1.0 section 3.1.2.1 asks for both methods of authorization and of logout. */
+export const browserRoutes: readonly BrowserRoute[] = [
+  { method: 'GET', path: paths.authorize, handle: startAuthorization },
+  { method: 'POST', path: paths.authorize, handle: startAuthorization },
+  {
+    method: 'POST',
+    path: paths.signIn,
+    handle: async (services, sent) => {
+      refuseForeignForm(sent);
+      const [request, username, password] = ['request', 'username', 'password'].map((name) =>
+        fieldOf(sent, name),
+      );
+      return responseOf(
+        await services.signIn(
+          { request: request ?? '', username: username ?? '', password: password ?? '' },
+          sent.browser,
+        ),
+      );
+    },
+  },
+  {
+    method: 'POST',
+    path: paths.consent,
+    handle: async (services, sent) => {
+      refuseForeignForm(sent);
+      const days = consentDays.find((one) => String(one) === fieldOf(sent, 'days'));
+      const isAllowed = fieldOf(sent, 'answer') === 'allow';
+      if (isAllowed && days === undefined)
+        throw new UnsafeRequestError('The duration is not one of the choices.');
+      const answer = { request: fieldOf(sent, 'request') ?? '', consentDays: isAllowed ? days : undefined };
+      return responseOf(await services.answerConsent(answer, sent.browser));
+    },
+  },
+  { method: 'GET', path: paths.logout, handle: startLogout },
+  { method: 'POST', path: paths.logout, handle: startLogout },
+  {
+    method: 'POST',
+    path: paths.confirmLogout,
+    handle: async (services, sent) => {
+      refuseForeignForm(sent);
+      return afterLogout(await services.logOutEverywhere(sent.institutions, sent.browser));
+    },
+  },
+];
+
+async function startLogout(services: SignInServices, { parameters, browser }: BrowserRequest) {
+  return afterLogout(await services.logOut(parameters, browser));
+}
+
+/** The page for an error; undefined for one that is none of the caller's. */
+export function errorView(error: unknown): View | undefined {
+  if (error instanceof UnsafeRequestError) return refusedView(400, error.message);
+  if (error instanceof Problem && error.code === 'overloaded') return refusedView(503, texts.busy);
+  return undefined;
+}
+
+/** Beside the hidden field and the cookie, which another site does not know. */
+function refuseForeignForm({ site }: BrowserRequest): void {
+  if (site !== undefined && site !== 'same-origin') throw new UnsafeRequestError(texts.foreign);
+}
+
+function fieldOf({ parameters: { values, repeated } }: BrowserRequest, name: string): string | undefined {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  return typeof value === 'string' && !repeated.includes(name) && !value.includes('\0') ? value : undefined;
+}
+
+function responseOf(step: Step): BrowserResponse {
+  const cookies = step.cookies && { cookies: [step.cookies] };
+  if (step.kind === 'redirect') return { redirect: step.to, ...cookies };
+  return { view: step.kind === 'sign_in' ? signInView(step) : consentView(step), ...cookies };
+}
+
+function afterLogout(logout: Logout): BrowserResponse {
+  if (logout.kind === 'ask') return { view: signOutView() };
+  const cookies = logout.institutionIds.map((institutionId) => ({
+    session: { institutionId, secret: null },
+  }));
+  return logout.to === undefined ? { view: signedOutView(), cookies } : { redirect: logout.to, cookies };
+}

@@ -1,0 +1,582 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createClient, setStanding } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
+import { type Answer, paths, send } from '../support/demo.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { authorizeUrl, pkce, TestBrowser, type TestPage } from '../support/sign-in.ts';
+
+const issuer = 'http://localhost';
+let now = new Date('2026-03-02T12:00:00Z');
+let service: TestService;
+let institutionId: InstitutionId;
+const redirectUri = 'https://app.example/callback?tenant=7';
+const member = { username: 'demo.member', password: 'demo-member-password' };
+const first = { clientId: 'first-app', secret: 'first-app-secret-that-is-long' };
+
+before(async () => {
+  service = await startTestService({ clock: () => now, environment: { PUBLIC_URL: issuer } });
+  const [row] = await service.db.superuser<{ institution_id: InstitutionId }>(
+    `select institution_id from institutions where code = 'lakeside'`,
+  );
+  institutionId = row?.institution_id as InstitutionId;
+  const { auth } = service.service.context;
+  const both = {
+    institutionId,
+    grants: ['authorization_code', 'refresh_token'],
+    redirectUris: [redirectUri, 'com.example.wallet:/back'],
+    logoutUris: ['https://app.example/bye'],
+  };
+  const scopes = ['openid', 'profile', 'email', 'account:read', 'offline_access'] as const;
+  await createClient(auth, { ...both, ...first, name: 'First', scopes, isFirstParty: true }, ownOrigin());
+  const all = [...scopes, 'institution-users:read', 'institution-users:write'] as const;
+  const third = { clientId: 'third-app', secret: 'third-app-secret-that-is-long', name: 'Third <b>App</b>' };
+  await createClient(auth, { ...both, ...third, scopes: all }, ownOrigin());
+});
+after(() => service.close());
+
+const later = (millis: number) => {
+  now = new Date(now.getTime() + millis);
+};
+
+interface Asked {
+  readonly clientId?: string;
+  readonly more?: Readonly<Record<string, string | undefined>>;
+  readonly browser?: TestBrowser;
+}
+
+function start({ clientId = 'first-app', more, browser = new TestBrowser(service.address) }: Asked = {}) {
+  const proof = pkce();
+  const parameters = {
+    client_id: clientId,
+    response_type: 'code',
+    redirect_uri: redirectUri,
+    scope: 'openid account:read',
+    state: 'st&te=1',
+    nonce: 'n-1',
+    code_challenge: proof.challenge,
+    code_challenge_method: 'S256',
+    ...more,
+  };
+  return { browser, proof, opened: browser.get(authorizeUrl(parameters)) };
+}
+
+function enter(browser: TestBrowser, page: TestPage, more: object = {}): Promise<TestPage> {
+  return browser.post('/auth/v2/sign-in', { request: page.request, ...member, ...more });
+}
+
+/** A code for a client, through every page that comes. */
+async function codeOf(asked: Asked = {}) {
+  const { browser, proof, opened } = start(asked);
+  let page = await opened;
+  if (page.title === 'Sign in') page = await enter(browser, page);
+  if (page.title.startsWith('Allow')) {
+    page = await browser.post('/auth/v2/consent', { request: page.request, days: '30', answer: 'allow' });
+  }
+  assert.equal(page.status, 303, page.text);
+  return { browser, proof, code: page.location.searchParams.get('code') ?? '', location: page.location };
+}
+
+function exchange(code: string, verifier: string, more: object = {}): Promise<Answer> {
+  const { clientId: client_id, secret: client_secret } = first;
+  const asked = {
+    client_id,
+    client_secret,
+    code,
+    code_verifier: verifier,
+    redirect_uri: redirectUri,
+    ...more,
+  };
+  return send(service.address, 'POST', paths.token, { body: { grant_type: 'authorization_code', ...asked } });
+}
+
+const third = { client_id: 'third-app', client_secret: 'third-app-secret-that-is-long' };
+
+async function isActive(accessToken: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${accessToken}` };
+  return (await send(service.address, 'GET', paths.accounts, { headers })).status === 200;
+}
+
+function claimsOf(jwt: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());
+}
+
+describe('the way to a code', () => {
+  test('a member signs in on the page and the app gets tokens and an ID token for the code', async () => {
+    const { proof, code, location } = await codeOf();
+    assert.equal(location.origin + location.pathname, 'https://app.example/callback');
+    assert.deepEqual(Object.fromEntries(location.searchParams), {
+      tenant: '7',
+      code,
+      state: 'st&te=1',
+      iss: issuer,
+    });
+    const { status, body } = await exchange(code, proof.verifier);
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.equal(body.scope, 'account:read openid');
+    assert.equal(await isActive(body.access_token), true);
+    const claims = claimsOf(body.id_token);
+    assert.equal(claims.iss, issuer);
+    assert.equal(claims.aud, 'first-app');
+    assert.equal(claims.nonce, 'n-1');
+    assert.deepEqual(claims.amr, ['pwd']);
+    assert.equal(claims.sub, claimsOf(body.access_token).sub);
+    assert.equal(claims.auth_time, claimsOf(body.access_token).auth_time);
+  });
+
+  test('a session signs the member in to the next app of the institution without a page', async () => {
+    const { browser } = await codeOf();
+    const page = await start({ browser }).opened;
+    assert.equal(page.status, 303);
+    assert.ok(page.location.searchParams.get('code'));
+  });
+
+  test('asks for the password after half an hour without use, and twelve hours after the sign-in', async () => {
+    const { browser } = await codeOf();
+    for (let use = 0; use < 23; use += 1) {
+      later(29 * 60_000);
+      if (use < 24) assert.equal((await start({ browser }).opened).status, 303, `use ${use}`);
+    }
+    later(60 * 60_000);
+    assert.equal((await start({ browser }).opened).title, 'Sign in');
+    const other = await codeOf();
+    later(30 * 60_000);
+    assert.equal((await start({ browser: other.browser }).opened).title, 'Sign in');
+  });
+
+  test('a wrong password shows the page again with the same words for every reason', async () => {
+    const texts: string[] = [];
+    for (const wrong of [
+      { password: 'not-the-password' },
+      { username: 'nobody.at.all' },
+      { username: 'locked.member', password: 'x' },
+    ]) {
+      const { browser, opened } = start();
+      const page = await enter(browser, await opened, wrong);
+      assert.equal(page.status, 401);
+      assert.equal(browser.cookies.size, 1);
+      texts.push(page.text.replaceAll(/value="[^"]*"/g, ''));
+    }
+    assert.equal(new Set(texts).size, 1);
+  });
+
+  test('prompt login asks again although there is a session, and accepts the sign-in that follows', async () => {
+    const { browser } = await codeOf();
+    later(1_000);
+    const again = start({ browser, more: { prompt: 'login' } });
+    const page = await again.opened;
+    assert.equal(page.title, 'Sign in');
+    assert.equal((await enter(browser, page)).status, 303);
+  });
+
+  test('max_age asks again once the sign-in is older, and 0 always does', async () => {
+    const { browser } = await codeOf();
+    later(61_000);
+    assert.equal((await start({ browser, more: { max_age: '120' } }).opened).status, 303);
+    assert.equal((await start({ browser, more: { max_age: '60' } }).opened).title, 'Sign in');
+    const page = await start({ browser, more: { max_age: '0' } }).opened;
+    assert.equal((await enter(browser, page)).status, 303);
+  });
+
+  test('prompt none answers login_required without a session and consent_required without a consent', async () => {
+    const none = { prompt: 'none' };
+    const without = await start({ more: none }).opened;
+    assert.equal(without.location.searchParams.get('error'), 'login_required');
+    assert.equal(without.location.searchParams.get('iss'), issuer);
+    const { browser } = await codeOf();
+    const page = await start({ browser, clientId: 'third-app', more: { ...none, scope: 'email' } }).opened;
+    assert.equal(page.location.searchParams.get('error'), 'consent_required');
+    assert.ok((await start({ browser, more: none }).opened).location.searchParams.get('code'));
+  });
+
+  test('a pushed request opens by its name, for its client only, and once', async () => {
+    const proof = pkce();
+    const pushed = await send(service.address, 'POST', '/auth/v2/par', {
+      body: {
+        client_id: first.clientId,
+        client_secret: first.secret,
+        response_type: 'code',
+        redirect_uri: redirectUri,
+        scope: 'openid',
+        code_challenge: proof.challenge,
+        code_challenge_method: 'S256',
+      },
+    });
+    assert.equal(pushed.status, 201, JSON.stringify(pushed.body));
+    const { request_uri } = pushed.body;
+    const browser = new TestBrowser(service.address);
+    const open = (client_id: string) => browser.get(authorizeUrl({ client_id, request_uri }));
+    assert.equal((await open('third-app')).status, 400);
+    const page = await enter(browser, await open('first-app'));
+    assert.equal(page.status, 303);
+    const code = page.location.searchParams.get('code') ?? '';
+    assert.equal((await exchange(code, proof.verifier)).status, 200);
+    assert.equal((await open('first-app')).status, 400, 'a code came of it');
+    later(91_000);
+    assert.equal((await open('first-app')).status, 400);
+  });
+});
+
+describe('requests that are refused', () => {
+  const unsafe: [string, Record<string, string | undefined>][] = [
+    ['an unknown client', { client_id: 'no-such-app' }],
+    ['no client', { client_id: undefined }],
+    ['no address', { redirect_uri: undefined }],
+    ['an address that is not registered', { redirect_uri: 'https://evil.example/callback' }],
+    ['a longer address', { redirect_uri: `${redirectUri}&next=1` }],
+    ['another case', { redirect_uri: 'https://app.example/Callback?tenant=7' }],
+    ['a name of our own making', { request_uri: 'urn:ietf:params:oauth:request_uri:AAAA' }],
+    ['an address of another server', { request_uri: 'https://evil.example/request' }],
+  ];
+  for (const [name, more] of unsafe) {
+    test(`never leaves our pages for ${name} (RFC 6749 section 4.1.2.1)`, async () => {
+      const page = await start({ more }).opened;
+      assert.equal(page.status, 400);
+      assert.equal(page.headers.get('location'), null);
+      assert.equal(page.title, 'This did not work');
+    });
+  }
+
+  const returned: [string, Record<string, string | undefined>, string][] = [
+    ['no response type', { response_type: undefined }, 'invalid_request'],
+    ['the implicit grant', { response_type: 'token' }, 'unsupported_response_type'],
+    ['a hybrid response', { response_type: 'code id_token' }, 'unsupported_response_type'],
+    ['no challenge', { code_challenge: undefined }, 'invalid_request'],
+    ['a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['no method, which means plain', { code_challenge_method: undefined }, 'invalid_request'],
+    ['a short challenge', { code_challenge: 'abc' }, 'invalid_request'],
+    ['a scope that is not registered', { scope: 'transfer:write' }, 'invalid_scope'],
+    ['an unknown prompt', { prompt: 'dance' }, 'invalid_request'],
+    ['prompt none beside another', { prompt: 'none login' }, 'invalid_request'],
+    ['a negative age', { max_age: '-1' }, 'invalid_request'],
+    ['the response in a fragment', { response_mode: 'fragment' }, 'invalid_request'],
+    ['a request object', { request: 'eyJ.eyJ.sig' }, 'request_not_supported'],
+    ['a long nonce', { nonce: 'n'.repeat(513) }, 'invalid_request'],
+  ];
+  for (const [name, more, error] of returned) {
+    test(`returns ${error} to the app for ${name}`, async () => {
+      const { status, location } = await start({ more }).opened;
+      assert.equal(status, 303);
+      assert.equal(location.searchParams.get('error'), error);
+      assert.equal(location.searchParams.get('state'), 'st&te=1');
+      assert.equal(location.searchParams.get('iss'), issuer);
+    });
+  }
+
+  test('refuses a parameter that comes twice, on our page if it names the client or the address', async () => {
+    const url = authorizeUrl({ client_id: 'first-app', redirect_uri: redirectUri, response_type: 'code' });
+    const browser = new TestBrowser(service.address);
+    const twice = await browser.get(`${url}&redirect_uri=${encodeURIComponent('https://evil.example/')}`);
+    assert.equal(twice.status, 400);
+    const scopes = await browser.get(`${url}&scope=openid&scope=email`);
+    assert.equal(scopes.location.searchParams.get('error'), 'invalid_request');
+  });
+});
+
+describe('the exchange of a code', () => {
+  test('a code is good once; the second time ends the tokens of the first (RFC 6749 section 4.1.2)', async () => {
+    const { proof, code } = await codeOf({ more: { scope: 'account:read offline_access' } });
+    const { body } = await exchange(code, proof.verifier);
+    assert.equal(await isActive(body.access_token), true);
+    const again = await exchange(code, proof.verifier);
+    assert.equal(again.body.error, 'invalid_grant');
+    assert.equal(await isActive(body.access_token), false);
+    const refreshed = await send(service.address, 'POST', paths.token, {
+      body: {
+        grant_type: 'refresh_token',
+        client_id: first.clientId,
+        client_secret: first.secret,
+        refresh_token: body.refresh_token,
+      },
+    });
+    assert.equal(refreshed.body.error, 'invalid_grant');
+  });
+
+  test('ends the tokens of a code that two requests exchange at the same moment', async () => {
+    const { proof, code } = await codeOf();
+    const both = await Promise.all([exchange(code, proof.verifier), exchange(code, proof.verifier)]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 400]);
+    const won = both.find(({ status }) => status === 200);
+    assert.equal(await isActive(won?.body.access_token), false);
+  });
+
+  test('refuses a code without its verifier or from another client, and ends nothing', async () => {
+    const { proof, code } = await codeOf();
+    const thefts = [
+      await exchange(code, pkce().verifier),
+      await exchange(code, 'short'),
+      await exchange(code, proof.verifier, third),
+      await exchange(code, proof.verifier, { redirect_uri: 'com.example.wallet:/back' }),
+    ];
+    for (const { body } of thefts) assert.equal(body.error, 'invalid_grant');
+    const { status, body } = await exchange(code, proof.verifier);
+    assert.equal(status, 200);
+    await exchange(code, pkce().verifier);
+    assert.equal(await isActive(body.access_token), true);
+  });
+
+  test('a code expires after sixty seconds', async () => {
+    const { proof, code } = await codeOf();
+    later(60_000);
+    assert.equal((await exchange(code, proof.verifier)).body.error, 'invalid_grant');
+  });
+
+  test('a code of a member who was locked meanwhile is refused', async () => {
+    const { proof, code } = await codeOf();
+    const { auth } = service.service.context;
+    const standing = { name: member.username, origin: ownOrigin() };
+    await setStanding(auth, institutionId, { ...standing, lockedByOperator: true });
+    assert.equal((await exchange(code, proof.verifier)).body.error, 'invalid_grant');
+    await setStanding(auth, institutionId, { ...standing, lockedByOperator: false });
+  });
+
+  test('a public client exchanges without a secret, and a client with one cannot leave it out', async () => {
+    const asked = { clientId: 'demo-budget', more: { redirect_uri: 'http://127.0.0.1:51004/' } };
+    const { proof, code } = await codeOf(asked);
+    const own = { client_id: 'demo-budget', client_secret: undefined, redirect_uri: undefined };
+    const { status, body } = await exchange(code, proof.verifier, own);
+    assert.equal(status, 200, JSON.stringify(body));
+    const other = await codeOf();
+    const without = await exchange(other.code, other.proof.verifier, { client_secret: undefined });
+    assert.equal(without.status, 401);
+    const introspection = await send(service.address, 'POST', '/auth/v2/introspect', {
+      body: { client_id: 'demo-budget', token: body.access_token },
+    });
+    assert.equal(introspection.status, 401);
+  });
+});
+
+describe('consent', () => {
+  const wide = 'openid account:read institution-users:read institution-users:write offline_access';
+  const asked = { clientId: 'third-app', more: { scope: wide } };
+
+  test('an app of another company asks the member, with its name as text', async () => {
+    const { browser, opened } = start(asked);
+    const page = await enter(browser, await opened);
+    assert.equal(page.title, 'Allow Third &lt;b&gt;App&lt;/b&gt;?');
+    assert.match(page.text, /see your accounts, balances and transactions/);
+    const refused = await browser.post('/auth/v2/consent', { request: page.request, answer: 'refuse' });
+    assert.equal(refused.location.searchParams.get('error'), 'access_denied');
+  });
+
+  test('a consent covers later requests for no more than it allows, until its day', async () => {
+    const { browser } = await codeOf(asked);
+    assert.equal((await start({ ...asked, browser }).opened).status, 303);
+    const more = { scope: `${wide} email` };
+    assert.match((await start({ clientId: 'third-app', more, browser }).opened).title, /^Allow/);
+    later(30 * 24 * 60 * 60_000);
+    const { opened } = start({ ...asked, browser });
+    assert.match((await enter(browser, await opened)).title, /^Allow/);
+  });
+
+  test('a member lists consents and withdraws one, which ends all tokens of the app at once', async () => {
+    const { proof, code } = await codeOf(asked);
+    const { body } = await exchange(code, proof.verifier, third);
+    const headers = { authorization: `Bearer ${body.access_token}` };
+    const listed = await send(service.address, 'GET', '/auth/v2/consents', { headers });
+    const consent = listed.body.find((one: { clientId: string }) => one.clientId === 'third-app');
+    assert.deepEqual(
+      consent.scopes,
+      wide.split(' ').toSorted((a, b) => consent.scopes.indexOf(a) - consent.scopes.indexOf(b)),
+    );
+    const path = `/auth/v2/consents/${consent.consentId}`;
+    const ended = await send(service.address, 'DELETE', path, { headers });
+    assert.deepEqual(ended.body, { consentId: consent.consentId, ended: true });
+    assert.equal(await isActive(body.access_token), false);
+    const refreshed = await send(service.address, 'POST', paths.token, {
+      body: { grant_type: 'refresh_token', ...third, refresh_token: body.refresh_token },
+    });
+    assert.equal(refreshed.body.error, 'invalid_grant');
+  });
+
+  test('a consent that ends between page and exchange leaves the code without effect', async () => {
+    const { proof, code } = await codeOf(asked);
+    const other = await codeOf({ more: { scope: 'account:read' } });
+    const tokens = await exchange(other.code, other.proof.verifier);
+    assert.equal(tokens.status, 200);
+    await service.db.superuser(
+      `update consents set ended_at = now(), ended_by = 'OPERATOR' where client_id = 'third-app' and ended_at is null`,
+    );
+    assert.equal((await exchange(code, proof.verifier, third)).body.error, 'invalid_grant');
+  });
+
+  test('issues a token that expires with the consent behind it', async () => {
+    const { browser, proof, opened } = start(asked);
+    const page = await enter(browser, await opened);
+    const allowed = await browser.post('/auth/v2/consent', {
+      request: page.request,
+      days: '30',
+      answer: 'allow',
+    });
+    const code = allowed.location.searchParams.get('code') ?? '';
+    await exchange(code, proof.verifier, third);
+    later(30 * 24 * 60 * 60_000 - 100_000);
+    const late = await codeOf({ ...asked, browser });
+    const { body } = await exchange(late.code, late.proof.verifier, third);
+    assert.ok(body.expires_in <= 100, String(body.expires_in));
+  });
+});
+
+describe('pages in hostile hands', () => {
+  test('a page belongs to the browser that opened it (login CSRF)', async () => {
+    const attacker = start();
+    const page = await attacker.opened;
+    const victim = start();
+    await victim.opened;
+    assert.equal((await enter(victim.browser, page)).status, 400);
+    assert.equal((await enter(new TestBrowser(service.address), page)).status, 400);
+  });
+
+  test('a form of another site is refused', async () => {
+    const { browser, opened } = start();
+    const page = await opened;
+    for (const site of ['cross-site', 'same-site', 'none']) {
+      const form = { request: page.request, ...member };
+      const sent = await browser.post('/auth/v2/sign-in', form, { 'sec-fetch-site': site });
+      assert.equal(sent.status, 400, site);
+    }
+  });
+
+  test('a sign-in always gets a new session, so a planted cookie is worth nothing (fixation)', async () => {
+    const planted = new TestBrowser(service.address);
+    const name = `session-${institutionId}`;
+    planted.cookies.set(name, 'A'.repeat(43));
+    const { opened } = start({ browser: planted });
+    assert.equal((await enter(planted, await opened)).status, 303);
+    assert.notEqual(planted.cookies.get(name), 'A'.repeat(43));
+  });
+
+  test('a second click on a page gives no second code', async () => {
+    const { browser, opened } = start();
+    const page = await opened;
+    assert.equal((await enter(browser, page)).status, 303);
+    assert.equal((await enter(browser, page)).status, 400);
+  });
+
+  test('every page forbids scripts, frames and caches, and leads to its app only', async () => {
+    const page = await start({ more: { redirect_uri: 'com.example.wallet:/back' } }).opened;
+    const policy = page.headers.get('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /frame-ancestors 'none'/);
+    assert.match(policy, /form-action 'self' com\.example\.wallet:;/);
+    assert.doesNotMatch(policy, /unsafe|script-src/);
+    assert.doesNotMatch(page.text, /<script|style=/);
+    assert.equal(page.headers.get('cache-control'), 'no-store');
+    assert.equal(page.headers.get('x-frame-options'), 'DENY');
+  });
+
+  test('text of a caller never becomes markup', async () => {
+    const hint = '"><script>alert(1)</script>';
+    const page = await start({ more: { login_hint: hint } }).opened;
+    assert.doesNotMatch(page.text, /<script/);
+    assert.match(page.text, /&quot;&gt;&lt;script&gt;/);
+  });
+
+  test('a page that waited half an hour has expired', async () => {
+    const { browser, opened } = start();
+    const page = await opened;
+    later(30 * 60_000);
+    assert.equal((await enter(browser, page)).status, 400);
+  });
+});
+
+describe('claims of the member', () => {
+  test('userinfo has the claims of the scopes and the subject of the ID token', async () => {
+    const claims = async (scope: string) => {
+      const { proof, code } = await codeOf({ more: { scope } });
+      const { body } = await exchange(code, proof.verifier);
+      const headers = { authorization: `Bearer ${body.access_token}` };
+      const info = await send(service.address, 'GET', '/auth/v2/userinfo', { headers });
+      return { idToken: body.id_token && claimsOf(body.id_token), info };
+    };
+    const all = await claims('openid profile email');
+    const { given_name, family_name, name, email, sub } = all.info.body;
+    assert.equal(name, `${given_name} ${family_name}`);
+    assert.match(email, /@/);
+    assert.equal(sub, all.idToken.sub);
+    assert.deepEqual((await claims('openid')).info.body, { sub });
+    const without = await claims('account:read');
+    assert.equal(without.idToken, undefined);
+    assert.equal(without.info.status, 403);
+  });
+});
+
+describe('signing out', () => {
+  test('an app with an ID token ends the session and gets the member back', async () => {
+    const { browser, proof, code } = await codeOf();
+    const { body } = await exchange(code, proof.verifier);
+    const back = 'https://app.example/bye';
+    const query = new URLSearchParams({
+      id_token_hint: body.id_token,
+      post_logout_redirect_uri: back,
+      state: 'x y',
+    });
+    later(24 * 60 * 60_000);
+    const left = await browser.get(`/auth/v2/logout?${query}`);
+    assert.equal(left.headers.get('location'), `${back}?state=x%20y`);
+    assert.equal((await start({ browser }).opened).title, 'Sign in');
+  });
+
+  test('asks before a logout without an ID token, and ignores an address that is not registered', async () => {
+    const { browser, proof, code } = await codeOf();
+    const asked = await browser.get('/auth/v2/logout?post_logout_redirect_uri=https://evil.example/');
+    assert.equal(asked.title, 'Sign out?');
+    assert.equal((await start({ browser }).opened).status, 303);
+    const { body } = await exchange(code, proof.verifier);
+    const query = new URLSearchParams({
+      id_token_hint: body.id_token,
+      post_logout_redirect_uri: 'https://evil.example/',
+    });
+    assert.equal((await browser.get(`/auth/v2/logout?${query}`)).title, 'You are signed out');
+    const again = await codeOf();
+    assert.equal((await again.browser.post('/auth/v2/sign-out', {})).title, 'You are signed out');
+    assert.equal((await start({ browser: again.browser }).opened).title, 'Sign in');
+  });
+
+  test('an access token is no ID token', async () => {
+    const { browser, proof, code } = await codeOf();
+    const { body } = await exchange(code, proof.verifier);
+    const asked = await browser.get(`/auth/v2/logout?id_token_hint=${body.access_token}`);
+    assert.equal(asked.title, 'Sign out?');
+    assert.equal(await isActive(body.id_token), false);
+  });
+});
+
+describe('rules of the database', () => {
+  const change = (table: string, set: string, where = 'true') =>
+    service.db.superuser(`update ${table} set ${set} where ${where}`);
+
+  test('sessions, consents and codes end for good', async () => {
+    await codeOf({ clientId: 'third-app', more: { scope: 'openid' } });
+    await change('member_sessions', 'ended_at = last_used_at', 'ended_at is null');
+    await assert.rejects(change('member_sessions', 'ended_at = null'), { code: 'SD203' });
+    await change('consents', `ended_at = granted_at, ended_by = 'MEMBER'`, 'ended_at is null');
+    await assert.rejects(change('consents', 'ended_at = null, ended_by = null'), { code: 'SD204' });
+    await change('authorization_grants', 'exchanged_at = created_at', 'exchanged_at is null');
+    await assert.rejects(change('authorization_grants', 'exchanged_at = null'), { code: 'SD205' });
+  });
+
+  test('a grant of another company’s app needs a consent that covers it', async () => {
+    await codeOf({ clientId: 'third-app', more: { scope: 'openid' } });
+    const copy = (columns: string) =>
+      service.db.superuser(
+        `insert into authorization_grants
+         select institution_id, gen_random_uuid(), gen_random_uuid(), sha256(gen_random_bytes.b), client_id, client_epoch,
+                user_key, user_epoch, session_id, ${columns}, nonce, code_challenge, authenticated_at, created_at, expires_at,
+                null, kept_until
+         from authorization_grants g, (select uuid_send(gen_random_uuid()) as b) gen_random_bytes
+         where client_id = 'third-app' and exchanged_at is null limit 1`,
+      );
+    await copy('consent_id, redirect_uri, scopes');
+    await assert.rejects(copy('null, redirect_uri, scopes'), { code: 'SD206' });
+    await assert.rejects(copy(`consent_id, redirect_uri, array['transfer:write']`), { code: 'SD206' });
+  });
+
+  test('a public client may not use its password or act for itself', async () => {
+    const grants = `grants = array['client_credentials']`;
+    await assert.rejects(change('clients', grants, `client_id = 'demo-budget'`), {
+      constraint: 'clients_public',
+    });
+  });
+});

@@ -1,0 +1,88 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** A browser without scripts: it keeps cookies, sends forms, and stops at redirects. */
+export class TestBrowser {
+  readonly #address: string;
+  readonly cookies = new Map<string, string>();
+
+  constructor(address: string) {
+    this.#address = address;
+  }
+
+  async get(path: string, headers: Record<string, string> = {}): Promise<TestPage> {
+    return this.#send(path, { headers });
+  }
+
+  /** As a form of our own page. */
+  async post(
+    path: string,
+    form: Readonly<Record<string, string>>,
+    headers: Record<string, string> = {},
+  ): Promise<TestPage> {
+    return this.#send(path, {
+      method: 'POST',
+      headers: { 'sec-fetch-site': 'same-origin', ...headers },
+      body: new URLSearchParams(form),
+    });
+  }
+
+  async #send(
+    path: string,
+    init: { method?: string; headers: Record<string, string>; body?: URLSearchParams },
+  ): Promise<TestPage> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { ...init.headers, ...(cookie !== '' && { cookie }) };
+    const response = await fetch(this.#address + path, { ...init, headers, redirect: 'manual' });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (/max-age=0/i.test(line)) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return new TestPage(response, await response.text());
+  }
+}
+
+export class TestPage {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+
+  constructor(response: Response, text: string) {
+    this.status = response.status;
+    this.headers = response.headers;
+    this.text = text;
+  }
+
+  /** The hidden field of the form. */
+  get request(): string {
+    return /name="request" value="([^"]+)"/.exec(this.text)?.[1] ?? '';
+  }
+
+  get title(): string {
+    return /<h1>([^<]*)<\/h1>/.exec(this.text)?.[1] ?? '';
+  }
+
+  /** Where a redirect leads. */
+  get location(): URL {
+    return new URL(this.headers.get('location') ?? 'none:');
+  }
+}
+
+export interface Pkce {
+  readonly verifier: string;
+  readonly challenge: string;
+}
+
+export function pkce(): Pkce {
+  const verifier = randomBytes(32).toString('base64url');
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
+}
+
+const authorizePath = '/auth/v2/authorize';
+
+export function authorizeUrl(parameters: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(parameters).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return `${authorizePath}?${new URLSearchParams(given)}`;
+}
