@@ -323,11 +323,18 @@ create table clients (
   registration_refusals           text not null default 'UNIFORM'::text,
   allows_token_endpoint_audience  boolean not null default false,
   created_at                      timestamp with time zone not null,
+  redirect_uris                   text[] collate "C" not null default '{}'::text[],
+  logout_uris                     text[] collate "C" not null default '{}'::text[],
+  is_public                       boolean not null default false,
+  is_first_party                  boolean not null default false,
   constraint clients_pkey PRIMARY KEY (institution_id, client_id),
   constraint clients_client_id_fkey FOREIGN KEY (client_id) REFERENCES client_directory(client_id),
   constraint clients_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint clients_grants_check CHECK (grants <@ ARRAY['client_credentials'::text, 'password'::text, 'refresh_token'::text, 'urn:ietf:params:oauth:grant-type:jwt-bearer'::text, 'urn:ietf:params:oauth:grant-type:saml2-bearer'::text]),
+  constraint clients_grants_check CHECK (grants <@ ARRAY['authorization_code'::text, 'client_credentials'::text, 'password'::text, 'refresh_token'::text, 'urn:ietf:params:oauth:grant-type:jwt-bearer'::text, 'urn:ietf:params:oauth:grant-type:saml2-bearer'::text]),
+  constraint clients_logout_uris CHECK (cardinality(logout_uris) <= 20),
   constraint clients_networks CHECK (cardinality(networks) > 0 AND NOT ('::ffff:0.0.0.0/96'::cidr::inet >>= ANY (networks::inet[]))),
+  constraint clients_public CHECK (NOT is_public OR grants <@ ARRAY['authorization_code'::text, 'refresh_token'::text]),
+  constraint clients_redirect_uris CHECK (cardinality(redirect_uris) <= 20),
   constraint clients_registration_refusals_check CHECK (registration_refusals = ANY (ARRAY['DISTINCT'::text, 'UNIFORM'::text])),
   constraint clients_token_epoch_check CHECK (token_epoch >= 0),
   constraint clients_token_lifetime_seconds_check CHECK (token_lifetime_seconds >= 60 AND token_lifetime_seconds <= 86400)
@@ -338,6 +345,10 @@ comment on column clients.token_epoch is 'Stands in every token of the client. R
 comment on column clients.introspects_all is 'May introspect tokens issued to other clients (RFC 7662 section 2.1).';
 comment on column clients.registration_refusals is 'UNIFORM: every refused registration gets the same response, so that the client does not learn whether a person is a member.';
 comment on column clients.allows_token_endpoint_audience is 'An assertion may name the token endpoint as its audience, for libraries that cannot name the issuer (draft-ietf-oauth-rfc7523bis).';
+comment on column clients.redirect_uris is 'Addresses to which a member returns with a code, compared exactly; a port of the loopback address is free (RFC 8252 section 7.3).';
+comment on column clients.logout_uris is 'Addresses to which a member returns from a logout (OpenID Connect RP-Initiated Logout 1.0).';
+comment on column clients.is_public is 'An app on a device, which can keep no secret.';
+comment on column clients.is_first_party is 'An app of the institution itself, which needs no consent of the member.';
 
 create table client_secrets (
   institution_id  integer not null,
@@ -432,23 +443,25 @@ comment on table provider_assertion_replays is 'Replay cache: each identity asse
 comment on column provider_assertion_replays.id_hash is 'SHA-256 of the JWT''s jti or of the SAML assertion''s ID.';
 
 create table refresh_families (
-  institution_id  integer not null,
-  family_id       uuid not null,
-  client_id       text collate "C" not null,
-  user_key        bigint not null,
-  scopes          text[] not null,
-  client_epoch    integer not null,
-  user_epoch      integer not null,
-  generation      integer not null,
-  token_hash      bytea not null,
-  rotated_at      timestamp with time zone not null,
-  idle_until      timestamp with time zone not null,
-  expires_at      timestamp with time zone not null,
-  revoked_at      timestamp with time zone,
-  created_at      timestamp with time zone not null,
+  institution_id    integer not null,
+  family_id         uuid not null,
+  client_id         text collate "C" not null,
+  user_key          bigint not null,
+  scopes            text[] not null,
+  client_epoch      integer not null,
+  user_epoch        integer not null,
+  generation        integer not null,
+  token_hash        bytea not null,
+  rotated_at        timestamp with time zone not null,
+  idle_until        timestamp with time zone not null,
+  expires_at        timestamp with time zone not null,
+  revoked_at        timestamp with time zone,
+  created_at        timestamp with time zone not null,
+  authenticated_at  timestamp with time zone,
   constraint refresh_families_pkey PRIMARY KEY (institution_id, family_id),
   constraint refresh_families_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
   constraint refresh_families_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint refresh_families_authenticated CHECK (authenticated_at <= created_at),
   constraint refresh_families_generation_check CHECK (generation >= 0),
   constraint refresh_families_lifetime CHECK (idle_until <= expires_at),
   constraint refresh_families_scopes_check CHECK ('offline_access'::text = ANY (scopes)),
@@ -464,6 +477,7 @@ comment on column refresh_families.token_hash is 'Keyed hash of the newest token
 comment on column refresh_families.rotated_at is 'Moment at which the newest token replaced the one before.';
 comment on column refresh_families.idle_until is 'End if no token is used until then.';
 comment on column refresh_families.expires_at is 'End in any case.';
+comment on column refresh_families.authenticated_at is 'When the member proved who they are; null: at created_at.';
 
 create table revocations (
   institution_id  integer not null,
@@ -1613,6 +1627,95 @@ comment on table webhook_attempts is 'Attempts to deliver: all failures of the l
 comment on column webhook_attempts.response is 'The first 256 bytes of the response, escaped.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- authorization
+
+create table member_sessions (
+  institution_id    integer not null,
+  session_id        uuid not null,
+  secret_hash       bytea not null,
+  user_key          bigint not null,
+  user_epoch        integer not null,
+  methods           text[] not null,
+  authenticated_at  timestamp with time zone not null,
+  created_at        timestamp with time zone not null,
+  last_used_at      timestamp with time zone not null,
+  expires_at        timestamp with time zone not null,
+  ended_at          timestamp with time zone,
+  address           inet,
+  user_agent        text,
+  constraint member_sessions_pkey PRIMARY KEY (institution_id, session_id),
+  constraint member_sessions_by_secret UNIQUE (institution_id, secret_hash),
+  constraint member_sessions_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint member_sessions_lifetime CHECK (expires_at <= (created_at + '12:00:00'::interval) AND authenticated_at <= last_used_at),
+  constraint member_sessions_methods_check CHECK (cardinality(methods) > 0 AND methods <@ ARRAY['pwd'::text]),
+  constraint member_sessions_secret_hash_check CHECK (length(secret_hash) = 32),
+  constraint member_sessions_user_agent_check CHECK (length(user_agent) <= 256)
+);
+CREATE INDEX member_sessions_by_end ON member_sessions USING btree (institution_id, expires_at);
+comment on table member_sessions is 'Members who signed in at the service''s own pages, a row for each browser.';
+comment on column member_sessions.secret_hash is 'Keyed hash of the cookie.';
+comment on column member_sessions.user_epoch is 'users.token_epoch at sign-in; a later one ends the session.';
+comment on column member_sessions.methods is 'How the member proved who they are (RFC 8176).';
+
+create table consents (
+  institution_id  integer not null,
+  consent_id      uuid not null,
+  client_id       text collate "C" not null,
+  user_key        bigint not null,
+  scopes          text[] not null,
+  granted_at      timestamp with time zone not null,
+  expires_at      timestamp with time zone not null,
+  ended_at        timestamp with time zone,
+  ended_by        text,
+  constraint consents_pkey PRIMARY KEY (institution_id, consent_id),
+  constraint consents_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint consents_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint consents_ended CHECK ((ended_at IS NULL) = (ended_by IS NULL)),
+  constraint consents_ended_by_check CHECK (ended_by = ANY (ARRAY['MEMBER'::text, 'OPERATOR'::text, 'REPLACED'::text])),
+  constraint consents_lifetime CHECK (expires_at > granted_at AND expires_at <= (granted_at + '366 days'::interval)),
+  constraint consents_scopes_check CHECK (cardinality(scopes) > 0)
+);
+CREATE UNIQUE INDEX consents_current ON consents USING btree (institution_id, user_key, client_id) WHERE (ended_at IS NULL);
+CREATE INDEX consents_of_user ON consents USING btree (institution_id, user_key, granted_at);
+comment on table consents is 'Rights that members gave to apps, each until a day.';
+
+create table authorization_grants (
+  institution_id    integer not null,
+  grant_id          uuid not null,
+  request_id        uuid not null,
+  code_hash         bytea not null,
+  client_id         text collate "C" not null,
+  client_epoch      integer not null,
+  user_key          bigint not null,
+  user_epoch        integer not null,
+  session_id        uuid not null,
+  consent_id        uuid,
+  redirect_uri      text not null,
+  scopes            text[] not null,
+  nonce             text,
+  code_challenge    text collate "C" not null,
+  authenticated_at  timestamp with time zone not null,
+  created_at        timestamp with time zone not null,
+  expires_at        timestamp with time zone not null,
+  exchanged_at      timestamp with time zone,
+  kept_until        timestamp with time zone not null,
+  constraint authorization_grants_pkey PRIMARY KEY (institution_id, grant_id),
+  constraint authorization_grants_by_code UNIQUE (institution_id, code_hash),
+  constraint authorization_grants_by_request UNIQUE (institution_id, request_id),
+  constraint authorization_grants_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint authorization_grants_institution_id_consent_id_fkey FOREIGN KEY (institution_id, consent_id) REFERENCES consents(institution_id, consent_id),
+  constraint authorization_grants_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint authorization_grants_code_challenge_check CHECK (code_challenge ~ '^[A-Za-z0-9_-]{43}$'::text),
+  constraint authorization_grants_code_hash_check CHECK (length(code_hash) = 32),
+  constraint authorization_grants_lifetime CHECK (expires_at <= (created_at + '00:01:00'::interval)),
+  constraint authorization_grants_nonce_check CHECK (length(nonce) <= 512)
+);
+CREATE INDEX authorization_grants_by_end ON authorization_grants USING btree (institution_id, kept_until);
+CREATE INDEX authorization_grants_of_consent ON authorization_grants USING btree (institution_id, consent_id) WHERE (consent_id IS NOT NULL);
+comment on table authorization_grants is 'Grants of members to apps, one a sign-in. The code is exchanged once; the tokens that come of it carry grant_id as their sid.';
+comment on column authorization_grants.kept_until is 'Until the last token that came of it has expired.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -1838,6 +1941,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_authorization_grant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if old.exchanged_at is not null or new.exchanged_at >= old.expires_at then
+    raise exception 'authorization grant %: its code was exchanged or has expired', old.grant_id using errcode = 'SD205';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_balances()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1859,6 +1975,19 @@ begin
     raise exception 'ledger: a balance differs from its newest entry' using errcode = 'SD003';
   end if;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_consent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if old.ended_at is not null then
+    raise exception 'consent %: it has ended for good', old.consent_id using errcode = 'SD204';
+  end if;
+  return new;
 end
 $function$;
 
@@ -2172,6 +2301,26 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_new_authorization_grant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.consent_id is null then
+    if not (select c.is_first_party from clients c where c.institution_id = new.institution_id and c.client_id = new.client_id) then
+      raise exception 'authorization grant %: the app needs a consent', new.grant_id using errcode = 'SD206';
+    end if;
+  elsif not exists (
+    select from consents s
+    where s.institution_id = new.institution_id and s.consent_id = new.consent_id and s.client_id = new.client_id
+      and s.user_key = new.user_key and s.ended_at is null and s.expires_at > new.created_at and new.scopes <@ s.scopes) then
+    raise exception 'authorization grant %: no consent covers it', new.grant_id using errcode = 'SD206';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_new_balances()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2443,6 +2592,19 @@ AS $function$
 begin
   if new.clock_ahead_seconds < old.clock_ahead_seconds then
     raise exception 'institution %: the clock can only move forward', old.code using errcode = 'SD030';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_session()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if old.ended_at is not null then
+    raise exception 'session %: it has ended for good', old.session_id using errcode = 'SD203';
   end if;
   return new;
 end
@@ -3494,6 +3656,16 @@ CREATE CONSTRAINT TRIGGER core_instructions_followed AFTER UPDATE ON core_instru
 CREATE CONSTRAINT TRIGGER core_instructions_issued AFTER INSERT ON core_instructions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_instruction();
 
 -- ---------------------------------------------------------------------------------------------------------
+-- Triggers: authorization
+
+CREATE TRIGGER member_sessions_end BEFORE UPDATE ON member_sessions FOR EACH ROW EXECUTE FUNCTION check_session();
+
+CREATE TRIGGER consents_end BEFORE UPDATE ON consents FOR EACH ROW EXECUTE FUNCTION check_consent();
+
+CREATE TRIGGER authorization_grants_once BEFORE UPDATE ON authorization_grants FOR EACH ROW EXECUTE FUNCTION check_authorization_grant();
+CREATE TRIGGER authorization_grants_within_consent BEFORE INSERT ON authorization_grants FOR EACH ROW EXECUTE FUNCTION check_new_authorization_grant();
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
 
 alter table persons enable row level security, force row level security;
@@ -3716,6 +3888,18 @@ alter table webhook_attempts enable row level security, force row level security
 create policy institution on webhook_attempts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on webhook_attempts for select to sharedraft_backup using (true);
 
+alter table member_sessions enable row level security, force row level security;
+create policy institution on member_sessions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on member_sessions for select to sharedraft_backup using (true);
+
+alter table consents enable row level security, force row level security;
+create policy institution on consents using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on consents for select to sharedraft_backup using (true);
+
+alter table authorization_grants enable row level security, force row level security;
+create policy institution on authorization_grants using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on authorization_grants for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -3744,7 +3928,7 @@ grant delete, insert, select, update on registration_tries to sharedraft_service
 grant delete, insert, select, update (sealed_private_key) on signing_keys to sharedraft_service;
 grant insert, select on client_directory to sharedraft_service;
 grant delete, insert, select on provider_directory to sharedraft_service;
-grant insert, select, update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals, allows_token_endpoint_audience) on clients to sharedraft_service;
+grant insert, select, update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals, allows_token_endpoint_audience, redirect_uris, logout_uris, is_public, is_first_party) on clients to sharedraft_service;
 grant delete, insert, select, update (expires_at) on client_secrets to sharedraft_service;
 grant delete, insert, select on client_keys to sharedraft_service;
 grant delete, insert, select on client_assertion_replays to sharedraft_service;
@@ -3792,3 +3976,6 @@ grant delete, insert, select, update on webhook_endpoints to sharedraft_service;
 grant delete, insert, select, update (expires_at) on webhook_keys to sharedraft_service;
 grant delete, insert, select, update on webhook_deliveries to sharedraft_service;
 grant delete, insert, select on webhook_attempts to sharedraft_service;
+grant delete, insert, select, update (authenticated_at, last_used_at, ended_at) on member_sessions to sharedraft_service;
+grant insert, select, update (ended_at, ended_by) on consents to sharedraft_service;
+grant delete, insert, select, update (exchanged_at) on authorization_grants to sharedraft_service;

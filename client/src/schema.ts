@@ -4,7 +4,7 @@
 export type Decimal = string;
 
 export interface TokenRequest {
-  /** One of `client_credentials`, `password`, `refresh_token`, `urn:ietf:params:oauth:grant-type:jwt-bearer`, `urn:ietf:params:oauth:grant-type:saml2-bearer`. */
+  /** One of `authorization_code`, `client_credentials`, `password`, `refresh_token`, `urn:ietf:params:oauth:grant-type:jwt-bearer`, `urn:ietf:params:oauth:grant-type:saml2-bearer`. */
   grant_type: string;
   /** In the body or in HTTP Basic; with an assertion it may be left out. */
   client_id?: string | undefined;
@@ -24,6 +24,12 @@ export interface TokenRequest {
   assertion?: string | undefined;
   /** Required by `refresh_token`. */
   refresh_token?: string | undefined;
+  /** Required by `authorization_code`. */
+  code?: string | undefined;
+  /** Required by `authorization_code` (RFC 7636). */
+  code_verifier?: string | undefined;
+  /** With `authorization_code`: if sent, that of the authorization request. */
+  redirect_uri?: string | undefined;
 }
 
 export interface TokenResponse {
@@ -35,6 +41,8 @@ export interface TokenResponse {
   expires_in: number;
   /** Granted scopes, separated by spaces. */
   scope: string;
+  /** With a code and the scope `openid`: tells the client who signed in. */
+  id_token?: string | undefined;
   /** Valid for one refresh. Issued for a member only, if `offline_access` was requested and the client may have it. */
   refresh_token?: string | undefined;
 }
@@ -83,8 +91,16 @@ export interface TokenIntrospection {
 export interface AuthorizationServerMetadata {
   /** Issuer and audience of every token. */
   issuer: string;
+  /** The page on which a member signs in and consents. */
+  authorization_endpoint: string;
+  /** Takes a request from the client itself (RFC 9126). */
+  pushed_authorization_request_endpoint: string;
   /** The token operation. */
   token_endpoint: string;
+  /** The claims of the member. */
+  userinfo_endpoint: string;
+  /** The page on which a member signs out. */
+  end_session_endpoint: string;
   /** Ends a token before its time. */
   revocation_endpoint: string;
   /** Returns whether a token is active. */
@@ -93,11 +109,21 @@ export interface AuthorizationServerMetadata {
   jwks_uri: string;
   /** Every scope; each client is registered for some of them. */
   scopes_supported: readonly string[];
-  /** Empty: there is no authorization endpoint. */
+  /** `code`. */
   response_types_supported: readonly string[];
+  /** `query`. */
+  response_modes_supported: readonly string[];
+  /** `S256`; every request needs a challenge. */
+  code_challenge_methods_supported: readonly string[];
+  /** Values of `prompt`. */
+  prompt_values_supported: readonly string[];
+  /** Responses carry `iss` (RFC 9207). */
+  authorization_response_iss_parameter_supported: boolean;
+  /** Claims of ID tokens and of the member. */
+  claims_supported: readonly string[];
   /** `public`: `sub` is the same to every client. */
   subject_types_supported: readonly string[];
-  /** Empty: no ID tokens are issued. */
+  /** For ID tokens. */
   id_token_signing_alg_values_supported: readonly string[];
   /** Every grant; each client is registered for some of them. */
   grant_types_supported: readonly string[];
@@ -857,6 +883,86 @@ export interface Operations {
     body: TokenReference;
     result: Record<never, never>;
   };
+  pushAuthorizationRequest: {
+    body: {
+  /** In the body or in HTTP Basic; with an assertion it may be left out. */
+  client_id?: string | undefined;
+  /** In the body or in HTTP Basic, never in both. */
+  client_secret?: string | undefined;
+  /** Instead of a secret: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`. */
+  client_assertion_type?: string | undefined;
+  /** A JWT signed with a key that the client is registered with (RFC 7523). `iss` and `sub` are the client id, `aud` our issuer as a single string, `exp` at most five minutes ahead, `jti` never used before. */
+  client_assertion?: string | undefined;
+  /** `code`. */
+  response_type: string;
+  /** One that is registered for the client. */
+  redirect_uri: string;
+  /** Requested scopes, separated by spaces. */
+  scope?: string | undefined;
+  /** Returned as it is. */
+  state?: string | undefined;
+  /** Returned in the ID token. */
+  nonce?: string | undefined;
+  /** SHA-256 of the verifier in base64url (RFC 7636). */
+  code_challenge: string;
+  /** `S256`. */
+  code_challenge_method: string;
+  /** `none`, `login`, `consent`, `select_account`. */
+  prompt?: string | undefined;
+  /** The longest age of the sign-in, in seconds. */
+  max_age?: string | undefined;
+  /** A username for the page. */
+  login_hint?: string | undefined;
+};
+    result: {
+  /** The name of the request, for `GET /auth/v2/authorize`. */
+  request_uri: string;
+  /** Seconds for which the name can be opened. */
+  expires_in: number;
+};
+  };
+  getUserInfo: {
+    result: {
+  /** The user id, the same as in the ID token. */
+  sub: string;
+  /** With the scope `profile`. */
+  name?: string | undefined;
+  /** With the scope `profile`. */
+  given_name?: string | undefined;
+  /** With the scope `profile`. */
+  family_name?: string | undefined;
+  /** With the scope `email`. */
+  email?: string | undefined;
+};
+  };
+  listConsents: {
+    result: readonly ({
+  /** The id of the consent. */
+  consentId: string;
+  /** The app. */
+  clientId: string;
+  /** The name of the app, for people. */
+  clientName: string;
+  /** The scopes that the app may have. */
+  scopes: readonly string[];
+  /** When the member consented. */
+  grantedAt: string;
+  /** When the consent ends by itself. */
+  expiresAt: string;
+})[];
+  };
+  withdrawConsent: {
+    params: {
+      /** The id of the consent. */
+      consentId: string;
+    };
+    result: {
+  /** The id of the consent. */
+  consentId: string;
+  /** Always true. */
+  ended: boolean;
+};
+  };
   introspectToken: {
     body: TokenReference;
     result: TokenIntrospection;
@@ -1185,6 +1291,10 @@ export interface Operations {
 export const operations = {
   issueToken: ['POST', '/auth/v2/token'],
   revokeToken: ['POST', '/auth/v2/revoke'],
+  pushAuthorizationRequest: ['POST', '/auth/v2/par'],
+  getUserInfo: ['GET', '/auth/v2/userinfo'],
+  listConsents: ['GET', '/auth/v2/consents'],
+  withdrawConsent: ['DELETE', '/auth/v2/consents/{consentId}'],
   introspectToken: ['POST', '/auth/v2/introspect'],
   authorizationServer: ['GET', '/.well-known/oauth-authorization-server'],
   openidConfiguration: ['GET', '/.well-known/openid-configuration'],
