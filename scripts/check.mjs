@@ -14,6 +14,7 @@ const steps = [
   ['words', process.execPath, ['scripts/words.mjs', '--check']],
   ['workflows', process.execPath, ['scripts/lint-workflows.mjs']],
   ['alerts', process.execPath, ['scripts/monitoring.mjs']],
+  ['openapi.json', process.execPath, ['scripts/lint-openapi.mjs']],
   ['generated files', process.execPath, ['scripts/generate.ts', '--check']],
   process.argv.includes('--no-tests')
     ? ['house rules', process.execPath, ['--test', ...houseRules.map((name) => `test/house/${name}.test.ts`)]]

@@ -58,7 +58,7 @@ export async function generateOpenApi(server = 'http://127.0.0.1:8080'): Promise
       securitySchemes: {
         oauth2: {
           type: 'oauth2',
-          description: 'A token for the client itself, or for one member.',
+          description: 'A token for the client itself, or for one member: a JWT (RFC 9068, RFC 8725).',
           flows: {
             clientCredentials: { tokenUrl, scopes: scopeTexts },
             password: { tokenUrl, refreshUrl: tokenUrl, scopes: scopeTexts },
@@ -69,7 +69,7 @@ export async function generateOpenApi(server = 'http://127.0.0.1:8080'): Promise
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'An existing token of this service, or of an identity provider that the institution registered (RFC 9068).',
+            'An existing token of this service, or of an identity provider that the institution registered (RFC 9068, RFC 8725).',
         },
       },
     },
@@ -201,7 +201,7 @@ const commonHeaders = {
     schema: { type: 'string' },
   },
   ETag: { description: 'Names this document; for `If-None-Match`.', schema: { type: 'string' } },
-  'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
+  'Retry-After': { description: 'Seconds.', schema: { type: 'integer', format: 'int32' } },
   'WWW-Authenticate': { description: 'RFC 6750, section 3.', schema: { type: 'string' } },
 } as const;
 type CommonHeader = keyof typeof commonHeaders;
@@ -347,6 +347,10 @@ function descriptionOf(schema: object): string | undefined {
   return 'description' in schema ? String(schema.description) : undefined;
 }
 
+function formatOf({ maximum = Number.POSITIVE_INFINITY }: { readonly maximum?: number }): string {
+  return maximum < 2 ** 31 ? 'int32' : 'int64';
+}
+
 /** The schema without its description, to compare shapes. */
 function shapeOf(schema: object): string {
   return JSON.stringify({ ...schema, description: undefined });
@@ -354,14 +358,15 @@ function shapeOf(schema: object): string {
 
 /**
  * Plain JSON with a reference for each named shape, and beside the reference the description of that use. `named: false`
- * writes out the outermost shape.
+ * writes out the outermost shape. Integers get a format: without one, generated clients read all of them as 32 bits.
  */
 function copySchema(schema: unknown, { named = true } = {}): unknown {
   if (Array.isArray(schema)) return schema.map((part) => copySchema(part));
   if (typeof schema !== 'object' || schema === null) return schema;
   const known = named ? namesOfShapes.get(shapeOf(schema)) : undefined;
   if (known === undefined) {
-    return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, copySchema(part)]));
+    const parts = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, copySchema(part)]));
+    return parts.type === 'integer' ? { ...parts, format: formatOf(schema) } : parts;
   }
   const description = descriptionOf(schema);
   return {

@@ -9,8 +9,13 @@ import { profileLocation } from './get-member-profile.ts';
 export const MemberActivation = Type.Object(
   {
     activationCode: line(100, { description: 'One-time code of the registration.' }),
-    username: Type.String({ description: '6 to 64 characters, compared without regard to case.' }),
+    // The rules on names and passwords have codes of their own, below these limits.
+    username: Type.String({
+      maxLength: 1_024,
+      description: '6 to 64 characters, compared without regard to case.',
+    }),
     password: Type.String({
+      maxLength: 1_024,
       pattern: '^[^\\u0000]*$',
       description: '15 to 128 characters, or as the institution has set.',
     }),

@@ -4,7 +4,8 @@ import { operation } from '../../operation.ts';
 import { presentProfile } from '../../presenters.ts';
 import { Profile } from '../../schemas.ts';
 
-const password = (description: string) => Type.String({ pattern: '^[^\\u0000]*$', description });
+const password = (description: string) =>
+  Type.String({ maxLength: 1_024, pattern: '^[^\\u0000]*$', description });
 
 export const PasswordChange = Type.Object(
   {
