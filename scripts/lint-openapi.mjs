@@ -40,7 +40,11 @@ if (!existsSync(bin)) {
 
 function run(command, parameters) {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-  const { status, stdout, stderr, error } = spawnSync(command, parameters, { cwd: at, env, encoding: 'utf8' });
+  const { status, stdout, stderr, error } = spawnSync(command, parameters, {
+    cwd: at,
+    env,
+    encoding: 'utf8',
+  });
   if (status === 0) return;
   process.stdout.write(`${command} ${parameters.join(' ')}\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}\n`);
   process.exit(1);
