@@ -15,7 +15,7 @@ export interface DemoService extends AsyncDisposable {
   readonly pid: number;
   /** Settings that the service was started with. */
   readonly settings: Readonly<Record<string, string>>;
-  /** As many connections as the caller asked for. */
+  /** A pool with as many connections as the caller asked for. */
   readonly pool: Pool;
   /** Reads one account of the demo's member; throws for any status but 200. */
   readAccount(token: string): Promise<void>;

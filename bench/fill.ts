@@ -115,7 +115,7 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
   }
 }
 
-/** By COPY, in key order, without triggers and policies: the rows are consistent by construction. */
+/** Uses COPY, in key order, without triggers and policies: the rows are consistent by construction. */
 async function copyEverything(
   connection: SocketConnection,
   institution: number,

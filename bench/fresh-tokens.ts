@@ -60,7 +60,7 @@ async function issue({ settings }: DemoService, count: number): Promise<string[]
   }
 }
 
-/** Per read. */
+/** The cost of one read. */
 interface Cost {
   readonly micros: number;
   readonly perSecond: number;

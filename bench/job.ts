@@ -19,7 +19,7 @@ export interface Job {
   readonly seconds: number;
   /** A constant rate, independent of responses. Without it each connection sends when its response arrives. */
   readonly perSecond?: number;
-  /** After a 503 the connection waits for the Retry-After. */
+  /** Waits for the Retry-After on a connection that got 503. */
   readonly honourRetryAfter?: boolean;
   /** Source accounts: all equally often (default), by Zipf's law with exponent 1.1, only the first, or one after the other. */
   readonly sources?: 'uniform' | 'zipf' | 'hot' | 'each';

@@ -137,7 +137,7 @@ export async function start(bench: Bench, filling: Filling): Promise<Run> {
   return { ...bench, dataset, server: await bench.stage.service(dataset) };
 }
 
-/** Before the first measured round: the members' first requests verify their tokens and fill the cache. */
+/** Runs before the first measured round: the members' first requests verify their tokens and fill the cache. */
 export async function warmUp({ stage, pace, server, dataset }: Run): Promise<void> {
   const job = {
     url: server.url,

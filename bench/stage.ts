@@ -57,7 +57,7 @@ export class Stage implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** As superuser of the cluster, in the given database. */
+  /** Runs SQL in the given database as the superuser of the cluster. */
   async sql<Row extends object>(database: string, text: string): Promise<Row[]> {
     const client = new pg.Client({ ...this.#postgres.connection, database });
     await client.connect();

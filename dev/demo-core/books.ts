@@ -63,7 +63,7 @@ export type Outcome =
 
 /** One line of the journal. Everything in it happens or nothing does. */
 export interface Entry {
-  /** By the core's clock. */
+  /** The time of the core's clock. */
   readonly at: string;
   readonly opened?: { readonly seed: string; readonly zone: string; readonly accounts: readonly Account[] };
   /** The act of a day's plan that this entry carries out, also if nothing came of it. */
@@ -87,7 +87,7 @@ const bySwitch = { code: 'BY_SWITCH', reason: 'The switch `rejects` is on.' };
 
 export interface AccountState extends Account {
   balance: Cents;
-  /** By open card authorizations. */
+  /** The amount held by open card authorizations. */
   held: Cents;
 }
 
@@ -98,7 +98,7 @@ export class Books {
   /** All lines in order. A line's number is its place, from 1. */
   readonly lines: Line[] = [];
   readonly refused = new Map<number, string>();
-  /** In the order of their times. */
+  /** The acts to come, in the order of their times. */
   readonly agenda: Later[] = [];
   deliveredUpTo = 0;
   again: readonly number[] = [];

@@ -39,7 +39,7 @@ interface Move {
   readonly description: string;
 }
 
-/** Dividends on a deposit, interest on a debt. */
+/** A deposit earns dividends, and a debt earns interest. */
 interface Earning {
   readonly does: 'earn';
   readonly accountId: string;

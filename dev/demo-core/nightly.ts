@@ -16,7 +16,7 @@ export async function writeNightlyFiles(core: Core, folder: string, switches: Sw
   const today = dayOf(core.time(), core.books.zone);
   const [newest] = (await readdir(nightly)).sort().reverse();
   const written: Day[] = [];
-  // The newest day may be half there.
+  // The files of the newest day may be incomplete.
   for (let day = newest ?? addDays(today, -1); day < today; day = addDays(day, 1)) {
     if (await writeDay(core, path.join(nightly, day), { day, switches })) written.push(day);
   }
@@ -59,7 +59,7 @@ function transactionsOf(core: Core, day: Day): string {
   return [header, ...rows.map((row) => row.join(','))].join('\n').concat('\n');
 }
 
-/** As of the end of the day. */
+/** The balances at the end of the day. */
 function balancesOf(core: Core, day: Day): string {
   const { accounts, lines } = core.books;
   const balances = new Map([...accounts.values()].map(({ accountId, opening }) => [accountId, opening]));

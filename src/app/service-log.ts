@@ -10,7 +10,7 @@ export interface ServiceLog {
   /** Takes one JSON document per line. Never waits for its reader. */
   readonly stream: { write(line: string): void };
   readonly log: Log;
-  /** Only at the levels debug and trace. */
+  /** Undefined except at the levels debug and trace. */
   readonly debug: Log | undefined;
 }
 

@@ -31,11 +31,11 @@ export interface AuthDeps {
   readonly audit: AuditTrail;
   /** Sign-ins with their reads and writes, clients in turns, so that a storm of sign-ins spares the database too. */
   readonly logins: FairQueue;
-  /** By username, known or not; waits before the user is read. */
+  /** Delays logins by username, known or unknown, before the user is read. */
   readonly loginBackoff: LoginBackoff;
-  /** By client and by a member's own address; waits before the user is read. */
+  /** Delays logins by client and by the member's own address, before the user is read. */
   readonly sprays: SprayBrake;
-  /** By address; waits before a client's authentication is refused. */
+  /** Delays the refusal of a client's authentication, by address. */
   readonly clientBackoff: LoginBackoff;
   readonly accessTokenLifetimeSeconds: number;
   /** `lifetimeMillis`: the longest life of a login. `idleMillis`: the longest time between two refreshes. */

@@ -23,7 +23,7 @@ export interface NewEvent {
 /** The events that carry a one-time code for a member. */
 export type CodeEventKind = 'member.registered' | 'member.email_confirmation_requested';
 
-/** Such an event, with its sealed secret unless that is deleted. */
+/** An event that hands over a code, with its sealed secret unless that is deleted. */
 export interface CodeEvent {
   readonly eventKey: bigint;
   readonly userKey: bigint;

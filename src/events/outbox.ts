@@ -34,7 +34,7 @@ export async function wipeExpiredSecrets(db: Queryable, now: Date): Promise<numb
   return clearExpiredSecrets(db, now);
 }
 
-/** By the id that the feed shows. Undefined: no such event here, or one of another kind. */
+/** Finds an event by the id that the feed shows. Undefined if the institution has no such event of this kind. */
 export async function findCodeEvent(
   db: Queryable,
   eventId: string,

@@ -21,7 +21,7 @@ export interface FeedRow {
     readonly transferType: string | null;
     readonly fromAccountId: string;
     readonly toAccountId: string;
-    /** As text: a JSON number would be read through a float. */
+    /** Text, because a JSON number would be read through a float. */
     readonly amountMinor: string;
     readonly currencyCode: string;
     readonly status: string;

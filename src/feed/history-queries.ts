@@ -39,7 +39,7 @@ export interface HistoryRow {
   readonly amount: bigint;
   readonly postedAfter: bigint | null;
   readonly at: Date;
-  /** Only where the caller may see the transfer. */
+  /** Null if the caller may not see the transfer. */
   readonly transferId: string | null;
   readonly memo: string | null;
   /** The transfer that this one takes back, if the caller may see that one. */

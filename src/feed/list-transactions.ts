@@ -252,7 +252,7 @@ function counterpartyOf(row: HistoryRow): Counterparty | null {
   };
 }
 
-/** As one sign, however many code points it is made of. */
+/** The first letter of a name, which may be made of several code points. */
 function initialOf(name: string): string {
   const [first] = signs.segment(name);
   return first === undefined ? '' : `${first.segment}.`;
@@ -275,7 +275,7 @@ function typeOf(
   return category === 'LOAN' || category === 'CREDIT' ? 'PAYMENT' : 'TRANSFER_CREDIT';
 }
 
-/** By the core's kind: the type of a credit and of a debit. */
+/** The types of a credit and of a debit, by the core's kind. */
 const coreTypes: Readonly<Record<string, readonly [TransactionType, TransactionType]>> & {
   readonly ADJUSTMENT: readonly [TransactionType, TransactionType];
 } = {

@@ -106,7 +106,7 @@ interface Description<
 > {
   readonly operationId: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** As OpenAPI writes it: `/accounts/{accountId}`. */
+  /** The path in the form of OpenAPI: `/accounts/{accountId}`. */
   readonly path: string;
   readonly tag: 'Token' | 'Members' | 'Accounts' | 'Transfers' | 'Events' | 'Webhooks' | 'Core' | 'Service';
   readonly summary: string;
@@ -139,9 +139,9 @@ interface Description<
   readonly responses: Readonly<Record<number, ResponseDescription>>;
   /** Problem codes beside those of every operation of its kind (commonProblems in openapi.ts). */
   readonly problems?: readonly ProblemCode[];
-  /** By status: schemas of problem documents with additional members. */
+  /** Schemas of problem documents with additional members, by status. */
   readonly problemSchemas?: Readonly<Record<number, Type.TObject>>;
-  /** By status: additional headers of problem documents. */
+  /** Additional headers of problem documents, by status. */
   readonly problemHeaders?: Readonly<Record<number, NonNullable<ResponseDescription['headers']>>>;
   /** Counted per client, or per user of a member token, and shown in `RateLimit`. */
   readonly rate?: Rate;
@@ -162,7 +162,7 @@ export type Operation = Description<Type.TObject, Type.TObject, Type.TSchema, To
 
 /** A page for people; not part of the interface. */
 export interface Page {
-  /** As OpenAPI writes it. */
+  /** The path in the form of OpenAPI. */
   readonly path: string;
   handle(input: PageInput): Promise<PageResponse>;
 }

@@ -171,7 +171,7 @@ export const WebhookDelivery = Type.Object(
     sequence: Type.Integer(),
     attempts: Type.Integer(),
     nextAttemptAt: Type.Optional(
-      moment('Missing for a parked event, and while an earlier event is in the way.'),
+      moment('Missing for a parked event, and while an earlier event has to go first.'),
     ),
   },
   { description: 'An event that the endpoint has not accepted.' },

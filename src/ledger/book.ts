@@ -178,7 +178,7 @@ export class Book {
     return [insertEntriesAndMoveBalances(this.#tx.institutionId, { opened, moved, entries }, at)];
   }
 
-  /** By posting key, the postings that are recorded later than `at`; the last one of a key counts. */
+  /** The times of the postings that are recorded later than `at`, by posting key; the last one of a key counts. */
   recordedLater(at: Date): ReadonlyMap<bigint, Date> {
     const later = new Map<bigint, Date>();
     for (const [posting, own] of this.#recordedAt(at)?.entries() ?? []) {

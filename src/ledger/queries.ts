@@ -209,5 +209,5 @@ export async function reservePostingKeyBlocks(db: Directory, blocks: number): Pr
   return rows.map(({ first }) => first);
 }
 
-/** As in the sequence's `increment by`. */
+/** The same number as the sequence's `increment by`. */
 export const postingKeyBlock = 1000n;

@@ -40,7 +40,7 @@ export const countingClassCodes = `'{${(['PENDING', 'COMPLETED'] as const)
   .flatMap((status) => [undefined, ...transferTypes].map((type) => codeOf(status, type)))
   .join(',')}}'::smallint[]`;
 
-/** In SQL: the first code that is not of PENDING. */
+/** The codes below this one are those of PENDING; for SQL. */
 export const pendingCodesBelow = codesPerStatus;
 
 function codeOf(status: TransferStatus, transferType: TransferType | undefined): number {

@@ -106,7 +106,7 @@ const replace = sql(
    ${maySignIn}`,
 );
 
-/** As `admitLogin`, with another password. Ends the user's tokens. */
+/** Replaces the password under the same conditions as `admitLogin`, and ends the user's tokens. */
 export async function replacePassword(
   db: Queryable,
   user: LoginRow,

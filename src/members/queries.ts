@@ -24,7 +24,10 @@ const inCustomer = (column: string) => `
   join customer_persons mp on mp.institution_id = m.institution_id and mp.customer_key = m.customer_key
   join users u on u.institution_id = mp.institution_id and u.person_key = mp.person_key`;
 
-/** By the index, and then in ASCII alone: to a Unicode `lower` the Kelvin sign is a k, and another's name ours. */
+/**
+ * SQL: the names are equal but for the case of ASCII letters. The index finds candidates by the database's `lower`, to which the
+ * Kelvin sign is a k; the second comparison then excludes another user's name.
+ */
 const alike = (column: string, name: string) =>
   `u.${column}_lower = lower(${name}) and lower(u.${column} collate "C") = lower(${name} collate "C")`;
 

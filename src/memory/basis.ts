@@ -29,7 +29,7 @@ export class Basis {
   readonly position: number;
   readonly subjects: number[] = [wholeInstitution];
   readonly balances: KnownBalance[] = [];
-  /** The answer holds before this time, in milliseconds. */
+  /** The time at which the answer expires, in milliseconds. */
   validUntilMillis = Number.POSITIVE_INFINITY;
   /** False: the answer is sent once and not remembered. */
   isKept = true;

@@ -14,7 +14,7 @@ export interface Changes {
   readonly isKept: boolean;
   /** institution * 65536 + subject, in digits; null if none is kept. */
   readonly changed: readonly string[] | null;
-  /** From 1, the places of balances that have another number; null if there were no balances. */
+  /** The places, from 1, of the balances that have moved; null if the question named no balances. */
   readonly moved: readonly number[] | null;
 }
 

@@ -8,7 +8,7 @@ export type Ask = (known: Known) => Promise<Changes>;
 export interface MemoryOptions {
   readonly ask: Ask;
   readonly clock: Clock;
-  /** Of answers with what they stand on, as estimated. */
+  /** The most bytes of all answers and their bases, as estimated. */
   readonly maxBytes: number;
 }
 
@@ -36,9 +36,9 @@ interface Waiting {
 const maxUnderWay = 2;
 /** Balances of one question; more than a tick of busy connections has. */
 const maxBalances = 2_048;
-/** An answer of more accounts is read each time. */
+/** An answer with more accounts is not remembered. */
 const maxBalancesOfEntry = 64;
-/** Beside the key and the value: objects, numbers and the map's slots, as measured. */
+/** The measured bytes of an entry besides its key and value: objects, numbers and the map's slots. */
 const bytesOfEntry = 900;
 const bytesOfBalance = 64;
 /** Personal data is not kept longer than this without a use. */
@@ -61,7 +61,7 @@ export class ValidatedMemory {
   #position = 0;
   /** Bases of earlier positions are void. Infinite until the first response of a connection. */
   #firstPosition = Number.POSITIVE_INFINITY;
-  /** By institution and subject, the position of the last change. */
+  /** The position of the last change, by institution and subject. */
   readonly #changedAt = new Map<InstitutionId, Float64Array>();
   #waiting: Waiting[] = [];
   #isSending = false;
@@ -76,7 +76,7 @@ export class ValidatedMemory {
     this.#sweep = setInterval(() => this.#forgetIdle(), sweepMillis).unref();
   }
 
-  /** Before the first row of an answer is read. */
+  /** Call it before the first row of an answer is read. */
   begin(institutionId: InstitutionId): Basis {
     if (this.#firstPosition === Number.POSITIVE_INFINITY) this.check([], () => {});
     return new Basis(institutionId, this.#position);

@@ -41,7 +41,7 @@ export interface BatchMessage {
   readonly institutionId: number;
   /** The orders, as `orderChannel` published them. */
   readonly orders: readonly unknown[];
-  /** By order: the time in the queue. */
+  /** The time of each order in the queue. */
   readonly waitedMillis: readonly number[];
   readonly startedAt: number;
   /** Set by the channel: an `OrderResult` for each order. */

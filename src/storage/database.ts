@@ -274,7 +274,7 @@ export class Database {
     return { connection, release };
   }
 
-  /** From the pool; another host is chosen if the last one cannot be reached. */
+  /** Takes a connection from the pool. It chooses another host if the last one cannot be reached. */
   async #connect(): Promise<pg.PoolClient> {
     const connect = async () => {
       const host = await this.#host.choose();

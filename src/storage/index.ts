@@ -2,8 +2,8 @@
  * The only place that knows pg. Owns connections, transactions, migrations and the embedded PostgreSQL.
  *
  * Invariants: every connection of the service has a login bound by row-level security, and durable commits; a 503
- * out of here means that nothing was or will be written, but where a single write says otherwise; and nothing is run again
- * but a batch, which is idempotent by its ids.
+ * from here means that nothing was or will be written, except for writes that document another rule; only a batch runs
+ * again, and its ids make it idempotent.
  */
 
 export {

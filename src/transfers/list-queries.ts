@@ -7,9 +7,9 @@ import { gotItBack, reversalLinks } from './transfer-queries.ts';
 export interface ListWanted {
   /** List classes: the pairs of status and type that are wanted. */
   readonly classes: readonly number[];
-  /** Created at or after this. */
+  /** The earliest time of creation, inclusive. */
   readonly start: Date | null;
-  /** Created before this or, at the same instant, with a smaller key. Null: from the newest. */
+  /** The position behind which the page begins: earlier, or at the same instant with a smaller key. Null for the newest. */
   readonly before: { readonly at: Date; readonly key: bigint } | null;
   readonly limit: number;
 }

@@ -24,7 +24,7 @@ interface TransferOption {
   readonly previousYearContribution: boolean | null;
   /** The most that may be moved now, in minor units; 0 if `refusal` is set. Null: no bound. */
   readonly maximumMinor: bigint | null;
-  /** A larger amount is held for review; null also for a member, from whom reviews are hidden. */
+  /** A larger amount is held for review. Null without such a bound, and for members, from whom reviews are hidden. */
   readonly reviewAboveMinor: bigint | null;
   /** Why nothing may be moved along this path. */
   readonly refusal: Failure | null;

@@ -117,7 +117,7 @@ export async function selectTransfersById(
   return rows.map((row) => ({ ...row, exceededLimit: row.exceededLimit && limitOfJson(row.exceededLimit) }));
 }
 
-/** As the person may see it; null for a client or the institution itself. */
+/** The transfer, if this person may see it; without a person, as a client or the institution sees it. */
 export async function selectTransferById(
   db: Queryable,
   transferId: string,
@@ -167,7 +167,7 @@ const writeTransfers = sql(
           expect_rows('transfers', (select count(*) from written), cardinality($3::new_transfer[]))`,
 );
 
-/** The time of the batch, and by transfer the times of those that were recorded later (Book). */
+/** The time of the batch, and the later time of each transfer whose entries had to be dated later (Book). */
 interface Recorded {
   readonly at: Date;
   readonly recordedLater: ReadonlyMap<bigint, Date>;

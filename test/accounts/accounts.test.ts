@@ -202,7 +202,7 @@ describe('visibility of accounts', () => {
     dan: ['d-checking', 'h-savings'],
     eve: [],
   };
-  /** By membership; a missing one is refused. */
+  /** The accounts that a member sees under each membership; a missing membership is refused. */
   const seenUnder: Record<string, Record<string, string[]>> = {
     ada: { household: ['h-checking', 'h-savings'], business: ['b-operating'] },
     bob: { household: ['h-checking'] },

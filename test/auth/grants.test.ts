@@ -43,7 +43,7 @@ interface Example {
   readonly client: () => readonly [id: string, secret: string];
   readonly use: 'client' | 'member';
   readonly proof: () => Promise<object>;
-  /** Null: the client credentials are the proof. */
+  /** A wrong proof; null if the client's credentials are the proof. */
   readonly wrong: (() => object) | null;
 }
 

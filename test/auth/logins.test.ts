@@ -175,7 +175,7 @@ test('a storm of one client’s logins delays no other client', async () => {
     return ended.length === 13;
   });
   await Promise.all([...storm, other]);
-  // Behind the login under way, and one more.
+  // Only the login under way and one more came before it.
   assert.equal(ended.indexOf('ok'), 2, ended.join(' '));
 });
 

@@ -317,7 +317,7 @@ function addressOf(url: string): string {
   return address;
 }
 
-/** Without the contract, which does not document unreadable requests at each operation. */
+/** Does not compare with the contract, which does not document unreadable requests at each operation. */
 async function plainly(url: string, headers: Record<string, string>): Promise<Told> {
   const response = await fetch(url, { headers });
   return { status: response.status, text: await response.text() };

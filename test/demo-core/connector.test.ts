@@ -58,7 +58,7 @@ function order(id: string, amount: number): Instruction {
   };
 }
 
-/** Once, or as often as it takes. */
+/** Repeats the work until the service answers. */
 async function untilAnswered(work: () => Promise<void>): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
     try {

@@ -21,7 +21,7 @@ import { testSecretKey } from '../support/secret-key.ts';
 export interface Bank extends AsyncDisposable {
   /** Changes when a process is started again. */
   readonly addresses: readonly string[];
-  /** As the operator's commands have it. */
+  /** The context of the operator's commands. */
   readonly operator: AppContext;
   /** Without policies. */
   sql<Row extends object>(text: string): Promise<Row[]>;
@@ -29,9 +29,9 @@ export interface Bank extends AsyncDisposable {
   killService(index: number): Promise<void>;
   /** kill -9 of one server process, which restarts all of them, or of the first. */
   killDatabase(process: 'backend' | 'postmaster'): Promise<void>;
-  /** A copy of the stopped database. */
+  /** Copies the stopped database. */
   backUp(): Promise<void>;
-  /** The copy in the database's place, and the command `restored`. The services go on, or are killed and started again. */
+  /** Puts the copy in the database's place and runs `restored`. The services go on, or are killed and started again. */
   restore(services: 'go on' | 'start again'): Promise<void>;
 }
 

@@ -233,7 +233,7 @@ export class Readers {
     this.#random = random;
   }
 
-  /** By both processes at once. */
+  /** Reads through both processes at once. */
   async readBoth(token: Token, view: View): Promise<void> {
     await Promise.all([this.read(0, token, view), this.read(1, token, view)]);
   }

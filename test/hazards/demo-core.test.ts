@@ -120,7 +120,7 @@ test('a core that dies in the middle of a delivery comes back, and the service t
   await core('/faults/dies', { method: 'PUT', body: 'on' });
   const bank = await clientOf(service, meadow);
   const order = { fromAccountId: 'a-1004-savings', toAccountId: 'a-1004-checking', amount: 3 };
-  // Its echo is the delivery.
+  // The core delivers the echo of this transfer, and dies.
   assert.equal((await bank.post(paths.transfers, order)).status, 201);
   await eventually('the core has died', async () => !isAlive(pid));
   await eventually('another one runs', async () => (await demoCoresOf(service)).length === 1);

@@ -99,7 +99,7 @@ export function testTransfersAtOnce(start: () => Promise<Served>): void {
       }
     }
     assert.deepEqual(new Set(await ledgerSum(db)), new Set([0n]));
-    // Each process numbers postings from its own thousands: this was a race between two.
+    // Each process numbers its postings from thousands of its own, so these show that two processes took part.
     const thousands = new Set(
       rows.flatMap((row) => (row.amount < 0n ? [(row.posting_key - 1n) / 1000n] : [])),
     );

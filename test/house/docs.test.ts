@@ -42,7 +42,7 @@ test('every link to a heading names a heading of its page', () => {
   assert.ok(count > 20);
 });
 
-/** As GitHub names them: lower case, punctuation removed, hyphens for spaces. */
+/** The anchors of the headings by GitHub's rule: lower case, punctuation removed, hyphens for spaces. */
 function anchorsOf(page: string): Set<string> {
   const headings = matches(page.replace(/^```.*?^```/gms, ''), /^#+ (.+)$/gm);
   return new Set(

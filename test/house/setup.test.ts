@@ -168,7 +168,7 @@ test('setup finishes and reports after Ctrl-C, and leaves no lock', async () => 
     `console.error('npm error signal SIGINT'); process.exit(1)`,
   ];
   for (const end of ends) {
-    // As from a terminal: both processes get it.
+    // A terminal sends the signal to both processes.
     const { folder, setup } = await aCheckout(
       `process.kill(process.ppid, 'SIGINT'); setTimeout(() => { ${end}; }, 100);`,
     );

@@ -185,7 +185,7 @@ const changes: readonly Change[] = [
   update('users', checking, (changed) => `set active = ${!changed} where ${ofUser}`),
 ];
 
-/** Triggers whose rows no remembered answer stands on, or stands on their absence. */
+/** Triggers on changes that end no remembered answer, each with the reason. */
 const beyondAnswers: Readonly<Record<string, string>> = {
   'accounts deleted': 'an account is never deleted',
   'clients inserted': 'a token names a client that exists',

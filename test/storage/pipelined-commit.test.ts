@@ -65,7 +65,7 @@ test('a pipelined commit does not wait for the responses before it', { timeout: 
       await tx.query(process);
       const { toServer } = proxy.seen;
       const written = tx.commitWith([note('unanswered')]);
-      // Nothing comes back once it has been sent.
+      // Lets no response through once the commit has been sent.
       while (proxy.seen.toServer === toServer) await new Promise(setImmediate);
       proxy.freeze();
       return written;

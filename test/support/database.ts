@@ -13,7 +13,7 @@ export interface TestDatabase extends AsyncDisposable {
   readonly owner: SocketConnection;
   /** The service's connection, as DATABASE_URL contains it. */
   readonly url: string;
-  /** Like the service's: bound by row-level security. */
+  /** Bound by row-level security, like the service's. */
   readonly database: Database;
   /** Without policies, to insert and to inspect. */
   superuser<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;

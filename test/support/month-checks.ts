@@ -14,7 +14,7 @@ export interface MonthResult {
   readonly differences: string[];
   readonly coreTransactions: number;
   readonly authorizations: number;
-  /** By state at the service. */
+  /** The number of instructions in each state at the service. */
   readonly instructions: Readonly<Record<string, number>>;
   readonly transfers: Readonly<Record<string, number>>;
 }

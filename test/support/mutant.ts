@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A defect: one piece of a source file, and its replacement. */
 export interface Mutation {
-  /** Below src/. */
+  /** The path below src/. */
   readonly file: string;
   readonly instead: readonly [of: string, there: string];
 }

@@ -9,7 +9,7 @@ import { embeddedLogin, migrate, type SocketConnection } from '../../src/storage
 
 /** A cluster for tests, with a migrated database to clone from. */
 export interface TestCluster {
-  /** As its superuser. */
+  /** The connection of its superuser. */
   readonly connection: SocketConnection;
   stop(): Promise<void>;
 }

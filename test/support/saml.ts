@@ -92,7 +92,7 @@ export interface SignatureParts {
   readonly canonicalization?: string;
   readonly transforms?: readonly string[];
   readonly uri?: string;
-  /** Beside the reference to the assertion. */
+  /** A reference to something else, beside that to the assertion. */
   readonly secondReference?: string;
   readonly keyInfo?: string;
   /** Stands in place of the right digest. */

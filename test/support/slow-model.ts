@@ -31,7 +31,7 @@ export interface WorldLimit {
   readonly maxPerTransfer: bigint | null;
   readonly maxAmount: bigint | null;
   readonly maxCount: number | null;
-  /** Without it no total is reviewed. */
+  /** The total above which orders are reviewed; without it none is. */
   readonly reviewAbove?: bigint | null;
 }
 
@@ -361,7 +361,7 @@ export class SlowBank {
     return false;
   }
 
-  /** Until a payment has covered the amount due; a reversal does not restore it. */
+  /** True until a payment has covered the amount due. A reversal of the payment does not make it true again. */
   delinquent(id: string): boolean {
     return (this.#account(id)?.delinquent ?? false) && !this.#dueHistory(id).met;
   }
@@ -560,7 +560,7 @@ export class SlowBank {
     return `new ${summary(life)}`;
   }
 
-  /** By the core. */
+  /** The core closes the account. */
   close(id: string): void {
     const account = this.#account(id);
     if (account !== undefined) account.closed = true;

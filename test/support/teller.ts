@@ -84,7 +84,7 @@ export class Teller implements AsyncDisposable {
     await this.database.close();
   }
 
-  /** As a person's login, or as the institution's client. */
+  /** The login of a person, or the institution's client. */
   #actor(by: string): Actor {
     return this.members.get(by) ?? this.client;
   }
@@ -138,7 +138,7 @@ export class Teller implements AsyncDisposable {
     return this.#inWords(this.#transfers.reviewTransfer(this.#desk, institutionId, { transferId: id, act }));
   }
 
-  /** By Ann and, under dual control, by Bob. */
+  /** Ann orders the reversal and, under dual control, Bob confirms it. */
   async reverse(originalId: string, transferId: string): Promise<string> {
     const by = (person: string) => {
       const reversal = { originalId, transferId, origin: commandOf(person) };
@@ -155,7 +155,7 @@ export class Teller implements AsyncDisposable {
     return this.#transfers.settleDue(this.#desk, institutionId).catch((error) => `problem ${error.code}`);
   }
 
-  /** Like a sweep that has read it as due. */
+  /** Submits the transfer to the desk as a sweep does that has read it as due. */
   submitDue(transferId: string, { from, to }: Pick<TellerOrder, 'from' | 'to'>): Promise<string> {
     const order = { kind: 'transition', transferId, fromAccountId: from, toAccountId: to } as const;
     return this.#inWords(

@@ -183,7 +183,7 @@ const onEvent = (id: string) => `institution_id = ${names.lakeside} and event_ke
 const counter = (limitKey: number, subjectKey: bigint, institutionId: bigint) =>
   `institution_id = ${institutionId} and limit_key = ${limitKey} and subject_key = ${subjectKey} and amount > 0`;
 
-/** As if the limit had also counted in an earlier period. */
+/** Makes the limit look as if it had also counted in an earlier period. */
 const countedBefore = (limitKey: number) =>
   `before as (insert into limit_counters (institution_id, limit_key, subject_key, period_start, amount, transfers)
               values (${names.harbor}, ${limitKey}, ${names.user}, '2026-01-01', 0, 0))`;

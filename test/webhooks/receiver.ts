@@ -16,7 +16,7 @@ interface ReceivedWebhook {
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly received: ReceivedWebhook[];
-  /** Those that were responded to with a status from 200 to 299. */
+  /** The webhooks that got a status from 200 to 299. */
   readonly accepted: ReceivedWebhook[];
   /** Decides the status of each request. 0 breaks the connection. */
   respond: (webhook: ReceivedWebhook) => number | Promise<number>;

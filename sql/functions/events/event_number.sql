@@ -1,5 +1,5 @@
 -- The number of the newest event at or before a position of the feed; 0 before the first one. The caller sees one institution only.
--- "offset 0" keeps coalesce out of the comparison: row-level security would make it a filter, and each event would be read.
+-- "offset 0" keeps coalesce out of the comparison: with it, row-level security would have each event read and filtered.
 create or replace function event_number(institution integer, at_epoch bigint, at_xid xid8, at_key bigint) returns bigint
 language sql stable
 set search_path = pg_catalog, public, pg_temp

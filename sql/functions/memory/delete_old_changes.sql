@@ -1,6 +1,6 @@
--- Deletes the changes that no process asks for any more: those of transactions that had ended at the call before last. Calls
--- within `keep` of each other do nothing. A process that has asked nothing for so long forgets its answers instead.
--- Numbers that this cluster has not given out came with the data of another one.
+-- Deletes the changes of transactions that had ended at the call before last: no process asks for them any more. A call within
+-- `keep` of the previous one does nothing. A process that has asked nothing for so long forgets its answers.
+-- Transaction numbers that this cluster has not assigned came with the data of another cluster.
 create or replace function delete_old_changes(now timestamptz, keep interval) returns void
 language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp

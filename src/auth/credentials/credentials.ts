@@ -19,7 +19,7 @@ import { checkNewPassword } from './passwords.ts';
 type CredentialDeps = Pick<AuthDeps, 'database' | 'clock' | 'passwords'>;
 
 interface OperatorRequest {
-  /** A username or a user id. */
+  /** The username or the user id. */
   readonly name: string;
   /** The operator's words. */
   readonly statedReason?: string | undefined;
@@ -89,7 +89,7 @@ export async function setStanding(
   });
 }
 
-/** As `updateStanding` leaves it. A password that wrong tries disabled stays disabled. */
+/** The standing that `updateStanding` stores. A password that wrong tries disabled stays disabled. */
 function standingAfter(standing: Standing, { active, lockedByOperator }: StandingChange): Standing {
   const isUnlocked = lockedByOperator === false;
   const keepsCount = !isUnlocked || standing.failedLogins >= maxFailedLogins;

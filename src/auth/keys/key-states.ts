@@ -5,7 +5,7 @@ export const longestTokenSeconds = 86_400;
 export const clockSkewMillis = 5 * 60_000;
 
 export interface KeyTimes {
-  /** From 1 and unique. A key takes over from keys of lower generations. */
+  /** A unique number from 1. A key takes over from keys with lower numbers. */
   readonly generation: number;
   readonly signsFrom: Date;
 }

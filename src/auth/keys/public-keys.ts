@@ -26,7 +26,7 @@ export class InvalidPublicKeyError extends Error {
 const minRsaBits = 2048;
 const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
-/** By type and curve: the public members, and the algorithms for signatures. */
+/** The public members and the signature algorithms of a key, by its type and curve. */
 const keyTypes: Readonly<
   Record<string, { readonly members: readonly string[]; readonly algorithms: readonly string[] }>
 > = {

@@ -56,7 +56,7 @@ export class SigningKeys {
   readonly #clock: Clock;
   readonly #rotationMillis: number;
   #rows: readonly SigningKeyRow[] = [];
-  /** By kid. Imported once, and kept over reloads. */
+  /** The public keys by kid. Each is imported once and kept over reloads. */
   readonly #publicKeys = new Map<string, KeyObject>();
   readonly #privateKeys = new Map<string, KeyObject>();
   #loading: Promise<void> | undefined;

@@ -21,7 +21,7 @@ export interface ResourceToken {
 type Verified = Omit<ResourceToken, 'provider'> &
   Pick<ActiveProvider, 'institutionId' | 'providerId' | 'generation'>;
 
-/** The claims of a token, as measured. */
+/** The measured size of a token's claims in memory. */
 const bytesOfClaims = 600;
 
 /** A longer lifetime is taken for a mistake. */

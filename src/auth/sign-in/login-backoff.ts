@@ -11,7 +11,7 @@ export interface LoginBackoffOptions {
 }
 
 const longestMillis = 2_000;
-/** As long as the first lock: after it the count begins anew. */
+/** The count of failures begins anew after this time, which is as long as the first lock. */
 const forgottenMillis = 15 * 60 * 1000;
 
 /**

@@ -27,7 +27,7 @@ export function signInRefusal(
   if (user.lockedByOperator || (user.lockedUntil !== null && user.lockedUntil > now)) return 'locked';
   if (user.failedLogins >= maxFailedLogins) return 'password_ended';
   if (!isPasswordRight) return 'wrong_password';
-  // Last, since wrong passwords of inactive users are counted too; otherwise the locks would tell them apart.
+  // Checked last, because wrong passwords of inactive users count too. Otherwise the locks would show who is inactive.
   if (!user.active) return 'inactive';
   return undefined;
 }

@@ -21,7 +21,7 @@ export interface RangeSize {
 export type OnRows = (done: number, of: number) => Promise<void> | void;
 
 const lowestKey = '';
-/** Above every key: no character has higher bytes. */
+/** Sorts behind every key, because no character has higher bytes. */
 const highestKey = '\u{10FFFF}';
 
 /** The range of so many rows after `last`; undefined after all rows. The last range is open at its end. */

@@ -125,7 +125,7 @@ const planByKeys = sql(
           set_config('enable_mergejoin', 'off', true)`,
 );
 
-/** Until the transaction ends. */
+/** Makes the planner look rows up by their keys until the transaction ends. */
 export async function lookUpByKeys(tx: Queryable): Promise<void> {
   await tx.query(planByKeys);
 }

@@ -14,8 +14,8 @@ export interface Rates {
   /** Counts a request of a caller with a token. Sets the headers. Throws Problem `too_many_requests`. */
   count(rate: Rate, request: FastifyRequest, reply: FastifyReply): void;
   /**
-   * For requests that count only by their outcome: waits while as many of the caller's are in progress as the share has
-   * left. Counts nothing and sets no header; `note` counts. Throws Problem `too_many_requests` if the share is spent.
+   * Runs a request that counts only by its outcome, which `note` counts. At most as many requests of the caller run at once as
+   * the caller has left; further ones wait. Sets no header. Throws Problem `too_many_requests` if none is left.
    */
   whileLeft<Result>(rate: Rate, request: FastifyRequest, act: () => Promise<Result>): Promise<Result>;
   /** Counts, and never refuses. */

@@ -37,7 +37,7 @@ const mostWord = 8_640_000_000_000_000n;
 /** A request for a page: its caller, URL and parameters. */
 export interface ListRequest {
   readonly actor: Actor;
-  /** As callers see it, without its query. */
+  /** The URL as callers see it, without its query. */
   readonly url: string;
   readonly query: Readonly<Record<string, string | number | undefined>>;
 }

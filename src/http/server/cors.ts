@@ -19,7 +19,7 @@ export function corsHeaders(
   };
 }
 
-/** Beside those above, for the preflight request of a browser. */
+/** The further headers of a response to a browser's preflight request. */
 export function preflightHeaders(methods: string): Readonly<Record<string, string>> {
   return {
     'access-control-allow-methods': methods,

@@ -156,7 +156,7 @@ export class BatchQueue<Order, Outcome> {
     this.#schedulePump();
   }
 
-  /** After the events of this turn, so that orders that arrive together share a batch. */
+  /** Waits for the events of this turn, so that orders that arrive together share a batch. */
   #schedulePump(): void {
     if (this.#pumpScheduled) return;
     this.#pumpScheduled = true;

@@ -57,7 +57,7 @@ import {
 
 /** The locked and read state that a batch decides on (settle.ts). */
 export interface BatchGround extends Ground {
-  /** By the clock, even if the institution has a business time of its own. */
+  /** The time of the clock, even if the institution has a business time of its own. */
   readonly auditedAt: Date;
   /** The transfers of the used ids, each as its caller may see it. */
   readonly existing: readonly AskedTransferRow[];
@@ -76,7 +76,7 @@ type Reversal = Extract<DeskOrder, { kind: 'reverse' }>;
 /** Takes the orders of one transaction in turn, and collects their changes until all are written at once. */
 export class Batch {
   readonly #ground: BatchGround;
-  /** By id, with the changes of this batch. */
+  /** The transfers by id, with the changes of this batch. */
   readonly #transfers: Map<string, TransferRow>;
   readonly #pending: Map<bigint, PendingRow>;
   readonly #added: OrderedTransferRow[] = [];
@@ -85,7 +85,7 @@ export class Batch {
   readonly #postponed = new Map<bigint, PendingRow>();
   readonly #approvals: Approval[] = [];
   readonly #loanPayments: LoanPayment[] = [];
-  /** By the id of the paying transfer, including this batch's, which it may reverse. */
+  /** Payments on loans by the id of the paying transfer. A batch may reverse a payment of its own, so these are among them. */
   readonly #paymentsOf: Map<string, LoanPayment>;
   readonly #usagesAdded: RecordedUsage[] = [];
   readonly #usagesGivenBack: RecordedUsage[] = [];

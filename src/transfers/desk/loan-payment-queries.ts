@@ -1,7 +1,7 @@
 import { inserting, type Queryable, sql } from '../../storage/index.ts';
 import type { LoanPayment } from '../rules/accounts/loans.ts';
 
-/** Before the dues of the loans change (accounts/loan-dues.ts). The account's balance row is locked by the batch. */
+/** Runs before the dues of the loans change (accounts/loan-dues.ts). The batch has locked the account's balance row. */
 export const insertLoanPayments = inserting<LoanPayment>('transfers_write_loan_payments', 'loan_payments', {
   accountKey: 'bigint',
   seq: 'bigint',
@@ -22,7 +22,7 @@ const paymentsOf = sql(
    where i.institution_id = $1 and i.transfer_id = any ($2::text[])`,
 );
 
-/** By the id of the transfer that made it. */
+/** The payments on loans, by the id of the transfer that made each. */
 export async function selectLoanPayments(
   db: Queryable,
   transferIds: readonly string[],

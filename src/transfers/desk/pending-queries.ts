@@ -53,7 +53,7 @@ export interface PendingPosition {
   readonly transferKey: bigint;
 }
 
-/** Before the first pending transfer. */
+/** The position before the first pending transfer. */
 export const firstPosition: PendingPosition = { dueAt: new Date(0), transferKey: 0n };
 
 const due = sql(
@@ -78,7 +78,7 @@ export async function selectDue(
   return (await db.query<PendingName & PendingPosition>(due, values)).rows;
 }
 
-/** After the holds are in the ledger and the transfers written. */
+/** Runs after the ledger has the holds and the transfers are written. */
 export const insertPending = inserting<PendingTerms & { readonly transferKey: bigint }>(
   'transfers_hold',
   'pending_transfers',

@@ -41,12 +41,12 @@ export const maxAheadMillis = 60_000;
 
 export interface SettleDeps {
   readonly clock: Clock;
-  /** The institution's business time; without it the clock. The audit uses the clock. */
+  /** The institution's business time, which dates its orders; by default the clock's. The audit uses the clock. */
   readonly businessTime?: BusinessTime;
   readonly postingKeys: PostingKeys;
   /** At most a second old. */
   readonly settings: ReadSettings;
-  /** Those of the tokens that are no longer active. */
+  /** Returns those of the tokens that are no longer active. */
   readonly inactiveTokens: (
     tx: Transaction,
     tokens: readonly PresentedToken[],
@@ -263,7 +263,7 @@ async function lockAndRead(
   return { book, counters: new Counters(counters, names), facts, auditedAt, existing, ...changing };
 }
 
-/** OrdersRefusedError for those whose callers' tokens are inactive; the queue runs the others again. */
+/** Throws OrdersRefusedError for the orders with an inactive token; the queue runs the other orders again. */
 function requireActiveTokens(orders: readonly DeskOrder[], inactive: ReadonlySet<PresentedToken>): void {
   if (inactive.size === 0) return;
   const refused = orders.filter((order) => {

@@ -13,7 +13,7 @@ export interface TransferDesk {
   readonly queue: BatchQueue<DeskOrder, Outcome | ActOutcome>;
 }
 
-/** `ledger` has connections for the lanes alone. With `explain`, each run of a batch is reported. */
+/** `ledger` has one connection for each lane, and no other. `explain` receives a report of each run of a batch. */
 export function openTransferDesk(
   ledger: Database,
   { database, ...deps }: SettleDeps & Pick<TransferDesk, 'database'>,

@@ -31,7 +31,7 @@ const assign = sql(
  * one transaction of an institution do so at a time.
  */
 export async function assignFiles(tx: Queryable, at: Date): Promise<number[]> {
-  // A client that is none: it holds no lease, and passes over those of others.
+  // Stands for no client: it holds no lease, and it skips the instructions that clients have leased.
   const walk = new LeaseWalk({ clientId: '', at, after: 0n, limit: Number.POSITIVE_INFINITY });
   for (let after: bigint | undefined = 0n; after !== undefined; ) {
     const rows = await selectUndecided(tx, after, rowsAtOnce);

@@ -24,7 +24,7 @@ interface ShownEntry {
 interface Step {
   readonly at: Date;
   readonly step: string;
-  /** Since the step before; null for the first. */
+  /** The time since the previous step; null for the first. */
   readonly afterMillis: number | null;
 }
 

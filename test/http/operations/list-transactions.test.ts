@@ -89,7 +89,7 @@ async function hold(id: string, from: string, to: string, amountMinor: bigint, b
     [institutionId, key, id, from, to, amountMinor, by, now],
   );
   await move('HOLD', 0n, amountMinor);
-  // Without the triggers, which would require a reason.
+  // The triggers are off, because they would require a reason.
   const end = (status: string) =>
     service.db.superuser(
       `begin; set local session_replication_role = replica;

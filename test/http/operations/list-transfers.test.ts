@@ -40,7 +40,7 @@ interface Planted {
   readonly type?: string | null;
 }
 
-/** As rows without triggers, so that one of each exists, at chosen times. */
+/** Inserts rows without triggers, so that one transfer of each type and status exists, at chosen times. */
 async function plant(rows: readonly Planted[], institution = 'lakeside'): Promise<void> {
   await service.db.superuser(
     `insert into transfers (institution_id, transfer_key, transfer_id, transfer_type, from_account_id, to_account_id,

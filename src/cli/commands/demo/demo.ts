@@ -39,7 +39,7 @@ function clock(): Command {
           );
         }
         after = await moveClock(run, seconds);
-        // A second, in which running services read the offset: the next order then has the new time.
+        // Running services read the offset within a second; the next order then has the new time.
         await sleep(noticedWithinMillis);
       }
       const own = businessTime(institutionId, clock()).getTime() + Number(after - before) * 1000;

@@ -24,7 +24,7 @@ export class WorkerCounts {
   readonly #waiting = new Map<Worker, () => void>();
   #ended: readonly Family[] = [];
 
-  /** From when the worker serves. */
+  /** Counts the worker from the time that it serves. */
   follow(worker: Worker): void {
     this.#last.set(worker, []);
     worker.on('message', ({ metrics }: Partial<Report>) => {

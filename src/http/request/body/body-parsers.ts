@@ -15,7 +15,7 @@ export interface BodyFacts {
 
 export const noBodyFacts: BodyFacts = { numbers: new Map(), repeated: [] };
 
-/** By media type: returns the value of the body, and leaves its facts on the request. */
+/** The parser of each media type. It returns the value of the body, and leaves the body's facts on the request. */
 export const bodyParsers: Readonly<
   Record<
     Exclude<MediaType, 'application/x-ndjson'>,

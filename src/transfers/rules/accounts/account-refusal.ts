@@ -6,7 +6,7 @@ type State = Pick<AccountFacts, 'closed' | 'diAccountType' | 'transferRestrictio
 /** An occasion on which the state of the two accounts decides. */
 export type Occasion =
   | 'order'
-  /** The option of a payment to any other account, without a destination. */
+  /** The option that stands for any other account of the institution, which names no destination. */
   | 'option'
   /** A pending transfer is about to post. */
   | 'posting'
@@ -17,7 +17,7 @@ export type Occasion =
 export interface Ends {
   readonly from: State | undefined;
   readonly to: State | undefined | 'anyone';
-  /** The caller may pay from the source, where a caller pays. */
+  /** The caller may pay from the source; true also if no caller pays. */
   readonly mayPay: boolean;
 }
 

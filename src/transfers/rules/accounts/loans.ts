@@ -17,7 +17,7 @@ export interface LoanPayment {
   readonly toPrincipal: bigint;
   /** The part that counted toward the amount due. */
   readonly toDue: bigint;
-  /** The payment left nothing due: the loan is in good standing from then on. */
+  /** The payment covered the amount due, so the loan is in good standing from then on. */
   readonly meetsDue: boolean;
 }
 

@@ -41,7 +41,7 @@ test('prefers an institution’s own limits to the published ones, for later yea
   assert.equal(contributionLimitCents(2030, null, own), 8_000_00n);
 });
 
-/** As announced by the IRS; it postponed 2020 and 2021 for everyone. 2027 and 2028 follow the same rule. */
+/** The filing dates that the IRS announced; it postponed those of 2020 and 2021 for everyone. 2027 and 2028 follow the rule. */
 const dates: readonly (readonly [string, string])[] = [
   ['2016-04-18', 'Emancipation Day, a Saturday, is kept on Friday the 15th'],
   ['2017-04-18', 'the 15th is a Saturday, Emancipation Day is kept on Monday'],

@@ -242,7 +242,7 @@ export class Counters {
       maxAmount: usage.maxAmount,
       maxTransfers: usage.maxCount,
       reviewed: isReviewed ? counter.reviewed + amountMinor : counter.reviewed,
-      // A review counts even above a bound that was lowered since, so the stored bound stays that of the other amounts.
+      // A reviewed transfer counts even above a threshold that was lowered since. So it leaves the stored threshold as it is.
       reviewAbove: isReviewed ? counter.reviewAbove : usage.reviewAbove,
     });
   }

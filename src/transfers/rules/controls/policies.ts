@@ -105,7 +105,7 @@ export function holdTerms(
   return untilBusinessDay(notBefore);
 }
 
-/** The terms that a member may see: without reviews (ADR 23), behind which an order may still wait for the core. */
+/** The terms that a member may see, which leave out reviews (ADR 23). A reviewed order may still wait for the core afterwards. */
 export function termsForMember({
   pending,
   core,
