@@ -3156,7 +3156,7 @@ begin
         select distinct pg_current_xact_id(), t.institution_id, 16384 + (t.customer_key & 4095)::integer from touched t
         where t.customer_key is not null;
       when 'revocation' then
-        -- The last bits: the first ones of some kinds of UUID are a time.
+        -- Takes the last bits, because some kinds of UUID begin with a time.
         insert into public.changes
         select distinct pg_current_xact_id(), t.institution_id,
                20480 + ((get_byte(uuid_send(t.revoked_id), 14) & 15) << 8) + get_byte(uuid_send(t.revoked_id), 15)

@@ -407,7 +407,7 @@ export interface WebhookDelivery {
   eventId: string;
   sequence: number;
   attempts: number;
-  /** Missing for a parked event, and while an earlier event is in the way. */
+  /** Missing for a parked event, and while an earlier event has to go first. */
   nextAttemptAt?: string | undefined;
 }
 
