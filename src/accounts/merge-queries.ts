@@ -51,7 +51,7 @@ const changeAccounts = sql(
 const addLoans = sql(
   'accounts_merge_loans',
   `insert into loans (institution_id, account_key, accrued_interest, fees_due, amount_due)
-   select $1, a.account_key, s.accrued_interest, s.fees_due, coalesce(s.amount_due, 0)
+   select $1, a.account_key, coalesce(s.accrued_interest, 0), coalesce(s.fees_due, 0), coalesce(s.amount_due, 0)
    from staged_accounts s
    cross join lateral (
      select a.account_key from accounts a
@@ -143,7 +143,7 @@ const figuresOf = sql(
      ${figures('$3')} where s.institution_id = $1 and s.account_id = any ($2::text[])) d`,
 );
 
-// The amount due of a loan always follows the extract. Interest and fees follow it only if balances are adjusted ($5).
+// The amount due of a loan always follows the extract. Interest and fees follow it only if they shall ($5). A figure that is null stays.
 
 const dueNow = (figure: string, paid: string) =>
   `greatest(0, ${figure} - ${sinceThen('$4', 'loan_payments', paid)})`;
@@ -151,8 +151,8 @@ const dueNow = (figure: string, paid: string) =>
 const loanDifference = `
   select * from (
     select s.account_id, l.account_key, l.place, l.accrued_interest as interest_before, l.fees_due as fees_before, l.amount_due as due_before,
-           case when $5::boolean then ${dueNow('s.accrued_interest', 'e.to_interest')} else l.accrued_interest end as interest,
-           case when $5 then ${dueNow('s.fees_due', 'e.to_fees')} else l.fees_due end as fees,
+           case when $5::boolean and s.accrued_interest is not null then ${dueNow('s.accrued_interest', 'e.to_interest')} else l.accrued_interest end as interest,
+           case when $5 and s.fees_due is not null then ${dueNow('s.fees_due', 'e.to_fees')} else l.fees_due end as fees,
            case when s.amount_due is not null then ${dueNow('s.amount_due', 'e.to_due')} else l.amount_due end as due
     from staged_accounts s
     cross join lateral (
@@ -174,10 +174,12 @@ const changeLoans = sql(
    where l.ctid = any (array(select place from differing))`,
 );
 
-/** Whether an import adjusts existing balances, and the moment of its figures. */
+/** The existing figures that an import or a record changes, and the moment of its figures. */
 export interface Figures {
   /** Adjust existing balances to the extract's figures. */
   readonly adjust: boolean;
+  /** Change the interest and fees of existing loans. */
+  readonly adjustLoans: boolean;
   /** Transfers posted from here on are added to the figures; null: none are. */
   readonly from: Date | null;
 }
@@ -263,9 +265,9 @@ export async function selectFigures(
 export async function selectLoansToChange(
   tx: Queryable,
   { after, upTo }: KeyRange,
-  { adjust, from }: Figures,
+  { adjustLoans, from }: Figures,
 ): Promise<string[]> {
-  const values = [tx.institutionId, after, upTo, from, adjust];
+  const values = [tx.institutionId, after, upTo, from, adjustLoans];
   return (await tx.query<{ accountId: string }>(loansToChange, values)).rows.map((row) => row.accountId);
 }
 
@@ -273,7 +275,7 @@ export async function selectLoansToChange(
 export async function changeLoanRange(
   tx: Queryable,
   { after, upTo }: KeyRange,
-  { adjust, from }: Figures,
+  { adjustLoans, from }: Figures,
 ): Promise<void> {
-  await tx.query(changeLoans, [tx.institutionId, after, upTo, from, adjust]);
+  await tx.query(changeLoans, [tx.institutionId, after, upTo, from, adjustLoans]);
 }

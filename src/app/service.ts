@@ -29,7 +29,13 @@ import {
   signIn,
   withdrawConsent,
 } from '../auth/index.ts';
-import { askInstructions, readTransactions, takeTransactions } from '../core-connection/index.ts';
+import {
+  askInstructions,
+  readRecords,
+  readTransactions,
+  takeRecordLines,
+  takeTransactions,
+} from '../core-connection/index.ts';
 import { payDueOpening } from '../core-system/index.ts';
 import type { AuditEntry, AuditTrail } from '../events/index.ts';
 import { listTransactions, readEvents } from '../feed/index.ts';
@@ -211,6 +217,7 @@ function servicesOf(
     issueActivation: issueActivation.bind(null, auth.vault),
     issueEmailCode: issueEmailCode.bind(null, auth.vault),
   };
+  const deliveries = { database, clock, businessTime, inactiveTokens: desk.deps.inactiveTokens, isStopping };
   return {
     issueToken: (request) => noteSignIn(request, issueToken(auth, request)),
     pushRequest: (request) => pushRequest(auth, request),
@@ -291,8 +298,8 @@ function servicesOf(
       core.watch.untilEnded(institutionId, transferId, patience),
     heardFromCore: ({ institutionId, clientId }) => core.states.heard(institutionId, clientId),
     askInstructions: (actor, request) => askInstructions({ desk, clock, watch: core.watch }, actor, request),
-    reportOutcome: ({ institutionId, clientId }, report) =>
-      decideInstruction(desk, institutionId, { ...report, clientId }),
+    reportOutcome: ({ institutionId, clientId, token }, report) =>
+      decideInstruction(desk, institutionId, { ...report, clientId, token }),
     getCoreConnection: ({ institutionId }) => core.states.connection(institutionId),
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
     listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, { filter, page }),
@@ -304,20 +311,17 @@ function servicesOf(
       const own = await institution(actor.institutionId);
       const rules = () => ({ now: nowAt(actor), timeZone: own.timeZone });
       const lines = readTransactions(bytes, format, { rules, patienceMillis: linePatienceMillis });
-      const deps = {
-        database,
-        clock,
-        businessTime,
-        postingKeys,
-        inactiveTokens: desk.deps.inactiveTokens,
-        desk,
-        isStopping,
-      };
-      return yield* takeTransactions(
-        deps,
-        { institution: own, clientId: actor.clientId, token: actor.token, origin },
-        lines,
-      );
+      const delivery = { institution: own, clientId: actor.clientId, token: actor.token, origin };
+      return yield* takeTransactions({ ...deliveries, postingKeys, desk }, delivery, lines);
+    },
+    takeCoreRecords: async function* (actor, { bytes, format, origin, asOf }) {
+      if (asOf !== undefined && asOf > clock()) {
+        throw new Problem('invalid_request', 'asOf must not be in the future.');
+      }
+      const own = await institution(actor.institutionId);
+      const chunks = readRecords(bytes, format, { patienceMillis: linePatienceMillis });
+      const delivery = { institution: own, clientId: actor.clientId, token: actor.token, origin };
+      return yield* takeRecordLines(deliveries, delivery, { chunks, asOf });
     },
     webhooks: webhookServicesOf(context.webhooks),
     noteRate: (actor, reason, origin) =>

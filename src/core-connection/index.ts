@@ -1,5 +1,5 @@
 /**
- * The connection to the institution's core while both are at work. `intake/` takes the core's transactions and authorizations,
+ * The connection to the institution's core while both are at work. `intake/` takes the core's transactions, authorizations and records,
  * `instructions/` hands out what the core must do, `files/` the same as files, and `standing/` knows whether the core is there.
  *
  * Owns core_transactions, core_authorizations and core_connections. Invariants: each id of the core is posted once, for ever; each
@@ -7,6 +7,8 @@
  * authorizations; an instruction is delivered at least once, in the order of its accounts, to one client at a time; a request
  * that waits holds no connection of the database.
  */
+
+export { recordKinds } from '../core-system/index.ts';
 export { acknowledgeFile } from './files/acknowledge-file.ts';
 export { exportInstructions, rewriteFile } from './files/export-instructions.ts';
 export { InstructionFileError } from './files/instruction-file.ts';
@@ -16,7 +18,13 @@ export { expireAuthorizations } from './intake/expire-authorizations.ts';
 export { MappingError } from './intake/file-mapping.ts';
 export { exists, importTransactions, transactionsFile } from './intake/import-transactions.ts';
 export { SlowLineError, TruncatedError } from './intake/lines.ts';
-export { readTransactions } from './intake/read-lines.ts';
-export { type Answer, type Counts, takeTransactions } from './intake/take-transactions.ts';
+export { readRecords, readTransactions } from './intake/read-lines.ts';
+export type { Answer, Counts } from './intake/take-delivery.ts';
+export { type RecordCounts, type RecordResult, takeRecordLines } from './intake/take-records.ts';
+export {
+  type TransactionCounts,
+  type TransactionResult,
+  takeTransactions,
+} from './intake/take-transactions.ts';
 export { coreKinds, lineStatuses } from './intake/transaction-line.ts';
 export { ConnectionStates, type CoreConnection } from './standing/connection-states.ts';

@@ -1,5 +1,5 @@
 /**
- * The institution's core system: the import of its extracts, and memberships opened at registration if enrollment is open.
+ * The institution's core system: the import of its extracts, its records one by one, and memberships opened at registration if enrollment is open.
  *
  * Invariants: a whole extract is checked before any of it is written; importing it again changes nothing; an account opens with
  * one posting against an internal account of the institution, so that the ledger sums to zero from the first row.
@@ -11,3 +11,10 @@ export { type ImportPlan, ImportRefusedError } from './import/import-plan.ts';
 export { internalAccountId, openInternalAccounts, openMissingAccounts } from './internal-accounts.ts';
 export { MembershipExistsError, openMembership } from './open-membership.ts';
 export { openingsUsedUp, payDueOpening } from './openings.ts';
+export type { RecordOutcome } from './records/record-book.ts';
+export {
+  type RecordLine,
+  readRecordLine,
+  recordKinds,
+} from './records/record-line.ts';
+export { reclaimStage, takeRecords } from './records/take-records.ts';

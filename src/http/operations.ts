@@ -7,6 +7,7 @@ import { listTransactions } from './routes/accounts/list-transactions.ts';
 import { listConsents } from './routes/consents/list-consents.ts';
 import { withdrawConsent } from './routes/consents/withdraw-consent.ts';
 import { coreHeartbeat } from './routes/core/core-heartbeat.ts';
+import { deliverRecords } from './routes/core/deliver-records.ts';
 import { deliverTransactions } from './routes/core/deliver-transactions.ts';
 import { getCoreConnection } from './routes/core/get-core-connection.ts';
 import { listInstructions } from './routes/core/list-instructions.ts';
@@ -90,6 +91,7 @@ export const operations: readonly Operation[] = [
   getEmailCode,
   acknowledgeEmailCode,
   deliverTransactions,
+  deliverRecords,
   createWebhook,
   listWebhooks,
   getWebhook,

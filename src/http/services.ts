@@ -13,7 +13,15 @@ import type {
   Step,
   TokenResponse,
 } from '../auth/index.ts';
-import type { Answer, CoreConnection, Counts, InstructionRequest } from '../core-connection/index.ts';
+import type {
+  Answer,
+  CoreConnection,
+  InstructionRequest,
+  RecordCounts,
+  RecordResult,
+  TransactionCounts,
+  TransactionResult,
+} from '../core-connection/index.ts';
 import type { Origin } from '../events/index.ts';
 import type { FeedEvent, FeedStart, Transaction, TransactionFilter } from '../feed/index.ts';
 import type { Actor, ClientActor, InstitutionId, MemberActor } from '../institutions/index.ts';
@@ -121,7 +129,15 @@ export interface Services {
   getCode(kind: CodeName, actor: ClientActor, eventId: string, origin: Origin): Promise<HandedOverCode>;
   acknowledgeCode(kind: CodeName, actor: ClientActor, eventId: string, origin: Origin): Promise<void>;
   /** The answers of each batch after its commit. Problem `invalid_token`; TruncatedError, SlowLineError. */
-  takeCoreTransactions(actor: ClientActor, delivery: CoreDelivery): AsyncGenerator<readonly Answer[], Counts>;
+  takeCoreTransactions(
+    actor: ClientActor,
+    delivery: CoreDelivery,
+  ): AsyncGenerator<readonly Answer<TransactionResult>[], TransactionCounts>;
+  /** As `takeCoreTransactions`; `asOf` is the moment of the loan figures. Problem `invalid_request` if it is in the future. */
+  takeCoreRecords(
+    actor: ClientActor,
+    delivery: CoreDelivery & { readonly asOf: Date | undefined },
+  ): AsyncGenerator<readonly Answer<RecordResult>[], RecordCounts>;
   readonly webhooks: WebhookServices;
 
   /** For the audit: a burst of the caller's was refused. */

@@ -1,3 +1,4 @@
+import { Problem } from '../shared/problem.ts';
 import { type Queryable, type Statement, sql } from '../storage/index.ts';
 
 /*
@@ -149,12 +150,13 @@ export async function mergePersonRange(tx: Queryable, { after, upTo }: KeyRange)
   await tx.query(mergePersons, [tx.institutionId, after, upTo]);
 }
 
-/** Throws if someone enrolled under one of the member numbers since the stage was checked; the next import names it. */
+/** Problem `overloaded` if someone enrolled under one of the member numbers since it was checked; the next check names it. */
 export async function mergeMembershipRange(tx: Queryable, range: KeyRange): Promise<void> {
   const values = [tx.institutionId, range.after, range.upTo];
   await tx.query(mergeMembers, values);
   const { strange } = await countOf<{ strange: number }>(tx, strangers, range);
-  if (strange > 0) throw new Error('memberships: a membership was opened during the import');
+  if (strange > 0)
+    throw new Problem('overloaded', 'A membership was opened meanwhile under the same member number.');
   await tx.query(removeMemberPersons, values);
   await tx.query(addMemberPersons, values);
 }

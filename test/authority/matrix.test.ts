@@ -91,6 +91,7 @@ const matrix: Readonly<Record<string, string>> = {
 
   // A line is refused by itself; the delivery is not.
   deliverTransactions: /*      */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
+  deliverRecords: /*           */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
 
   // The client authenticates in the request itself; a token beside that is a second method, which is refused.
   issueToken: clientItself,
@@ -150,6 +151,7 @@ const requests: Readonly<Record<string, Request>> = {
   pingWebhook: { body: {} },
   replayWebhook: { body: { parked: true } },
   deliverTransactions: { body: {} },
+  deliverRecords: { body: {} },
 };
 
 const operations = Object.entries(openApiDocument.paths).flatMap(([path, item]) =>

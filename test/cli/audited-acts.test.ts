@@ -120,6 +120,7 @@ const writes: Readonly<Record<string, Trace>> = {
   getEmailCode: ['user.email_code_read'],
   acknowledgeEmailCode: ['user.email_code_delivered'],
   deliverTransactions: ['core.transactions_begun', 'core.transactions_taken'],
+  deliverRecords: ['core.records_begun', 'core.records_taken'],
 };
 
 type Walked = { readonly commands: readonly Walked[]; name(): string };

@@ -172,8 +172,8 @@ test('speaks for a core: its instructions, their outcomes and the connection', a
   await assert.rejects(core.reportOutcome('none', { outcome: 'ACCEPTED' }), { code: 'not_found' });
 });
 
-/** A second path of the same document, and a stream of lines, which only a connector of a core sends. */
-const withoutMethod = new Set(['openidConfiguration', 'deliverTransactions']);
+/** A second path of the same document, and streams of lines, which only a connector of a core sends. */
+const withoutMethod = new Set(['openidConfiguration', 'deliverTransactions', 'deliverRecords']);
 
 test('has a method for each operation of the service, and its tests call all of them', () => {
   const { paths } = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));

@@ -45,13 +45,16 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   entries: { owner: 'ledger', readers: ['accounts', 'transfers', 'core-connection'] },
   control_totals: { owner: 'ledger' },
 
-  persons: { owner: 'memberships', readers: ['accounts', 'auth', 'members', 'transfers'] },
+  persons: { owner: 'memberships', readers: ['accounts', 'auth', 'core-system', 'members', 'transfers'] },
   customers: { owner: 'memberships', readers: ['accounts', 'auth', 'core-system', 'members'] },
-  customer_persons: { owner: 'memberships', readers: ['accounts', 'auth', 'members', 'transfers'] },
+  customer_persons: {
+    owner: 'memberships',
+    readers: ['accounts', 'auth', 'core-system', 'members', 'transfers'],
+  },
 
   accounts: { owner: 'accounts', readers: ['core-system', 'transfers'] },
-  holders: { owner: 'accounts', readers: ['transfers'] },
-  loans: { owner: 'accounts', readers: ['transfers'] },
+  holders: { owner: 'accounts', readers: ['core-system', 'transfers'] },
+  loans: { owner: 'accounts', readers: ['core-system', 'transfers'] },
 
   import_runs: { owner: 'core-system' },
   // The rows that an import hands down: the modules below read them in their set-based statements, and write their own tables.

@@ -116,6 +116,10 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       yield [];
       return { posted: 0, already: 0, held: 0, changed: 0, released: 0, echo: 0, conflict: 0, refused: 0 };
     },
+    takeCoreRecords: async function* () {
+      yield [];
+      return { added: 0, changed: 0, removed: 0, unchanged: 0, refused: 0 };
+    },
     balancesAsOf: async () => null,
     getAccount: async () => account,
     listAccounts: async () => [account],

@@ -23,7 +23,15 @@ export interface Connector {
     lines: readonly object[] | string | Uint8Array,
     headers?: Readonly<Record<string, string>>,
   ): Promise<LineAnswer[]>;
+  /** The same to the door for records; `query` is that of the URL. */
+  deliverRecords(
+    lines: readonly object[] | string | Uint8Array,
+    headers?: Readonly<Record<string, string>>,
+    query?: string,
+  ): Promise<LineAnswer[]>;
 }
+
+const recordsPath = '/digitalbanking/core/v1/records';
 
 export const transactionsPath = '/digitalbanking/core/v1/transactions';
 
@@ -49,26 +57,29 @@ export async function connectorOf(
     ownOrigin(),
   );
   const { token } = await clientOf(service, [clientId, secret]);
+  const post = async (
+    path: string,
+    lines: readonly object[] | string | Uint8Array,
+    {
+      headers = {},
+      query = '',
+    }: { headers?: Readonly<Record<string, string>> | undefined; query?: string | undefined },
+  ) => {
+    const body = typeof lines === 'string' || lines instanceof Uint8Array ? lines : asNdjson(lines);
+    const response = await fetch(`${service.address}${path}${query}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson', ...headers },
+      body: body as Uint8Array<ArrayBuffer>,
+    });
+    const text = await response.text();
+    assertInContract({ method: 'POST', path, status: response.status, headers: response.headers, text });
+    if (response.status !== 200) throw new Error(`${response.status} ${text}`);
+    return readNdjson(text);
+  };
   return {
     token,
-    deliver: async (lines, headers = {}) => {
-      const body = typeof lines === 'string' || lines instanceof Uint8Array ? lines : asNdjson(lines);
-      const response = await fetch(`${service.address}${transactionsPath}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson', ...headers },
-        body: body as Uint8Array<ArrayBuffer>,
-      });
-      const text = await response.text();
-      assertInContract({
-        method: 'POST',
-        path: transactionsPath,
-        status: response.status,
-        headers: response.headers,
-        text,
-      });
-      if (response.status !== 200) throw new Error(`${response.status} ${text}`);
-      return readNdjson(text);
-    },
+    deliver: (lines, headers) => post(transactionsPath, lines, { headers }),
+    deliverRecords: (lines, headers, query) => post(recordsPath, lines, { headers, query }),
   };
 }
 

@@ -6,8 +6,9 @@ import {
   type KnownAuthorizationRow,
   saveAuthorizations,
 } from './authorization-queries.ts';
+import type { Refusal } from './lines.ts';
 import { settlementAccountId } from './settlement-accounts.ts';
-import type { CoreKind, Refusal, RefusalCode, TransactionLine } from './transaction-line.ts';
+import type { CoreKind, RefusalCode, TransactionLine } from './transaction-line.ts';
 import {
   type CoreTransactionRow,
   type EchoedTransferRow,
@@ -21,7 +22,7 @@ export type Outcome =
       readonly id: string;
       readonly result: 'posted' | 'already' | 'held' | 'changed' | 'released' | 'echo';
     }
-  | ({ readonly result: 'refused' | 'conflict' } & Refusal);
+  | ({ readonly result: 'refused' | 'conflict' } & Refusal<RefusalCode>);
 
 /** The rows that the lines of a batch meet, read behind the locks of their accounts. */
 export interface Ground {

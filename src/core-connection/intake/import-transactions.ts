@@ -2,13 +2,8 @@ import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { type FileMapping, ownMapping, readMapping } from './file-mapping.ts';
 import { readTransactionsFile } from './read-file.ts';
-import {
-  type Answer,
-  type Counts,
-  type Delivery,
-  type IntakeDeps,
-  takeTransactions,
-} from './take-transactions.ts';
+import type { Answer, Delivery } from './take-delivery.ts';
+import { type IntakeDeps, type TransactionCounts, takeTransactions } from './take-transactions.ts';
 
 /** The transactions in an extract's folder, and the mapping beside them. */
 export const transactionsFile = 'transactions.csv';
@@ -40,7 +35,7 @@ export async function importTransactions(
     readonly mapping?: string | undefined;
     readonly onRefused: (answer: Answer) => void;
   },
-): Promise<Counts> {
+): Promise<TransactionCounts> {
   const form = await mappingFor(file, mapping);
   const { institutionId, timeZone } = delivery.institution;
   const rules = () => ({ now: deps.businessTime(institutionId, deps.clock()), timeZone });
@@ -48,7 +43,7 @@ export async function importTransactions(
   for (;;) {
     const step = await answers.next();
     if (step.done) return step.value;
-    for (const answer of step.value) if ('code' in answer) onRefused(answer);
+    for (const answer of step.value) if (answer.code !== undefined) onRefused(answer);
   }
 }
 

@@ -1,9 +1,18 @@
-import type { Refusal } from './transaction-line.ts';
+/** The reason why a line changes nothing. */
+export interface Refusal<Code extends string = string> {
+  readonly id?: string;
+  readonly code: Code;
+  readonly detail: string;
+}
 
 /** A line of a delivery with its number, from 1, and what was read of it. */
 export interface Line<Item> {
   readonly line: number;
   readonly item: Item | Refusal;
+}
+
+export function isRefusal(item: object): item is Refusal {
+  return 'code' in item;
 }
 
 /** The bytes of a delivery ended before it was complete. Lines before `line` were read. */

@@ -1,105 +1,54 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { appendAudit, auditToAppend, type Origin } from '../../events/index.ts';
-import type { BusinessTime, Institution, PresentedToken } from '../../institutions/index.ts';
+import { auditToAppend } from '../../events/index.ts';
 import { Book, type PostingKeys } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
-import { type Clock, type Database, isUniqueViolation, type Transaction } from '../../storage/index.ts';
 import { acceptByEcho, type TransferDesk } from '../../transfers/index.ts';
 import { selectAuthorizations } from './authorization-queries.ts';
 import { Batch, type Outcome } from './batch.ts';
-import { inBatches, type Line } from './lines.ts';
+import { isRefusal, type Line, type Refusal } from './lines.ts';
 import { openSettlementAccounts, settlementAccountId } from './settlement-accounts.ts';
-import type { Refusal, TransactionLine } from './transaction-line.ts';
+import {
+  type Answer,
+  auditEntryOf,
+  type Counts,
+  changesSomething,
+  checkToken,
+  type Delivery,
+  type DeliveryDeps,
+  readable,
+  takeDelivery,
+  withRefusals,
+} from './take-delivery.ts';
+import type { TransactionLine } from './transaction-line.ts';
 import { selectEchoedTransfers, selectKnownTransactions } from './transaction-queries.ts';
 
-export interface IntakeDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly businessTime: BusinessTime;
+export interface IntakeDeps extends DeliveryDeps {
   readonly postingKeys: PostingKeys;
-  /** Those of the tokens that are no longer active. */
-  readonly inactiveTokens: (
-    tx: Transaction,
-    tokens: readonly PresentedToken[],
-  ) => Promise<ReadonlySet<PresentedToken>>;
   /** Accepts transfers that wait for the core, by their echoes. Without it they stay as they are. */
   readonly desk?: TransferDesk;
-  /** The service is about to stop: no further batch is begun. */
-  readonly isStopping?: () => boolean;
 }
 
-/** The delivery of a connector or of an operator. */
-export interface Delivery {
-  readonly institution: Institution;
-  readonly clientId?: string | undefined;
-  /** Checked in the transaction of each batch. */
-  readonly token?: PresentedToken | undefined;
-  readonly origin: Origin;
-}
+export type TransactionResult = Outcome['result'];
+export type TransactionCounts = Counts<TransactionResult>;
 
-export type Answer = { readonly line: number } & Outcome;
+const kind = {
+  results: ['posted', 'already', 'held', 'changed', 'released', 'echo', 'conflict', 'refused'],
+  idleResults: ['already', 'refused', 'conflict'],
+  linesAtOnce: 500,
+  taken: 'core.transactions_taken',
+} as const;
 
-/** Lines by result. */
-export type Counts = Readonly<Record<Outcome['result'], number>>;
-
-/** Lines committed together. */
-const linesAtOnce = 500;
-/** A batch is tried again so long while the database is away, or others hold its accounts. */
-const patienceMillis = 15_000;
-
-/**
- * Takes the lines of a delivery, and yields the answers of each batch after its commit. The caller's pace is the pace of the
- * delivery: the next batch is begun when the answers of the last one were taken. Idempotent by the core's ids, so a delivery that
- * ended early is sent again from its beginning. Returns the numbers of lines.
- *
- * Problem `invalid_token` if the token ended meanwhile; `database_unavailable` and `overloaded` after some patience. Lines that
- * were answered stand.
- */
-export async function* takeTransactions(
+/** Takes the transactions of a delivery. Idempotent by the core's ids. */
+export function takeTransactions(
   deps: IntakeDeps,
   delivery: Delivery,
   chunks: AsyncIterable<readonly Line<TransactionLine>[]>,
-): AsyncGenerator<readonly Answer[], Counts> {
-  const counts = {
-    posted: 0,
-    already: 0,
-    held: 0,
-    changed: 0,
-    released: 0,
-    echo: 0,
-    conflict: 0,
-    refused: 0,
+): AsyncGenerator<readonly Answer<TransactionResult>[], TransactionCounts> {
+  const intake = {
+    ...kind,
+    partsOf: withoutRepeats,
+    take: (lines: readonly Taken[], isBegun: boolean) => takeBatch(deps, delivery, { lines, isBegun }),
   };
-  let isBegun = false;
-  try {
-    for await (const lines of inBatches(chunks, linesAtOnce)) {
-      for (const together of withoutRepeats(lines)) {
-        if (deps.isStopping?.()) throw new Problem('shutting_down', 'The service is about to stop.');
-        const answers = await untilDone(() => takeBatch(deps, delivery, { lines: together, isBegun }));
-        for (const { result } of answers) counts[result] += 1;
-        isBegun ||= answers.some(changesSomething);
-        yield answers;
-      }
-    }
-    return counts;
-  } finally {
-    if (isBegun) {
-      const { institutionId } = delivery.institution;
-      const entry = { ...auditEntryOf(delivery), action: 'core.transactions_taken', after: counts } as const;
-      await untilDone(() =>
-        deps.database.transaction(institutionId, (tx) => appendAudit(tx, entry, deps.clock())),
-      );
-    }
-  }
-}
-
-/** A delivery that changes nothing leaves no entry: the same file may come every minute. */
-function changesSomething({ result }: Outcome): boolean {
-  return result !== 'already' && result !== 'refused' && result !== 'conflict';
-}
-
-function auditEntryOf({ clientId, origin }: Delivery) {
-  return { outcome: 'succeeded', origin, clientId } as const;
+  return takeDelivery<TransactionLine, TransactionResult>(deps, delivery, { chunks, intake });
 }
 
 type Taken = Line<TransactionLine>;
@@ -122,7 +71,7 @@ function* withoutRepeats(lines: readonly Taken[]): Generator<readonly Taken[]> {
 }
 
 function namesOf(item: TransactionLine | Refusal): string[] {
-  if ('code' in item) return [];
+  if (isRefusal(item)) return [];
   if (item.status !== 'POSTED') return [`authorization ${item.id}`];
   const { id, transferId, authorizationId, accountId } = item;
   const names = [`posting ${id}`];
@@ -131,46 +80,23 @@ function namesOf(item: TransactionLine | Refusal): string[] {
   return names;
 }
 
-/** Runs idempotent work again while the database is away, or others hold its rows, for some seconds. */
-async function untilDone<T>(work: () => Promise<T>): Promise<T> {
-  const giveUpAt = performance.now() + patienceMillis;
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      const isPassing =
-        isUniqueViolation(error) ||
-        (error instanceof Problem &&
-          ['overloaded', 'database_unavailable', 'outcome_unknown'].includes(error.code));
-      if (!isPassing || performance.now() > giveUpAt) throw error;
-      await sleep(Math.min(20 * 2 ** tries, 1_000) * (0.5 + Math.random() / 2));
-    }
-  }
-}
-
 async function takeBatch(
   deps: IntakeDeps,
   delivery: Delivery,
   { lines, isBegun }: { readonly lines: readonly Taken[]; readonly isBegun: boolean },
-): Promise<Answer[]> {
+): Promise<(Outcome | ({ readonly result: 'refused' } & Refusal))[]> {
   const { institutionId } = delivery.institution;
-  const read = lines.flatMap(({ item }) => ('code' in item ? [] : [item]));
+  const read = readable(lines).map(({ item }) => item);
   if (deps.desk !== undefined) {
     // Before the batch, which takes echoes of completed transfers only.
-    const { clientId = null, origin } = delivery;
+    const { clientId = null, token, origin } = delivery;
     const echoes = read.flatMap(({ id, transferId, accountId, amountMinor }) =>
       transferId === null ? [] : [{ transferId, accountId, amountMinor, coreReference: id }],
     );
-    await acceptByEcho(deps.desk, institutionId, { echoes, clientId, origin });
+    await acceptByEcho(deps.desk, institutionId, { echoes, clientId, token, origin });
   }
   const outcomes = read.length === 0 ? [] : await settleBatch(deps, delivery, { lines: read, isBegun });
-  let place = 0;
-  return lines.map(({ line, item }) => {
-    if ('code' in item) return { line, result: 'refused', ...item };
-    const outcome = outcomes[place++];
-    if (outcome === undefined) throw new Error(`core-connection: a line of ${institutionId} has no outcome`);
-    return { line, ...outcome };
-  });
+  return withRefusals(lines, outcomes);
 }
 
 async function settleBatch(
@@ -178,8 +104,7 @@ async function settleBatch(
   delivery: Delivery,
   { lines, isBegun }: { readonly lines: readonly TransactionLine[]; readonly isBegun: boolean },
 ): Promise<Outcome[]> {
-  const { token, institution } = delivery;
-  const { institutionId } = institution;
+  const { institutionId } = delivery.institution;
   const postingKeys = await deps.postingKeys.take(lines.length * 2);
   return deps.database.transaction(institutionId, async (tx) => {
     const at = deps.businessTime(institutionId, deps.clock());
@@ -196,7 +121,7 @@ async function settleBatch(
       ...own.map(({ kind, currencyCode }) => settlementAccountId(kind, currencyCode)),
       ...before.map(({ settlementId }) => settlementId),
     ];
-    const [book, known, authorizations, echoed, inactive] = await Promise.all([
+    const [book, known, authorizations, echoed] = await Promise.all([
       Book.lock(tx, [...new Set(accountIds)]),
       selectKnownTransactions(
         tx,
@@ -209,14 +134,13 @@ async function settleBatch(
           transferId === null ? [] : [{ transferId, accountId }],
         ),
       ),
-      token === undefined ? noTokens : deps.inactiveTokens(tx, [token]),
+      checkToken(deps, tx, delivery),
     ]);
-    if (inactive.size > 0) throw new Problem('invalid_token', 'The access token is not active any more.');
     // Another process has begun an authorization meanwhile, on a settlement account that was not locked.
     if (authorizations.some(({ settlementId }) => book.find(settlementId) === undefined)) throw lockedOut();
     const batch = new Batch({ book, known, authorizations, echoed, postingKeys, at });
     const outcomes = lines.map((line) => batch.take(line));
-    const begins = !isBegun && outcomes.some(changesSomething);
+    const begins = !isBegun && changesSomething<TransactionResult>(kind, outcomes);
     const entry = { ...auditEntryOf(delivery), action: 'core.transactions_begun' } as const;
     await tx.commitWith([
       ...batch.writes(institutionId),
@@ -231,5 +155,3 @@ function lockedOut(): Problem {
     retryAfterSeconds: 1,
   });
 }
-
-const noTokens: ReadonlySet<PresentedToken> = new Set();

@@ -3,6 +3,7 @@ import { addDays, isLocalDate, type LocalDate, localDate } from '../../instituti
 import { parseDecimalAmount, toMinor } from '../../ledger/index.ts';
 import { publicId } from '../../shared/public-id.ts';
 import { isReadable } from '../../shared/text/readable-text.ts';
+import type { Refusal } from './lines.ts';
 
 export const coreKinds = [
   'CARD',
@@ -61,12 +62,6 @@ export type RefusalCode =
   | 'amount_mismatch'
   | 'echo_repeated';
 
-export interface Refusal {
-  readonly id?: string;
-  readonly code: RefusalCode;
-  readonly detail: string;
-}
-
 /** Dates are judged by the institution's clock and zone. */
 export interface LineRules {
   readonly now: Date;
@@ -105,7 +100,7 @@ export function readTransactionLine(
   fields: Readonly<Record<string, unknown>>,
   amountText: (name: string) => string | undefined,
   { now, timeZone }: LineRules,
-): TransactionLine | Refusal {
+): TransactionLine | Refusal<RefusalCode> {
   const wrong: string[] = [];
   const given = (name: string): unknown => fields[name] ?? undefined;
   const text = (name: string, isNeeded: boolean, fits: (value: string) => boolean, expected: string) => {

@@ -20,30 +20,27 @@ export interface ErrorList {
   push(error: string): unknown;
 }
 
-/** The table of a row: the place of each column, and the list of its errors. */
+/** The table of a row: the place of each column, and the receiver of its errors. */
 interface RowTable {
-  readonly file: string;
   readonly places: ReadonlyMap<string, number>;
-  readonly errors: ErrorList;
+  fail(error: { readonly line: number; readonly column: string; readonly expected: string }): void;
 }
 
-/** One line of a file; its errors name the file and the line. */
+/** One line of a file, or one record of a stream. */
 export class Row {
   readonly line: number;
-  readonly #file: string;
+  readonly #table: RowTable;
   readonly #places: ReadonlyMap<string, number>;
   #values: readonly string[];
-  readonly #errors: ErrorList;
 
   constructor(
-    { file, places, errors }: RowTable,
+    table: RowTable,
     { line, values }: { readonly line: number; readonly values: readonly string[] },
   ) {
     this.line = line;
-    this.#file = file;
-    this.#places = places;
+    this.#table = table;
+    this.#places = table.places;
     this.#values = values;
-    this.#errors = errors;
     if (values.some((value) => /[^ -~]/.test(value))) this.#refuseUnreadable();
   }
 
@@ -58,7 +55,7 @@ export class Row {
   }
 
   fail(column: string, expected: string): void {
-    this.#errors.push(misfit({ file: this.#file, line: this.line, column }, expected));
+    this.#table.fail({ line: this.line, column, expected });
   }
 
   /** Whether the file has the optional column. */
@@ -144,6 +141,9 @@ export async function* readRows(
   const fail = (line: number, expected: string) => {
     broken.push(`${file}:${line}: expected ${expected}`);
   };
+  const failValue = ({ line, column, expected }: Omit<Place, 'file'> & { readonly expected: string }) => {
+    errors.push(misfit({ file, line, column }, expected));
+  };
   const readHeader = (names: readonly string[]) => {
     header = names.map((name) => name.trim());
     places = new Map(header.map((name, place) => [name, place]));
@@ -166,7 +166,7 @@ export async function* readRows(
         if (values.length !== header.length) {
           fail(line, `${header.length} values, found ${values.length}`);
         }
-        rows.push(new Row({ file, places, errors }, { line, values }));
+        rows.push(new Row({ places, fail: failValue }, { line, values }));
       }
       yield rows;
     }

@@ -46,9 +46,10 @@ export interface AccountRecord {
   readonly delinquent: boolean;
   readonly overdraftLimit: bigint;
   readonly creditLimit: bigint;
-  readonly accruedInterest: bigint;
-  readonly feesDue: bigint;
-  /** The amount that brings the loan into good standing; undefined if the extract omits it. */
+  /** Undefined if a record omits it. */
+  readonly accruedInterest: bigint | undefined;
+  readonly feesDue: bigint | undefined;
+  /** The amount that brings the loan into good standing; undefined if the extract or record omits it. */
   readonly amountDue: bigint | undefined;
   /** Null for none; undefined if the extract omits it. */
   readonly transferRestriction: string | null | undefined;

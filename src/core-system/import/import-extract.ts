@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figures } from '../../accounts/index.ts';
 import { appendAudit, type Origin, ownOrigin } from '../../events/index.ts';
 import {
@@ -22,6 +21,7 @@ import {
 import { addAll, compareStage, settingsThatDiffer } from './plan-import.ts';
 import { Complaints, type Heading, readHeading, type StageContents } from './stage-extract.ts';
 import {
+  awaitImportLock,
   clearStage,
   deleteRun,
   emptyStageOf,
@@ -74,7 +74,6 @@ export interface ImportReport {
   readonly plan: ImportPlan;
 }
 
-const waitMillis = 200;
 const clearedAtOnce = 20_000;
 
 /**
@@ -97,9 +96,9 @@ export async function importExtract(
     const complaints = new Complaints();
     const heading = await readHeading(folder, complaints);
     const { code } = heading;
-    for (let tries = 1; !(await session.directory((db) => tryImportLock(db, code))); tries += 1) {
-      if (tries === 1) options.onWait?.();
-      await sleep(waitMillis);
+    if (!(await session.directory((db) => tryImportLock(db, code)))) {
+      options.onWait?.();
+      while (!(await session.directory((db) => awaitImportLock(db, code))));
     }
     try {
       await clearRuns(session, code);
@@ -189,7 +188,7 @@ function figuresOf(deps: ImportDeps, heading: Heading, options: ImportOptions): 
     throw new ImportRefusedError('The moment of the balances is in the future. Nothing was changed.');
   }
   // The figures include postings at the moment itself; times are kept in milliseconds.
-  return { adjust, from: asOf === undefined ? null : new Date(asOf.getTime() + 1) };
+  return { adjust, adjustLoans: adjust, from: asOf === undefined ? null : new Date(asOf.getTime() + 1) };
 }
 
 /** Saves the institution with its settings and its internal accounts, and records the start in the audit. */

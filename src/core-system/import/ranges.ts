@@ -24,6 +24,9 @@ const lowestKey = '';
 /** Sorts behind every key, because no character has higher bytes. */
 const highestKey = '\u{10FFFF}';
 
+/** All rows of a stage. */
+export const wholeStage: KeyRange = { after: lowestKey, upTo: highestKey };
+
 /** The range of so many rows after `last`; undefined after all rows. The last range is open at its end. */
 export async function nextRangeOf(
   tx: Transaction,

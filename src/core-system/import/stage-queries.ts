@@ -7,6 +7,8 @@ import {
   rowsIn,
   type Statement,
   sql,
+  sqlState,
+  sqlStateOf,
 } from '../../storage/index.ts';
 import type {
   AccountRecord,
@@ -230,12 +232,8 @@ const removals = stagedTables.map((table) =>
 
 /** Deletes at most so many rows of each table. True if none are left. */
 export async function clearStage(tx: Queryable, most: number): Promise<boolean> {
-  let isEmpty = true;
-  for (const removal of removals) {
-    const { rowCount } = await tx.query(removal, [tx.institutionId, most]);
-    if (rowCount === most) isEmpty = false;
-  }
-  return isEmpty;
+  const removed = await Promise.all(removals.map((removal) => tx.query(removal, [tx.institutionId, most])));
+  return removed.every(({ rowCount }) => rowCount < most);
 }
 
 // The lock of the session that imports the institution with this code. The first number tells this lock from others.
@@ -247,6 +245,39 @@ const unlock = sql('core_unlock_import', 'select pg_advisory_unlock(1935893348, 
 
 export async function tryImportLock(db: Directory, code: string): Promise<boolean> {
   return (await db.query<{ locked: boolean }>(tryLock, [code])).rows[0]?.locked === true;
+}
+
+const waitForLock = sql('core_wait_for_import_lock', 'select pg_advisory_lock(1935893348, hashtext($1))');
+
+/**
+ * Waits for the lock in the database's queue, where a stream of records cannot pass an import. False after the time that a statement
+ * waits for a lock.
+ */
+export async function awaitImportLock(db: Directory, code: string): Promise<boolean> {
+  try {
+    await db.query(waitForLock, [code]);
+    return true;
+  } catch (error) {
+    if (sqlStateOf(error) !== sqlState.lockNotAvailable) throw error;
+    return false;
+  }
+}
+
+const lockUntilCommit = sql('core_lock_records', 'select pg_advisory_xact_lock(1935893348, hashtext($1))');
+
+/** The same lock until the transaction ends. Problem `overloaded` of the transaction if an import has it. */
+export async function lockAgainstImports(tx: Queryable, code: string): Promise<void> {
+  await tx.query(lockUntilCommit, [code]);
+}
+
+const anyStaged = sql(
+  'core_any_staged',
+  `select ${stagedTables.map((table) => `exists (select from ${table} where institution_id = $1)`).join(' or ')} as staged`,
+);
+
+/** Whether an import was killed and left its stage. The caller has the lock. */
+export async function hasStage(tx: Queryable): Promise<boolean> {
+  return (await tx.query<{ staged: boolean }>(anyStaged, [tx.institutionId])).rows[0]?.staged === true;
 }
 
 export async function releaseImportLock(db: Directory, code: string): Promise<void> {

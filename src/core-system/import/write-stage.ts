@@ -116,7 +116,7 @@ export async function writeRange<T>(
 }
 
 /** Opens new accounts and adjusts the others if asked to. Existing accounts are locked before their figures are read. */
-async function moveBalances(
+export async function moveBalances(
   tx: Transaction,
   stage: {
     readonly range: KeyRange;

@@ -65,6 +65,8 @@ export const auditActions = [
   'import.finished',
   'core.transactions_begun',
   'core.transactions_taken',
+  'core.records_begun',
+  'core.records_taken',
   'events.epoch_begun',
   'schema.migrated',
   'institution.created',

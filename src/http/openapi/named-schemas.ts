@@ -1,7 +1,8 @@
 import { CodeDelivery } from '../code-handover.ts';
 import { TokenReference } from '../oauth.ts';
-import { CoreTransaction } from '../routes/core/deliver-transactions.ts';
-import { DeliveryAnswer, DeliverySummary } from '../routes/core/delivery.ts';
+import { CoreRecord, CoreRecordPerson, RecordAnswer, RecordSummary } from '../routes/core/deliver-records.ts';
+import { CoreTransaction, DeliveryAnswer, DeliverySummary } from '../routes/core/deliver-transactions.ts';
+import { ShownAnswers } from '../routes/core/delivery.ts';
 import { MemberActivation } from '../routes/members/activate-member.ts';
 import { PasswordChange } from '../routes/members/change-password.ts';
 import { EmailConfirmation } from '../routes/members/confirm-email.ts';
@@ -45,8 +46,13 @@ export const namedSchemas = {
   EmailConfirmation,
   CodeDelivery,
   CoreTransaction,
+  CoreRecord,
+  CoreRecordPerson,
   DeliveryAnswer,
   DeliverySummary,
+  RecordAnswer,
+  RecordSummary,
+  ShownAnswers,
   ServiceVersion,
   WebhookEndpoint,
   WebhookPayload,

@@ -213,7 +213,7 @@ async function lockAndRead(
     const ids = order.kind === 'reverse' ? [order.transferId, order.originalId] : [order.transferId];
     return ids.map((transferId) => ({ transferId, personKey }));
   });
-  const tokens = [...new Set(orders.flatMap((order) => actorOf(order)?.token ?? []))];
+  const tokens = [...new Set(orders.flatMap((order) => tokenOf(order) ?? []))];
   const [book, read, used, changing, inactive] = await Promise.all([
     patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),
     readAccounts(tx, accountIds),
@@ -267,7 +267,7 @@ async function lockAndRead(
 function requireActiveTokens(orders: readonly DeskOrder[], inactive: ReadonlySet<PresentedToken>): void {
   if (inactive.size === 0) return;
   const refused = orders.filter((order) => {
-    const token = actorOf(order)?.token;
+    const token = tokenOf(order);
     return token !== undefined && inactive.has(token);
   });
   const refusal = new Problem('invalid_token', 'The access token is not active any more.');
@@ -342,4 +342,9 @@ const noPersons: ReadonlySet<bigint> = new Set();
 function actorOf(order: DeskOrder): Actor | undefined {
   if (order.kind === 'initiate') return order.actor;
   return order.kind === 'transition' && order.act.kind === 'cancel' ? order.act.actor : undefined;
+}
+
+function tokenOf(order: DeskOrder): PresentedToken | undefined {
+  const isCores = order.kind === 'transition' && 'token' in order.act;
+  return isCores ? order.act.token : actorOf(order)?.token;
 }

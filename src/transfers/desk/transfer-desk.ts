@@ -48,7 +48,9 @@ export function openTransferDesk(
 function withoutToken(order: DeskOrder): DeskOrder {
   const without = (actor: Actor) => ({ ...actor, token: undefined });
   if (order.kind === 'initiate') return { ...order, actor: without(order.actor) };
-  if (order.kind !== 'transition' || order.act.kind !== 'cancel') return order;
+  if (order.kind !== 'transition') return order;
+  if ('token' in order.act) return { ...order, act: { ...order.act, token: undefined } };
+  if (order.act.kind !== 'cancel') return order;
   return { ...order, act: { ...order.act, actor: without(order.act.actor) } };
 }
 

@@ -1,4 +1,5 @@
 import type { Origin } from '../../events/index.ts';
+import type { PresentedToken } from '../../institutions/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { TransferDesk } from '../desk/transfer-desk.ts';
 import { selectOpenAmong } from './standing-queries.ts';
@@ -22,8 +23,15 @@ export async function acceptByEcho(
   {
     echoes,
     clientId,
+    token,
     origin,
-  }: { readonly echoes: readonly Echo[]; readonly clientId: string | null; readonly origin: Origin },
+  }: {
+    readonly echoes: readonly Echo[];
+    readonly clientId: string | null;
+    /** Checked behind the locks. Problem `invalid_token` if it ended. */
+    readonly token: PresentedToken | undefined;
+    readonly origin: Origin;
+  },
 ): Promise<void> {
   const debits = echoes.filter(({ amountMinor }) => amountMinor < 0n);
   if (debits.length === 0) return;
@@ -38,7 +46,13 @@ export async function acceptByEcho(
           one.amountMinor === -amountMinor,
       );
       if (echo === undefined) return undefined;
-      const act = { kind: 'core_accepted', coreReference: echo.coreReference, clientId, origin } as const;
+      const act = {
+        kind: 'core_accepted',
+        coreReference: echo.coreReference,
+        clientId,
+        token,
+        origin,
+      } as const;
       const order = { kind: 'transition', transferId, fromAccountId, toAccountId, act } as const;
       return desk.queue.submit(institutionId, order);
     }),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Origin } from '../../events/index.ts';
+import type { PresentedToken } from '../../institutions/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { TransferDesk } from '../desk/transfer-desk.ts';
 import type { ActOutcome, CoreAct } from '../rules/transfer.ts';
@@ -16,6 +17,7 @@ export interface OutcomeReport {
   readonly outcome: CoreOutcome;
   /** Null: an operator reports it, whom the origin names. */
   readonly clientId: string | null;
+  readonly token?: PresentedToken | undefined;
   readonly origin: Origin;
 }
 
@@ -30,20 +32,21 @@ export interface OutcomeReport {
 export async function decideInstruction(
   desk: TransferDesk,
   institutionId: InstitutionId,
-  { transferId, outcome, clientId, origin }: OutcomeReport,
+  { transferId, outcome, clientId, token, origin }: OutcomeReport,
 ): Promise<ActOutcome> {
   const known = await desk.database.read(institutionId, (db) => selectTransferById(db, transferId));
   if (known === undefined) return { kind: 'unknown' };
   const { fromAccountId, toAccountId } = known;
   const act: CoreAct =
     outcome.kind === 'ACCEPTED'
-      ? { kind: 'core_accepted', coreReference: outcome.coreReference, clientId, origin }
+      ? { kind: 'core_accepted', coreReference: outcome.coreReference, clientId, token, origin }
       : {
           kind: 'core_rejected',
           code: outcome.code,
           reason: outcome.reason,
           reversalId: randomUUID(),
           clientId,
+          token,
           origin,
         };
   const order = { kind: 'transition', transferId, fromAccountId, toAccountId, act } as const;

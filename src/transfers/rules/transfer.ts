@@ -1,5 +1,5 @@
 import type { CommandOrigin, Origin } from '../../events/index.ts';
-import type { Actor } from '../../institutions/index.ts';
+import type { Actor, PresentedToken } from '../../institutions/index.ts';
 import type { DecimalAmount, LoanPaymentOption, TransferStatus, TransferType } from '../../ledger/index.ts';
 import type { FailureCode } from '../../shared/failure-codes.ts';
 
@@ -44,6 +44,8 @@ export type Act =
 export type CoreAct = {
   /** A connector reports as a client, an operator by a file. */
   readonly clientId: string | null;
+  /** Checked behind the locks; undefined if an operator reports. */
+  readonly token?: PresentedToken | undefined;
   readonly origin: Origin;
 } & (
   | { readonly kind: 'core_accepted'; readonly coreReference: string | null }

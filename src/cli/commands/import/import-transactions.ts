@@ -25,7 +25,7 @@ export async function importTransactionsFile(
         mapping: columns,
         onRefused: (answer) => {
           refused += 1;
-          if (refused <= refusalsShown && 'code' in answer)
+          if (refused <= refusalsShown)
             process.stderr.write(`${file}:${answer.line}: ${answer.code}: ${answer.detail}\n`);
         },
       },

@@ -2,7 +2,7 @@ import * as Type from 'typebox/type';
 import { coreKinds, lineStatuses } from '../../../core-connection/index.ts';
 import { publicId } from '../../../shared/public-id.ts';
 import { operation } from '../../operation.ts';
-import { answersOf, DeliveryAnswer, deliveryAnswers, deliveryExamples } from './delivery.ts';
+import { answerSchema, answersOf, formatOf, ShownAnswers, summarySchema } from './delivery.ts';
 
 const id = (description: string) => Type.String({ pattern: publicId.source, description });
 const text = (maxLength: number, description: string) =>
@@ -55,6 +55,10 @@ export const CoreTransaction = Type.Object(
   { additionalProperties: false, description: 'One act of the core on an account: a line of the stream.' },
 );
 
+const results = ['posted', 'already', 'held', 'changed', 'released', 'echo', 'conflict', 'refused'] as const;
+export const DeliverySummary = summarySchema(results);
+export const DeliveryAnswer = answerSchema(results, DeliverySummary);
+
 const example = {
   id: 'core-2026-000187',
   accountId: 'a-1001-checking',
@@ -77,7 +81,7 @@ export const deliverTransactions = operation({
     'Takes any number of transactions and authorizations, an object a line (NDJSON), and answers each line after its commit. Ids are used up for ever, so a delivery that ended early is sent again from its beginning: lines that stand answer `already`. Read the answers while you send, or send at most 10,000 lines a request: the service reads no further than its answers are read. A line has at most 16 KiB. The last line of the response is the `summary`; without it the delivery is incomplete, and the last answer says why.',
   token: 'client',
   scope: 'core:write',
-  query: Type.Object({ answers: deliveryAnswers }),
+  query: Type.Object({ answers: Type.Optional(ShownAnswers) }),
   headers: { 'Content-Encoding': '`gzip` if the body is compressed.' },
   body: {
     schema: CoreTransaction,
@@ -106,7 +110,22 @@ export const deliverTransactions = operation({
       description: 'An answer a line, in the order of the lines, then the summary.',
       mediaType: 'application/x-ndjson',
       schema: DeliveryAnswer,
-      examples: deliveryExamples,
+      examples: {
+        answers: {
+          summary: 'The answers to three lines are three documents; this is one of them',
+          value: { line: 1, id: 'core-2026-000187', result: 'posted' },
+        },
+        refused: {
+          value: {
+            line: 2,
+            id: 'core-2026-000188',
+            result: 'refused',
+            code: 'account_not_found',
+            detail: 'The institution has no account with this accountId.',
+          },
+        },
+        summary: { value: { summary: { posted: 1, already: 0, refused: 1 } } },
+      },
     },
   },
   async handle(services, { actor, origin, bytes, query, header, log }) {
@@ -118,7 +137,3 @@ export const deliverTransactions = operation({
     return { status: 200, stream: await answersOf(answers, query.answers ?? 'all', log) };
   },
 });
-
-function formatOf(contentType = ''): 'lines' | 'document' {
-  return contentType.startsWith('application/json') ? 'document' : 'lines';
-}

@@ -3,61 +3,48 @@ import { type Answer, type Counts, SlowLineError, TruncatedError } from '../../.
 import { describeError } from '../../../shared/describe-error.ts';
 import { Problem } from '../../../shared/problem.ts';
 
-const results = ['posted', 'already', 'held', 'changed', 'released', 'echo', 'conflict', 'refused'] as const;
-
-const ofResult = (result: string) =>
-  Type.Optional(Type.Integer({ description: `Lines with the result ${result}.` }));
-
-export const DeliverySummary = Type.Object(
-  Object.fromEntries(results.map((result) => [result, ofResult(result)])),
-  {
-    description: 'The number of lines by result. The delivery is complete.',
-  },
-);
-
-/** An answer to a line, or the summary at the end. */
-export const DeliveryAnswer = Type.Object(
-  {
-    line: Type.Optional(Type.Integer({ description: 'The line, from 1.' })),
-    id: Type.Optional(Type.String({ description: 'The id of the line, if it has a valid one.' })),
-    result: Type.Optional(
-      Type.Unsafe<string>({
-        type: 'string',
-        description: `Result of the line: ${results.join(', ')}. Later versions may add more.`,
-      }),
+/** The schema of the last line of a complete delivery, by the results of its lines. */
+export function summarySchema(results: readonly string[]) {
+  return Type.Object(
+    Object.fromEntries(
+      results.map((result) => [
+        result,
+        Type.Optional(Type.Integer({ description: `Lines with the result ${result}.` })),
+      ]),
     ),
-    code: Type.Optional(Type.String({ description: 'With `refused` and `conflict`: the reason.' })),
-    detail: Type.Optional(Type.String({ description: 'The reason in a sentence.' })),
-    summary: Type.Optional(DeliverySummary),
-  },
-  { description: 'The answer to a line of a delivery. The last one is the summary.' },
-);
+    { description: 'The number of lines by result. The delivery is complete.' },
+  );
+}
 
-export const deliveryExamples = {
-  answers: {
-    summary: 'The answers to three lines are three documents; this is one of them',
-    value: { line: 1, id: 'core-2026-000187', result: 'posted' },
-  },
-  refused: {
-    value: {
-      line: 2,
-      id: 'core-2026-000188',
-      result: 'refused',
-      code: 'account_not_found',
-      detail: 'The institution has no account with this accountId.',
+/** The schema of a line of the response: the answer to a line, or the summary at the end. */
+export function answerSchema(results: readonly string[], summary: ReturnType<typeof summarySchema>) {
+  return Type.Object(
+    {
+      line: Type.Optional(Type.Integer({ description: 'The line, from 1.' })),
+      id: Type.Optional(Type.String({ description: 'The id of the line, if it has a valid one.' })),
+      result: Type.Optional(
+        Type.Unsafe<string>({
+          type: 'string',
+          description: `Result of the line: ${results.join(', ')}. Later versions may add more.`,
+        }),
+      ),
+      code: Type.Optional(Type.String({ description: 'With `refused` and `conflict`: the reason.' })),
+      detail: Type.Optional(Type.String({ description: 'The reason in a sentence.' })),
+      summary: Type.Optional(summary),
     },
-  },
-  summary: { value: { summary: { posted: 1, already: 0, refused: 1 } } },
-};
+    { description: 'The answer to a line of a delivery. The last one is the summary.' },
+  );
+}
 
-export const deliveryAnswers = Type.Optional(
-  Type.Unsafe<'all' | 'refused'>({
-    type: 'string',
-    enum: ['all', 'refused'],
-    description:
-      '`refused`: only lines that were refused or are in conflict, and the summary. Default: `all`.',
-  }),
-);
+export function formatOf(contentType = ''): 'lines' | 'document' {
+  return contentType.startsWith('application/json') ? 'document' : 'lines';
+}
+
+export const ShownAnswers = Type.Unsafe<'all' | 'refused'>({
+  type: 'string',
+  enum: ['all', 'refused'],
+  description: '`refused`: only lines that were refused or are in conflict, and the summary. Default: `all`.',
+});
 
 /**
  * The answers as NDJSON. The first ones are awaited here, so that a delivery which cannot begin is a problem with its status. An
