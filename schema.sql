@@ -1237,8 +1237,8 @@ create unlogged table staged_accounts (
   delinquent            boolean not null,
   overdraft_limit       bigint not null,
   credit_limit          bigint not null,
-  accrued_interest      bigint not null,
-  fees_due              bigint not null,
+  accrued_interest      bigint,
+  fees_due              bigint,
   amount_due            bigint,
   restriction_given     boolean not null,
   transfer_restriction  text,
@@ -1246,6 +1246,8 @@ create unlogged table staged_accounts (
 );
 CREATE INDEX staged_accounts_by_member ON staged_accounts USING btree (institution_id, member_number, account_id);
 comment on table staged_accounts is 'accounts.csv of an import, before it is merged.';
+comment on column staged_accounts.accrued_interest is 'Null: unchanged.';
+comment on column staged_accounts.fees_due is 'Null: unchanged.';
 comment on column staged_accounts.restriction_given is 'The extract has a column for transfer restrictions.';
 
 create unlogged table staged_holders (

@@ -244,6 +244,80 @@ export interface CoreTransaction {
   historic?: boolean | undefined;
 }
 
+/** One record of the core: a line of the stream. An omitted field is unchanged, null removes its value (RFC 7396). */
+export interface CoreRecord {
+  /** The kind of record, which decides the fields that it may have. */
+  record: 'person' | 'member' | 'memberPerson' | 'account' | 'holder';
+  /** person, memberPerson, holder: the person. */
+  personId?: string | undefined;
+  /** person: first name. */
+  firstName?: unknown | undefined;
+  /** person: last name; a new person needs one. */
+  lastName?: unknown | undefined;
+  /** person: e-mail address. */
+  email?: unknown | undefined;
+  /** person: phone number (E.164), together with phoneType. */
+  phoneNumber?: unknown | undefined;
+  /** person: MOBILE, HOME or WORK. */
+  phoneType?: unknown | undefined;
+  /** person: date of birth, from 1870 on. */
+  birthDate?: unknown | undefined;
+  /** member, memberPerson, account: the membership. It never changes. */
+  memberNumber?: string | undefined;
+  /** member: its id; a new membership needs it, and it never changes. */
+  customerId?: string | undefined;
+  /** member: RETAIL or BUSINESS; a new membership needs it, and it never changes. */
+  memberType?: string | undefined;
+  /** member: persons added, or given another role. A new membership needs its PRIMARY. */
+  persons?: readonly CoreRecordPerson[] | undefined;
+  /** account, holder: the account. */
+  accountId?: string | undefined;
+  /** account: a new one needs it. Of a card the last four digits. */
+  accountNumber?: unknown | undefined;
+  /** account: DIAccountType; a new one needs it, and it never changes. */
+  type?: unknown | undefined;
+  /** account: its name. */
+  description?: unknown | undefined;
+  /** account: a new one needs it, and it never changes. */
+  currency?: string | undefined;
+  /** account: opening balance of a new one. It never changes an existing one. */
+  balance?: Decimal | undefined;
+  /** account: open or closed. Default of a new one: open. */
+  status?: string | undefined;
+  /** account: whether a loan is not in good standing. */
+  delinquent?: boolean | undefined;
+  /** account: for deposits. */
+  overdraftLimit?: Decimal | undefined;
+  /** account: for cards and credit lines. */
+  creditLimit?: Decimal | undefined;
+  /** account: for loans, the interest owed. */
+  accruedInterest?: Decimal | undefined;
+  /** account: for loans, the fees owed. */
+  feesDue?: Decimal | undefined;
+  /** account: for loans, the payment that brings it into good standing. */
+  amountDue?: Decimal | undefined;
+  /** account: EXCLUDE_AS_FROM, EXCLUDE_AS_TO or EXCLUDE_ALL; null ends it. */
+  transferRestriction?: unknown | undefined;
+  /** account: holders added or changed. */
+  holders?: readonly CoreRecordPerson[] | undefined;
+  /** memberPerson, holder: the role, as in the lists. */
+  role?: string | undefined;
+  /** holder: whether they may pay from the account. */
+  mayPay?: boolean | undefined;
+  /** memberPerson, holder: `true` ends it. Nothing is removed by absence. */
+  removed?: boolean | undefined;
+}
+
+/** A person of a membership, or a holder of an account. */
+export interface CoreRecordPerson {
+  /** The person. */
+  personId: string;
+  /** PRIMARY, JOINT or AUTHORIZED_SIGNER; in the membership of a business also BUSINESS_ADMIN or BUSINESS_USER. */
+  role?: string | undefined;
+  /** Of a holder: whether they may pay from the account. */
+  mayPay?: boolean | undefined;
+}
+
 /** The answer to a line of a delivery. The last one is the summary. */
 export interface DeliveryAnswer {
   /** The line, from 1. */
@@ -278,6 +352,38 @@ export interface DeliverySummary {
   /** Lines with the result refused. */
   refused?: number | undefined;
 }
+
+/** The answer to a line of a delivery. The last one is the summary. */
+export interface RecordAnswer {
+  /** The line, from 1. */
+  line?: number | undefined;
+  /** The id of the line, if it has a valid one. */
+  id?: string | undefined;
+  /** Result of the line: added, changed, removed, unchanged, refused. Later versions may add more. */
+  result?: string | undefined;
+  /** With `refused` and `conflict`: the reason. */
+  code?: string | undefined;
+  /** The reason in a sentence. */
+  detail?: string | undefined;
+  summary?: RecordSummary | undefined;
+}
+
+/** The number of lines by result. The delivery is complete. */
+export interface RecordSummary {
+  /** Lines with the result added. */
+  added?: number | undefined;
+  /** Lines with the result changed. */
+  changed?: number | undefined;
+  /** Lines with the result removed. */
+  removed?: number | undefined;
+  /** Lines with the result unchanged. */
+  unchanged?: number | undefined;
+  /** Lines with the result refused. */
+  refused?: number | undefined;
+}
+
+/** `refused`: only lines that were refused or are in conflict, and the summary. Default: `all`. */
+export type ShownAnswers = 'all' | 'refused';
 
 export interface ServiceVersion {
   name: string;
@@ -1191,9 +1297,19 @@ export interface Operations {
   deliverTransactions: {
     query: {
       /** `refused`: only lines that were refused or are in conflict, and the summary. Default: `all`. */
-      answers?: 'all' | 'refused' | undefined;
+      answers?: ShownAnswers | undefined;
     };
     body: CoreTransaction;
+    result: unknown;
+  };
+  deliverRecords: {
+    query: {
+      /** `refused`: only lines that were refused or are in conflict, and the summary. Default: `all`. */
+      answers?: ShownAnswers | undefined;
+      /** The moment of the loan figures in this delivery. Payments since then are subtracted. Default: the figures include every payment. */
+      asOf?: string | undefined;
+    };
+    body: CoreRecord;
     result: unknown;
   };
   createWebhook: {
@@ -1326,6 +1442,7 @@ export const operations = {
   getEmailCode: ['GET', '/digitalbanking/db-events/v1/events/{eventId}/email-code'],
   acknowledgeEmailCode: ['POST', '/digitalbanking/db-events/v1/events/{eventId}/email-code/delivered'],
   deliverTransactions: ['POST', '/digitalbanking/core/v1/transactions'],
+  deliverRecords: ['POST', '/digitalbanking/core/v1/records'],
   createWebhook: ['POST', '/digitalbanking/db-webhooks/v1/endpoints'],
   listWebhooks: ['GET', '/digitalbanking/db-webhooks/v1/endpoints'],
   getWebhook: ['GET', '/digitalbanking/db-webhooks/v1/endpoints/{endpointId}'],
@@ -1343,8 +1460,14 @@ export const operations = {
 
 /** Names of the members that are decimals. */
 export const decimalMembers: ReadonlySet<string> = new Set([
+  'accruedInterest',
   'amount',
+  'amountDue',
+  'balance',
+  'creditLimit',
+  'feesDue',
   'maximumAmount',
+  'overdraftLimit',
   'remainingAmount',
   'reviewAbove',
   'runningBalance',
