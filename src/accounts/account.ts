@@ -15,16 +15,6 @@ export interface Account {
   readonly delinquent: boolean;
 }
 
-/** The part of an account that reading its history needs. */
-export interface FoundAccount {
-  readonly accountKey: bigint;
-  /** Number of its newest entry. */
-  readonly seq: bigint;
-  readonly category: Category;
-  readonly currency: string;
-  readonly creditLimit: bigint;
-}
-
 /** The purpose of an account of the institution itself. CORE_* is the other side of one kind of the core's postings. */
 type Purpose =
   | 'FUNDING'

@@ -1,8 +1,7 @@
 import type { Actor } from '../institutions/index.ts';
 import { isPublicId } from '../shared/public-id.ts';
 import type { Queryable } from '../storage/index.ts';
-import type { FoundAccount } from './account.ts';
-import { selectAccountKey } from './queries.ts';
+import { type FoundAccount, selectAccount } from './queries.ts';
 
 /** Undefined for an account that does not exist, and for one that the caller may not see. */
 export async function findAccount(
@@ -11,5 +10,5 @@ export async function findAccount(
   accountId: string,
 ): Promise<FoundAccount | undefined> {
   if (!isPublicId(accountId)) return undefined;
-  return selectAccountKey(db, actor.kind === 'member' ? actor.personKey : null, accountId);
+  return selectAccount(db, actor.kind === 'member' ? actor.personKey : null, accountId);
 }

@@ -1,10 +1,10 @@
 import type { Actor } from '../institutions/index.ts';
 import { Basis } from '../memory/index.ts';
 import { Problem } from '../shared/problem.ts';
-import { isPublicId } from '../shared/public-id.ts';
 import type { Database } from '../storage/index.ts';
 import type { Account } from './account.ts';
-import { heldAccounts, institutionsAccounts, noteAccount } from './queries.ts';
+import { findAccount } from './find-account.ts';
+import { noteAccount } from './queries.ts';
 
 /**
  * Returns one account: to a member if its holder record names them, to a client if it belongs to the client's institution.
@@ -18,14 +18,7 @@ export async function getAccount(
   accountId: string,
   basis = Basis.none(actor.institutionId),
 ): Promise<Account> {
-  const found = isPublicId(accountId)
-    ? actor.kind === 'member'
-      ? await database.readBatched(actor.institutionId, heldAccounts, {
-          accountId,
-          personKey: actor.personKey,
-        })
-      : await database.readBatched(actor.institutionId, institutionsAccounts, accountId)
-    : undefined;
+  const found = await database.read(actor.institutionId, (db) => findAccount(db, actor, accountId));
   if (found === undefined) throw new Problem('not_found', 'There is no such account.');
   return noteAccount(basis, found);
 }

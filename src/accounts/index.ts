@@ -5,7 +5,7 @@
  * account; no member sees an internal account; an account opens at a balance of zero, and only the ledger
  * moves it from there.
  */
-export { type Account, asShown, type FoundAccount, type NewAccount } from './account.ts';
+export { type Account, asShown, type NewAccount } from './account.ts';
 export { accountTypes, type Category } from './account-types.ts';
 export { findAccount } from './find-account.ts';
 export { getAccount } from './get-account.ts';
@@ -24,7 +24,7 @@ export {
   selectFigures,
   selectLoansToChange,
 } from './merge-queries.ts';
-export { insertPrimaryHolder, selectExistingIds } from './queries.ts';
+export { type FoundAccount, insertPrimaryHolder, selectExistingIds } from './queries.ts';
 export {
   type AccountStanding,
   type Restriction,

@@ -1,14 +1,6 @@
 import type { Basis } from '../memory/index.ts';
-import {
-  type BatchRead,
-  byPlace,
-  insertOf,
-  jsonOf,
-  type Placed,
-  type Queryable,
-  sql,
-} from '../storage/index.ts';
-import { type Account, accountBalances, type FoundAccount, type NewAccount } from './account.ts';
+import { insertOf, jsonOf, type Queryable, sql } from '../storage/index.ts';
+import { type Account, accountBalances, type NewAccount } from './account.ts';
 import type { Category } from './account-types.ts';
 
 /**
@@ -24,7 +16,8 @@ const withFigures = `
   join balances b on b.institution_id = a.institution_id and b.account_key = a.account_key
   left join loans l on l.institution_id = a.institution_id and l.account_key = a.account_key`;
 
-interface AccountRow {
+/** An account as read, with the keys that its answer stands on. */
+export interface FoundAccount {
   readonly accountKey: bigint;
   readonly seq: bigint;
   readonly accountId: string;
@@ -42,25 +35,13 @@ interface AccountRow {
   readonly feesDue: bigint;
 }
 
-/** An account with the keys that its answer stands on. */
-export interface ReadAccount {
-  readonly accountKey: bigint;
-  readonly seq: bigint;
-  readonly account: Account;
-}
-
 /** The account, its holders and its loan change together; its balance has a number of its own. */
-export function noteAccount(basis: Basis, { accountKey, seq, account }: ReadAccount): Account {
-  basis.add('account', accountKey);
-  basis.addBalance(accountKey, seq);
-  return account;
-}
-
-function toAccount(row: AccountRow): ReadAccount {
+export function noteAccount(basis: Basis, row: FoundAccount): Account {
   const { accountId, accountNumber, diAccountType, description, category, currency, closed, delinquent } =
     row;
-  const { accountKey, seq } = row;
-  const account = {
+  basis.add('account', row.accountKey);
+  basis.addBalance(row.accountKey, row.seq);
+  return {
     accountId,
     accountNumber,
     diAccountType,
@@ -72,61 +53,12 @@ function toAccount(row: AccountRow): ReadAccount {
     closed,
     delinquent,
   };
-  return { accountKey, seq, account };
 }
 
-/** The `any` makes the plan use keys even if the table was empty when it was planned. */
-const askedAccount = `join accounts a on a.institution_id = $1 and a.account_id = asked.account_id
-                 and a.account_id = any ($2::text[]) and a.category <> 'INTERNAL'`;
-
-const selectAccountsStatement = sql(
+const selectAccountStatement = sql(
   'accounts_select',
-  `select asked.place::integer, ${columns}
-   from unnest($2::text[]) with ordinality as asked (account_id, place)
-   ${askedAccount} ${withFigures}`,
-);
-
-/** Any account of the institution, by its id. */
-export const institutionsAccounts: BatchRead<string, ReadAccount> = {
-  nameOf: (accountId) => accountId,
-  run: async (db, accountIds) => {
-    const values = [db.institutionId, accountIds];
-    return byPlace((await db.query<AccountRow & Placed>(selectAccountsStatement, values)).rows, toAccount);
-  },
-};
-
-interface AskedOfHolder {
-  readonly accountId: string;
-  readonly personKey: bigint;
-}
-
-const selectHeldAccountStatement = sql(
-  'accounts_select_held',
-  `select asked.place::integer, ${columns}
-   from unnest($2::text[], $3::bigint[]) with ordinality as asked (account_id, person_key, place)
-   ${askedAccount}
-   join holders h on h.institution_id = a.institution_id and h.account_key = a.account_key
-                 and h.person_key = asked.person_key ${withFigures}`,
-);
-
-/** An account whose holder record names the person. */
-export const heldAccounts: BatchRead<AskedOfHolder, ReadAccount> = {
-  nameOf: ({ accountId, personKey }) => `${personKey}/${accountId}`,
-  run: async (db, asked) => {
-    const values = [
-      db.institutionId,
-      asked.map(({ accountId }) => accountId),
-      asked.map(({ personKey }) => personKey),
-    ];
-    return byPlace((await db.query<AccountRow & Placed>(selectHeldAccountStatement, values)).rows, toAccount);
-  },
-};
-
-const selectAccountKeyStatement = sql(
-  'accounts_select_key',
-  `select a.account_key, a.category, a.currency, a.credit_limit, b.seq
-   from accounts a
-   join balances b on b.institution_id = a.institution_id and b.account_key = a.account_key
+  `select ${columns}
+   from accounts a ${withFigures}
    where a.institution_id = $1 and a.account_id = $3 and a.category <> 'INTERNAL'
      and ($2::bigint is null or exists (
        select from holders h
@@ -134,13 +66,13 @@ const selectAccountKeyStatement = sql(
 );
 
 /** The person must hold the account; a client passes null. */
-export async function selectAccountKey(
+export async function selectAccount(
   db: Queryable,
   personKey: bigint | null,
   accountId: string,
 ): Promise<FoundAccount | undefined> {
   const values = [db.institutionId, personKey, accountId];
-  return (await db.query<FoundAccount>(selectAccountKeyStatement, values)).rows[0];
+  return (await db.query<FoundAccount>(selectAccountStatement, values)).rows[0];
 }
 
 const selectHeldAccountsStatement = sql(
@@ -152,24 +84,23 @@ const selectHeldAccountsStatement = sql(
    order by a.account_id`,
 );
 
-export async function selectHeldAccounts(db: Queryable, personKey: bigint): Promise<ReadAccount[]> {
-  const { rows } = await db.query<AccountRow>(selectHeldAccountsStatement, [db.institutionId, personKey]);
-  return rows.map(toAccount);
+export async function selectHeldAccounts(db: Queryable, personKey: bigint): Promise<FoundAccount[]> {
+  return (await db.query<FoundAccount>(selectHeldAccountsStatement, [db.institutionId, personKey])).rows;
 }
 
 /** A membership without accounts gives one row without an account; a missing membership gives no row. */
-type CustomerAccountRow = (AccountRow | { readonly accountId: null }) & { readonly customerKey: bigint };
+type CustomerAccountRow = (FoundAccount | { readonly accountId: null }) & { readonly customerKey: bigint };
 
 interface CustomerAccounts {
   readonly customerKey: bigint;
-  readonly accounts: readonly ReadAccount[];
+  readonly accounts: readonly FoundAccount[];
 }
 
 function toCustomerAccounts(rows: readonly CustomerAccountRow[]): CustomerAccounts | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
-  const accounts = rows.filter((row): row is AccountRow & CustomerAccountRow => row.accountId !== null);
-  return { customerKey: first.customerKey, accounts: accounts.map(toAccount) };
+  const accounts = rows.filter((row): row is FoundAccount & CustomerAccountRow => row.accountId !== null);
+  return { customerKey: first.customerKey, accounts };
 }
 
 const selectCustomerAccountsStatement = sql(

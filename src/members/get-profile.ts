@@ -4,7 +4,7 @@ import { Problem } from '../shared/problem.ts';
 import type { Database, Queryable } from '../storage/index.ts';
 import { isAlike } from './names.ts';
 import { type Membership, type Profile, toProfile, type User, type UserIdType } from './profile.ts';
-import { selectUsersCalled, usersCalled } from './queries.ts';
+import { selectUsersCalled } from './queries.ts';
 
 interface WantedProfile {
   readonly id: string;
@@ -23,14 +23,12 @@ export async function getProfile(
   actor: Actor,
   { id, idType, now, basis = Basis.none(actor.institutionId) }: WantedProfile,
 ): Promise<Profile> {
-  const asked = askedBy(actor, id, idType);
-  const named =
-    isName(asked.id) &&
-    (await database.readBatched(actor.institutionId, usersCalled[asked.idType], asked.id));
-  const { user, addressed } = pickAddressed(named || [], actor, id, idType);
+  const { user, addressed } = await database.read(actor.institutionId, (db) =>
+    findAddressedUser(db, actor, id, idType),
+  );
   noteUser(basis, user, now);
   // Another user may get the same name.
-  if (asked.idType === 'EMAIL' || asked.idType === 'LOGIN_ID') basis.doNotKeep();
+  if (actor.kind === 'client' && (idType === 'EMAIL' || idType === 'LOGIN_ID')) basis.doNotKeep();
   return toProfile(user, addressed, now);
 }
 

@@ -1,9 +1,9 @@
-import { type BatchRead, type Placed, type Queryable, sql } from '../storage/index.ts';
+import { type Queryable, sql } from '../storage/index.ts';
 import type { NamedUser, PhoneType, User, UserIdType } from './profile.ts';
 
-/** `found` finds `u` by the ids asked; by `any` too, so that it is planned by keys also where the tables were empty. */
-const users = (found: string) => `
-  select asked.place::integer, u.user_key, u.person_key, u.user_id, p.first_name, p.last_name, u.email, u.verified_email, u.username, u.active,
+/** Every user that `found` names, by the id $2. */
+const usersBy = (found: string) => `
+  select u.user_key, u.person_key, u.user_id, p.first_name, p.last_name, u.email, u.verified_email, u.username, u.active,
          u.locked_by_operator, u.locked_until,
          (select coalesce(json_agg(json_build_object('customerKey', c.customer_key::text, 'customerId', c.customer_id, 'memberNumber', c.member_number,
                                                      'memberType', c.member_type, 'role', cp.role)
@@ -15,63 +15,35 @@ const users = (found: string) => `
                                    order by n.phone_type), '[]')
           from user_phones n
           where n.institution_id = u.institution_id and n.user_key = u.user_key) as phone_numbers
-  from unnest($2::text[]) with ordinality as asked (id, place)
-  ${found}
-  join persons p on p.institution_id = u.institution_id and p.person_key = u.person_key`;
+  from users u
+  join persons p on p.institution_id = u.institution_id and p.person_key = u.person_key
+  where u.institution_id = $1 and ${found}`;
 
-const inCustomer = (column: string) => `
-  join customers m on m.institution_id = $1 and m.${column} = asked.id and m.${column} = any ($2::text[])
+const inCustomer = (column: string) => `u.person_key in (
+  select mp.person_key from customers m
   join customer_persons mp on mp.institution_id = m.institution_id and mp.customer_key = m.customer_key
-  join users u on u.institution_id = mp.institution_id and u.person_key = mp.person_key`;
+  where m.institution_id = $1 and m.${column} = $2)`;
 
 /**
  * SQL: the names are equal but for the case of ASCII letters. The index finds candidates by the database's `lower`, to which the
  * Kelvin sign is a k; the second comparison then excludes another user's name.
  */
-const alike = (column: string, name: string) =>
-  `u.${column}_lower = lower(${name}) and lower(u.${column} collate "C") = lower(${name} collate "C")`;
-
-const inSmall = (column: string) => `
-  join users u on u.institution_id = $1 and ${alike(column, 'asked.id')}
-              and u.${column}_lower = any (array(select lower(id) from unnest($2::text[]) id))`;
+const alike = (column: string) =>
+  `u.${column}_lower = lower($2) and lower(u.${column} collate "C") = lower($2 collate "C")`;
 
 type StatementBy = Readonly<Record<UserIdType, ReturnType<typeof sql>>>;
 
-const usersBy: StatementBy = {
-  CUSTOMER_ID: sql('members_by_customer_id', users(inCustomer('customer_id'))),
-  MEMBER_NUMBER: sql('members_by_member_number', users(inCustomer('member_number'))),
-  EMAIL: sql('members_by_email', users(inSmall('verified_email'))),
-  LOGIN_ID: sql('members_by_login_id', users(inSmall('username'))),
-  USER_ID: sql(
-    'members_by_user_id',
-    users('join users u on u.institution_id = $1 and u.user_id = asked.id and u.user_id = any ($2::text[])'),
-  ),
+const usersCalled: StatementBy = {
+  CUSTOMER_ID: sql('members_by_customer_id', usersBy(inCustomer('customer_id'))),
+  MEMBER_NUMBER: sql('members_by_member_number', usersBy(inCustomer('member_number'))),
+  EMAIL: sql('members_by_email', usersBy(alike('verified_email'))),
+  LOGIN_ID: sql('members_by_login_id', usersBy(alike('username'))),
+  USER_ID: sql('members_by_user_id', usersBy('u.user_id = $2')),
 };
 
 /** Every user that the id could name: all users of a membership, or all with this verified e-mail. */
-export const usersCalled: Readonly<Record<UserIdType, BatchRead<string, User[]>>> = {
-  CUSTOMER_ID: usersCalledBy('CUSTOMER_ID'),
-  MEMBER_NUMBER: usersCalledBy('MEMBER_NUMBER'),
-  EMAIL: usersCalledBy('EMAIL'),
-  LOGIN_ID: usersCalledBy('LOGIN_ID'),
-  USER_ID: usersCalledBy('USER_ID'),
-};
-
-/** The same within a transaction. */
 export async function selectUsersCalled(db: Queryable, idType: UserIdType, id: string): Promise<User[]> {
-  return (await usersCalled[idType].run(db, [id]))[0] ?? [];
-}
-
-function usersCalledBy(idType: UserIdType): BatchRead<string, User[]> {
-  return {
-    nameOf: (id) => id,
-    run: async (db, ids) => {
-      const { rows } = await db.query<User & Placed>(usersBy[idType], [db.institutionId, ids]);
-      const found: User[][] = ids.map(() => []);
-      for (const row of rows) found[row.place - 1]?.push(row);
-      return found;
-    },
-  };
+  return (await db.query<User>(usersCalled[idType], [db.institutionId, id])).rows;
 }
 
 const actors = `
@@ -92,8 +64,8 @@ const primaryOf = (column: string) => `u.person_key = (
 const actorsBy: StatementBy = {
   CUSTOMER_ID: sql('members_actor_by_customer_id', `${actors} and ${primaryOf('customer_id')}`),
   MEMBER_NUMBER: sql('members_actor_by_member_number', `${actors} and ${primaryOf('member_number')}`),
-  EMAIL: sql('members_actor_by_email', `${actors} and ${alike('verified_email', '$2')}`),
-  LOGIN_ID: sql('members_actor_by_login_id', `${actors} and ${alike('username', '$2')}`),
+  EMAIL: sql('members_actor_by_email', `${actors} and ${alike('verified_email')}`),
+  LOGIN_ID: sql('members_actor_by_login_id', `${actors} and ${alike('username')}`),
   USER_ID: sql('members_actor_by_user_id', `${actors} and u.user_id = $2`),
 };
 

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { within } from '../shared/within.ts';
-import { BatchLoader, type BatchRead } from './batch-loader.ts';
 import type { CommitWatch } from './commit-watch.ts';
 import { Connection, columnTypes, InstitutionConnection, streamOf, withCallersStack } from './connection.ts';
 import { databaseLost, databaseUnavailable, isConnectionLoss } from './errors.ts';
@@ -93,7 +92,6 @@ export class Database {
   readonly #host: WritableHost;
   readonly #readers: SharedReaders;
   readonly #own = new Set<OwnConnection>();
-  readonly #batches = new BatchLoader((institutionId, work) => this.read(institutionId, work));
 
   constructor(options: DatabaseOptions) {
     this.settings = { ...sessionSettings, ...options.settings };
@@ -148,16 +146,6 @@ export class Database {
         throw isConnectionLoss(error) ? new UnusableConnectionError(databaseLost(error)) : error;
       });
     });
-  }
-
-  /** One key of a batched read. Undefined if the key finds nothing. */
-  readBatched<Key, Value>(
-    institutionId: InstitutionId,
-    read: BatchRead<Key, Value>,
-    key: Key,
-  ): Promise<Value | undefined> {
-    requireNoHolding(this);
-    return this.#batches.load(institutionId, read, key);
   }
 
   /**

@@ -6,11 +6,6 @@
  * again, and its ids make it idempotent.
  */
 
-export {
-  type BatchRead,
-  byPlace,
-  type Placed,
-} from './batch-loader.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { CommitWatch, waitsForStandbys } from './commit-watch.ts';
 export { Connection } from './connection.ts';

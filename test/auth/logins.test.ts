@@ -15,14 +15,7 @@ import { ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { FairQueue } from '../../src/shared/fair-queue.ts';
 import { Problem } from '../../src/shared/problem.ts';
-import type {
-  BatchRead,
-  Connection,
-  Database,
-  InstitutionId,
-  Statement,
-  Transaction,
-} from '../../src/storage/index.ts';
+import type { Connection, Database, InstitutionId, Statement, Transaction } from '../../src/storage/index.ts';
 import { memberOf, paths } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -452,10 +445,6 @@ function recording(database: Database, work: string[]): Database {
       if (key === 'read' || key === 'write' || key === 'transaction') {
         return (institutionId: InstitutionId, run: (db: Transaction) => unknown) =>
           target[key](institutionId, (db: unknown) => run(noted(db as Transaction)) as never);
-      }
-      if (key === 'readBatched') {
-        return async (institutionId: InstitutionId, joined: BatchRead<unknown, unknown>, asked: unknown) =>
-          target.read(institutionId, async (db) => (await joined.run(noted(db as Transaction), [asked]))[0]);
       }
       return Reflect.get(target, key);
     },

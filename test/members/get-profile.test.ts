@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Actor, ClientActor, Institution } from '../../src/institutions/index.ts';
 import { getProfile, type Profile, type UserIdType, userIdTypes } from '../../src/members/index.ts';
-import { sql } from '../../src/storage/index.ts';
+import { type InstitutionId, type Queryable, sql } from '../../src/storage/index.ts';
 import {
   aClient,
   aCustomer,
@@ -232,11 +232,17 @@ describe('profiles for a member token', () => {
     };
     const asked: unknown[] = [];
     const watched = Object.create(db.database, {
-      readBatched: {
-        value: (...parameters: Parameters<typeof db.database.readBatched>) => {
-          asked.push(parameters);
-          return db.database.readBatched(...parameters);
-        },
+      read: {
+        value: (institutionId: InstitutionId, work: (q: Queryable) => Promise<unknown>) =>
+          db.database.read(institutionId, (q) =>
+            work({
+              institutionId,
+              query: (statement, values) => {
+                asked.push([statement, values]);
+                return q.query(statement, values);
+              },
+            }),
+          ),
       },
     });
     for (const idType of userIdTypes) {

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { heldAccounts, institutionsAccounts } from '../../src/accounts/queries.ts';
-import { clients } from '../../src/auth/clients/authentication-queries.ts';
-import { tokenStatuses } from '../../src/auth/tokens/token-status.ts';
+import { selectAccount } from '../../src/accounts/queries.ts';
+import { selectClient } from '../../src/auth/clients/authentication-queries.ts';
+import { selectTokenStatuses } from '../../src/auth/tokens/token-status.ts';
 import type { Institution } from '../../src/institutions/index.ts';
 import { selectLogin } from '../../src/members/index.ts';
 import { type UserIdType, userIdTypes } from '../../src/members/profile.ts';
 import { selectActorsBy, selectUsersCalled } from '../../src/members/queries.ts';
 import type { Queryable, Statement } from '../../src/storage/index.ts';
+import { readByKeys } from '../../src/storage/shared-readers.ts';
 import { anInstitution } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { asSuperuser } from '../support/postgres.ts';
@@ -104,15 +105,12 @@ const idOf: Readonly<Record<UserIdType, string>> = {
 
 test('every request’s reads use keys', async () => {
   const tokenId = '018f0000-0000-7000-8000-000000000000';
+  const token = (userId: string) => ({ clientId: 'app', userId, tokenId });
   const reads: Readonly<Record<string, (db: Queryable) => Promise<unknown>>> = {
-    'an account of its holder': (q) =>
-      heldAccounts.run(q, [
-        { accountId: 'a-2000', personKey: 2000n },
-        { accountId: 'a-2001', personKey: 2001n },
-      ]),
-    'an account of the institution': (q) => institutionsAccounts.run(q, ['a-2000', 'a-2001']),
-    'the status of a token': (q) => tokenStatuses.run(q, [{ clientId: 'app', userId: 'u-2000', tokenId }]),
-    'a client': (q) => clients.run(q, [{ clientId: 'app', address: null, now: new Date() }]),
+    'an account of its holder': (q) => selectAccount(q, 2000n, 'a-2000'),
+    'an account of the institution': (q) => selectAccount(q, null, 'a-2000'),
+    'the status of tokens': (q) => selectTokenStatuses(q, [token('u-2000'), token('u-2001')]),
+    'a client': (q) => selectClient(q, { clientId: 'app', address: null, now: new Date() }),
     'a login': (q) => selectLogin(q, 'Member.2000'),
     ...Object.fromEntries(
       userIdTypes.flatMap((type) => [
@@ -125,6 +123,51 @@ test('every request’s reads use keys', async () => {
     const { rows } = await measured(read);
     assert.ok(rows <= mostRows, `${name}: ${rows} rows read`);
   }
+});
+
+test('the question for changes reads the rows since the last question, among many older ones', async () => {
+  const i = institution.institutionId;
+  const older = 200_000;
+  await asSuperuser(db.connection, async (client) => {
+    await client.query(
+      `insert into changes select '3'::xid8, n % 100, n % 20480 from generate_series(1, ${older}) n`,
+    );
+    await client.query('analyze changes');
+    await client.query(readByKeys.text);
+    const { rows } = await client.query("select at from changes_since(null, '{}', '{}', '{}', '{}')");
+    await client.query('update persons set last_name = $1 where institution_id = $2 and person_key < 1010', [
+      'Noted',
+      i,
+    ]);
+    const known = [[i], [i, i, i], [1000, 1001, 1002], [0, 7, 0]];
+    await client.query('begin');
+    const asked = await client.query('select * from changes_since($1, $2, $3, $4, $5)', [
+      rows[0].at,
+      ...known,
+    ]);
+    assert.equal(asked.rows[0].is_kept, true);
+    assert.equal(asked.rows[0].changed.length, 10);
+    assert.deepEqual(asked.rows[0].moved, [2]);
+    const { rows: tables } = await client.query<{ name: string; scanned: number; fetched: number }>(
+      `select relname as name, seq_tup_read::integer as scanned, idx_tup_fetch::integer as fetched
+       from pg_stat_xact_user_tables where relname in ('changes', 'balances') order by 1`,
+    );
+    await client.query('rollback');
+    for (const { name, scanned, fetched } of tables) {
+      assert.ok(
+        scanned + fetched <= mostRows,
+        `${name}: ${scanned} rows scanned, ${fetched} fetched by a key`,
+      );
+    }
+    assert.deepEqual(
+      tables.map(({ name }) => name),
+      ['balances', 'changes'],
+    );
+    assert.ok(
+      tables.some(({ fetched }) => fetched > 0),
+      'the measure counts',
+    );
+  });
 });
 
 test('the measure of reads by key notices a scan', async () => {

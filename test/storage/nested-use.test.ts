@@ -14,7 +14,6 @@ test('refuses a caller that asks a pool for a connection while holding another o
   const asks = (database: Database) => [
     () => database.directory((q) => q.query(one)),
     () => database.read(institutionId, (q) => q.query(one)),
-    () => database.readBatched(institutionId, { nameOf: String, run: async () => [1] }, 1),
     () => database.write(institutionId, (q) => q.query(one)),
     () => database.snapshot(institutionId, (tx) => tx.query(one)),
     () => database.transaction(institutionId, (tx) => tx.query(one)),

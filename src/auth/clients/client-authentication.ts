@@ -7,7 +7,7 @@ import { networkOf } from '../sign-in/network.ts';
 import { OAuthError } from '../tokens/oauth-error.ts';
 import type { TokenRequest } from '../tokens/token-request.ts';
 import { auditedNameHash } from './audited-name.ts';
-import { type ClientRow, clients } from './authentication-queries.ts';
+import { type ClientRow, selectClient } from './authentication-queries.ts';
 import { assertedClientId, clientAssertionType, verifyClientAssertion } from './client-assertion.ts';
 import { recordClientAssertion } from './replay-cache.ts';
 
@@ -53,7 +53,7 @@ export async function authenticateClient(
   };
   if (institutionId === undefined) throw await refuse('unknown_client');
   const { address } = origin;
-  const row = await deps.database.readBatched(institutionId, clients, { clientId, address, now });
+  const row = await deps.database.read(institutionId, (db) => selectClient(db, { clientId, address, now }));
   if (row === undefined) throw await refuse('unknown_client');
   if (!row.isFromItsNetworks) throw await refuse('foreign_network');
   const client = { ...row, institutionId };

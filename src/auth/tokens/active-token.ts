@@ -4,7 +4,7 @@ import type { Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { VerifiedToken } from './access-tokens.ts';
 import { findRemembered } from './remembered-caller.ts';
-import { type TokenStatus, tokenStatuses } from './token-status.ts';
+import { selectTokenStatuses, type TokenStatus } from './token-status.ts';
 
 /**
  * The status of an active token. Undefined if the token was revoked, or its client, its user or its provider was shut out since it was
@@ -15,7 +15,7 @@ export async function findActiveToken(
   { database }: Pick<AuthDeps, 'database'>,
   token: VerifiedToken,
 ): Promise<TokenStatus | undefined> {
-  const status = await database.readBatched(token.institutionId, tokenStatuses, token);
+  const [status] = await database.read(token.institutionId, (db) => selectTokenStatuses(db, [token]));
   return isActive(token, status) ? status : undefined;
 }
 
@@ -24,7 +24,7 @@ export async function inactiveTokens(
   tx: Transaction,
   tokens: readonly PresentedToken[],
 ): Promise<ReadonlySet<PresentedToken>> {
-  const found = await tokenStatuses.run(tx, tokens);
+  const found = await selectTokenStatuses(tx, tokens);
   return new Set(tokens.filter((token, index) => !isActive(token, found[index])));
 }
 

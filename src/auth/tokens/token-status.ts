@@ -1,4 +1,4 @@
-import { type BatchRead, byPlace, type Placed, sql } from '../../storage/index.ts';
+import { type Queryable, sql } from '../../storage/index.ts';
 
 export interface TokenStatus {
   readonly clientActive: boolean;
@@ -24,7 +24,7 @@ interface TokenLookup {
 
 const status = sql(
   'auth_token_status',
-  `select asked.place::integer, c.active as client_active, c.token_epoch as client_epoch, u.user_key, u.person_key,
+  `select coalesce(c.active, false) as client_active, coalesce(c.token_epoch, 0) as client_epoch, u.user_key, u.person_key,
           coalesce(u.active and not u.locked_by_operator, false) as user_active, u.token_epoch as user_epoch,
           exists (select from revocations r
                   where r.institution_id = $1 and r.revoked_id in (asked.token_id, asked.family_id)) as is_revoked,
@@ -32,26 +32,26 @@ const status = sql(
            where p.institution_id = $1 and p.provider_id = asked.provider_id and p.active) as provider_generation
    from unnest($2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::text[]) with ordinality
         as asked (client_id, user_id, token_id, family_id, provider_id, place)
-   join clients c on c.institution_id = $1 and c.client_id = asked.client_id and c.client_id = any ($2::text[])
+   left join clients c on c.institution_id = $1 and c.client_id = asked.client_id and c.client_id = any ($2::text[])
    left join lateral (
      select * from users u where u.institution_id = $1 and u.user_id = asked.user_id
      -- Planned by itself, and so by its key: joined, all users of an institution may look cheaper.
-     offset 0) u on true`,
+     offset 0) u on true
+   order by asked.place`,
 );
 
-/** The present status of tokens with their clients, users and providers, by the tokens' ids (`jti`, `sid`). */
-export const tokenStatuses: BatchRead<TokenLookup, TokenStatus> = {
-  // The id alone identifies the lookup, since the other members are claims of that token.
-  nameOf: ({ tokenId }) => tokenId,
-  run: async (db, lookups) => {
-    const values = [
-      db.institutionId,
-      lookups.map(({ clientId }) => clientId),
-      lookups.map(({ userId = null }) => userId),
-      lookups.map(({ tokenId }) => tokenId),
-      lookups.map(({ familyId = null }) => familyId),
-      lookups.map(({ provider }) => provider?.providerId ?? null),
-    ];
-    return byPlace((await db.query<TokenStatus & Placed>(status, values)).rows, (row) => row);
-  },
-};
+/** The present status of tokens with their clients, users and providers, in the order of the tokens. */
+export async function selectTokenStatuses(
+  db: Queryable,
+  tokens: readonly TokenLookup[],
+): Promise<TokenStatus[]> {
+  const values = [
+    db.institutionId,
+    tokens.map(({ clientId }) => clientId),
+    tokens.map(({ userId = null }) => userId),
+    tokens.map(({ tokenId }) => tokenId),
+    tokens.map(({ familyId = null }) => familyId),
+    tokens.map(({ provider }) => provider?.providerId ?? null),
+  ];
+  return (await db.query<TokenStatus>(status, values)).rows;
+}
