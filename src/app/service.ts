@@ -40,7 +40,7 @@ import { payDueOpening } from '../core-system/index.ts';
 import type { AuditEntry, AuditTrail } from '../events/index.ts';
 import { listTransactions, readEvents } from '../feed/index.ts';
 import { type CommitDelay, createServer, presentEvent, type Services } from '../http/index.ts';
-import { type Actor, listInstitutions } from '../institutions/index.ts';
+import { type Actor, findInstitution, listInstitutions } from '../institutions/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
 import { listenForScrapes, type MetricsListener } from '../metrics/index.ts';
 import { Problem } from '../shared/problem.ts';
@@ -199,6 +199,9 @@ interface ServiceParts {
   readonly linePatienceMillis: number;
 }
 
+/** A row of settings, as measured. */
+const bytesOfInstitution = 1_000;
+
 const codes = { activation: activationCode, email: emailCode };
 
 function servicesOf(
@@ -207,8 +210,14 @@ function servicesOf(
 ): Services {
   const { auth, clock, businessTime, database, postingKeys } = context;
   const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
-  const institution = async (institutionId: InstitutionId) =>
-    (await desk.deps.settings(institutionId)).institution;
+  const institution = async (institutionId: InstitutionId) => {
+    const key = `institution ${institutionId}`;
+    const found = await auth.memory.read({ key, institutionId, bytes: bytesOfInstitution }, () =>
+      database.directory((db) => findInstitution(db, institutionId)),
+    );
+    if (found === undefined) throw new Error('a caller of an institution that does not exist');
+    return found;
+  };
   const registration = {
     database,
     clock,
@@ -276,11 +285,8 @@ function servicesOf(
       return getProfile(database, actor, { id: userId, idType: 'USER_ID', now: nowAt(actor) });
     },
     balancesAsOf: async ({ institutionId }, basis) => {
-      if ((await institution(institutionId)).record !== 'core') return null;
-      // The state of the connection changes with the clock.
-      basis.doNotKeep();
-      const { state, heardAt } = await core.states.standing(institutionId);
-      return state === 'away' ? heardAt : null;
+      const { record } = await institution(institutionId);
+      return record === 'core' ? core.states.balancesAsOf(institutionId, basis) : null;
     },
     getAccount: (actor, accountId, basis) => getAccount(database, actor, accountId, basis),
     listAccounts: (actor, customerId, basis) => listAccounts(database, actor, customerId, basis),

@@ -10,8 +10,12 @@ const firstOf = {
 } as const;
 const lastBits = 4_095n;
 
-/** Subject 0: the institution, its clients and its providers. Every answer stands on it. */
-export const wholeInstitution = 0;
+/** The institution, its clients and its providers. Every answer stands on it. */
+const wholeInstitution = 0;
+/** The last sign of life of the institution's core. */
+const core = 1;
+/** A subject's number has its institution in the digits above these. */
+const subjectsOfInstitution = 65_536;
 
 /** The balance of an account as an answer shows it: at the account's newest entry. */
 export interface KnownBalance {
@@ -27,7 +31,8 @@ export class Basis {
   readonly institutionId: InstitutionId;
   /** Changes up to here are in the rows. */
   readonly position: number;
-  readonly subjects: number[] = [wholeInstitution];
+  /** With the institution, as the database numbers them. */
+  readonly subjects: number[] = [];
   readonly balances: KnownBalance[] = [];
   /** The time at which the answer expires, in milliseconds. */
   validUntilMillis = Number.POSITIVE_INFINITY;
@@ -42,24 +47,38 @@ export class Basis {
   constructor(institutionId: InstitutionId, position: number) {
     this.institutionId = institutionId;
     this.position = position;
+    this.#stand(wholeInstitution);
   }
 
   add(kind: Exclude<keyof typeof firstOf, 'revocation'>, key: bigint): void {
-    const subject = firstOf[kind] + Number(key & lastBits);
-    if (!this.subjects.includes(subject)) this.subjects.push(subject);
+    this.#stand(firstOf[kind] + Number(key & lastBits));
   }
 
   /** A token's jti or sid, a UUID. */
   addRevocation(id: string): void {
-    this.subjects.push(firstOf.revocation + Number.parseInt(id.slice(-3), 16));
+    this.#stand(firstOf.revocation + Number.parseInt(id.slice(-3), 16));
+  }
+
+  addCore(): void {
+    this.#stand(core);
   }
 
   addBalance(accountKey: bigint, seq: bigint): void {
     this.balances.push({ accountKey, seq });
   }
 
-  /** For an answer that changes with the clock, or with a row that is not noted. */
+  /** For an answer that changes with the clock. */
+  endAt(millis: number): void {
+    this.validUntilMillis = Math.min(this.validUntilMillis, millis);
+  }
+
+  /** For an answer that changes with a row that is not noted. */
   doNotKeep(): void {
     this.isKept = false;
+  }
+
+  #stand(subject: number): void {
+    const number = this.institutionId * subjectsOfInstitution + subject;
+    if (!this.subjects.includes(number)) this.subjects.push(number);
   }
 }

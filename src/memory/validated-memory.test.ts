@@ -118,7 +118,8 @@ test('fails the requests of a question that fails, and no later ones', async () 
 test('returns no value from the time on at which it ends', async () => {
   const { memory, later } = await memoryWith();
   const basis = memory.begin(one);
-  basis.validUntilMillis = 5_000;
+  basis.endAt(5_000);
+  basis.endAt(6_000);
   const entry = memory.keep('a', 'value', 1, basis) ?? assert.fail();
   later(3_999);
   assert.equal(memory.find('a'), entry);
@@ -158,6 +159,41 @@ test('stays below its bytes, and evicts the values that were not used since the 
   }
   assert.ok(memory.size.entries > 40 && memory.size.entries < 80, String(memory.size.entries));
   assert.equal(memory.find('key 500'), undefined);
+});
+
+test('counts the marks of changes, and forgets all once they take half of its bytes', async () => {
+  const { memory, answers, question, keep } = await memoryWith({ maxBytes: 100_000 });
+  keep('a');
+  const begun = memory.begin(one);
+  // Institutions far apart need a page of marks each.
+  const changesOf = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => String((from + index) * 65_536));
+  const { bytes } = memory.size;
+  answers.push({ changed: changesOf(100, 20) });
+  await question();
+  assert.ok(memory.size.bytes > bytes + 20 * 8 * 256 && memory.size.bytes <= 100_000);
+  assert.ok(memory.find('a'));
+  answers.push({ changed: changesOf(200, 20) });
+  await question();
+  assert.deepEqual(memory.size, { entries: 0, bytes: 0 });
+  assert.equal(memory.keep('a', 'begun before', 1, begun), undefined);
+  assert.ok(keep('a'), 'it goes on');
+});
+
+test('reads a value once, and again after a change of its institution', async () => {
+  const { memory, answers } = await memoryWith();
+  let reads = 0;
+  const read = () =>
+    memory.read({ key: 'a', institutionId: one, bytes: 1 }, async () => {
+      reads += 1;
+      return reads === 3 ? undefined : reads;
+    });
+  assert.deepEqual([await read(), await read()], [1, 1]);
+  answers.push({ changed: [String(65_536)] });
+  assert.equal(await read(), 2);
+  answers.push({ changed: [String(65_536)] });
+  assert.equal(await read(), undefined, 'nothing is remembered of it');
+  assert.equal(await read(), 4);
 });
 
 test('counts a value that is kept again once', async () => {

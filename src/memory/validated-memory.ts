@@ -1,5 +1,5 @@
 import type { Clock, InstitutionId } from '../storage/index.ts';
-import { Basis, wholeInstitution } from './basis.ts';
+import { Basis } from './basis.ts';
 import type { Changes, Known } from './change-queries.ts';
 
 /** The database's response to one question. Problem `database_unavailable`. */
@@ -8,7 +8,7 @@ export type Ask = (known: Known) => Promise<Changes>;
 export interface MemoryOptions {
   readonly ask: Ask;
   readonly clock: Clock;
-  /** The most bytes of all answers and their bases, as estimated. */
+  /** The most bytes of all answers, their bases and the marks of changes, as estimated. */
   readonly maxBytes: number;
 }
 
@@ -41,6 +41,9 @@ const maxBalancesOfEntry = 64;
 /** The measured bytes of an entry besides its key and value: objects, numbers and the map's slots. */
 const bytesOfEntry = 900;
 const bytesOfBalance = 64;
+/** Marks of changes stand in pages, which a change allocates. */
+const marksOfPage = 256;
+const bytesOfPage = 8 * marksOfPage + 200;
 /** Personal data is not kept longer than this without a use. */
 const idleMillis = 15 * 60_000;
 const sweepMillis = 60_000;
@@ -56,13 +59,14 @@ export class ValidatedMemory {
   readonly #maxBytes: number;
   /** In the order in which the clock of the eviction meets them. */
   readonly #entries = new Map<string, Remembered<unknown>>();
+  /** Of the entries and the pages of marks. */
   #bytes = 0;
   /** Counts the responses that had changes. A basis of an earlier position may lack them. */
   #position = 0;
   /** Bases of earlier positions are void. Infinite until the first response of a connection. */
   #firstPosition = Number.POSITIVE_INFINITY;
-  /** The position of the last change, by institution and subject. */
-  readonly #changedAt = new Map<InstitutionId, Float64Array>();
+  /** The position of the last change, by subject. */
+  readonly #changedAt = new Map<number, Float64Array>();
   #waiting: Waiting[] = [];
   #isSending = false;
   #underWay = 0;
@@ -98,7 +102,7 @@ export class ValidatedMemory {
     this.#forget(key);
     this.#entries.set(key, entry);
     this.#bytes += entry.bytes;
-    if (this.#bytes > this.#maxBytes) this.#evict();
+    this.#evict();
     return entry;
   }
 
@@ -135,6 +139,23 @@ export class ValidatedMemory {
     });
   }
 
+  /** The value under this key if it holds, or else what `read` returns, which is kept unless it is undefined. */
+  async read<Value>(
+    {
+      key,
+      institutionId,
+      bytes,
+    }: { readonly key: string; readonly institutionId: InstitutionId; readonly bytes: number },
+    read: () => Promise<Value>,
+  ): Promise<Value> {
+    const known = this.find<Value>(key);
+    if (known !== undefined && (await this.confirm(known))) return known.value;
+    const basis = this.begin(institutionId);
+    const value = await read();
+    if (value !== undefined) this.keep(key, value, bytes, basis);
+    return value;
+  }
+
   isTrue({ isStale, basis }: Remembered<unknown>): boolean {
     return !isStale && this.#holds(basis);
   }
@@ -147,13 +168,15 @@ export class ValidatedMemory {
     clearInterval(this.#sweep);
   }
 
-  #holds({ institutionId, position, subjects, validUntilMillis }: Basis): boolean {
+  #holds({ position, subjects, validUntilMillis }: Basis): boolean {
     if (position < this.#firstPosition) return false;
     // Most answers end with a change only, and need no clock.
     if (validUntilMillis !== Number.POSITIVE_INFINITY && validUntilMillis <= this.#clock().getTime())
       return false;
-    const changedAt = this.#changedAt.get(institutionId);
-    return changedAt === undefined || subjects.every((subject) => (changedAt[subject] ?? 0) <= position);
+    return subjects.every((subject) => {
+      const page = this.#changedAt.get(Math.floor(subject / marksOfPage));
+      return page === undefined || (page[subject % marksOfPage] as number) <= position;
+    });
   }
 
   #send(): void {
@@ -213,22 +236,23 @@ export class ValidatedMemory {
     if (!isKept) this.#reset();
     if (changed !== null && changed.length > 0) {
       this.#position += 1;
-      for (const change of changed) {
-        const number = Number(change);
-        const subject = number % 65_536;
-        this.#noteChange(((number - subject) / 65_536) as InstitutionId, subject);
-      }
+      for (const subject of changed) this.#noteChange(Number(subject));
+      // Marks for half of the memory end all of it: what is read next needs none of them.
+      if (this.#changedAt.size * bytesOfPage > this.#maxBytes / 2) this.#reset();
+      else this.#evict();
     }
     for (const place of moved ?? []) (owners[place - 1] as Remembered<unknown>).isStale = true;
   }
 
-  #noteChange(institutionId: InstitutionId, subject: number): void {
-    let changedAt = this.#changedAt.get(institutionId);
-    if (changedAt === undefined) {
-      changedAt = new Float64Array(wholeInstitution + 24_576);
-      this.#changedAt.set(institutionId, changedAt);
+  #noteChange(subject: number): void {
+    const number = Math.floor(subject / marksOfPage);
+    let page = this.#changedAt.get(number);
+    if (page === undefined) {
+      page = new Float64Array(marksOfPage);
+      this.#changedAt.set(number, page);
+      this.#bytes += bytesOfPage;
     }
-    changedAt[subject] = this.#position;
+    page[subject % marksOfPage] = this.#position;
   }
 
   /** Bases that were made before this are void, also those of answers that are being read. */

@@ -95,7 +95,7 @@ export const folders: Readonly<Record<string, Folder>> = {
   },
   'core-connection': {
     purpose: 'the core while both are at work: its transactions come in, our instructions go out',
-    imports: ['transfers', 'core-system', 'accounts', 'ledger', ...tenant],
+    imports: ['transfers', 'core-system', 'accounts', 'memory', 'ledger', ...tenant],
   },
   transfers: {
     purpose: 'orders: types, authority, limits, policies; the desk that settles them in batches',

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { beginEpoch } from '../../src/events/index.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths, send } from '../support/demo.ts';
+import { commandOf } from '../support/operator.ts';
 import { asSuperuser } from '../support/postgres.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -84,7 +87,33 @@ function addAndRemove(on: string, path: string, [add, remove]: readonly [string,
   ];
 }
 
+const heardLongAgo = (act: string) =>
+  `insert into core_connections values (${institution}, '2026-01-02T03:04:05Z', 'remembered') ${act}`;
+const recordOf = (record: string) => `update institutions set record = '${record}' where code = 'lakeside'`;
+
 const changes: readonly Change[] = [
+  // Balances of a core that is away show its last sign of life.
+  {
+    on: 'core_connections inserted',
+    path: checking,
+    setup: recordOf('core'),
+    change: heardLongAgo(''),
+    undo: `delete from core_connections where heard_client = 'remembered'`,
+  },
+  {
+    on: 'core_connections updated',
+    path: checking,
+    change: `update core_connections set heard_at = now() where heard_client = 'remembered'`,
+    undo: heardLongAgo('on conflict (institution_id) do update set heard_at = excluded.heard_at'),
+  },
+  {
+    on: 'institutions updated',
+    path: checking,
+    // Remembered while the core keeps the books.
+    setup: recordOf('core'),
+    change: recordOf('ledger'),
+    undo: recordOf('core'),
+  },
   update(
     'accounts',
     checking,
@@ -192,6 +221,7 @@ const beyondAnswers: Readonly<Record<string, string>> = {
   'clients deleted': 'a client is never deleted',
   'core_authorizations deleted': 'an authorization is never deleted',
   'core_authorizations inserted': 'raises the number of its account, or holds nothing',
+  'core_connections deleted': 'a sign of life is never deleted',
   'core_transactions deleted': 'a transaction of the core is never deleted',
   'core_transactions updated': 'a transaction of the core never changes',
   'customers inserted': 'an answer names a membership that exists',
@@ -203,7 +233,6 @@ const beyondAnswers: Readonly<Record<string, string>> = {
   'identity_providers updated': 'test/auth/providers.test.ts ends the tokens of a changed provider',
   'identity_providers deleted': 'test/auth/providers.test.ts ends the tokens of a removed provider',
   'institutions inserted': 'an answer names an institution that exists',
-  'institutions updated': 'no remembered answer shows a setting',
   'institutions deleted': 'an institution is never deleted',
   'loans inserted': 'comes with its account',
   'loans deleted': 'a loan is never deleted',
@@ -351,6 +380,34 @@ describe('a remembered answer', () => {
     for (let reads = 0; reads < 4; reads += 1) {
       assert.deepEqual([(await get(may)).status, (await get(mayNot)).status], [200, 403]);
     }
+  });
+
+  test('is read anew after an epoch began, as the command restored does, and not without its trigger', async () => {
+    const member = await memberOf(one, 'demo.member', 'demo-member-password');
+    const description = async (at: TestService) =>
+      (
+        await send(at.address, 'GET', `${paths.accounts}/a-1001-savings`, {
+          headers: { authorization: `Bearer ${member.token}` },
+        })
+      ).body.accountType.description;
+    const both = () => Promise.all([one, two].map(description));
+    for (let reads = 0; reads < 4; reads += 1) await both();
+    const before = await both();
+    // Put back without triggers, as by a restore of the data.
+    await one.db.superuser('alter table accounts disable trigger note_updated');
+    await one.db.superuser(
+      `update accounts set description = 'Put back' where account_id = 'a-1001-savings' and institution_id = ${institution}`,
+    );
+    await one.db.superuser('alter table accounts enable trigger note_updated');
+    const { database, clock } = one.service.context;
+    const [row] = await one.db.superuser<{ id: InstitutionId }>(`select ${institution} as id`);
+    const begin = () => beginEpoch(database, row?.id ?? assert.fail(), clock, commandOf('ann'));
+    await one.db.superuser('alter table event_epochs disable trigger note_inserted');
+    await begin();
+    await one.db.superuser('alter table event_epochs enable trigger note_inserted');
+    assert.deepEqual(await both(), before);
+    await begin();
+    assert.deepEqual(await both(), ['Put back', 'Put back']);
   });
 
   test('is not sent while the database is away, and is read anew after the database was restarted', async () => {

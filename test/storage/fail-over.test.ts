@@ -77,6 +77,9 @@ test('the service continues by itself after a fail-over to a lagging standby, an
     });
     const transfer = (id: string) => caller.post(paths.transfers, order(id));
     assert.equal((await transfer('kept')).status, 201);
+    const savings = async () =>
+      (await caller.get(`${paths.accounts}/a-1001-savings`)).body.balance.currentBalance.amount;
+    const kept = await savings();
     const before = await readToTheEnd(caller, '/digitalbanking/db-events/v1/events?limit=200');
     const replayed = await asSuperuser(primary.connection, async (client) => {
       const { rows } = await client.query('select pg_current_wal_lsn()::text as position');
@@ -103,6 +106,7 @@ test('the service continues by itself after a fail-over to a lagging standby, an
     assert.equal((await transfer('lost')).status, 201);
     const ahead = await readToTheEnd(caller, before.next);
     assert.equal(ahead.events.length, 1);
+    for (let reads = 0; reads < 3; reads += 1) assert.notEqual(await savings(), kept);
 
     await primary.stop();
     await asSuperuser(standby.connection, (client) => client.query('select pg_promote()'));
@@ -112,6 +116,7 @@ test('the service continues by itself after a fail-over to a lagging standby, an
     );
     assert.ok(logged.includes('event_epoch_began'), logged.join());
     assert.equal((await caller.get(`${paths.transfers}/lost`)).status, 404);
+    assert.equal(await savings(), kept, 'the balance of the lost server is forgotten');
     assert.equal((await transfer('lost')).status, 201, 'repeating it makes it again');
 
     const refused = await caller.get(ahead.next);

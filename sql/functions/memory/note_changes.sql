@@ -16,6 +16,8 @@ begin
     case kind
       when 'institution' then
         insert into public.changes select distinct pg_current_xact_id(), t.institution_id, 0 from touched t;
+      when 'core' then
+        insert into public.changes select distinct pg_current_xact_id(), t.institution_id, 1 from touched t;
       when 'account' then
         insert into public.changes
         select distinct pg_current_xact_id(), t.institution_id, 4096 + (t.account_key & 4095)::integer from touched t;

@@ -22,14 +22,11 @@ export class Providers {
     this.#memory = memory;
   }
 
-  async find(institutionId: InstitutionId, providerId: string): Promise<ActiveProvider | undefined> {
+  find(institutionId: InstitutionId, providerId: string): Promise<ActiveProvider | undefined> {
     const key = `provider ${institutionId} ${providerId}`;
-    const known = this.#memory.find<ActiveProvider>(key);
-    if (known !== undefined && (await this.#memory.confirm(known))) return known.value;
-    const basis = this.#memory.begin(institutionId);
-    const provider = await this.#read(institutionId, providerId);
-    if (provider !== undefined) this.#memory.keep(key, provider, bytesOfProvider, basis);
-    return provider;
+    return this.#memory.read({ key, institutionId, bytes: bytesOfProvider }, () =>
+      this.#read(institutionId, providerId),
+    );
   }
 
   /**

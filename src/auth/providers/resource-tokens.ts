@@ -64,7 +64,7 @@ export class ResourceTokens {
     const { expiresAtMillis, ...token } = await read(text, provider, now);
     const { institutionId, providerId, generation } = provider;
     const basis = this.#memory.begin(institutionId);
-    basis.validUntilMillis = expiresAtMillis;
+    basis.endAt(expiresAtMillis);
     this.#memory.keep(key, { institutionId, providerId, generation, ...token }, bytesOfClaims, basis);
     return { provider, ...token };
   }

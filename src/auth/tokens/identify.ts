@@ -49,7 +49,7 @@ async function identifyAnew(deps: AuthDeps, text: string, admit: (client: string
 /** Problem `invalid_token` if the token is no longer active. */
 async function readCaller(deps: AuthDeps, text: string, token: VerifiedToken): Promise<Caller> {
   const basis = deps.memory.begin(token.institutionId);
-  basis.validUntilMillis = token.expiresAt * 1000;
+  basis.endAt(token.expiresAt * 1000);
   basis.addRevocation(token.tokenId);
   if (token.familyId !== undefined) basis.addRevocation(token.familyId);
   const status = await findActiveToken(deps, token);

@@ -9,17 +9,20 @@ export interface Patience {
 /** A sign of life further ahead than this was written by a clock that had jumped, and counts for nothing. */
 const mostAheadMillis = 60_000;
 
-/**
- * The older of two ages decides: of the core's last request, and of the oldest instruction that it has not fetched. A core
- * that was never heard is away.
- */
-export function stateOf(
-  ages: { readonly heardMillisAgo: number | null; readonly undeliveredMillis: number | null },
-  { lateMillis, awayMillis }: Patience,
-): ConnectionState {
-  const { heardMillisAgo, undeliveredMillis } = ages;
-  if (heardMillisAgo === null || heardMillisAgo < -mostAheadMillis) return 'away';
-  const age = Math.max(heardMillisAgo, undeliveredMillis ?? 0);
+/** Of the core's last request, and of the oldest instruction that it has not fetched. Null: there is none. */
+export interface Ages {
+  readonly heardMillisAgo: number | null;
+  readonly undeliveredMillis: number | null;
+}
+
+/** The older age decides. A core that was never heard is away. */
+export function silenceOf({ heardMillisAgo, undeliveredMillis }: Ages): number {
+  if (heardMillisAgo === null || heardMillisAgo < -mostAheadMillis) return Number.POSITIVE_INFINITY;
+  return Math.max(heardMillisAgo, undeliveredMillis ?? 0);
+}
+
+export function stateOf(ages: Ages, { lateMillis, awayMillis }: Patience): ConnectionState {
+  const age = silenceOf(ages);
   if (age >= awayMillis) return 'away';
   return age >= lateMillis ? 'late' : 'connected';
 }

@@ -1,8 +1,9 @@
 import type { BusinessTime } from '../../institutions/index.ts';
+import type { Basis } from '../../memory/index.ts';
 import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
 import { type Exposure, oldestUndelivered, selectExposure } from '../../transfers/index.ts';
 import { saveHeard, selectHeard } from './connection-queries.ts';
-import { type ConnectionState, type Patience, stateOf } from './connection-state.ts';
+import { type Ages, type ConnectionState, type Patience, silenceOf, stateOf } from './connection-state.ts';
 
 export interface StatesDeps {
   readonly database: Database;
@@ -63,6 +64,24 @@ export class ConnectionStates {
     return (await this.standing(institutionId)).state === 'away';
   }
 
+  /**
+   * The time that balances are true for while the core is away; null while it is there. The core goes away by the clock alone. It
+   * comes back by a sign of life, which is noted, or because it fetched its oldest instruction, which is not.
+   */
+  async balancesAsOf(institutionId: InstitutionId, basis: Basis): Promise<Date | null> {
+    const { awayMillis } = this.#deps.patience;
+    const begun = this.#deps.clock().getTime();
+    const { state, heardAt, ages } = await this.#read(institutionId);
+    if (state !== 'away') {
+      basis.endAt(begun + awayMillis - silenceOf(ages));
+      return null;
+    }
+    basis.addCore();
+    if (ages.undeliveredMillis !== null && ages.undeliveredMillis >= awayMillis)
+      basis.endAt(begun + ageMillis);
+    return heardAt;
+  }
+
   async connection(institutionId: InstitutionId): Promise<CoreConnection> {
     const [standing, exposure] = await Promise.all([
       this.#read(institutionId),
@@ -78,17 +97,15 @@ export class ConnectionStates {
     );
     const now = clock();
     const heardAt = heard?.heardAt ?? null;
-    const state = stateOf(
-      {
-        heardMillisAgo: heardAt === null ? null : now.getTime() - heardAt.getTime(),
-        // Issued by the time of business, which a sandbox can move.
-        undeliveredMillis:
-          oldest === null ? null : businessTime(institutionId, now).getTime() - oldest.getTime(),
-      },
-      patience,
-    );
-    return { state, heardAt, heardClient: heard?.heardClient ?? null, oldestUndeliveredAt: oldest };
+    const ages = {
+      heardMillisAgo: heardAt === null ? null : now.getTime() - heardAt.getTime(),
+      // Issued by the time of business, which a sandbox can move.
+      undeliveredMillis:
+        oldest === null ? null : businessTime(institutionId, now).getTime() - oldest.getTime(),
+    };
+    const heardClient = heard?.heardClient ?? null;
+    return { state: stateOf(ages, patience), ages, heardAt, heardClient, oldestUndeliveredAt: oldest };
   }
 }
 
-type Standing = Omit<CoreConnection, 'exposure'>;
+type Standing = Omit<CoreConnection, 'exposure'> & { readonly ages: Ages };
