@@ -3143,6 +3143,8 @@ begin
     case kind
       when 'institution' then
         insert into public.changes select distinct pg_current_xact_id(), t.institution_id, 0 from touched t;
+      when 'core' then
+        insert into public.changes select distinct pg_current_xact_id(), t.institution_id, 1 from touched t;
       when 'account' then
         insert into public.changes
         select distinct pg_current_xact_id(), t.institution_id, 4096 + (t.account_key & 4095)::integer from touched t;
@@ -3656,6 +3658,11 @@ CREATE TRIGGER note_updated AFTER UPDATE ON core_authorizations REFERENCING NEW 
 CREATE TRIGGER core_instructions_final BEFORE UPDATE ON core_instructions FOR EACH ROW EXECUTE FUNCTION check_instruction_change();
 CREATE CONSTRAINT TRIGGER core_instructions_followed AFTER UPDATE ON core_instructions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state <> old.state) EXECUTE FUNCTION check_instruction();
 CREATE CONSTRAINT TRIGGER core_instructions_issued AFTER INSERT ON core_instructions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_instruction();
+
+CREATE TRIGGER note_deleted AFTER DELETE ON core_connections REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('core');
+CREATE TRIGGER note_inserted AFTER INSERT ON core_connections REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('core');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON core_connections FOR EACH STATEMENT EXECUTE FUNCTION note_changes('core');
+CREATE TRIGGER note_updated AFTER UPDATE ON core_connections REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('core');
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: authorization
