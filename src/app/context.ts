@@ -19,6 +19,7 @@ import {
   ownEmbeddedPostgres,
 } from '../embedded-postgres/index.ts';
 import {
+  type AuditRetention,
   AuditTrail,
   appendAudit,
   beginEpochAfterRestore,
@@ -90,6 +91,8 @@ export interface AppContext extends ServiceConnection {
   /** When a core is late, and when it is away. */
   readonly corePatience: { readonly lateMillis: number; readonly awayMillis: number };
   readonly webhooks: WebhookDeps;
+  /** For institutions without periods of their own. */
+  readonly auditRetention: AuditRetention;
   close(): Promise<void>;
 }
 
@@ -194,6 +197,10 @@ export async function openAppContext(
         vault,
         institution: (institutionId) => database.directory((db) => findInstitution(db, institutionId)),
         ports: config.webhookPorts,
+      },
+      auditRetention: {
+        accessDays: config.auditRetentionDays,
+        changesDays: config.auditChangesRetentionDays,
       },
       close: async () => {
         memory.close();

@@ -147,7 +147,7 @@ export async function startService(
           () => {},
         );
     };
-    const stopMaintenance = startMaintenance(context, config.auditRetentionDays, options.log);
+    const stopMaintenance = startMaintenance(context, options.log);
     const sweeper = startSweeping(context, desk, options.log);
     const sender = startWebhookSender({
       ...context.webhooks,

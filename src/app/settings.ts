@@ -185,7 +185,13 @@ const settings = {
     'AUDIT_RETENTION_DAYS',
     400,
     [90, 3_660],
-    'How long audit entries are kept, 90 to 3660 days.',
+    'How long the audit of sign-ins, refusals and reads is kept, 90 to 3660 days, unless the institution has its own ([audit](audit.md#retention)).',
+  ),
+  auditChangesRetentionDays: integer(
+    'AUDIT_CHANGES_RETENTION_DAYS',
+    2_557,
+    [1_827, 36_600],
+    'How long the audit of changes is kept, likewise: 1827 days (five years) or longer.',
   ),
   accessTokenLifetimeSeconds: integer(
     'ACCESS_TOKEN_LIFETIME_SECONDS',

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { programVersion } from '../shared/process/program-version.ts';
 import { accountCommands } from './commands/account/index.ts';
-import { auditCommand } from './commands/audit.ts';
+import { auditCommand } from './commands/audit/index.ts';
 import { clientCommands } from './commands/client.ts';
 import { coreCommands } from './commands/core.ts';
 import { demoCommands } from './commands/demo/demo.ts';
@@ -28,7 +28,7 @@ export function sharedraft(): Command {
       'after',
       `
 Settings come from the environment, or from a file .env in the working folder; docs/configuration.md lists them.
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile found rows that are off.`,
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile or audit verify found rows that are off.`,
     );
 
   const groups: readonly (readonly [name: string, description: string, commands: readonly Command[]])[] = [

@@ -5,10 +5,10 @@
  *
  * Invariants: events are append-only, except that a secret is deleted once delivered or expired. Keys follow the order of
  * insertion, not of commits: the feed continues from a position and stays below the oldest running transaction. Each
- * change of a member's account has one event, with the number of the change. Audit entries are append-only, and hold no
- * secret, no token, and no name that does not exist.
+ * change of a member's account has one event, with the number of the change. Audit entries are append-only, chained by hash
+ * once they are committed (`chain/`), and hold no secret, no token, and no name that does not exist.
  */
-export { appendAudit, auditToAppend, expireAudit, readAudit, whatChanged } from './audit/audit.ts';
+export { appendAudit, auditToAppend, eraseAuditPersonal, readAudit, whatChanged } from './audit/audit.ts';
 export {
   type AuditAction,
   type AuditEntry,
@@ -18,6 +18,19 @@ export {
   wholeService,
 } from './audit/audit-entry.ts';
 export { AuditTrail } from './audit/audit-trail.ts';
+export {
+  type AnchorDeps,
+  anchorChain,
+  openAnchor,
+  readAuditPublicKeys,
+} from './chain/anchors.ts';
+export { type Chain, chains } from './chain/canonical.ts';
+export { type ExportedEntry, exportAudit } from './chain/export-audit.ts';
+export { maintainAudit } from './chain/maintain-audit.ts';
+export { changeAuditRetention, leastRetention, pruneAudit, readAuditRetention } from './chain/retention.ts';
+export type { AuditRetention } from './chain/retention-queries.ts';
+export { sealAudit } from './chain/seal-audit.ts';
+export { type ChainVerdict, type OutsideAnchor, verifyChain } from './chain/verify-chain.ts';
 export { beginEpoch, beginEpochAfterRestore, beginEpochsOfTimeline } from './epochs.ts';
 export type { CodeEventKind, NewEvent } from './event.ts';
 export { eventIdOf, placeOf } from './event-id.ts';

@@ -94,6 +94,11 @@ export class DatabaseFigures {
       'Time since the last run of reconcile, of the institution that waits longest; absent before the first run.',
       (of) => of.reconcileAgeSeconds,
     );
+    gauge(
+      'sharedraft_audit_seal_lag_seconds',
+      'Age of the oldest audit entry that is not sealed in its chain; 0 if all are.',
+      (of) => of.auditSealLagSeconds,
+    );
     this.#registerWebhooks(metrics);
     gauge('sharedraft_cores', 'Institutions whose core keeps the books.', (of) => of.cores);
     gauge(

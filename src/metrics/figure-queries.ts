@@ -29,6 +29,7 @@ export interface OperationalFigures {
   readonly coreSilenceSeconds: number | null;
   readonly coreInstructionsOpen: number;
   readonly coreOldestInstructionSeconds: number;
+  readonly auditSealLagSeconds: number;
 }
 
 const figures = sql(
@@ -38,8 +39,9 @@ const figures = sql(
           w.active as webhooks_active, w.failing as webhooks_failing, w.paused as webhooks_paused,
           w.disabled as webhooks_disabled, w.waiting as webhook_events_waiting, w.parked as webhook_events_parked,
           w.lag_seconds as webhook_lag_seconds, c.cores, c.silence_seconds as core_silence_seconds,
-          c.open_instructions as core_instructions_open, c.oldest_instruction_seconds as core_oldest_instruction_seconds
-   from operational_figures($1), webhook_figures($1) w, core_figures($1) c`,
+          c.open_instructions as core_instructions_open, c.oldest_instruction_seconds as core_oldest_instruction_seconds,
+          a.seal_lag_seconds as audit_seal_lag_seconds
+   from operational_figures($1), webhook_figures($1) w, core_figures($1) c, audit_figures($1) a`,
 );
 
 export async function selectOperationalFigures(db: Directory, now: Date): Promise<OperationalFigures> {

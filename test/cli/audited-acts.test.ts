@@ -84,8 +84,12 @@ const commands: Readonly<Record<string, Trace>> = {
   'provider on': ['provider.changed'],
   'provider off': ['provider.changed'],
   'provider remove': ['provider.removed'],
-  audit: reads,
   doctor: reads,
+  'audit search': ['audit.read'],
+  'audit verify': reads,
+  'audit export': ['audit.exported'],
+  'audit anchor': ['audit.anchored'],
+  'audit retention': ['audit.retention_changed'],
   reconcile: reads,
   restored: ['events.epoch_begun'],
 };

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createClient, reissueActivation, setPassword, setStanding } from '../../src/auth/index.ts';
-import {
-  type AuditEntry,
-  AuditTrail,
-  appendAudit,
-  expireAudit,
-  readAudit,
-  wholeService,
-} from '../../src/events/index.ts';
+import { type AuditEntry, AuditTrail, appendAudit, readAudit, wholeService } from '../../src/events/index.ts';
 import { findInstitutionByCode, type Institution } from '../../src/institutions/index.ts';
 import { sql } from '../../src/storage/index.ts';
 import { reverseTransfer, reviewTransfer } from '../../src/transfers/index.ts';
@@ -524,30 +517,6 @@ describe('audit entries', () => {
       ),
       /row-level security/,
     );
-  });
-
-  test('deletes audit entries after their time, and never within 90 days', async () => {
-    const { database } = service.service.context;
-    await service.db.superuser(
-      `insert into audit_entries (institution_id, recorded_at, action, outcome, transaction_id, times)
-       select $1, now() - make_interval(days => age), 'login', 'refused', 'aged-' || age, 1
-       from unnest(array[500, 100, 80]) age`,
-      [lakeside.institutionId],
-    );
-    const expire = (before: Date) => database.read(lakeside.institutionId, (db) => expireAudit(db, before));
-    const left = async () =>
-      (
-        await service.db.superuser<{ id: string }>(
-          "select transaction_id as id from audit_entries where transaction_id like 'aged-%' order by recorded_at",
-        )
-      ).map(({ id }) => id);
-    const days = (n: number) => new Date(Date.now() - n * 24 * 60 * 60_000);
-    await database.read(wholeService, (db) => expireAudit(db, days(0)));
-    assert.deepEqual(await left(), ['aged-500', 'aged-100', 'aged-80']);
-    await expire(days(400));
-    assert.deepEqual(await left(), ['aged-100', 'aged-80']);
-    await expire(new Date('2999-01-01Z'));
-    assert.deepEqual(await left(), ['aged-80']);
   });
 });
 

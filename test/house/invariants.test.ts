@@ -25,8 +25,12 @@ const lines: readonly Line[] = [...read('docs/invariants.md').matchAll(/^\| ([A-
 
 /** Checks of form that the patterns below do not recognize. */
 const ofForm = new Set([
+  'audit_anchors_institution_id_check',
+  'audit_anchors_jws_check',
+  'audit_chains_institution_id_check',
   'audit_entries_institution_id_check',
   'audit_entries_times_check',
+  'audit_retention_institution_id_check',
   'changes_kept_only_row_check',
   'changes_subject_check',
   'event_epochs_epoch_check',

@@ -23,6 +23,10 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
 
   outbox: { owner: 'events', readers: ['webhooks'] },
   audit_entries: { owner: 'events' },
+  audit_chains: { owner: 'events' },
+  audit_anchors: { owner: 'events' },
+  audit_keys: { owner: 'events' },
+  audit_retention: { owner: 'events' },
   event_epochs: { owner: 'events', readers: ['webhooks'] },
 
   webhook_endpoints: { owner: 'webhooks' },

@@ -148,6 +148,7 @@ test('shows the figures of the database: what is due and held, the age of the ke
   assert.equal(figures.get('sharedraft_reconcile_findings'), 0);
   assert.ok((figures.get('sharedraft_signing_key_age_seconds') ?? -1) >= 0);
   assert.equal(figures.get('sharedraft_feed_lag_seconds'), 0);
+  assert.ok((figures.get('sharedraft_audit_seal_lag_seconds') ?? 0) > 0);
 });
 
 test('the lag of the feed grows while a transaction holds its events back', async () => {

@@ -180,6 +180,7 @@ test('every table except those of the global directory is bound to its instituti
   assert.deepEqual(
     open.map((row) => row.relname),
     [
+      'audit_keys',
       'changes',
       'changes_kept',
       'client_directory',

@@ -21,9 +21,11 @@ export function commandsOn(db: Pick<TestDatabase, 'url'>): (...words: string[]) 
     const before = { stdout: process.stdout.write, stderr: process.stderr.write, exitCode: process.exitCode };
     for (const name of ['stdout', 'stderr'] as const) {
       // The test runner reports over the same stream, in bytes.
-      process[name].write = (text: string | Uint8Array) => {
+      process[name].write = (text: string | Uint8Array, ...more: unknown[]) => {
         if (typeof text !== 'string') return before[name].call(process[name], text);
         written[name] += text;
+        const onWritten = more.at(-1);
+        if (typeof onWritten === 'function') onWritten();
         return true;
       };
     }

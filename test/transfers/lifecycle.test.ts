@@ -501,7 +501,7 @@ test('an institution that cannot be settled or cleaned up delays no other, and i
         logged.filter(({ event }) => event === 'sweep_failed').map(({ institution }) => institution),
       (names) => names.includes('harbor'),
     );
-    await runMaintenance(service.service.context, 365, log);
+    await runMaintenance(service.service.context, log);
   } finally {
     await service.db.superuser(
       'drop policy fails on pending_transfers; drop policy fails on revocations; delete from revocations',

@@ -347,7 +347,7 @@ test('keeps the last hundred successes of an endpoint, and failures for thirty d
   await until(async () => (await logged()).length === 101, 'the trimmed log');
   assert.equal((await logged()).filter((delivered) => !delivered).length, 1);
   now += 31 * 86_400_000;
-  await runMaintenance(service.service.context, 365, () => {});
+  await runMaintenance(service.service.context, () => {});
   assert.equal((await logged()).length, 0);
   await bank.webhooks.delete(endpointId);
 });

@@ -1,5 +1,5 @@
 import { runAuthMaintenance } from '../../auth/index.ts';
-import { expireAudit, markEventNumbers, wholeService, wipeExpiredSecrets } from '../../events/index.ts';
+import { maintainAudit, markEventNumbers, wholeService, wipeExpiredSecrets } from '../../events/index.ts';
 import { listInstitutions } from '../../institutions/index.ts';
 import { forgetRegistrationTries } from '../../members/index.ts';
 import { deleteOldChanges } from '../../memory/index.ts';
@@ -12,28 +12,32 @@ import type { Log } from '../service-log.ts';
 const intervalMillis = 60_000;
 
 /** Runs the maintenance once a minute. Returns a function that stops it. */
-export function startMaintenance(context: AppContext, auditRetentionDays: number, log: Log): () => void {
+export function startMaintenance(context: AppContext, log: Log): () => void {
   const timer = setInterval(() => {
-    runMaintenance(context, auditRetentionDays, log).catch((error) => log('housekeeping_failed', { error }));
+    runMaintenance(context, log).catch((error) => log('housekeeping_failed', { error }));
   }, intervalMillis);
   return () => clearInterval(timer);
 }
 
 /** Runs every task of every institution. A task that fails is logged, and tried again the next time. */
-export async function runMaintenance(
-  context: AppContext,
-  auditRetentionDays: number,
-  log: Log,
-): Promise<void> {
-  const { auth, clock, businessTime, database } = context;
+export async function runMaintenance(context: AppContext, log: Log): Promise<void> {
+  const { auth, clock, businessTime, database, auditRetention } = context;
   const attempt = async (institution: string | undefined, task: string, work: () => Promise<unknown>) => {
     await work().catch((error) => log('housekeeping_failed', { institution, task, error }));
   };
-  const keptFrom = new Date(clock().getTime() - auditRetentionDays * 24 * 60 * 60_000);
-  const trim = (institutionId: InstitutionId) =>
-    database.write(institutionId, (db) => expireAudit(db, keptFrom));
+  const { vault } = auth;
+  const maintain = async (institutionId: InstitutionId, institution: string | undefined) => {
+    // The log is another place than the database: an anchor in it dates a later rewrite of the chain.
+    for (const { chain, number, jws } of await maintainAudit(
+      { database, vault, clock },
+      institutionId,
+      auditRetention,
+    )) {
+      log('audit_anchored', { institution, chain, number, anchor: jws });
+    }
+  };
   await attempt(undefined, 'signing_keys', () => auth.keys.maintain());
-  await attempt(undefined, 'audit', () => trim(wholeService));
+  await attempt(undefined, 'audit', () => maintain(wholeService, undefined));
   await attempt(undefined, 'changes', () => database.directory((db) => deleteOldChanges(db, clock())));
   for (const { institutionId, code } of await database.directory(listInstitutions)) {
     await attempt(code, 'tokens', () => runAuthMaintenance(auth, institutionId));
@@ -47,7 +51,7 @@ export async function runMaintenance(
     await attempt(code, 'registration_tries', () =>
       forgetRegistrationTries(database, institutionId, clock()),
     );
-    await attempt(code, 'audit', () => trim(institutionId));
+    await attempt(code, 'audit', () => maintain(institutionId, code));
     await attempt(code, 'limit_counters', () =>
       database.write(institutionId, (db) => expireLimitCounters(db, clock())),
     );

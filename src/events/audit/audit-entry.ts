@@ -77,8 +77,31 @@ export const auditActions = [
   'account.restricted',
   'account.unrestricted',
   'account.closed',
+  'audit.read',
+  'audit.exported',
+  'audit.anchored',
+  'audit.pruned',
+  'audit.retention_changed',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
+
+/**
+ * The acts of the chain `access`: sign-ins, refusals and reads. There are many of them, and they may be pruned after a
+ * year or so. Every other act stands in the chain `changes`, which is kept for years (docs/audit.md).
+ */
+export const accessActions: ReadonlySet<string> = new Set<AuditAction>([
+  'login',
+  'client_token',
+  'token_request',
+  'user.activation_code_read',
+  'user.email_code_read',
+  'rate_limit',
+  'transfer.id_conflict',
+  'audit.read',
+  'person.searched',
+  'person.read',
+  'account.read',
+]);
 
 /** Contains no secret, no token and no text of a caller that matched nothing. */
 export interface AuditEntry {
@@ -97,10 +120,12 @@ export interface AuditEntry {
   readonly nameHash?: Uint8Array | undefined;
   /**
    * The replaced and the new values of a deliberate change; only members that differ. JSON, so a bigint becomes text.
-   * Personal data of members stays out: their changes list the names of fields only.
+   * Personal data of members stays out: it stands in `personal`.
    */
   readonly before?: object | undefined;
   readonly after?: object | undefined;
+  /** Values of members that the act replaced and wrote. They are erased with the member, and the chain still verifies. */
+  readonly personal?: { readonly before?: object; readonly after?: object } | undefined;
 }
 
 export interface TimedAuditEntry extends AuditEntry {
@@ -130,4 +155,7 @@ export interface AuditFilter {
   /** An address, or a network in CIDR notation. */
   readonly network?: string | undefined;
   readonly transactionId?: string | undefined;
+  /** The system user of a command, or its SUDO_USER. */
+  readonly operator?: string | undefined;
+  readonly subject?: string | undefined;
 }

@@ -1,9 +1,16 @@
 import { counted, type InstitutionId, type Queryable, sql, type Write } from '../../storage/index.ts';
 import type { Operator } from '../operator.ts';
-import type { AuditAction, AuditFilter, RecordedAuditEntry, TimedAuditEntry } from './audit-entry.ts';
+import type {
+  AuditAction,
+  AuditEntry,
+  AuditFilter,
+  RecordedAuditEntry,
+  TimedAuditEntry,
+} from './audit-entry.ts';
 
 const columns = `recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator,
-  operator_host, sudo_user, operator_as, transaction_id, times, before_change, after_change, stated_reason`;
+  operator_host, sudo_user, operator_as, transaction_id, times, before_change, after_change, stated_reason,
+  personal`;
 
 const insert = counted(
   'events_insert_audit',
@@ -13,7 +20,8 @@ const insert = counted(
    select $1, ${columns}
    from unnest($2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                $9::bytea[], $10::inet[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::integer[],
-               $17::jsonb[], $18::jsonb[], $19::text[])
+               $17::jsonb[], $18::jsonb[], $19::text[],
+               $20::jsonb[])
         with ordinality as entry (${columns}, place)
    order by place`,
 );
@@ -39,6 +47,7 @@ export function insertAudit(institutionId: InstitutionId, entries: readonly Time
     entries.map(({ before }) => toJson(before)),
     entries.map(({ after }) => toJson(after)),
     entries.map(({ statedReason }) => statedReason ?? null),
+    entries.map(({ personal }) => toJson(personal)),
   ];
   return { statement: insert, values };
 }
@@ -62,6 +71,8 @@ const page = sql(
      and ($10::bytea is null or name_hash = $10)
      and ($11::inet is null or address <<= $11)
      and ($12::text is null or transaction_id = $12)
+     and ($14::text is null or operator = $14 or sudo_user = $14)
+     and ($15::text is null or subject = $15)
    order by recorded_at, audit_key
    limit $13`,
 );
@@ -85,6 +96,7 @@ interface Row {
   times: number;
   beforeChange: object | null;
   afterChange: object | null;
+  personal: AuditEntry['personal'] | null;
   statedReason: string | null;
 }
 
@@ -109,6 +121,8 @@ export async function selectAudit(
     filter.network ?? null,
     filter.transactionId ?? null,
     most,
+    filter.operator ?? null,
+    filter.subject ?? null,
   ]);
   return rows.map((row) => ({
     auditKey: row.auditKey,
@@ -128,6 +142,7 @@ export async function selectAudit(
     times: row.times,
     before: row.beforeChange ?? undefined,
     after: row.afterChange ?? undefined,
+    personal: row.personal ?? undefined,
     statedReason: row.statedReason ?? undefined,
   }));
 }
@@ -142,9 +157,27 @@ function toOperator(user: string, row: Row): Operator {
   };
 }
 
-const expire = sql('events_expire_audit', 'select expire_audit_entries($1, $2) as gone');
+const placeOfKey = sql(
+  'events_audit_place',
+  'select recorded_at as at, audit_key from audit_entries where institution_id = $1 and audit_key = $2',
+);
 
-export async function deleteOldAudit(db: Queryable, before: Date, most: number): Promise<number> {
-  const { rows } = await db.query<{ gone: bigint }>(expire, [before, most]);
-  return Number(rows[0]?.gone ?? 0n);
+export async function selectAuditPlace(
+  db: Queryable,
+  auditKey: bigint,
+): Promise<Pick<RecordedAuditEntry, 'at' | 'auditKey'> | undefined> {
+  const { rows } = await db.query<{ at: Date; auditKey: bigint }>(placeOfKey, [db.institutionId, auditKey]);
+  return rows[0];
+}
+
+const erase = sql('events_erase_audit', 'select erase_audit_personal($1, $2, $3) as erased');
+
+export async function clearPersonalFields(
+  tx: Queryable,
+  userIds: readonly string[],
+  subjects: readonly string[],
+  at: Date,
+): Promise<number> {
+  const { rows } = await tx.query<{ erased: bigint }>(erase, [userIds, subjects, at]);
+  return Number(rows[0]?.erased ?? 0n);
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, InstitutionId, Queryable, Write } from '../../storage/index.ts';
 import type { AuditEntry, AuditFilter, RecordedAuditEntry, TimedAuditEntry } from './audit-entry.ts';
-import { deleteOldAudit, insertAudit, selectAudit } from './audit-queries.ts';
+import { clearPersonalFields, insertAudit, selectAudit, selectAuditPlace } from './audit-queries.ts';
 
 /** Appends one entry in the transaction of the change, so that both commit or neither does. */
 export function appendAudit(tx: Queryable, entry: AuditEntry, at: Date): Promise<void> {
@@ -37,13 +37,21 @@ export function whatChanged<Kept extends object>(
 
 const pageLength = 1_000;
 
-/** The matching entries, oldest first, read page by page. */
+/**
+ * The matching entries, oldest first, read page by page. `afterKey` continues behind an entry; one that was pruned
+ * meanwhile has no place, and nothing is returned.
+ */
 export async function* readAudit(
   database: Database,
   institutionId: InstitutionId,
   filter: AuditFilter,
+  afterKey?: bigint,
 ): AsyncGenerator<RecordedAuditEntry> {
-  let after: RecordedAuditEntry | undefined;
+  let after: Pick<RecordedAuditEntry, 'at' | 'auditKey'> | undefined;
+  if (afterKey !== undefined) {
+    after = await database.read(institutionId, (db) => selectAuditPlace(db, afterKey));
+    if (after === undefined) return;
+  }
   for (;;) {
     const page = await database.read(institutionId, (db) => selectAudit(db, filter, after, pageLength));
     yield* page;
@@ -52,9 +60,14 @@ export async function* readAudit(
   }
 }
 
-const forgottenAtATime = 5_000;
-
-/** Deletes entries older than `before`, some thousands at a time, and none of the last 90 days. Returns their number. */
-export function expireAudit(db: Queryable, before: Date): Promise<number> {
-  return deleteOldAudit(db, before, forgottenAtATime);
+/**
+ * Erases the personal fields of the entries about these users and subjects, and returns their number. The hash of the fields
+ * stays, so the chain still verifies.
+ */
+export function eraseAuditPersonal(
+  tx: Queryable,
+  of: { readonly userIds: readonly string[]; readonly subjects: readonly string[] },
+  at: Date,
+): Promise<number> {
+  return clearPersonalFields(tx, of.userIds, of.subjects, at);
 }
