@@ -1100,8 +1100,20 @@ create table audit_entries (
   transaction_id  text collate "C" not null,
   times           integer not null,
   stated_reason   text,
+  personal        jsonb,
+  erased_at       timestamp with time zone,
+  chain           text,
+  chain_number    bigint,
+  sealed_at       timestamp with time zone,
+  personal_salt   bytea,
+  personal_hash   bytea,
+  chain_hash      bytea,
   constraint audit_entries_pkey PRIMARY KEY (institution_id, audit_key),
   constraint audit_entries_action_check CHECK (action ~ '^[a-z_]{1,30}(\.[a-z_]{1,30})?$'::text),
+  constraint audit_entries_chain_check CHECK (chain = ANY (ARRAY['access'::text, 'changes'::text])),
+  constraint audit_entries_chain_hash_check CHECK (length(chain_hash) = 32),
+  constraint audit_entries_chain_number_check CHECK (chain_number > 0),
+  constraint audit_entries_erased CHECK (erased_at IS NULL OR num_nonnulls(address, name_hash, stated_reason, personal, personal_salt) = 0),
   constraint audit_entries_institution_id_check CHECK (institution_id >= 0),
   constraint audit_entries_name_hash_check CHECK (length(name_hash) = 32),
   constraint audit_entries_operator_as_check CHECK (length(operator_as) >= 1 AND length(operator_as) <= 128),
@@ -1110,15 +1122,22 @@ create table audit_entries (
   constraint audit_entries_operator_known CHECK (operator IS NOT NULL OR num_nonnulls(operator_host, sudo_user, operator_as) = 0),
   constraint audit_entries_origin CHECK (num_nonnulls(address, operator) <= 1),
   constraint audit_entries_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'refused'::text])),
+  constraint audit_entries_personal_hash_check CHECK (length(personal_hash) = 32),
+  constraint audit_entries_personal_salt_check CHECK (length(personal_salt) = 32),
   constraint audit_entries_reason_check CHECK (reason ~ '^[a-z][a-z0-9_:.-]{0,99}$'::text),
+  constraint audit_entries_sealed CHECK (num_nonnulls(chain, chain_number, sealed_at, personal_hash, chain_hash) = ANY (ARRAY[0, 5])),
   constraint audit_entries_stated_reason_check CHECK (length(stated_reason) >= 1 AND length(stated_reason) <= 256),
   constraint audit_entries_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 256),
   constraint audit_entries_sudo_user_check CHECK (length(sudo_user) >= 1 AND length(sudo_user) <= 128),
   constraint audit_entries_times_check CHECK (times > 0),
   constraint audit_entries_transaction_id_check CHECK (transaction_id ~ '^[!-~]{1,128}$'::text)
 );
+CREATE UNIQUE INDEX audit_entries_by_number ON audit_entries USING btree (institution_id, chain, chain_number) WHERE (chain_number IS NOT NULL);
+CREATE INDEX audit_entries_by_subject ON audit_entries USING btree (institution_id, subject, audit_key) WHERE (subject IS NOT NULL);
 CREATE INDEX audit_entries_by_time ON audit_entries USING btree (institution_id, recorded_at, audit_key);
-comment on table audit_entries is 'The audit trail: acts, their origin and outcome. Insert-only. It holds no secret, no token and no personal data of members.';
+CREATE INDEX audit_entries_by_user ON audit_entries USING btree (institution_id, user_id, audit_key) WHERE (user_id IS NOT NULL);
+CREATE INDEX audit_entries_unsealed ON audit_entries USING btree (institution_id, audit_key) WHERE (chain_number IS NULL);
+comment on table audit_entries is 'The audit trail: acts, their origin and outcome. Insert-only, and chained by hash. It holds no secret and no token. Personal data stands only in address, name_hash, stated_reason and personal.';
 comment on column audit_entries.institution_id is '0 for the service as a whole: refusals before the institution was known, and acts that belong to none.';
 comment on column audit_entries.reason is 'Why it was refused or how it was done, in a word of the service.';
 comment on column audit_entries.subject is 'Object of the act if it is neither a client nor a user: the id of a key or token.';
@@ -1131,6 +1150,13 @@ comment on column audit_entries.before_change is 'Settings that the act replaced
 comment on column audit_entries.after_change is 'Settings that the act wrote.';
 comment on column audit_entries.times is 'Equal acts of a minute share one entry, so that refusals do not fill the disk.';
 comment on column audit_entries.stated_reason is 'The reason in the words of the operator. It may name a person.';
+comment on column audit_entries.personal is 'Personal data that the act changed: its members before and after. Erasable.';
+comment on column audit_entries.erased_at is 'When the personal fields and their salt were erased.';
+comment on column audit_entries.chain is 'access: sign-ins, refusals and reads. changes: every other act. Null until sealed.';
+comment on column audit_entries.chain_number is 'Number in the chain, from 1 without a gap.';
+comment on column audit_entries.personal_salt is 'Key of personal_hash. No hash of the chain contains it.';
+comment on column audit_entries.personal_hash is 'HMAC-SHA-256 of the personal fields under their salt.';
+comment on column audit_entries.chain_hash is 'SHA-256 of the chain hash before it and of the hash of the content. docs/audit.md describes the content.';
 
 create type new_event as (
   kind               text,
@@ -1718,6 +1744,69 @@ comment on table authorization_grants is 'Grants of members to apps, one a sign-
 comment on column authorization_grants.kept_until is 'Until the last token that came of it has expired.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- audit chain
+
+create table audit_chains (
+  institution_id  integer not null,
+  chain           text not null,
+  number          bigint not null,
+  hash            bytea not null,
+  pruned_to       bigint not null default 0,
+  pruned_hash     bytea not null,
+  constraint audit_chains_pkey PRIMARY KEY (institution_id, chain),
+  constraint audit_chains_chain_check CHECK (chain = ANY (ARRAY['access'::text, 'changes'::text])),
+  constraint audit_chains_hash_check CHECK (length(hash) = 32),
+  constraint audit_chains_institution_id_check CHECK (institution_id >= 0),
+  constraint audit_chains_number_check CHECK (number >= 0),
+  constraint audit_chains_pruned CHECK (pruned_to <= number),
+  constraint audit_chains_pruned_hash_check CHECK (length(pruned_hash) = 32),
+  constraint audit_chains_pruned_to_check CHECK (pruned_to >= 0)
+);
+comment on table audit_chains is 'The end of each chain, and the number up to which it was pruned.';
+comment on column audit_chains.number is 'Number of the last sealed entry; 0 before the first.';
+comment on column audit_chains.hash is 'Its chain hash; zeros before the first.';
+
+create table audit_keys (
+  key_id              uuid not null,
+  public_key          text not null,
+  sealed_private_key  bytea not null,
+  created_at          timestamp with time zone not null,
+  constraint audit_keys_pkey PRIMARY KEY (key_id),
+  constraint audit_keys_public_key_check CHECK (public_key ~ '^[A-Za-z0-9_-]{43}$'::text)
+);
+comment on table audit_keys is 'Ed25519 keys that sign anchors. The newest signs; all verify.';
+comment on column audit_keys.public_key is 'The parameter x of the JSON Web Key (RFC 8037).';
+comment on column audit_keys.sealed_private_key is 'AES-256-GCM under the service''s key-encryption key.';
+
+create table audit_anchors (
+  institution_id  integer not null,
+  chain           text not null,
+  number          bigint not null,
+  hash            bytea not null,
+  signed_at       timestamp with time zone not null,
+  jws             text collate "C" not null,
+  constraint audit_anchors_pkey PRIMARY KEY (institution_id, chain, number),
+  constraint audit_anchors_chain_check CHECK (chain = ANY (ARRAY['access'::text, 'changes'::text])),
+  constraint audit_anchors_hash_check CHECK (length(hash) = 32),
+  constraint audit_anchors_institution_id_check CHECK (institution_id >= 0),
+  constraint audit_anchors_jws_check CHECK (length(jws) <= 2000 AND jws ~ '^[A-Za-z0-9_.-]+$'::text),
+  constraint audit_anchors_number_check CHECK (number > 0)
+);
+comment on table audit_anchors is 'Signed statements of the hash at a number of a chain.';
+comment on column audit_anchors.jws is 'The anchor, as a compact JSON Web Signature with EdDSA.';
+
+create table audit_retention (
+  institution_id  integer not null,
+  access_days     integer not null,
+  changes_days    integer not null,
+  constraint audit_retention_pkey PRIMARY KEY (institution_id),
+  constraint audit_retention_access_days_check CHECK (access_days >= 90 AND access_days <= 36600),
+  constraint audit_retention_changes_days_check CHECK (changes_days >= 1827 AND changes_days <= 36600),
+  constraint audit_retention_institution_id_check CHECK (institution_id >= 0)
+);
+comment on table audit_retention is 'How long an institution keeps its audit, if it is not as long as the settings say.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -1752,6 +1841,26 @@ end
 $function$;
 revoke execute on function analyze_imported() from public;
 grant execute on function analyze_imported() to sharedraft_service;
+
+CREATE OR REPLACE FUNCTION audit_figures(at timestamp with time zone, OUT seal_lag_seconds double precision)
+ RETURNS double precision
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  institution integer;
+begin
+  seal_lag_seconds := 0;
+  for institution in select 0 union all select i.institution_id from public.institutions i loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    seal_lag_seconds := greatest(seal_lag_seconds, (
+      select extract(epoch from at - e.recorded_at) from public.audit_entries e
+      where e.institution_id = institution and e.chain_number is null order by e.audit_key limit 1));
+  end loop;
+end
+$function$;
+revoke execute on function audit_figures(timestamp with time zone) from public;
+grant execute on function audit_figures(timestamp with time zone) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION begin_epochs_of_timeline(at timestamp with time zone)
  RETURNS boolean
@@ -1938,6 +2047,29 @@ begin
       and share_a_person(array[a.operator, a.sudo_user], array[new.operator, new.sudo_user])
   ) then
     raise exception 'transfers: one person cannot approve a transfer twice' using errcode = 'SD021';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_audit_entry_kept()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    if old.chain_number > coalesce((
+      select c.pruned_to from audit_chains c
+      where c.institution_id = old.institution_id and c.chain = old.chain), 0) then
+      raise exception 'audit: a sealed entry cannot be deleted' using errcode = 'SD110';
+    end if;
+    return old;
+  end if;
+  if new.erased_at is null
+     or (to_jsonb(new) - '{address,name_hash,stated_reason,personal,personal_salt,erased_at}'::text[])
+        is distinct from (to_jsonb(old) - '{address,name_hash,stated_reason,personal,personal_salt,erased_at}'::text[]) then
+    raise exception 'audit: a sealed entry cannot be changed' using errcode = 'SD110';
   end if;
   return new;
 end
@@ -2954,6 +3086,30 @@ $function$;
 revoke execute on function delete_old_changes(timestamp with time zone,interval) from public;
 grant execute on function delete_old_changes(timestamp with time zone,interval) to sharedraft_service;
 
+CREATE OR REPLACE FUNCTION delete_pruned_audit(most integer)
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  with gone as (
+    delete from public.audit_entries e
+    using (
+      select o.audit_key
+      from public.audit_chains c
+      cross join lateral (
+        select e.audit_key from public.audit_entries e
+        where e.institution_id = c.institution_id and e.chain = c.chain and e.chain_number is not null
+          and e.chain_number <= c.pruned_to
+        order by e.chain_number limit most) o
+      where c.institution_id = current_setting('sharedraft.institution')::integer) old
+    where e.institution_id = current_setting('sharedraft.institution')::integer and e.audit_key = old.audit_key
+    returning 1)
+  select count(*) from gone
+$function$;
+revoke execute on function delete_pruned_audit(integer) from public;
+grant execute on function delete_pruned_audit(integer) to sharedraft_service;
+
 CREATE OR REPLACE FUNCTION empty_import_stage(ended text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -3012,6 +3168,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION erase_audit_personal(users text[], subjects text[], at timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  with erased as (
+    update public.audit_entries e
+    set address = null, name_hash = null, stated_reason = null, personal = null, personal_salt = null, erased_at = at
+    where e.institution_id = current_setting('sharedraft.institution')::integer
+      and (e.user_id = any (users) or e.subject = any (subjects)) and e.erased_at is null
+    returning 1)
+  select count(*) from erased
+$function$;
+revoke execute on function erase_audit_personal(text[],text[],timestamp with time zone) from public;
+grant execute on function erase_audit_personal(text[],text[],timestamp with time zone) to sharedraft_service;
+
 CREATE OR REPLACE FUNCTION event_number(institution integer, at_epoch bigint, at_xid xid8, at_key bigint)
  RETURNS bigint
  LANGUAGE sql
@@ -3047,26 +3220,6 @@ begin
   end if;
 end
 $function$;
-
-CREATE OR REPLACE FUNCTION expire_audit_entries(before timestamp with time zone, most integer)
- RETURNS bigint
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-  with gone as (
-    delete from public.audit_entries e
-    where e.institution_id = current_setting('sharedraft.institution')::integer
-      and e.audit_key = any (array(
-        select o.audit_key from public.audit_entries o
-        where o.institution_id = current_setting('sharedraft.institution')::integer
-          and o.recorded_at < least(before, now() - interval '90 days')
-        order by o.recorded_at limit most))
-    returning 1)
-  select count(*) from gone
-$function$;
-revoke execute on function expire_audit_entries(timestamp with time zone,integer) from public;
-grant execute on function expire_audit_entries(timestamp with time zone,integer) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION expire_limit_counters(before date, most integer)
  RETURNS bigint
@@ -3279,6 +3432,41 @@ $function$;
 revoke execute on function operational_figures(timestamp with time zone) from public;
 grant execute on function operational_figures(timestamp with time zone) to sharedraft_service;
 
+CREATE OR REPLACE FUNCTION prune_audit_chain(of_chain text, up_to bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  institution constant integer := current_setting('sharedraft.institution');
+  kept_days constant integer := greatest(
+    case of_chain when 'access' then 90 else 1827 end,
+    (select case of_chain when 'access' then r.access_days else r.changes_days end
+     from public.audit_retention r where r.institution_id = institution));
+  last record;
+begin
+  perform from public.audit_chains c where c.institution_id = institution and c.chain = of_chain for update;
+  select e.chain_hash as hash into last
+  from public.audit_entries e
+  join public.audit_anchors a on a.institution_id = institution and a.chain = of_chain and a.number = up_to and a.hash = e.chain_hash
+  where e.institution_id = institution and e.chain = of_chain and e.chain_number = up_to;
+  if not found then
+    raise exception 'audit: % of chain % has no anchor', up_to, of_chain using errcode = 'SD112';
+  end if;
+  if exists (
+    select from public.audit_entries e
+    where e.institution_id = institution and e.chain = of_chain and e.chain_number <= up_to
+      and e.recorded_at >= now() - make_interval(days => kept_days)) then
+    raise exception 'audit: an entry of the last % days stays', kept_days using errcode = 'SD112';
+  end if;
+  update public.audit_chains c set pruned_to = up_to, pruned_hash = last.hash
+  where c.institution_id = institution and c.chain = of_chain and c.pruned_to < up_to;
+end
+$function$;
+revoke execute on function prune_audit_chain(text,bigint) from public;
+grant execute on function prune_audit_chain(text,bigint) to sharedraft_service;
+
 CREATE OR REPLACE FUNCTION raise_token_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3332,6 +3520,43 @@ AS $function$
     select from transfer_policies p
     where p.institution_id = institution and p.second_approval_above is not null)
 $function$;
+
+CREATE OR REPLACE FUNCTION seal_audit_entries(of_chain text, previous bytea, keys bigint[], contents bytea[], personals bytea[], salts bytea[], at timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  institution constant integer := current_setting('sharedraft.institution');
+  zeros constant bytea := decode(repeat('00', 32), 'hex');
+  last record;
+begin
+  insert into public.audit_chains (institution_id, chain, number, hash, pruned_hash)
+  values (institution, of_chain, 0, zeros, zeros) on conflict do nothing;
+  select c.number, c.hash into last from public.audit_chains c
+  where c.institution_id = institution and c.chain = of_chain for update;
+  if last.hash <> previous then
+    raise exception 'audit: the chain % has grown meanwhile', of_chain using errcode = 'SD111';
+  end if;
+  for place in 1 .. cardinality(keys) loop
+    last.number := last.number + 1;
+    last.hash := sha256(last.hash || contents[place]);
+    update public.audit_entries e
+    set chain = of_chain, chain_number = last.number, chain_hash = last.hash, personal_hash = personals[place],
+        personal_salt = salts[place], sealed_at = at
+    where e.institution_id = institution and e.audit_key = keys[place] and e.chain_number is null;
+    if not found then
+      raise exception 'audit: an entry is sealed or missing' using errcode = 'SD111';
+    end if;
+  end loop;
+  update public.audit_chains c set number = last.number, hash = last.hash
+  where c.institution_id = institution and c.chain = of_chain;
+  return last.number;
+end
+$function$;
+revoke execute on function seal_audit_entries(text,bytea,bigint[],bytea[],bytea[],bytea[],timestamp with time zone) from public;
+grant execute on function seal_audit_entries(text,bytea,bigint[],bytea[],bytea[],bytea[],timestamp with time zone) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION set_list_class()
  RETURNS trigger
@@ -3624,6 +3849,7 @@ CREATE TRIGGER note_inserted AFTER INSERT ON event_epochs REFERENCING NEW TABLE 
 CREATE TRIGGER note_truncated AFTER TRUNCATE ON event_epochs FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 CREATE TRIGGER note_updated AFTER UPDATE ON event_epochs REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 
+CREATE TRIGGER audit_entries_kept BEFORE DELETE OR UPDATE ON audit_entries FOR EACH ROW WHEN (old.chain_number IS NOT NULL) EXECUTE FUNCTION check_audit_entry_kept();
 CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR EACH ROW WHEN (new.operator_as IS NOT NULL) EXECUTE FUNCTION check_typed_operator();
 
 -- ---------------------------------------------------------------------------------------------------------
@@ -3909,6 +4135,18 @@ alter table authorization_grants enable row level security, force row level secu
 create policy institution on authorization_grants using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on authorization_grants for select to sharedraft_backup using (true);
 
+alter table audit_chains enable row level security, force row level security;
+create policy institution on audit_chains using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on audit_chains for select to sharedraft_backup using (true);
+
+alter table audit_anchors enable row level security, force row level security;
+create policy institution on audit_anchors using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on audit_anchors for select to sharedraft_backup using (true);
+
+alter table audit_retention enable row level security, force row level security;
+create policy institution on audit_retention using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on audit_retention for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -3966,7 +4204,7 @@ grant delete, insert, select, update on contribution_limits to sharedraft_servic
 grant insert (institution_id, kind, subject, proposed_by, proposed_sudo, proposed_at, expires_at), select, update (confirmed_by, confirmed_sudo, confirmed_at) on proposals to sharedraft_service;
 grant insert (institution_id, epoch, kind, subject_key, from_key, from_seq, to_key, to_seq, data, secret, secret_expires_at, recorded_at), select, update (secret, secret_expires_at) on outbox to sharedraft_service;
 grant insert, select on event_epochs to sharedraft_service;
-grant insert, select on audit_entries to sharedraft_service;
+grant insert (institution_id, recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator, operator_host, sudo_user, operator_as, before_change, after_change, transaction_id, times, stated_reason, personal), select on audit_entries to sharedraft_service;
 grant insert, select, update (deposited_on) on openings to sharedraft_service;
 grant select on opening_counters to sharedraft_service;
 grant delete, insert, select on import_runs to sharedraft_service;
@@ -3988,3 +4226,7 @@ grant delete, insert, select on webhook_attempts to sharedraft_service;
 grant delete, insert, select, update (authenticated_at, last_used_at, ended_at) on member_sessions to sharedraft_service;
 grant insert, select, update (ended_at, ended_by) on consents to sharedraft_service;
 grant delete, insert, select, update (exchanged_at) on authorization_grants to sharedraft_service;
+grant select on audit_chains to sharedraft_service;
+grant insert, select on audit_keys to sharedraft_service;
+grant insert, select on audit_anchors to sharedraft_service;
+grant insert, select, update on audit_retention to sharedraft_service;
