@@ -82,7 +82,7 @@ export function carryOut(books: Books, act: Act, occasion: Occasion): Entry {
   }
 }
 
-/** The rest of the authorization's life. */
+/** The lines to come for an authorization: its settlement, change or release. */
 function futureOf(
   act: Extract<Act, { does: 'authorize' }>,
   { at }: Occasion,

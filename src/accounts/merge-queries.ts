@@ -223,7 +223,7 @@ export interface ImportedAccount {
   readonly accountKey: bigint;
   readonly accountId: string;
   readonly currency: string;
-  /** Of the extract, in the ledger's sign. */
+  /** The extract's balance with the ledger's sign. */
   readonly figure: bigint;
 }
 

@@ -27,7 +27,7 @@ type Examples = Readonly<Record<string, Example>>;
 /** The input of an operation, parsed and validated. */
 export interface Input<Params, Query, Body, Token extends TokenKind> {
   readonly actor: ActorOf[Token];
-  /** Of the token. */
+  /** The scopes of the token. */
   readonly scopes: readonly Scope[];
   /** For an operation that verifies itself: reads once whether the token is active. Throws Problem `invalid_token`. */
   verifyCaller(): Promise<unknown>;

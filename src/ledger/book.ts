@@ -47,7 +47,7 @@ export class Book {
     this.#states = new Map(states.map((state) => [state.accountId, state]));
   }
 
-  /** Without locks, for a dry run; such a book must not be written. */
+  /** Reads without locks, for a dry run. Such a book must not be written. */
   static async look(tx: Transaction, accountIds: readonly string[]): Promise<Book> {
     return new Book(tx, await selectBalances(tx, accountIds));
   }

@@ -41,7 +41,7 @@ export interface User {
   readonly active: boolean;
   readonly lockedByOperator: boolean;
   readonly lockedUntil: Date | null;
-  /** By member number. */
+  /** In the order of the member numbers. */
   readonly memberships: readonly Membership[];
   readonly phoneNumbers: readonly PhoneNumber[];
 }
@@ -57,7 +57,7 @@ export interface NamedUser {
   readonly tokenEpoch: number;
   /** The last time that the user was locked, unlocked, deactivated or activated; null if never. */
   readonly tokensEndedAt: Date | null;
-  /** By member number. */
+  /** In the order of the member numbers. */
   readonly customerIds: readonly string[];
 }
 

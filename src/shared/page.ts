@@ -2,9 +2,9 @@
 export type Position = readonly bigint[];
 
 export interface PageRequest {
-  /** At most so many. */
+  /** The most items of the page. */
   readonly limit: number;
-  /** Null: from the beginning. */
+  /** The position behind which the page begins; null for the first page. */
   readonly after: Position | null;
 }
 

@@ -13,7 +13,7 @@ import {
 } from './list-queries.ts';
 import type { Transfer, TransferStatus, TransferType } from './rules/transfer.ts';
 
-/** A null member filters nothing. */
+/** The filters of a list. A null one lets every transfer through. */
 export interface TransferFilter {
   /** Transfers from this account or to it. */
   readonly accountId: string | null;

@@ -129,7 +129,7 @@ describe('signing keys', () => {
       await keysOf(one).list();
       const { token } = await clientOf(one);
       kid = kidOf(token);
-      // Like those libraries: it looks for an unknown kid, unless it has looked within the cool-down.
+      // Fetches the keys again for an unknown kid, as those libraries do, unless it has fetched them within the cool-down.
       const isKnown = keys.keys.some((key: { kid: string }) => key.kid === kid);
       if (!isKnown && now.getTime() - fetchedAt >= coolDownMillis) {
         keys = (await new Client(one.address).get('/auth/v2/jwks')).body;

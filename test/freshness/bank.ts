@@ -19,7 +19,7 @@ import { testSecretKey } from '../support/secret-key.ts';
 
 /** Two service processes on one database, and an operator. All can be killed; the database can go back to a backup. */
 export interface Bank extends AsyncDisposable {
-  /** Changes when a process is started again. */
+  /** The addresses of the processes; a process that is started again has another. */
   readonly addresses: readonly string[];
   /** The context of the operator's commands. */
   readonly operator: AppContext;

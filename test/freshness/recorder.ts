@@ -20,7 +20,7 @@ export class Recorder {
   #backup: ReadonlyMap<string, string> = new Map();
   readonly #forgottenAt = new Map<string, number>();
 
-  /** `accounts`: those whose balances change by `move` alone. */
+  /** Only `move` may change the balances of `accounts`. */
   constructor(accounts: readonly string[]) {
     this.#accounts = accounts;
   }

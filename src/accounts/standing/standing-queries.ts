@@ -21,7 +21,7 @@ const standing = sql(
    where a.institution_id = $1 and a.account_id = $2 and a.purpose is null`,
 );
 
-/** Of a member's account. The caller holds the lock of its balance, which every change of standing takes. */
+/** The standing of a member's account. The caller holds the lock of its balance, which every change of standing takes. */
 export async function selectStanding(tx: Queryable, accountId: string): Promise<AccountStanding | undefined> {
   return (await tx.query<AccountStanding>(standing, [tx.institutionId, accountId])).rows[0];
 }

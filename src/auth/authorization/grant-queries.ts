@@ -18,7 +18,7 @@ export interface GrantRow {
   readonly isExchanged: boolean;
   /** The client is on, the user may sign in, no token epoch has changed since, and the consent has not ended. */
   readonly isPermitted: boolean;
-  /** Of the consent; null for an app that needs none. */
+  /** The time at which the consent ends; null for an app that needs none. */
   readonly consentUntil: Date | null;
 }
 

@@ -20,7 +20,7 @@ export const clientSecretPurpose = 'client secret';
 type Credentials = { readonly clientId: string } & (
   | { readonly secret: string }
   | { readonly assertion: string }
-  /** Of a public client; a code's verifier or a refresh token proves the rest. */
+  /** A public client proves nothing here; its code's verifier or its refresh token does. */
   | { readonly isUnproven: true }
 );
 

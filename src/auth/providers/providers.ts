@@ -9,7 +9,7 @@ export interface ActiveProvider extends Provider {
   readonly verificationKeys: readonly VerificationKey[];
 }
 
-/** A provider and its imported keys, as measured with two keys. */
+/** The measured size in memory of a provider with two imported keys. */
 const bytesOfProvider = 8_000;
 
 /** The registered providers that are switched on. */

@@ -12,7 +12,7 @@ export interface Admission {
   stepAside(reply: FastifyReply): AbortSignal;
 }
 
-/** Requests that wait at once, each with its connection and no slot. */
+/** The most requests that wait without a slot at once; each keeps its connection. */
 const mostAside = 4_096;
 
 /**

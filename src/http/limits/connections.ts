@@ -32,7 +32,7 @@ export function connectionsWith(headers: Readonly<Record<string, string>>, reque
         // Requests of the same packet still arrive after this.
         if (open.length >= mostWaiting) socket.destroy();
         if (socket.destroyed) return;
-        // Not Node's own limit, since a streamed body has none.
+        // Node's own limit is off, because it would also end a streamed body.
         const deadline = setTimeout(() => {
           if (!request.complete)
             this.refuse(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);

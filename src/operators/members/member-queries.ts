@@ -75,7 +75,7 @@ export interface HeldAccountRow {
   readonly coreRestriction: string | null;
   readonly operatorRestriction: string | null;
   readonly currency: string;
-  /** From the holder's side: a debt is positive. */
+  /** The balance as the holder sees it: a debt is positive. */
   readonly posted: bigint;
 }
 

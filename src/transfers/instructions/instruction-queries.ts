@@ -14,7 +14,7 @@ export interface Instruction {
   readonly transferKey: bigint;
   readonly mode: CoreMode;
   readonly state: 'OPEN' | 'ACCEPTED' | 'REJECTED' | 'WITHDRAWN';
-  /** The core has it, and may have carried it out. */
+  /** The core has fetched the instruction and may have carried it out. */
   readonly isDelivered: boolean;
 }
 

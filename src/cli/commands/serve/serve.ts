@@ -30,7 +30,7 @@ export function serveCommand(): Command {
   return (
     new Command('serve')
       .description('serve; without settings, the demo institutions from an embedded PostgreSQL')
-      // As the default command it also receives unknown words.
+      // The default command also receives unknown words.
       .allowExcessArguments()
       .action(async (_options: object, command: Command) => {
         const [unknown] = command.args;

@@ -4,10 +4,10 @@ import { operation } from '../../operation.ts';
 /** OpenID Connect Core 1.0 section 5.3.2. */
 const UserInfo = Type.Object({
   sub: Type.String({ description: 'The user id, the same as in the ID token.' }),
-  name: Type.Optional(Type.String({ description: 'With the scope `profile`.' })),
-  given_name: Type.Optional(Type.String({ description: 'With the scope `profile`.' })),
-  family_name: Type.Optional(Type.String({ description: 'With the scope `profile`.' })),
-  email: Type.Optional(Type.String({ description: 'With the scope `email`.' })),
+  name: Type.Optional(Type.String({ description: 'Present with the scope `profile`.' })),
+  given_name: Type.Optional(Type.String({ description: 'Present with the scope `profile`.' })),
+  family_name: Type.Optional(Type.String({ description: 'Present with the scope `profile`.' })),
+  email: Type.Optional(Type.String({ description: 'Present with the scope `email`.' })),
 });
 
 export const getUserInfo = operation({

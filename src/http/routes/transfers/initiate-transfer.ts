@@ -98,7 +98,7 @@ export const initiateTransfer = operation({
   },
 });
 
-/** Most cores decide in a moment: the response then has the outcome. Later the transfer is PENDING. */
+/** Waits for the core, since most decide in a moment. The response has the outcome, or a PENDING transfer if it takes longer. */
 async function whenCoreDecides(
   services: Services,
   { actor, stepAside }: Pick<Input<unknown, unknown, unknown, 'any'>, 'actor' | 'stepAside'>,

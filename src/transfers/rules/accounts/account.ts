@@ -8,7 +8,7 @@ export interface AccountFacts {
   readonly currency: string;
   readonly closed: boolean;
   readonly overdraftLimit: bigint;
-  /** Of the core and of an operator together. */
+  /** The restrictions of the core and of an operator together. */
   readonly transferRestriction: 'EXCLUDE_ALL' | 'EXCLUDE_AS_FROM' | 'EXCLUDE_AS_TO' | null;
   readonly loan: LoanDues | null;
   /** An IRA's holder of record, whom the yearly limit on contributions binds. */
