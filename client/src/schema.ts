@@ -1031,13 +1031,13 @@ export interface Operations {
     result: {
   /** The user id, the same as in the ID token. */
   sub: string;
-  /** With the scope `profile`. */
+  /** Present with the scope `profile`. */
   name?: string | undefined;
-  /** With the scope `profile`. */
+  /** Present with the scope `profile`. */
   given_name?: string | undefined;
-  /** With the scope `profile`. */
+  /** Present with the scope `profile`. */
   family_name?: string | undefined;
-  /** With the scope `email`. */
+  /** Present with the scope `email`. */
   email?: string | undefined;
 };
   };
