@@ -229,7 +229,7 @@ export function coreConnection({
   clock,
   businessTime,
   corePatience: patience,
-}: AppContext): CoreParts {
+}: Pick<AppContext, 'database' | 'clock' | 'businessTime' | 'corePatience'>): CoreParts {
   return {
     watch: new CoreWatch(database, clock),
     states: new ConnectionStates({ database, clock, businessTime, patience }),
@@ -249,11 +249,11 @@ export interface OpenDesk {
  */
 export function openDesk(
   context: Pick<AppContext, 'onConnect' | 'database' | 'commits' | 'postingKeys' | 'auth'> &
-    Pick<AppContext, 'connection' | 'sessionSettings' | 'clock' | 'businessTime'>,
+    Pick<AppContext, 'connection' | 'sessionSettings' | 'clock' | 'businessTime' | 'corePatience'>,
   {
     log = () => {},
     debug,
-    core,
+    core = coreConnection(context),
   }: { readonly log?: Log; readonly debug?: Log | undefined; readonly core?: CoreParts } = {},
 ): OpenDesk {
   const { connection, sessionSettings, database, commits, onConnect } = context;
@@ -273,10 +273,8 @@ export function openDesk(
     settings: rememberSettings(database),
     inactiveTokens,
     onAhead: logAhead(log),
-    ...(core && {
-      isCoreAway: (institutionId) => core.states.isAway(institutionId),
-      onCommitted: core.watch.committed,
-    }),
+    isCoreAway: (institutionId) => core.states.isAway(institutionId),
+    onCommitted: core.watch.committed,
   };
   const desk = openTransferDesk(ledger, deps, debug && ((report) => debug('batch', report)));
   return { desk, ledger, close: () => ledger.close() };

@@ -63,6 +63,8 @@ export interface HistoryRow {
   readonly checkNumber: string | null;
   /** YYYY-MM-DD */
   readonly effectiveDate: string | null;
+  /** The core's time of posting, or of the newest word on an authorization. `at` is the order of the page. */
+  readonly postedAt: Date | null;
 }
 
 /**
@@ -98,12 +100,13 @@ const statementOf = (name: string, filter: Condition, core: CoreFacts) =>
              null::bigint as posted_after, t.created_at as at, t.transfer_id, t.memo,
              null as reverses, null as reversed_by,
              t.to_key as other_key, true as is_shown, false as is_last, null as authorization_id, null as core_kind,
-             null as description, null as merchant, null as category, null as check_number, null::date as effective_date
+             null as description, null as merchant, null as category, null as check_number, null::date as effective_date,
+             null::timestamptz as posted_at
       from (${pendingBranches(filter)}) t
       order by t.created_at desc, t.transfer_key desc limit $10)
      union all
      (select true, a.posting_key, 0, 'CORE_HOLD', -a.held, null, a.recorded_at, null, null, null, null, null, true, false,
-             a.authorization_id, null, a.description, a.merchant, a.category, null, null
+             a.authorization_id, null, a.description, a.merchant, a.category, null, null, a.changed_at
       from core_authorizations a
       where a.institution_id = $1 and a.account_key = $2 and a.ended is null and $7::timestamptz is not null
         and a.recorded_at >= $5 and a.recorded_at < $6 and (a.recorded_at, a.posting_key) < ($7, $8)${filter(ofAuthorization)}
@@ -182,7 +185,7 @@ interface CoreFacts {
   readonly behind: string;
 }
 
-const factColumns = ['description', 'merchant', 'category', 'check_number', 'effective_date'];
+const factColumns = ['description', 'merchant', 'category', 'check_number', 'effective_date', 'posted_at'];
 
 const ofEachEntry: CoreFacts = {
   ofEntry: `c.kind, ${factColumns.map((column) => `c.${column}`).join(', ')}`,
@@ -198,7 +201,7 @@ const ofEachEntry: CoreFacts = {
 };
 
 const ofThePage: CoreFacts = {
-  ofEntry: 'null, null, null, null, null, null::date',
+  ofEntry: 'null, null, null, null, null, null::date, null::timestamptz',
   beside: '',
   ofPage: `c.kind as core_kind, ${factColumns.map((column) => `coalesce(c.${column}, page.${column}) as ${column}`).join(', ')}`,
   read: `, core as materialized (

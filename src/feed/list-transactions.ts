@@ -43,6 +43,7 @@ type TransactionType = (typeof transactionTypes)[number];
 export interface Transaction {
   /** Unique on the account; the same while pending and once posted. */
   readonly id: string;
+  /** Of the core's transactions the time at the core, which may be earlier than those of the transactions below it. */
   readonly at: Date;
   readonly type: TransactionType;
   readonly description: string;
@@ -176,7 +177,8 @@ function toTransaction(row: HistoryRow, { category, currency }: FoundAccount): T
   const type = typeOf(row, category);
   return {
     id: row.authorizationId === null ? String(row.postingKey) : `authorization:${row.authorizationId}`,
-    at: row.at,
+    // A transfer has the time of its order here, also where the core has posted its echo.
+    at: (row.kind === 'TRANSFER' ? null : row.postedAt) ?? row.at,
     type,
     description: row.description ?? descriptions[type],
     currency,

@@ -159,7 +159,8 @@ export const Transaction = Type.Object(
     }),
     transactionDate: Type.String({
       format: 'date-time',
-      description: 'Time of posting; while pending, time of the order.',
+      description:
+        'Time of posting, of a transaction of the core the time at the core; while pending, time of the order. A page is in the order of arrival here.',
     }),
     type: knownValues(transactionTypes, 'PAYMENT is a payment on a loan or credit line.'),
     description: Type.String({ description: 'For people.' }),
@@ -191,8 +192,7 @@ export const Transaction = Type.Object(
     effectiveDate: Type.Optional(
       Type.String({
         format: 'date',
-        description:
-          'The business date at the core. `transactionDate` is the time of arrival here, which may be later.',
+        description: 'The business date at the core.',
       }),
     ),
   },

@@ -40,8 +40,9 @@ describe("the core's transactions in the history of an account", () => {
       ['DIRECT_DEPOSIT', true, 2400],
     );
     assert.deepEqual([check.type, check.checkNumber], ['CHECK', '1042']);
-    const { id: _id, transactionDate: _at, ledgerBalance, ...rest } = bakery;
+    const { id: _id, ledgerBalance, ...rest } = bakery;
     assert.deepEqual(rest, {
+      transactionDate: '2026-03-02T19:05:00.000Z',
       type: 'POS_PURCHASE',
       description: 'CORNER BAKERY 0042',
       amount: { amount: -12.34, currencyCode: 'USD' },
@@ -68,13 +69,22 @@ describe("the core's transactions in the history of an account", () => {
     assert.deepEqual(
       [
         pending.id,
+        pending.transactionDate,
         pending.description,
         pending.type,
         pending.isPending,
         pending.amount.amount,
         pending.ledgerBalance,
       ],
-      ['authorization:auth-1', 'Hilltop Fuel', 'POS_PURCHASE', true, -45, undefined],
+      [
+        'authorization:auth-1',
+        '2026-03-02T19:05:00.000Z',
+        'Hilltop Fuel',
+        'POS_PURCHASE',
+        true,
+        -45,
+        undefined,
+      ],
     );
     await core.deliver([
       purchase('auth-1-posted', {
