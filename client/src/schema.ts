@@ -676,7 +676,7 @@ export interface AccountBalance {
 export interface Transaction {
   /** Unique on its account. A transfer keeps it from pending to posted. */
   id: string;
-  /** Time of posting; while pending, time of the order. */
+  /** Time of posting, of a transaction of the core the time at the core; while pending, time of the order. A page is in the order of arrival here. */
   transactionDate: string;
   /** PAYMENT is a payment on a loan or credit line. New values may be added. */
   type: 'OPENING_BALANCE' | 'CREDIT_ADJUSTMENT' | 'DEBIT_ADJUSTMENT' | 'TRANSFER_CREDIT' | 'TRANSFER_DEBIT' | 'PAYMENT' | 'POS_PURCHASE' | 'REFUND' | 'DIRECT_DEPOSIT' | 'ELECTRONIC_TRANSFER_CREDIT' | 'ELECTRONIC_TRANSFER_DEBIT' | 'CHECK' | 'DEPOSIT' | 'WITHDRAWAL' | 'SERVICE_CHARGE' | 'INTEREST_POSTING' | 'DIVIDEND' | 'ATM_WITHDRAWAL' | 'ATM_DEPOSIT' | 'WIRE_CREDIT' | 'WIRE_DEBIT' | (string & {});
@@ -705,7 +705,7 @@ export interface Transaction {
   category?: string | undefined;
   /** The number of a check. */
   checkNumber?: string | undefined;
-  /** The business date at the core. `transactionDate` is the time of arrival here, which may be later. */
+  /** The business date at the core. */
   effectiveDate?: string | undefined;
 }
 
