@@ -23,7 +23,7 @@ public class Main {
         .fromAccountId(System.getenv("FROM"))
         .toAccountId(System.getenv("TO"))
         .amount(new BigDecimal(System.getenv("AMOUNT")));
-    for (int time = 0; time < 2; time += 1) print(transfers.initiateTransfer(order, null));
+    for (int time = 0; time < 2; time += 1) print(transfers.initiateTransfer(order, null, null));
     print(transfers.getTransfer(System.getenv("TRANSFER_ID")));
   }
 

@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut order = TransferOrder::new(var("FROM")?, var("TO")?, amount);
     order.id = Some(var("TRANSFER_ID")?);
     for _ in 0..2 {
-        print(transfers_api::initiate_transfer(&configuration, order.clone(), None).await?);
+        print(transfers_api::initiate_transfer(&configuration, order.clone(), None, None).await?);
     }
     print(transfers_api::get_transfer(&configuration, &var("TRANSFER_ID")?).await?);
     Ok(())

@@ -1,0 +1,206 @@
+/*
+ * Webhooks under load: 300 transfers a second with 0, 10, 30 and 100 endpoints, and then as many transfers as the service takes with and
+ * without them. The receiver is a process of its own that responds at once.
+ *
+ *   node bench/webhooks.ts [SECONDS]     for each figure; default 10
+ */
+import { execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { loadavg } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type DemoService, startDemoService } from './demo-service.ts';
+import { cpuSeconds, residentBytes } from './meters.ts';
+
+const eventsPerSecond = 300;
+const endpointsOfClient = 20;
+const connections = 32;
+const api = '/digitalbanking';
+const accounts = [1, 2, 3, 4].flatMap((member) => [`a-100${member}-checking`, `a-100${member}-savings`]);
+
+/** What the receiver has got since the last question. */
+interface Received {
+  readonly deliveries: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+if (process.send === undefined) await main();
+else serveAsReceiver(process.send.bind(process));
+
+function serveAsReceiver(send: (message: unknown) => void): void {
+  let lags: number[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { timestamp } = JSON.parse(Buffer.concat(chunks).toString()) as { timestamp: string };
+    lags.push(Date.now() - Date.parse(timestamp));
+    response.writeHead(204).end();
+  });
+  server.listen(0, '127.0.0.1', () => send((server.address() as AddressInfo).port));
+  process.on('message', () => {
+    const sorted = lags.toSorted((one, other) => one - other);
+    lags = [];
+    const at = (share: number) => sorted[Math.floor(share * sorted.length)] ?? 0;
+    send({ deliveries: sorted.length, p50: at(0.5), p99: at(0.99) });
+  });
+}
+
+async function main(): Promise<void> {
+  const seconds = Number(process.argv[2] ?? 10);
+  await using service = await startDemoService(18_395, connections);
+  const receiver = fork(fileURLToPath(import.meta.url), { execArgv: [] });
+  try {
+    const [port] = (await once(receiver, 'message')) as [number];
+    const received = async () => {
+      receiver.send('received');
+      const [answer] = (await once(receiver, 'message')) as [Received];
+      return answer;
+    };
+    const bank = await Bench.open(service, `http://127.0.0.1:${port}/`);
+    await bank.paced(2);
+    for (const endpoints of [0, 10, 30, 100]) {
+      await bank.listen(endpoints);
+      await received();
+      const load = loadavg()[0]?.toFixed(1);
+      const paced = await bank.measured(() => bank.paced(seconds));
+      const got = await received();
+      const most = await bank.measured(() => bank.most(seconds));
+      await received();
+      console.log(
+        [
+          `${endpoints} endpoints`,
+          `${paced.transfers.toFixed(0)} transfers a second`,
+          `${(got.deliveries / paced.seconds).toFixed(0)} deliveries a second`,
+          `lag p50 ${got.p50} ms, p99 ${got.p99} ms`,
+          `CPU ${paced.cpu.toFixed(2)} cores`,
+          `${(paced.bytes / 2 ** 20).toFixed(0)} MB`,
+          `at most ${most.transfers.toFixed(0)} transfers a second`,
+          `load average ${load}`,
+        ].join('; '),
+      );
+      await bank.listen(0);
+    }
+  } finally {
+    receiver.kill();
+  }
+}
+
+class Bench {
+  readonly #service: DemoService;
+  readonly #receiver: string;
+  readonly #tokens: readonly string[];
+  #order = 0;
+
+  private constructor(service: DemoService, receiver: string, tokens: readonly string[]) {
+    this.#service = service;
+    this.#receiver = receiver;
+    this.#tokens = tokens;
+  }
+
+  static async open(service: DemoService, receiver: string): Promise<Bench> {
+    const clients = [{ id: 'demo-app', secret: 'demo-app-secret' }];
+    for (let number = 1; number < 5; number += 1) {
+      const id = `bench-${number}`;
+      const grants = ['--grants', 'client_credentials', '--scopes', 'webhooks:manage'];
+      const { stdout } = await promisify(execFile)(
+        path.join(import.meta.dirname, '../bin/sharedraft'),
+        ['client', 'create', id, '--institution', 'lakeside', ...grants],
+        { env: { ...process.env, ...service.settings } },
+      );
+      clients.push({ id, secret: /client_secret: +(\S+)/.exec(stdout)?.[1] ?? '' });
+    }
+    const tokens: string[] = [];
+    for (const { id, secret } of clients) {
+      const response = await fetch(`${service.url}/auth/v2/token`, {
+        method: 'POST',
+        body: new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret }),
+      });
+      if (!response.ok) throw new Error(await response.text());
+      tokens.push(((await response.json()) as { access_token: string }).access_token);
+    }
+    return new Bench(service, receiver, tokens);
+  }
+
+  /** Has exactly so many endpoints; the new ones begin behind the last event. */
+  async listen(endpoints: number): Promise<void> {
+    for (const token of this.#tokens) {
+      const all = (await this.#ask('GET', token)) as { endpointId: string }[];
+      for (const { endpointId } of all) await this.#ask('DELETE', token, `/${endpointId}`);
+    }
+    for (let number = 0; number < endpoints; number += 1) {
+      const token = this.#tokens[Math.floor(number / endpointsOfClient)] ?? '';
+      await this.#ask('POST', token, '', { url: this.#receiver });
+    }
+  }
+
+  async #ask(method: string, token: string, more = '', body?: object): Promise<unknown> {
+    const response = await fetch(`${this.#service.url}${api}/db-webhooks/v1/endpoints${more}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    return text === '' ? undefined : JSON.parse(text);
+  }
+
+  async measured(work: () => Promise<number>) {
+    const { pid } = this.#service;
+    const before = (await cpuSeconds(pid, false)) ?? 0;
+    const startedAt = performance.now();
+    const transfers = await work();
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const cpu = (((await cpuSeconds(pid, false)) ?? 0) - before) / seconds;
+    return { seconds, cpu, transfers: transfers / seconds, bytes: (await residentBytes(pid)) ?? 0 };
+  }
+
+  /** Sends at the fixed rate, however long the responses take. Returns the transfers. */
+  async paced(seconds: number): Promise<number> {
+    const startedAt = performance.now();
+    const sent: Promise<void>[] = [];
+    const total = seconds * eventsPerSecond;
+    while (sent.length < total) {
+      const due = Math.min(total, ((performance.now() - startedAt) / 1_000) * eventsPerSecond);
+      while (sent.length < due) sent.push(this.#transfer());
+      await sleep(5);
+    }
+    await Promise.all(sent);
+    return total;
+  }
+
+  /** Sends on all connections as fast as the service responds. */
+  async most(seconds: number): Promise<number> {
+    const until = performance.now() + seconds * 1_000;
+    let sent = 0;
+    await Promise.all(
+      Array.from({ length: connections }, async () => {
+        for (; performance.now() < until; sent += 1) await this.#transfer();
+      }),
+    );
+    return sent;
+  }
+
+  async #transfer(): Promise<void> {
+    this.#order += 1;
+    const pair = 2 * (this.#order % (accounts.length / 2));
+    const isBack = Math.floor(this.#order / accounts.length) % 2;
+    const order = {
+      fromAccountId: accounts[pair + isBack],
+      toAccountId: accounts[pair + 1 - isBack],
+      amount: 0.01,
+    };
+    const { statusCode, body } = await this.#service.pool.request({
+      path: `${api}/db-transfers/v1/transfers`,
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.#tokens[0]}`, 'content-type': 'application/json' },
+      body: JSON.stringify(order),
+    });
+    await body.dump();
+    if (statusCode !== 201) throw new Error(`a transfer returned ${statusCode}`);
+  }
+}
