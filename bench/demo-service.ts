@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,6 +28,8 @@ export async function startDemoService(
   more: Readonly<Record<string, string>> = {},
 ): Promise<DemoService> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sharedraft-bench-'));
+  // If the bench runs as root, the database runs as another user, which must reach its folder.
+  await chmod(folder, 0o755);
   const settings = { PORT: String(port), DATA_DIR: folder, LOG_LEVEL: 'silent', ...more };
   const child = spawn(path.join(root, 'bin/sharedraft'), ['serve'], {
     cwd: root,

@@ -68,6 +68,11 @@ const languages = {
       renameSync(join(at, 'client'), join(at, 'sharedraft'));
       // The generated tests import a module of an invented address.
       rmSync(join(at, 'sharedraft', 'test'), { recursive: true, force: true });
+      // The generator forgets this import where only a query has an amount.
+      const accounts = join(at, 'sharedraft', 'api_accounts.go');
+      const text = readFileSync(accounts, 'utf8');
+      if (!text.includes('"encoding/json"'))
+        writeFileSync(accounts, text.replace('import (', 'import (\n\t"encoding/json"'));
       cpSync(join(programs, 'go', 'main.go'), join(at, 'main.go'));
       await sh(at, 'go', ['mod', 'init', 'clients']);
       await sh(at, 'go', ['mod', 'tidy']);
