@@ -57,6 +57,20 @@ export async function sayList<Row>(
   return count;
 }
 
+/** Prints things of several lines each, or of a form of their own. */
+export async function sayEach<Row>(
+  rows: Iterable<Row> | AsyncIterable<Row>,
+  { text, document, none }: { text(row: Row): string; document(row: Row): Document; readonly none?: string },
+  { json }: OutputOptions,
+): Promise<void> {
+  let count = 0;
+  for await (const row of rows) {
+    count += 1;
+    say(json ? jsonOf(document(row)) : text(row));
+  }
+  if (count === 0 && !json && none !== undefined) say(none);
+}
+
 /** A table below the facts of a document. */
 interface Part {
   readonly title: string;

@@ -7,9 +7,11 @@ import { coreCommands } from './commands/core.ts';
 import { demoCommands } from './commands/demo/demo.ts';
 import { demoCoreCommand } from './commands/demo/demo-core.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { eventCommands } from './commands/events.ts';
 import { importCommand } from './commands/import/import.ts';
 import { institutionCommands } from './commands/institution/index.ts';
 import { keyCommands } from './commands/keys.ts';
+import { limitCommands } from './commands/limits.ts';
 import { memberCommands } from './commands/member/index.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { providerCommands } from './commands/provider.ts';
@@ -37,6 +39,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile or audit verify found r
     ['keys', 'the keys that sign tokens', keyCommands()],
     ['member', 'Members: persons, accounts, logins and sessions', memberCommands()],
     ['account', 'Accounts: balances, restrictions, closing', accountCommands()],
+    ['limits', 'Limits of transfers and their use', limitCommands()],
+    ['events', 'The feed of events', eventCommands()],
     ['transfer', 'Transfers: review, reversal, rules', transferCommands()],
     ['core', 'The connection to the core that keeps the books', coreCommands()],
     ['webhook', 'Webhooks of clients', webhookCommands()],

@@ -47,6 +47,7 @@ export {
 } from './instructions/standing-queries.ts';
 export { takeInstructions } from './instructions/take-instructions.ts';
 export { expireLimitCounters } from './limits/expire-limit-counters.ts';
+export { type LimitSubject, type ShownLimit, selectLimitUse } from './limits/show-limits.ts';
 export { listPending } from './list-pending.ts';
 export { listTransferOptions, type TransferOptions } from './list-transfer-options.ts';
 export { listTransfers, type TransferFilter } from './list-transfers.ts';

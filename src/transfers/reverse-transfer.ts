@@ -13,7 +13,12 @@ import { selectReversedKeys, selectTransfersById } from './transfer-queries.ts';
 export async function reverseTransfer(
   desk: TransferDesk,
   institutionId: InstitutionId,
-  reversal: { readonly originalId: string; readonly transferId: string; readonly origin: CommandOrigin },
+  reversal: {
+    readonly originalId: string;
+    readonly transferId: string;
+    readonly statedReason?: string | undefined;
+    readonly origin: CommandOrigin;
+  },
 ): Promise<Outcome | ActOutcome | Extract<Consent, { kind: 'proposed' }>> {
   const { database, deps, queue } = desk;
   const { originalId, transferId, origin } = reversal;

@@ -18,6 +18,7 @@ export {
   orderings,
   payloads,
 } from './endpoints/endpoint.ts';
+export { selectEndOfFeed } from './endpoints/endpoint-queries.ts';
 export {
   changeWebhook,
   createWebhook,

@@ -72,6 +72,8 @@ const commands: Readonly<Record<string, Trace>> = {
   'member unlock': ['user.unlocked'],
   'member deactivate': ['user.deactivated'],
   'member activate': ['user.reactivated'],
+  'limits show': ['person.read'],
+  'events tail': ['events.read'],
   'transfer show': reads,
   'transfer pending': reads,
   'transfer approve': ['transfer.approved'],

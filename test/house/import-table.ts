@@ -58,7 +58,17 @@ export const folders: Readonly<Record<string, Folder>> = {
   operators: {
     purpose:
       'acts and views of operators that join several modules: institutions, members, accounts, limits, doctor',
-    imports: ['transfers', 'auth', 'members', 'core-system', 'accounts', 'ledger', ...tenant],
+    imports: [
+      'webhooks',
+      'feed',
+      'transfers',
+      'auth',
+      'members',
+      'core-system',
+      'accounts',
+      'ledger',
+      ...tenant,
+    ],
   },
   http: {
     purpose:

@@ -35,6 +35,7 @@ import {
   withInstitution,
 } from '../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
+import { jsonOption, type OutputOptions, sayEach } from '../output.ts';
 
 const longestOverlapHours = 24 * 365;
 
@@ -201,9 +202,13 @@ function create(): Command {
 
 function list(): Command {
   return onInstitution(
-    new Command('list').description('list the clients of an institution with their rights'),
-    async ({ auth, institutionId }) => {
-      for (const client of await listClients(auth, institutionId)) say(describe(client));
+    new Command('list')
+      .description('list the clients of an institution with their rights')
+      .addOption(jsonOption()),
+    async ({ auth, institutionId }, options: InstitutionOptions & OutputOptions) => {
+      const clients = await listClients(auth, institutionId);
+      const none = 'The institution has no client. `sharedraft client create` makes one.';
+      await sayEach(clients, { text: describe, document: (client) => ({ ...client }), none }, options);
     },
   );
 }

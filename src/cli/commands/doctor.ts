@@ -3,7 +3,7 @@ import { readEnvironment } from '../../app/config.ts';
 import { examine } from '../../app/doctor/examine.ts';
 import type { Finding } from '../../operators/index.ts';
 import { say } from '../command.ts';
-import { jsonOption, type OutputOptions, sayList } from '../output.ts';
+import { jsonOption, type OutputOptions, sayEach } from '../output.ts';
 
 export function doctorCommand(): Command {
   return new Command('doctor')
@@ -19,13 +19,7 @@ export function doctorCommand(): Command {
           yield finding;
         }
       };
-      if (options.json)
-        await sayList(
-          counted(),
-          { columns: {}, document: (row: Finding) => ({ ...row }), none: '' },
-          options,
-        );
-      else for await (const finding of counted()) say(describe(finding));
+      await sayEach(counted(), { text: describe, document: (row) => ({ ...row }) }, options);
       if (!options.json) say(`${counts.problem} problems, ${counts.warning} warnings, ${counts.ok} ok.`);
       if (counts.problem > 0) process.exitCode = 1;
     });

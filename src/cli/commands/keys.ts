@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import type { Rotation } from '../../auth/index.ts';
 import { say, withContext } from '../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
+import { jsonOption, type OutputOptions, sayList } from '../output.ts';
 
 export function keyCommands(): Command[] {
   return [list(), rotate()];
@@ -10,12 +11,23 @@ export function keyCommands(): Command[] {
 function list(): Command {
   return new Command('list')
     .description('list the keys that sign and verify tokens, with their states')
-    .action(async () => {
+    .addOption(jsonOption())
+    .action(async (options: OutputOptions) => {
       await withContext(async ({ auth }) => {
-        for (const key of await auth.keys.list()) {
-          const wiped = key.hasPrivatePart ? '' : '  private part wiped';
-          say(`${key.kid}  ${key.state.padEnd(9)}  signs from ${key.signsFrom.toISOString()}${wiped}`);
-        }
+        await sayList(
+          await auth.keys.list(),
+          {
+            columns: {
+              key: ({ kid }) => kid,
+              state: ({ state }) => state,
+              'signs from': ({ signsFrom }) => signsFrom,
+              'private part': ({ hasPrivatePart }) => (hasPrivatePart ? 'kept' : 'wiped'),
+            },
+            document: (key) => ({ ...key }),
+            none: 'There is no key yet.',
+          },
+          options,
+        );
       });
     });
 }

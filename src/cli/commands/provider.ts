@@ -25,6 +25,7 @@ import {
   say,
 } from '../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
+import { jsonOption, type OutputOptions, sayEach } from '../output.ts';
 
 interface Settings extends InstitutionOptions {
   readonly keys?: string;
@@ -84,7 +85,12 @@ export function providerCommands(): Command[] {
       ),
       add,
     ),
-    onInstitution(new Command('list').description('list the identity providers of an institution'), list),
+    onInstitution(
+      new Command('list')
+        .description('list the identity providers of an institution')
+        .addOption(jsonOption()),
+      list,
+    ),
     onInstitution(
       withSettings(
         named('set', 'change a provider; identities asserted before the change end within a second'),
@@ -196,13 +202,17 @@ function switching(name: 'on' | 'off', description: string, active: boolean): Co
   );
 }
 
-async function list({ auth, institutionId, institution }: InstitutionRun): Promise<void> {
+async function list(
+  { auth, institutionId, institution }: InstitutionRun,
+  options: InstitutionOptions & OutputOptions,
+): Promise<void> {
   const providers = await listProviders(auth, institutionId);
-  say(
-    providers.length === 0
-      ? `${institution.name} has no identity providers.`
-      : providers.map(describe).join('\n\n'),
-  );
+  const none = `${institution.name} has no identity providers.`;
+  await sayEach(providers, { text: describe, document: documentOf, none }, options);
+}
+
+function documentOf({ institutionId: _institutionId, ...provider }: Provider) {
+  return provider;
 }
 
 function describe(provider: Provider): string {

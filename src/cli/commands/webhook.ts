@@ -24,6 +24,7 @@ import {
 import { matching, readNameForPeople } from '../arguments.ts';
 import { CommandError, chooseInstitution, institutionOption, say, withContext } from '../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
+import { jsonOption, type OutputOptions, sayEach } from '../output.ts';
 
 const shownAttempts = 20;
 
@@ -70,9 +71,15 @@ function list(): Command {
   return new Command('list')
     .description('list the endpoints of an institution with their health')
     .option(...institutionOption)
-    .action((options: Options) =>
+    .addOption(jsonOption())
+    .action((options: Options & OutputOptions) =>
       withWebhooks(options, async (deps, caller) => {
-        for (const endpoint of await listWebhooks(deps, caller)) say(describe(endpoint));
+        const none = 'No client has an endpoint.';
+        await sayEach(
+          await listWebhooks(deps, caller),
+          { text: describe, document: documentOf, none },
+          options,
+        );
       }),
     );
 }
@@ -262,6 +269,15 @@ function remove(): Command {
       );
       await withWebhooks(options, (deps, caller) => deleteWebhook(deps, caller, endpointId));
     });
+}
+
+function documentOf(endpoint: ShownEndpoint) {
+  const { endpointId, clientId, url, description, eventTypes, payload, ordering } = endpoint;
+  const { status, statusReason, number, failures, failingSince, publicKeys } = endpoint;
+  return {
+    ...{ endpointId, clientId, url, description, eventTypes, payload, ordering, status, statusReason },
+    ...{ position: number, failures, failingSince, publicKeys },
+  };
 }
 
 function describe(endpoint: ShownEndpoint): string {

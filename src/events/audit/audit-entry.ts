@@ -82,6 +82,7 @@ export const auditActions = [
   'audit.anchored',
   'audit.pruned',
   'audit.retention_changed',
+  'events.read',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
@@ -101,6 +102,7 @@ export const accessActions: ReadonlySet<string> = new Set<AuditAction>([
   'person.searched',
   'person.read',
   'account.read',
+  'events.read',
 ]);
 
 /** Contains no secret, no token and no text of a caller that matched nothing. */

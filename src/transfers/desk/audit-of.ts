@@ -53,16 +53,17 @@ function auditOfAct(
     const userId = act.actor.kind === 'member' ? act.actor.userId : undefined;
     return { ...entry, ...changed(outcome.transfer, undefined), outcome: 'succeeded', clientId, userId };
   }
+  const stated = { ...entry, statedReason: act.statedReason };
   const counted = act.kind === 'decline' || approvals?.before.length !== approvals?.after.length;
   if (outcome.kind === 'changed') {
     return counted
-      ? { ...entry, ...changed(outcome.transfer, approvals), outcome: 'succeeded' }
-      : { ...entry, outcome: 'refused', reason: 'too_late' };
+      ? { ...stated, ...changed(outcome.transfer, approvals), outcome: 'succeeded' }
+      : { ...stated, outcome: 'refused', reason: 'too_late' };
   }
   if (outcome.kind !== 'unchanged') return undefined;
   return counted && outcome.why === 'waits'
-    ? { ...entry, ...changed(outcome.transfer, approvals), outcome: 'succeeded', reason: 'waits' }
-    : { ...entry, outcome: 'refused', reason: outcome.why };
+    ? { ...stated, ...changed(outcome.transfer, approvals), outcome: 'succeeded', reason: 'waits' }
+    : { ...stated, outcome: 'refused', reason: outcome.why };
 }
 
 function changed({ status, failureCode }: Transfer, approvals: Approvals | undefined) {
@@ -73,10 +74,10 @@ function changed({ status, failureCode }: Transfer, approvals: Approvals | undef
 }
 
 function auditOfReversal(
-  { originalId: subject, transferId, origin }: Extract<Change, { kind: 'reverse' }>,
+  { originalId: subject, transferId, statedReason, origin }: Extract<Change, { kind: 'reverse' }>,
   outcome: Outcome | ActOutcome,
 ): AuditEntry | undefined {
-  const entry = { action: 'transfer.reversed', subject, origin } as const;
+  const entry = { action: 'transfer.reversed', subject, statedReason, origin } as const;
   if (outcome.kind === 'new') {
     const { status } = outcome.transfer;
     const failureCode = outcome.transfer.failureCode ?? undefined;

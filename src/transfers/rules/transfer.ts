@@ -34,8 +34,11 @@ export interface SubmittedOrder extends TransferOrder {
 /** An act on a pending transfer. */
 export type Act =
   | { readonly kind: 'cancel'; readonly actor: Actor; readonly origin: Origin }
-  | { readonly kind: 'approve'; readonly origin: CommandOrigin }
-  | { readonly kind: 'decline'; readonly origin: CommandOrigin }
+  | {
+      readonly kind: 'approve' | 'decline';
+      readonly origin: CommandOrigin;
+      readonly statedReason?: string | undefined;
+    }
   /** The transfer is due: it posts or expires by the terms of its hold. */
   | { readonly kind: 'due' }
   | CoreAct;
@@ -75,6 +78,7 @@ export type DeskOrder =
       readonly originalId: string;
       readonly fromAccountId: string;
       readonly toAccountId: string;
+      readonly statedReason?: string | undefined;
       readonly origin: CommandOrigin;
     };
 

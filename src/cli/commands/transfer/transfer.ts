@@ -4,6 +4,7 @@ import { openDesk } from '../../../app/context.ts';
 import { hasTransferRules, readTransferRules } from '../../../app/transfer-rules.ts';
 import { type CommandOrigin, nameOf } from '../../../events/index.ts';
 import { isPublicId } from '../../../shared/public-id.ts';
+import type { Database, InstitutionId } from '../../../storage/index.ts';
 import {
   formatMinor,
   LimitKeyTakenError,
@@ -15,7 +16,7 @@ import {
   type Transfer,
   type TransferDesk,
 } from '../../../transfers/index.ts';
-import { accepting } from '../../arguments.ts';
+import { accepting, readReason } from '../../arguments.ts';
 import {
   actingAs,
   asOption,
@@ -25,11 +26,14 @@ import {
   onInstitution,
   say,
 } from '../../command.ts';
+import { type ConfirmOptions, confirm, yesOption } from '../../confirm.ts';
+import { jsonOption, type OutputOptions, sayList } from '../../output.ts';
 import { proposed } from '../../proposed.ts';
 import { transferShow } from './transfer-show.ts';
 
-interface Signed extends InstitutionOptions {
+interface Signed extends InstitutionOptions, ConfirmOptions {
   readonly as?: string;
+  readonly reason?: string;
 }
 
 export function transferCommands(): Command[] {
@@ -38,39 +42,76 @@ export function transferCommands(): Command[] {
 
 function pending(): Command {
   return onInstitution(
-    new Command('pending').description('list pending transfers, the first due first'),
-    async ({ context: { database, clock }, institutionId }) => {
-      let found = false;
-      for await (const row of listPending(database, institutionId)) {
-        found = true;
-        say(describePending(row));
-      }
-      for (const one of await listProposals(database, institutionId, clock())) {
-        found = true;
-        const what = one.kind === 'RULES' ? 'a change of the rules' : `the reversal of ${one.subject}`;
-        say(
-          `${what}  proposed by ${one.proposedBy[0]} at ${one.proposedAt.toISOString()}, ` +
-            `waits for another system user until ${one.expiresAt.toISOString()}`,
-        );
-      }
-      if (!found) say('Nothing is pending.');
+    new Command('pending')
+      .description('list pending transfers, the first due first, and acts that wait for a second person')
+      .addOption(jsonOption()),
+    async ({ context: { database, clock }, institutionId }, options: InstitutionOptions & OutputOptions) => {
+      await sayList(
+        waiting(database, institutionId, clock()),
+        {
+          columns: {
+            id: ({ id }) => id,
+            type: ({ type }) => type,
+            accounts: (row) => (row.kind === 'transfer' ? `${row.fromAccountId} -> ${row.toAccountId}` : ''),
+            amount: (row) => (row.kind === 'transfer' ? `${row.amount} ${row.currencyCode}` : ''),
+            'waits for': waitsFor,
+          },
+          document: ({ kind, ...row }) => ({ kind, ...row }),
+          none: 'Nothing is pending.',
+        },
+        options,
+      );
     },
   );
 }
 
-type PendingRow = ReturnType<typeof listPending> extends AsyncIterable<infer Row> ? Row : never;
+/** Pending transfers, then proposals of acts under dual control. */
+async function* waiting(database: Database, institutionId: InstitutionId, now: Date) {
+  for await (const row of listPending(database, institutionId)) {
+    const { transferId: id, transferType: type, amountMinor, currencyCode } = row;
+    const { fromAccountId, toAccountId, heldFor, whenDue, dueAt, createdAt } = row;
+    const { approvalsNeeded, approvedBy, isOrdererShutOut } = row;
+    yield {
+      kind: 'transfer' as const,
+      ...{
+        id,
+        type,
+        fromAccountId,
+        toAccountId,
+        amount: formatMinor(amountMinor, currencyCode),
+        currencyCode,
+      },
+      ...{ heldFor, whenDue, dueAt, createdAt, approvalsNeeded, approvedBy, isOrdererShutOut },
+    };
+  }
+  for (const { kind, subject, proposedBy, proposedAt, expiresAt } of await listProposals(
+    database,
+    institutionId,
+    now,
+  ))
+    yield {
+      kind: 'proposal' as const,
+      id: subject,
+      type: kind,
+      proposedBy: proposedBy[0] ?? '',
+      proposedAt,
+      expiresAt,
+    };
+}
 
-function describePending(row: PendingRow): string {
-  const amount = `${formatMinor(row.amountMinor, row.currencyCode)} ${row.currencyCode}`;
-  const approvals =
-    row.approvalsNeeded === 0
-      ? ''
-      : `, approved by ${row.approvedBy.length} of ${row.approvalsNeeded}${row.approvedBy.length > 0 ? ` (${row.approvedBy.join(', ')})` : ''}`;
-  return (
-    `${row.transferId}  ${row.transferType}  ${row.fromAccountId} -> ${row.toAccountId}  ${amount}  ` +
-    `${row.heldFor}, ${row.whenDue === 'POST' ? 'posts' : 'expires'} ${row.dueAt.toISOString()}${approvals}` +
-    (row.isOrdererShutOut ? ', ordered by a member who is locked: it does not post by itself' : '')
-  );
+type Waiting = ReturnType<typeof waiting> extends AsyncIterable<infer Row> ? Row : never;
+
+function waitsFor(row: Waiting): string {
+  if (row.kind === 'proposal') {
+    return `another system user until ${row.expiresAt.toISOString()}, proposed by ${row.proposedBy} at ${row.proposedAt.toISOString()}`;
+  }
+  const { heldFor, whenDue, dueAt, approvalsNeeded, approvedBy, isOrdererShutOut } = row;
+  const names = approvedBy.length === 0 ? '' : ` (${approvedBy.join(', ')})`;
+  return [
+    `${heldFor}, ${whenDue === 'POST' ? 'posts' : 'expires'} ${dueAt.toISOString()}`,
+    ...(approvalsNeeded === 0 ? [] : [`approved by ${approvedBy.length} of ${approvalsNeeded}${names}`]),
+    ...(isOrdererShutOut ? ['ordered by a member who is locked: it does not post by itself'] : []),
+  ].join(', ');
 }
 
 const idRule = 'An id has 1 to 64 letters, digits and . _ : - and is not "options" or "dry-run".';
@@ -80,10 +121,16 @@ function reverse(): Command {
   return onDesk(
     new Command('reverse')
       .description('reverse a completed transfer by a new one in the other direction; at most once')
-      .option('--id <id>', 'the new transfer’s id; with it the command can be repeated safely', readId),
-    async ({ desk, institutionId, origin }, originalId, { id }: Signed & { id?: string }) => {
+      .option('--id <id>', 'the new transfer’s id; with it the command can be repeated safely', readId)
+      .addOption(yesOption()),
+    async (
+      { desk, institutionId, origin },
+      originalId,
+      { id, reason, ...options }: Signed & { id?: string },
+    ) => {
+      await confirm(`The whole amount of ${originalId} goes back to its source.`, options);
       const transferId = id ?? randomUUID();
-      const reversal = { originalId, transferId, origin };
+      const reversal = { originalId, transferId, statedReason: reason, origin };
       const outcome = await reverseTransfer(desk, institutionId, reversal);
       switch (outcome.kind) {
         case 'new':
@@ -142,9 +189,12 @@ const reviews = {
 };
 
 function review(kind: keyof typeof reviews): Command {
+  const isHarmful = kind === 'decline';
   const command = new Command(kind).description(reviews[kind]);
-  return onDesk(command, async ({ desk, institutionId, origin }, transferId) => {
-    const act = { kind, origin };
+  if (isHarmful) command.addOption(yesOption());
+  return onDesk(command, async ({ desk, institutionId, origin }, transferId, { reason, ...options }) => {
+    if (isHarmful) await confirm(`${transferId} fails for good, and the held money is free again.`, options);
+    const act = { kind, statedReason: reason, origin };
     const outcome = await reviewTransfer(desk, institutionId, { transferId, act });
     if (outcome.kind === 'unknown') throw noSuchTransfer();
     if (outcome.kind === 'changed') {
@@ -183,7 +233,10 @@ function onDesk<Options extends Signed>(
     options: Options,
   ) => Promise<void>,
 ): Command {
-  command.argument('<id>', 'the transfer’s id').addOption(asOption());
+  command
+    .argument('<id>', 'the transfer’s id')
+    .option('--reason <text>', 'why, for the audit', readReason)
+    .addOption(asOption());
   return onInstitution(command, async (run, options: Options, transferId: string) => {
     const origin = actingAs(run.origin, run.institution, options.as);
     const { desk, close } = openDesk(run.context);

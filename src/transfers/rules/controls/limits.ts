@@ -143,7 +143,7 @@ export function exceededLimit(
 }
 
 /** The first day of the next period. */
-function periodEndOf(period: Limit['period'], periodStart: string): string {
+export function periodEndOf(period: Limit['period'], periodStart: string): string {
   if (period === 'DAY') return addDays(periodStart, 1);
   // 31 days after the first of a month is a day of the next one.
   return `${addDays(periodStart, 31).slice(0, 7)}-01`;
@@ -183,7 +183,8 @@ export function distinct(names: readonly CounterName[]): CounterName[] {
   return [...new Map(names.map((name) => [nameOf(name), name])).values()];
 }
 
-function periodStartOf(period: Limit['period'], day: string): string {
+/** The first day of the period of a day. */
+export function periodStartOf(period: Limit['period'], day: string): string {
   return period === 'DAY' ? day : `${day.slice(0, 7)}-01`;
 }
 

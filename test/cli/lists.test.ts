@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { commandsOn } from '../support/commands.ts';
+import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/* The lists of the command line as documents, whose members are their stable shape. */
+
+let service: TestService;
+let run: ReturnType<typeof commandsOn>;
+let bank: DemoCaller;
+before(async () => {
+  service = await startTestService();
+  run = commandsOn(service.db);
+  bank = await clientOf(service);
+});
+after(() => service.close());
+
+const lakeside = ['--institution', 'lakeside'];
+
+async function documents(...words: string[]): Promise<Record<string, unknown>[]> {
+  const { code, stdout, stderr } = await run(...words, '--json');
+  assert.equal(code, 0, stderr);
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+const membersOf = (rows: readonly object[]) => Object.keys(rows[0] ?? {});
+const pay = (body: object) => bank.post(paths.transfers, body);
+
+test('lists clients and keys as documents without a secret', async () => {
+  const clients = await documents('client', 'list', ...lakeside);
+  // Members are only ever added.
+  const known = [
+    'clientId',
+    'name',
+    'scopes',
+    'grants',
+    'tokenLifetimeSeconds',
+    'networks',
+    'active',
+    'kids',
+  ];
+  assert.deepEqual(
+    known.filter((member) => !membersOf(clients).includes(member)),
+    [],
+  );
+  assert.equal(typeof clients[0]?.secrets, 'number');
+  const keys = await documents('keys', 'list');
+  assert.deepEqual(membersOf(keys), ['kid', 'state', 'createdAt', 'signsFrom', 'hasPrivatePart']);
+  assert.match((await run('keys', 'list')).stdout, /^key +state +signs from +private part\n/);
+});
+
+test('lists providers and webhooks as no document if there are none, and as a sentence for people', async () => {
+  assert.deepEqual(await documents('provider', 'list', ...lakeside), []);
+  assert.deepEqual(await documents('webhook', 'list', ...lakeside), []);
+  assert.match((await run('webhook', 'list', ...lakeside)).stdout, /No client has an endpoint/);
+});
+
+test('lists pending transfers with what each waits for, and declines one with a reason', async () => {
+  const ends = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1003-checking' };
+  assert.equal((await pay({ id: 'list-held', ...ends, amount: 2_000 })).body.status, 'PENDING');
+  const [row, ...others] = await documents('transfer', 'pending', ...lakeside);
+  assert.deepEqual(others, []);
+  const { dueAt, createdAt, ...known } = row as Record<string, unknown>;
+  assert.equal(typeof dueAt, 'string');
+  assert.equal(typeof createdAt, 'string');
+  assert.deepEqual(known, {
+    kind: 'transfer',
+    id: 'list-held',
+    type: 'INTRA_FI',
+    ...ends,
+    amount: '2000.00',
+    currencyCode: 'USD',
+    heldFor: 'REVIEW',
+    whenDue: 'POST',
+    approvalsNeeded: 1,
+    approvedBy: [],
+    isOrdererShutOut: false,
+  });
+  const refused = await run('transfer', 'decline', 'list-held', ...lakeside);
+  assert.match(refused.stderr, /list-held fails for good.*Confirm with --yes/);
+  const declined = await run(
+    'transfer',
+    'decline',
+    'list-held',
+    '--reason',
+    'Not known to the payee',
+    '--yes',
+    ...lakeside,
+  );
+  assert.equal(declined.code, 0, declined.stderr);
+  const [entry] = await service.db.superuser<{ stated_reason: string }>(
+    `select stated_reason from audit_entries where action = 'transfer.declined'`,
+  );
+  assert.equal(entry?.stated_reason, 'Not known to the payee');
+});
+
+test('asks before a reversal, and audits its reason', async () => {
+  await pay({ id: 'list-paid', fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings', amount: 3 });
+  const asked = await run('transfer', 'reverse', 'list-paid', ...lakeside);
+  assert.match(asked.stderr, /whole amount of list-paid goes back/);
+  const words = ['list-paid', '--reason', 'Paid twice', '--yes', ...lakeside];
+  const reversed = await run('transfer', 'reverse', ...words);
+  assert.equal(reversed.code, 0, reversed.stderr);
+  const again = await run('transfer', 'reverse', ...words);
+  assert.match(again.stderr, /can be reversed/);
+  const rows = await service.db.superuser<{ outcome: string; stated_reason: string }>(
+    `select outcome, stated_reason from audit_entries where action = 'transfer.reversed' order by audit_key`,
+  );
+  assert.deepEqual(rows[0], { outcome: 'succeeded', stated_reason: 'Paid twice' });
+});
+
+test('shows the last events or those from a sequence on, and audits the read', async () => {
+  const last = await documents('events', 'tail', ...lakeside);
+  assert.deepEqual(membersOf(last), [
+    'sequence',
+    'eventId',
+    'type',
+    'at',
+    'userId',
+    'transfer',
+    'accounts',
+    'data',
+  ]);
+  assert.ok(last.length <= 10);
+  const newest = last.at(-1)?.sequence as number;
+  const two = await documents('events', 'tail', '--from', String(newest - 1), ...lakeside);
+  assert.deepEqual(
+    two.map(({ sequence }) => sequence),
+    [newest - 1, newest],
+  );
+  const ahead = await run('events', 'tail', '--from', String(newest + 500), ...lakeside);
+  assert.equal(ahead.code, 1);
+  assert.match((await run('events', 'tail', ...lakeside)).stdout, /transfer\.completed {2}.* -> /);
+  const reads = await service.db.superuser(`select from audit_entries where action = 'events.read'`);
+  assert.ok(reads.length >= 4);
+});
+
+test('shows a limit with its use, of an account, a member and nobody', async () => {
+  const harbor = ['--institution', 'harbor'];
+  const member = await memberOf(service, 'demo.member', 'harbor-member-password', [
+    'harbor-app',
+    'harbor-app-secret',
+  ]);
+  const order = { fromAccountId: 'a-1001-checking', toAccountId: 'a-1002-checking', amount: 20 };
+  assert.equal((await member.post(paths.transfers, order)).status, 201);
+  const [{ user_id: userId } = { user_id: '' }] = await service.db.superuser<{ user_id: string }>(
+    `select user_id from users u join institutions i using (institution_id) where i.code = 'harbor' and username = 'demo.member'`,
+  );
+  const limits = await documents('limits', 'show', '--user', userId, ...harbor);
+  assert.deepEqual(membersOf(limits), [
+    ...[
+      'limitKey',
+      'subject',
+      'subjectId',
+      'period',
+      'transferType',
+      'sourceType',
+      'currency',
+      'used',
+      'maxAmount',
+    ],
+    ...['remaining', 'transfers', 'maxCount', 'maxPerTransfer', 'reviewAbove', 'resetsAt'],
+  ]);
+  const used = limits.filter(({ subject }) => subject === 'USER').map((row) => row.used);
+  assert.ok(used.includes('20.00'), JSON.stringify(limits));
+  const account = await run('limits', 'show', '--account', 'a-1001-checking', ...harbor);
+  assert.equal(account.code, 0, account.stderr);
+  const unknown = await run('limits', 'show', '--user', 'nobody', ...harbor);
+  assert.match(unknown.stderr, /No account or user/);
+  assert.equal((await run('limits', 'show', ...lakeside)).code, 0);
+  assert.equal((await run('limits', 'show', '--account', 'a', '--user', 'b', ...harbor)).code, 2);
+});
