@@ -15,6 +15,7 @@ const steps = [
   ['workflows', process.execPath, ['scripts/lint-workflows.mjs']],
   ['alerts', process.execPath, ['scripts/monitoring.mjs']],
   ['openapi.json', process.execPath, ['scripts/lint-openapi.mjs']],
+  ['deployment', process.execPath, ['scripts/deployment.ts']],
   ['generated files', process.execPath, ['scripts/generate.ts', '--check']],
   process.argv.includes('--no-tests')
     ? ['house rules', process.execPath, ['--test', ...houseRules.map((name) => `test/house/${name}.test.ts`)]]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { chmod, chown, lchown, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -135,4 +136,20 @@ test('reads no .env that belongs to another user or is a link of another user', 
   await assert.rejects(readEnvironment(link), refused);
   await rm(folder, { recursive: true });
   assert.equal(await readEnvironment(file), process.env, 'no file is fine');
+});
+
+test('takes the key and the passwords of the database from files', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'config-'));
+  const file = path.join(folder, 'key');
+  writeFileSync(file, `${'ab'.repeat(32)}\n`);
+  const url = 'postgres://service@db.example/bank';
+  const environment = { DATABASE_URL: url, SECRET_KEY_FILE: file, DATABASE_PASSWORD_FILE: file };
+  const { config, secrets } = loadConfig(environment);
+  assert.deepEqual(secrets.keyEncryptionKey, new Uint8Array(32).fill(0xab));
+  assert.equal(config.databaseUrl, `${url}?passwordfile=${encodeURIComponent(file)}`);
+  assert.throws(() => loadConfig({ ...environment, SECRET_KEY: 'ab'.repeat(32) }), /only without SECRET_KEY/);
+  assert.throws(
+    () => loadConfig({ ...environment, SECRET_KEY_FILE: `${file}.gone` }),
+    /SECRET_KEY_FILE: expected a readable file \(ENOENT\)/,
+  );
 });

@@ -1,11 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { lstat, readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { parseEnv } from 'node:util';
 import { trustedUsers } from '../shared/process/trusted-users.ts';
+import { withPasswordFile } from '../storage/index.ts';
 import { readSettings, type SettingValues } from './settings.ts';
 
 /** The settings, as one worker uses them. */
-export interface Config extends Omit<SettingValues, 'secretKey' | 'threadPoolSize'> {
+export interface Config
+  extends Omit<
+    SettingValues,
+    'secretKey' | 'threadPoolSize' | 'databasePasswordFile' | 'migrationDatabasePasswordFile'
+  > {
   readonly publicUrl: string;
   /** Passwords hashed at the same time, in each worker. */
   readonly hashingThreads: number;
@@ -54,9 +60,10 @@ export async function readEnvironment(file = '.env'): Promise<Environment> {
 }
 
 /** Throws ConfigError. An empty value counts as not set. */
-export function loadConfig(environment: Environment): { readonly config: Config; readonly secrets: Secrets } {
+export function loadConfig(given: Environment): { readonly config: Config; readonly secrets: Secrets } {
+  const { environment, problems: unread } = withSecretKeyOfFile(given);
   const { values, problems: wrong } = readSettings(environment);
-  const { secretKey, threadPoolSize, ...own } = values;
+  const { secretKey, threadPoolSize, databasePasswordFile, migrationDatabasePasswordFile, ...own } = values;
   const { host, port, workers } = own;
   /** One worker's share of a number that holds for all of them together. */
   const shareOf = (whole: number) => Math.max(1, Math.floor(whole / workers));
@@ -65,6 +72,8 @@ export function loadConfig(environment: Environment): { readonly config: Config;
   );
   const config: Config = {
     ...own,
+    databaseUrl: withPassword(own.databaseUrl, databasePasswordFile),
+    migrationDatabaseUrl: withPassword(own.migrationDatabaseUrl, migrationDatabasePasswordFile),
     ...Object.fromEntries(rates),
     publicUrl: own.publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     // Half of libuv's threads are left for files and host names, and one core for everything else.
@@ -75,9 +84,34 @@ export function loadConfig(environment: Environment): { readonly config: Config;
     startedByNpm: environment.npm_lifecycle_event === 'start',
     sudoUser: environment.SUDO_USER || undefined,
   };
-  const problems = [...wrong, ...contradictions(config, secretKey, environment)];
+  const problems = [...unread, ...wrong, ...contradictions(config, secretKey, environment)];
   if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
   return { config, secrets: { keyEncryptionKey: secretKey } };
+}
+
+function withPassword(url: string | undefined, file: string | undefined): string | undefined {
+  return url === undefined || file === undefined ? url : withPasswordFile(url, file);
+}
+
+/**
+ * SECRET_KEY from the file that SECRET_KEY_FILE names: the environment of a process shows in more places than a file, such as crash
+ * reports and `docker inspect`.
+ */
+function withSecretKeyOfFile(environment: Environment): {
+  readonly environment: Environment;
+  readonly problems: readonly string[];
+} {
+  const file = environment.SECRET_KEY_FILE?.trim();
+  if (!file) return { environment, problems: [] };
+  if (environment.SECRET_KEY) {
+    return { environment, problems: ['SECRET_KEY_FILE: expected only without SECRET_KEY'] };
+  }
+  try {
+    return { environment: { ...environment, SECRET_KEY: readFileSync(file, 'utf8') }, problems: [] };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { environment, problems: [`SECRET_KEY_FILE: expected a readable file (${code})`] };
+  }
 }
 
 /** Problems of settings that are well formed and do not fit each other. */

@@ -40,6 +40,14 @@ const settings = {
     '`DATABASE_URL`',
     'The login that owns the database. It migrates, then its connection is closed.',
   ),
+  databasePasswordFile: file(
+    'DATABASE_PASSWORD_FILE',
+    'File with the password of the login in `DATABASE_URL`, read for each new connection: replace it without a restart.',
+  ),
+  migrationDatabasePasswordFile: file(
+    'MIGRATION_DATABASE_PASSWORD_FILE',
+    'The same for `MIGRATION_DATABASE_URL`.',
+  ),
   allowServingAsDatabaseOwner: flag(
     'ALLOW_SERVING_AS_DATABASE_OWNER',
     'Serve with a `DATABASE_URL` whose login owns the database. A superuser is always refused.',
@@ -81,7 +89,7 @@ const settings = {
     expected: '32 bytes in hex or base64, as `openssl rand -base64 32` makes them',
     parse: parseKey,
     description:
-      '32 bytes in hex or base64. Seals signing keys, and keys the hashes of secrets. Required with `DATABASE_URL`. [Changing it](security.md#changing-secret_key).',
+      '32 bytes in hex or base64. Seals signing keys, and keys the hashes of secrets. Required with `DATABASE_URL`; `SECRET_KEY_FILE` names a file with it instead. [Changing it](security.md#changing-secret_key).',
   } satisfies Setting<Uint8Array | undefined>,
   logLevel: {
     name: 'LOG_LEVEL',
@@ -304,6 +312,17 @@ function integer(
       const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
       return value >= least && value <= most ? value : undefined;
     },
+    description,
+  };
+}
+
+function file(name: string, description: string): Setting<string | undefined> {
+  return {
+    name,
+    fallback: undefined,
+    shownDefault: 'none',
+    expected: 'the path of a file',
+    parse: (text) => path.resolve(text),
     description,
   };
 }

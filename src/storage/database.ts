@@ -3,6 +3,7 @@ import { within } from '../shared/within.ts';
 import type { CommitWatch } from './commit-watch.ts';
 import { Connection, columnTypes, InstitutionConnection, streamOf, withCallersStack } from './connection.ts';
 import { databaseLost, databaseUnavailable, isConnectionLoss } from './errors.ts';
+import { resolvePasswordFile } from './hosts/password-file.ts';
 import type { SocketConnection } from './hosts/socket-connection.ts';
 import { WritableHost } from './hosts/writable-host.ts';
 import { requireNoHolding, whileHolding } from './nested-use.ts';
@@ -267,7 +268,7 @@ export class Database {
     const connect = async () => {
       const host = await this.#host.choose();
       // The pool reads its options for each new connection.
-      if (typeof host === 'string') this.#pool.options.connectionString = host;
+      if (typeof host === 'string') this.#pool.options.connectionString = resolvePasswordFile(host);
       return this.#pool.connect();
     };
     try {

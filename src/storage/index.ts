@@ -18,6 +18,7 @@ export {
   sqlStateOf,
 } from './errors.ts';
 export { DatabaseStartError } from './hosts/database-start-error.ts';
+export { withPasswordFile } from './hosts/password-file.ts';
 export type { SocketConnection } from './hosts/socket-connection.ts';
 export { embeddedLogin } from './migration/database-roles.ts';
 export { letOwnerServe, migrate, unappliedMigrations } from './migration/migrate.ts';

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { oneUrlPerHost } from '../../shared/text/database-urls.ts';
+import { resolvePasswordFile } from './password-file.ts';
 import type { SocketConnection } from './socket-connection.ts';
 
 const patienceMillis = 2_000;
@@ -65,5 +66,5 @@ async function requireWritable(host: string | SocketConnection): Promise<void> {
 }
 
 export function clientOptions(host: string | SocketConnection): pg.ClientConfig {
-  return typeof host === 'string' ? { connectionString: host } : { ...host };
+  return typeof host === 'string' ? { connectionString: resolvePasswordFile(host) } : { ...host };
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import pg from 'pg';
 import { oneUrlPerHost } from '../../shared/text/database-urls.ts';
 import { DatabaseStartError } from '../hosts/database-start-error.ts';
+import { resolvePasswordFile } from '../hosts/password-file.ts';
 
 /**
  * Throws DatabaseStartError if the URL leads to another machine and the driver would not verify the certificate and name of
@@ -26,7 +27,7 @@ interface Target {
 function targetsOf(url: string, setting: string): Target[] {
   return oneUrlPerHost(url).map((one) => {
     try {
-      const client = new pg.Client({ connectionString: one });
+      const client = new pg.Client({ connectionString: resolvePasswordFile(one) });
       return { host: client.host, ssl: (client as unknown as { readonly ssl: unknown }).ssl };
     } catch (cause) {
       throw new DatabaseStartError(`${setting} cannot be used: ${reasonOf(cause)}`, cause);
