@@ -9,6 +9,10 @@ export type Cents = number;
 export interface Account {
   readonly accountId: string;
   readonly memberNumber: string;
+  /** The PRIMARY holder; missing in a journal of an older version. */
+  readonly personId?: string;
+  /** Missing for an account of the extract. */
+  readonly openedOn?: string;
   readonly type: string;
   readonly currencyCode: string;
   /** The lowest balance that a payment may leave: 0, minus an overdraft limit, minus a credit limit. */
@@ -37,6 +41,29 @@ export interface Line {
   readonly expiresAt?: string;
   readonly historic?: true;
 }
+
+/** A record as the service's door takes it. */
+export type CoreRecord =
+  | {
+      readonly record: 'person';
+      readonly personId: string;
+      readonly phoneNumber: string;
+      readonly phoneType: 'MOBILE';
+    }
+  | {
+      readonly record: 'account';
+      readonly accountId: string;
+      readonly memberNumber: string;
+      readonly accountNumber: string;
+      readonly type: string;
+      readonly description: string;
+      readonly currency: string;
+      readonly holders: readonly {
+        readonly personId: string;
+        readonly role: string;
+        readonly mayPay: boolean;
+      }[];
+    };
 
 /** Something that the core will do: a line of an open authorization, or its silent end. */
 export interface Later {
@@ -68,6 +95,11 @@ export interface Entry {
   readonly opened?: { readonly seed: string; readonly zone: string; readonly accounts: readonly Account[] };
   /** The act of a day's plan that this entry carries out, also if nothing came of it. */
   readonly act?: { readonly day: string; readonly place: number };
+  /** An account that a member opened. */
+  readonly account?: Account;
+  readonly records?: readonly CoreRecord[];
+  /** The service has answered all records up to this number; these it refused. */
+  readonly announced?: { readonly upTo: number; readonly refused?: Readonly<Record<number, string>> };
   readonly lines?: readonly Line[];
   readonly later?: readonly Later[];
   /** The earliest thing on the agenda is done. */
@@ -98,6 +130,12 @@ export class Books {
   /** All lines in order. A line's number is its place, from 1. */
   readonly lines: Line[] = [];
   readonly refused = new Map<number, string>();
+  /** Of all records, in order; a record's number is its place from 1. */
+  readonly records: CoreRecord[] = [];
+  readonly refusedRecords = new Map<number, string>();
+  announcedUpTo = 0;
+  /** By person id, the newest numbers. */
+  readonly phones = new Map<string, string>();
   /** The acts to come, in the order of their times. */
   readonly agenda: Later[] = [];
   deliveredUpTo = 0;
@@ -116,6 +154,23 @@ export class Books {
     if (entry.isNextDone) {
       const next = this.agenda.shift();
       if (next !== undefined && next.line === undefined) this.#endHold(next.authorizationId);
+    }
+    if (entry.account) {
+      this.accounts.set(entry.account.accountId, {
+        ...entry.account,
+        balance: entry.account.opening,
+        held: 0,
+      });
+    }
+    for (const record of entry.records ?? []) {
+      this.records.push(record);
+      if (record.record === 'person') this.phones.set(record.personId, record.phoneNumber);
+    }
+    if (entry.announced) {
+      this.announcedUpTo = entry.announced.upTo;
+      for (const [number, code] of Object.entries(entry.announced.refused ?? {})) {
+        this.refusedRecords.set(Number(number), code);
+      }
     }
     for (const line of entry.lines ?? []) this.#post(line);
     for (const later of entry.later ?? []) this.#plan(later);
@@ -198,6 +253,13 @@ export class Books {
       return { code: 'NSF', reason: 'The money is not there at the core.' };
     }
     return undefined;
+  }
+
+  /** Whether the service knows the account: from the extract, or by a record that it has answered. */
+  isAnnounced(accountId: string): boolean {
+    return !this.records
+      .slice(this.announcedUpTo)
+      .some((record) => record.record === 'account' && record.accountId === accountId);
   }
 
   #open({ seed, zone, accounts }: NonNullable<Entry['opened']>): void {

@@ -59,6 +59,38 @@ export function carryOut(books: Books, act: Act, occasion: Occasion): Entry {
         ],
       };
     }
+    case 'call': {
+      const { personId, phoneNumber } = act;
+      return { ...entry, records: [{ record: 'person', personId, phoneNumber, phoneType: 'MOBILE' }] };
+    }
+    case 'open': {
+      const { fromAccountId, cents } = act;
+      const from = books.accounts.get(fromAccountId);
+      if (from?.personId === undefined || cents > (books.available(fromAccountId) ?? 0)) return entry;
+      const { memberNumber, personId, currencyCode } = from;
+      const accountId = `${fromAccountId.replace(/-checking$/, '')}-club`;
+      const description = 'Vacation Club';
+      const common = { accountId, memberNumber, type: 'SAVINGS' };
+      const facts = { kind: 'TRANSFER', description: 'Opening of Vacation Club' };
+      return {
+        ...entry,
+        account: { ...common, personId, openedOn: day, currencyCode, floor: 0, isClosed: false, opening: 0 },
+        records: [
+          {
+            record: 'account',
+            ...common,
+            accountNumber: `${memberNumber}-60`,
+            description,
+            currency: currencyCode,
+            holders: [{ personId, role: 'PRIMARY', mayPay: true }],
+          },
+        ],
+        lines: [
+          line(fromAccountId, -cents, { id: `${id}-d`, ...facts }),
+          { ...line(accountId, cents, { id: `${id}-c`, ...facts }), currencyCode },
+        ],
+      };
+    }
     case 'earn': {
       const { accountId, kind, basisPoints, description } = act;
       const cents = Math.round(((books.accounts.get(accountId)?.balance ?? 0) * basisPoints) / 10_000 / 12);

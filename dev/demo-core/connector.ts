@@ -11,7 +11,7 @@ import { NoAnswerError, type Service } from './service.ts';
  * The work of a connector, in two loops that know nothing of each other:
  *
  *   instructions   ask for them, let the core decide each once, report the outcomes that are not reported yet
- *   lines          send the core's lines in order, keep how far the service has answered them
+ *   lines          send the core's records and then its lines in order, keep how far the service has answered them
  *
  * Nothing is remembered here. The journal knows the decided, reported and delivered numbers, so both loops go on from there after a
  * crash. The service takes everything twice.
@@ -26,6 +26,18 @@ const longestPauseMillis = 4_000;
 
 /** Refusals that end by themselves: the line is sent again. */
 const passing = new Set(['transfer_not_found', 'transfer_not_completed']);
+
+/** Codes of a last answer that is the end of the delivery, not a refusal of its line. */
+const ending = new Set([
+  'truncated',
+  'request_timeout',
+  'shutting_down',
+  'overloaded',
+  'database_unavailable',
+  'outcome_unknown',
+  'invalid_token',
+  'internal_error',
+]);
 
 export interface ConnectorOptions {
   readonly core: Core;
@@ -50,7 +62,7 @@ export class Connector {
     const { tickMillis } = this.#options;
     await Promise.all([
       this.#repeat('instructions', 0, () => this.takeInstructions(waitSeconds)),
-      this.#repeat('lines', tickMillis, () => this.deliverLines()),
+      this.#repeat('lines', tickMillis, () => this.deliver()),
     ]);
   }
 
@@ -77,20 +89,53 @@ export class Connector {
     await this.#report();
   }
 
+  /** Sends the next records, and then the next lines, which may be on the accounts that the records open. */
+  async deliver(): Promise<void> {
+    await this.#deliverRecords();
+    await this.#deliverLines();
+  }
+
+  /** Sends the next records. A record that the service refuses is noted: a person must look. */
+  async #deliverRecords(): Promise<void> {
+    const { core, note } = this.#options;
+    for (;;) {
+      const records = core.unannounced(linesAtOnce);
+      if (records.length === 0) return;
+      // The last record of a person counts, so their order is kept, also by a delivery that is sent twice.
+      const answers = await this.#send('records', records);
+      const refused: Record<number, string> = {};
+      let answered = 0;
+      for (const { line: place = 0, result, code = '' } of answers) {
+        if (place !== answered + 1 || ending.has(code)) break;
+        answered = place;
+        if (result === 'refused') refused[core.books.announcedUpTo + place] = code;
+      }
+      if (answered === 0) return;
+      const news = Object.keys(refused).length > 0;
+      if (news) note('records_refused', { refused });
+      await core.announced({ upTo: core.books.announcedUpTo + answered, ...(news && { refused }) });
+    }
+  }
+
   /** Sends the next lines. Returns when the service has answered them. */
-  async deliverLines(): Promise<void> {
+  async #deliverLines(): Promise<void> {
     const { core, switches, random, note } = this.#options;
     for (;;) {
       const waiting = core.undelivered(linesAtOnce);
       // The service knows a transfer as completed when it has the outcome. The echo comes after it.
-      const isReady = ({ transferId }: Line) =>
-        transferId === undefined || !core.books.unreported.has(transferId) || switches.isOn('out-of-order');
+      // It knows an account when it has the record of it.
+      const isReady = ({ accountId, transferId }: Line) =>
+        core.books.isAnnounced(accountId) &&
+        (transferId === undefined || !core.books.unreported.has(transferId) || switches.isOn('out-of-order'));
       let sent = waiting.filter(({ line }) => isReady(line));
       if (sent.length === 0) return;
       const upTo = waiting.at(-1)?.number ?? 0;
       if (switches.isOn('duplicates')) sent = sent.flatMap((one) => (random(4) === 0 ? [one, one] : [one]));
       if (switches.isOn('out-of-order')) sent = shuffled(random, sent);
-      const answers = await this.#deliver(sent.map(({ line }) => line));
+      const answers = await this.#send(
+        'transactions',
+        sent.map(({ line }) => line),
+      );
 
       const done = new Set<number>();
       const refused: Record<number, string> = {};
@@ -112,19 +157,19 @@ export class Connector {
     }
   }
 
-  async #deliver(lines: readonly Line[]): Promise<LineAnswer[]> {
+  async #send(what: 'transactions' | 'records', lines: readonly object[]): Promise<LineAnswer[]> {
     const { service, switches, note } = this.#options;
     const body = await promisify(gzip)(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     const request = {
       method: 'POST',
-      path: `${door}/transactions`,
+      path: `${door}/${what}`,
       body,
       headers: { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
       patienceSeconds: 120,
     } as const;
     if (switches.isOn('duplicates')) await service.send(request);
     const { status, text } = await service.send(request);
-    if (status !== 200) throw new NoAnswerError(`transactions: ${status} ${text}`);
+    if (status !== 200) throw new NoAnswerError(`${what}: ${status} ${text}`);
     const answers = text
       .split('\n')
       .filter((answer) => answer !== '')

@@ -64,6 +64,9 @@ function statusOf(core: Core, switches: Switches): object {
     lines: books.lines.length,
     undelivered: books.lines.length - books.deliveredUpTo + books.again.length,
     refused: Object.fromEntries(books.refused),
+    records: books.records.length,
+    unannounced: books.records.length - books.announcedUpTo,
+    refusedRecords: Object.fromEntries(books.refusedRecords),
     decided: books.decided.size,
     unreported: books.unreported.size,
   };

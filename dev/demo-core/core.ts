@@ -1,5 +1,13 @@
 import path from 'node:path';
-import { type Account, Books, type Entry, type Instruction, type Line, type Outcome } from './books.ts';
+import {
+  type Account,
+  Books,
+  type CoreRecord,
+  type Entry,
+  type Instruction,
+  type Line,
+  type Outcome,
+} from './books.ts';
 import { history } from './history.ts';
 import { Journal } from './journal.ts';
 import { addDays, type Day, dayOf, momentOn, stamp } from './local-time.ts';
@@ -38,6 +46,7 @@ export class Core {
   readonly #from: Date;
   /** Lines up to this number are on disk, so they may leave the core. */
   #durableLines = 0;
+  #durableRecords = 0;
 
   private constructor(parts: {
     readonly books: Books;
@@ -58,6 +67,7 @@ export class Core {
     this.#startedAt = now();
     this.#from = from;
     this.#durableLines = books.lines.length;
+    this.#durableRecords = books.records.length;
   }
 
   /** Opens the books, or begins new ones with their history. Throws FolderInUseError and JournalDamagedError. */
@@ -147,6 +157,16 @@ export class Core {
     });
   }
 
+  /** Records that the service has not answered yet, oldest first; the first has the number `announcedUpTo` + 1. */
+  unannounced(most: number): readonly CoreRecord[] {
+    const { announcedUpTo, records } = this.#books;
+    return records.slice(announcedUpTo, Math.min(this.#durableRecords, announcedUpTo + most));
+  }
+
+  announced(announced: NonNullable<Entry['announced']>): Promise<void> {
+    return this.#commit([{ at: this.#stamp(), announced }]);
+  }
+
   delivered(delivered: NonNullable<Entry['delivered']>): Promise<void> {
     return this.#commit([{ at: this.#stamp(), delivered }]);
   }
@@ -173,8 +193,10 @@ export class Core {
   }
 
   async #write(entries: readonly Entry[]): Promise<void> {
-    const count = this.#books.lines.length;
+    const { lines, records } = this.#books;
+    const counts = { lines: lines.length, records: records.length };
     await this.#journal.append(entries);
-    this.#durableLines = Math.max(this.#durableLines, count);
+    this.#durableLines = Math.max(this.#durableLines, counts.lines);
+    this.#durableRecords = Math.max(this.#durableRecords, counts.records);
   }
 }

