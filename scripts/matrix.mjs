@@ -35,8 +35,8 @@ const quickFiles = [
   'test/storage/statements.test.ts',
   'test/storage/row-types.test.ts',
   'test/storage/migrate.test.ts',
-  'test/transfers/life.test.ts',
-  'test/http/list-transactions.test.ts',
+  'test/transfers/lifecycle.test.ts',
+  'test/http/operations/list-transactions.test.ts',
   'test/auth/logins.test.ts',
 ];
 /** Plans and `explain (generic_plan)` differ between versions; the rest must not. */

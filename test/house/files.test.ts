@@ -41,3 +41,24 @@ test('package.json, .nvmrc and the Node in the packages name one version', () =>
   assert.deepEqual(versions, [read('.nvmrc').trim()]);
   assert.equal(engines.node, `>=${versions[0]?.split('.')[0]}`);
 });
+
+/** Reports of their time name the files of their time. */
+const history = /^(CHANGELOG\.md|bench\/NOTES\.md|docs\/adr\/|bench\/results|package-lock\.json)/;
+
+test('texts and scripts name only files that exist', (context) => {
+  if (!existsSync(path.join(root, '.git'))) return context.skip('not a git checkout');
+  const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0');
+  const missing = files
+    .filter((file) => file !== '' && !history.test(file) && existsSync(path.join(root, file)))
+    .flatMap((file) => {
+      // The client is a package of its own, whose paths begin in its folder.
+      const from = path.join(root, file.startsWith('client/') ? 'client' : '');
+      const named = read(file).matchAll(
+        /(?<![\w./-])(?:src|test|scripts|dev|sql|migrations)\/[\w./-]+\.(?:ts|mjs|sql)\b/g,
+      );
+      return [...named].flatMap(([name]) =>
+        existsSync(path.join(root, name)) || existsSync(path.join(from, name)) ? [] : [`${file}: ${name}`],
+      );
+    });
+  assert.deepEqual(missing, []);
+});
