@@ -22,7 +22,7 @@ import {
 } from './delivery-queries.ts';
 import type { Posted, Sender } from './post.ts';
 import { failingHoursThatDisable, failuresThatStop, probeAt, retryAt } from './schedule.ts';
-import { type SigningKey, signatureHeaders } from './signature.ts';
+import { type OpenedKey, openedKey, signatureHeaders } from './signature.ts';
 
 export interface DeliverDeps extends WebhookDeps {
   readonly render: RenderEvent;
@@ -309,12 +309,14 @@ export async function openKeys(
   { database, vault, clock }: WebhookDeps,
   institutionId: InstitutionId,
   endpointId: string,
-): Promise<Pick<SigningKey, 'secret' | 'privateKey'>[]> {
+): Promise<OpenedKey[]> {
   const keys = await database.read(institutionId, (db) => selectKeys(db, [endpointId], clock()));
-  return keys.map(({ sealedSecret, sealedPrivateKey }) => ({
-    secret: vault.open(secretPurpose, sealedSecret),
-    privateKey: vault.open(privateKeyPurpose, sealedPrivateKey),
-  }));
+  return keys.map(({ sealedSecret, sealedPrivateKey }) =>
+    openedKey({
+      secret: vault.open(secretPurpose, sealedSecret),
+      privateKey: vault.open(privateKeyPurpose, sealedPrivateKey),
+    }),
+  );
 }
 
 /** Lets `width` callers run at a time, in the order in which they asked. */

@@ -1,4 +1,11 @@
-import { createHmac, createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import {
+  createHmac,
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto';
 
 /** The keys that sign the webhooks of one endpoint, after Standard Webhooks. */
 export interface SigningKey {
@@ -8,6 +15,12 @@ export interface SigningKey {
   readonly privateKey: Uint8Array;
   /** `whpk_` and the raw public key in base64. */
   readonly publicKey: string;
+}
+
+/** A signing key that is ready to sign. To read a private key takes ten times as long as to sign with it. */
+export interface OpenedKey {
+  readonly secret: Uint8Array;
+  readonly privateKey: KeyObject;
 }
 
 export function newSigningKey(): SigningKey {
@@ -35,13 +48,13 @@ export interface Message {
 /** The three headers. Each key signs in both ways, so that a receiver may verify by either, with the old key or the new one. */
 export function signatureHeaders(
   { id, at, body }: Message,
-  keys: readonly Pick<SigningKey, 'secret' | 'privateKey'>[],
+  keys: readonly OpenedKey[],
 ): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(at.getTime() / 1000));
   const signed = Buffer.from(`${id}.${timestamp}.${body}`);
   const signatures = keys.flatMap(({ secret, privateKey }) => [
     `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`,
-    `v1a,${sign(null, signed, keyOf(privateKey)).toString('base64')}`,
+    `v1a,${sign(null, signed, privateKey).toString('base64')}`,
   ]);
   return {
     'webhook-id': id,
@@ -50,6 +63,7 @@ export function signatureHeaders(
   };
 }
 
-function keyOf(privateKey: Uint8Array) {
-  return createPrivateKey({ key: Buffer.from(privateKey), format: 'der', type: 'pkcs8' });
+export function openedKey({ secret, privateKey }: Pick<SigningKey, 'secret' | 'privateKey'>): OpenedKey {
+  const key = Buffer.from(privateKey);
+  return { secret, privateKey: createPrivateKey({ key, format: 'der', type: 'pkcs8' }) };
 }
