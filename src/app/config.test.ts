@@ -50,7 +50,7 @@ test('divides request rates among workers, and rejects more workers than the dat
   assert.equal(config.registrationsPerMinute, 1);
   assert.equal(loadConfig(rates).config.tokensPerMinute, 100);
   assert.throws(() => loadConfig({ WORKERS: '9' }), /DATABASE_CONNECTIONS: expected fewer, or fewer WORKERS/);
-  assert.doesNotThrow(() => loadConfig({ WORKERS: '10', DATABASE_CONNECTIONS: '4' }));
+  assert.doesNotThrow(() => loadConfig({ WORKERS: '9', DATABASE_CONNECTIONS: '4' }));
   const external = { DATABASE_URL: 'postgres://service@db.example/bank', SECRET_KEY: 'ab'.repeat(32) };
   assert.doesNotThrow(() => loadConfig({ ...external, WORKERS: '10' }));
 });

@@ -133,8 +133,8 @@ function contradictions(
       'NODE_TLS_REJECT_UNAUTHORIZED: expected not to be 0, with which Node verifies no certificate, unless ALLOW_UNVERIFIED_DATABASE=true',
     );
   }
-  // Each worker has these and three that settle transfers; the embedded server takes 100, some of them for itself.
-  if (databaseUrl === undefined && workers * (databaseConnections + 3) > 90) {
+  // Each worker has these, and beside them those that docs/configuration.md lists; the embedded server takes 100, some of them for itself.
+  if (databaseUrl === undefined && workers * (databaseConnections + 6) > 90) {
     problems.push(
       'DATABASE_CONNECTIONS: expected fewer, or fewer WORKERS: the embedded database takes 90 in all',
     );

@@ -280,6 +280,20 @@ export function openDesk(
   return { desk, ledger, close: () => ledger.close() };
 }
 
+/** The connections of the sender of webhooks: few, so that many endpoints do not take those of the requests. */
+export function openDeliveries(
+  {
+    connection,
+    commits,
+    onConnect,
+    sessionSettings: settings,
+  }: Pick<AppContext, 'connection' | 'commits'> & Pick<AppContext, 'onConnect' | 'sessionSettings'>,
+  log: Log,
+): Database {
+  const onIdleError = (error: Error) => log('database_connection_lost', { error });
+  return new Database({ connection, commits, onConnect, settings, onIdleError, maxConnections: 2 });
+}
+
 /** Migrates and closes, for an owner that does not serve. DatabaseStartError. */
 export async function migrateDatabase(config: Config): Promise<void> {
   const postgres =

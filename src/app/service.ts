@@ -61,7 +61,14 @@ import { startWebhookSender } from '../webhooks/index.ts';
 import { startMaintenance } from './background/maintenance.ts';
 import { startSweeping } from './background/sweeper.ts';
 import type { Config, Secrets } from './config.ts';
-import { type AppContext, type CoreParts, coreConnection, openAppContext, openDesk } from './context.ts';
+import {
+  type AppContext,
+  type CoreParts,
+  coreConnection,
+  openAppContext,
+  openDeliveries,
+  openDesk,
+} from './context.ts';
 import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
 import { measureService, type ServiceMetrics, withDatabaseFigures } from './service-metrics.ts';
 import { refuseOtherSecretKey, refusePublicDemo, ServiceStartError } from './start-checks.ts';
@@ -149,8 +156,10 @@ export async function startService(
     };
     const stopMaintenance = startMaintenance(context, options.log);
     const sweeper = startSweeping(context, desk, options.log);
+    const deliveries = openDeliveries(context, options.log);
     const sender = startWebhookSender({
       ...context.webhooks,
+      database: deliveries,
       render: presentEvent,
       onError: (error, endpointId) => options.log('webhooks_failed', { endpointId, error }),
     });
@@ -171,6 +180,7 @@ export async function startService(
       await server.close();
       clearTimeout(patience);
       await within(Math.max(graceMillis, leastSweepPatienceMillis), swept);
+      await deliveries.close();
       await closeDesk();
       await context.close();
     };

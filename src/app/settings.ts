@@ -66,7 +66,7 @@ const settings = {
     'DATABASE_CONNECTIONS',
     8,
     [2, 200],
-    'Connections of each worker, beside the three that settle transfers and the one that asks for changes.',
+    'Connections of each worker, beside the three that settle transfers, two for webhooks and the one that asks for changes.',
   ),
   memoryMegabytes: integer(
     'MEMORY_MEGABYTES',
