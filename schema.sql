@@ -1807,6 +1807,104 @@ create table audit_retention (
 comment on table audit_retention is 'How long an institution keeps its audit, if it is not as long as the settings say.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- alerts
+
+create table alert_preferences (
+  institution_id     integer not null,
+  user_key           bigint not null,
+  time_zone          text not null,
+  language           text not null,
+  quiet_from         time without time zone,
+  quiet_to           time without time zone,
+  security_channels  text[] collate "C" not null,
+  changed_at         timestamp with time zone not null,
+  constraint alert_preferences_pkey PRIMARY KEY (institution_id, user_key),
+  constraint alert_preferences_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint alert_preferences_language_check CHECK (language = ANY (ARRAY['en'::text, 'es'::text])),
+  constraint alert_preferences_quiet CHECK ((quiet_from IS NULL) = (quiet_to IS NULL) AND quiet_from <> quiet_to),
+  constraint alert_preferences_security CHECK (security_channels @> ARRAY['EMAIL'::text, 'INBOX'::text] AND security_channels <@ ARRAY['EMAIL'::text, 'SMS'::text, 'PUSH'::text, 'INBOX'::text]),
+  constraint alert_preferences_time_zone_check CHECK (length(time_zone) >= 1 AND length(time_zone) <= 64)
+);
+comment on table alert_preferences is 'How a member receives alerts. A member without a row has the defaults.';
+comment on column alert_preferences.time_zone is 'IANA name, for quiet hours and the digest.';
+comment on column alert_preferences.quiet_from is 'From then until quiet_to, alerts other than security alerts wait.';
+comment on column alert_preferences.security_channels is 'Security alerts cannot be switched off.';
+
+create table alert_rules (
+  institution_id  integer not null,
+  user_key        bigint not null,
+  account_key     bigint not null,
+  alert_type      text collate "C" not null,
+  threshold       bigint,
+  channels        text[] collate "C" not null,
+  constraint alert_rules_pkey PRIMARY KEY (institution_id, user_key, account_key, alert_type),
+  constraint alert_rules_institution_id_account_key_fkey FOREIGN KEY (institution_id, account_key) REFERENCES accounts(institution_id, account_key),
+  constraint alert_rules_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint alert_rules_alert_type_check CHECK (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text, 'TRANSFER_COMPLETE'::text, 'TRANSFER_FAILED'::text, 'TRANSFER_PENDING'::text])),
+  constraint alert_rules_channels CHECK (cardinality(channels) > 0 AND channels <@ ARRAY['EMAIL'::text, 'SMS'::text, 'PUSH'::text, 'INBOX'::text]),
+  constraint alert_rules_threshold CHECK ((threshold IS NOT NULL) = (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text]))),
+  constraint alert_rules_threshold_check CHECK (threshold > 0)
+);
+CREATE INDEX alert_rules_by_account ON alert_rules USING btree (institution_id, account_key);
+comment on table alert_rules is 'The alerts that members want about their accounts, one of each type.';
+comment on column alert_rules.threshold is 'Minor units of the account''s currency.';
+
+create table alerts (
+  institution_id  integer not null,
+  alert_key       bigint not null generated always as identity,
+  alert_id        uuid not null,
+  user_key        bigint not null,
+  alert_type      text collate "C" not null,
+  event_id        text collate "C" not null,
+  account_key     bigint,
+  transfer_id     text collate "C",
+  amount          bigint,
+  balance         bigint,
+  threshold       bigint,
+  occurred_at     timestamp with time zone not null,
+  recorded_at     timestamp with time zone not null,
+  channels        text[] collate "C" not null,
+  due_at          timestamp with time zone not null,
+  released_at     timestamp with time zone,
+  read_at         timestamp with time zone,
+  constraint alerts_pkey PRIMARY KEY (institution_id, user_key, alert_key),
+  constraint alerts_once UNIQUE (institution_id, alert_id),
+  constraint alerts_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint alerts_alert_type_check CHECK (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text, 'TRANSFER_COMPLETE'::text, 'TRANSFER_FAILED'::text, 'TRANSFER_PENDING'::text, 'CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text])),
+  constraint alerts_channels_check CHECK (cardinality(channels) > 0),
+  constraint alerts_security CHECK ((account_key IS NULL) = (alert_type = ANY (ARRAY['CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text])))
+);
+CREATE INDEX alerts_by_age ON alerts USING btree (institution_id, recorded_at);
+CREATE INDEX alerts_due ON alerts USING btree (institution_id, due_at) WHERE (released_at IS NULL);
+CREATE INDEX alerts_inbox ON alerts USING btree (institution_id, user_key, alert_key) WHERE (channels @> ARRAY['INBOX'::text]);
+CREATE INDEX alerts_unread ON alerts USING btree (institution_id, user_key, alert_key) WHERE ((channels @> ARRAY['INBOX'::text]) AND (read_at IS NULL));
+comment on table alerts is 'Alerts of members, each from one event and one rule.';
+comment on column alerts.alert_id is 'Derived from the event, the type, the account and the user, so that a repetition changes nothing.';
+comment on column alerts.amount is 'Minor units of the account''s currency, as balance and threshold.';
+comment on column alerts.balance is 'The available balance behind the event.';
+comment on column alerts.due_at is 'Released then: at once, or at the end of quiet hours.';
+comment on column alerts.released_at is 'When its event was written to the feed, in the same transaction.';
+
+create table alert_positions (
+  institution_id  integer not null,
+  epoch           bigint not null,
+  xid             xid8 not null,
+  event_key       bigint not null,
+  number          bigint not null,
+  leased_by       uuid,
+  lease_until     timestamp with time zone,
+  constraint alert_positions_pkey PRIMARY KEY (institution_id),
+  constraint alert_positions_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint alert_positions_epoch_check CHECK (epoch >= 0),
+  constraint alert_positions_event_key_check CHECK (event_key >= 0),
+  constraint alert_positions_lease CHECK ((leased_by IS NULL) = (lease_until IS NULL)),
+  constraint alert_positions_number_check CHECK (number >= 0)
+);
+comment on table alert_positions is 'How far alerts are derived from the feed. An institution without a row begins with its first event.';
+comment on column alert_positions.number is 'Number of the last event at or before the position.';
+comment on column alert_positions.leased_by is 'The process that derives alerts until lease_until.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -1826,6 +1924,35 @@ begin
 end
 $function$;
 revoke execute on function add_to_control_total(numeric) from public;
+
+CREATE OR REPLACE FUNCTION alerts_to_derive(at_time timestamp with time zone, asker uuid)
+ RETURNS TABLE(institution integer)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  for institution in select i.institution_id from public.institutions i loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    if exists (select from alerts a
+               where a.institution_id = institution and a.released_at is null and a.due_at <= at_time)
+       or exists (
+         select from (select) one
+         left join alert_positions p on p.institution_id = institution
+         where (p.lease_until is null or p.lease_until <= at_time or p.leased_by = asker)
+           and exists (
+             select from outbox o
+             where o.institution_id = institution
+               and (o.epoch, o.xid, o.event_key) > (coalesce(p.epoch, 0), coalesce(p.xid, '0'), coalesce(p.event_key, 0))
+             offset 0))
+    then
+      return next;
+    end if;
+  end loop;
+end
+$function$;
+revoke execute on function alerts_to_derive(timestamp with time zone,uuid) from public;
+grant execute on function alerts_to_derive(timestamp with time zone,uuid) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION analyze_imported()
  RETURNS void
@@ -4147,6 +4274,22 @@ alter table audit_retention enable row level security, force row level security;
 create policy institution on audit_retention using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on audit_retention for select to sharedraft_backup using (true);
 
+alter table alert_preferences enable row level security, force row level security;
+create policy institution on alert_preferences using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on alert_preferences for select to sharedraft_backup using (true);
+
+alter table alert_rules enable row level security, force row level security;
+create policy institution on alert_rules using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on alert_rules for select to sharedraft_backup using (true);
+
+alter table alerts enable row level security, force row level security;
+create policy institution on alerts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on alerts for select to sharedraft_backup using (true);
+
+alter table alert_positions enable row level security, force row level security;
+create policy institution on alert_positions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on alert_positions for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -4161,6 +4304,7 @@ grant usage on sequence provider_generations to sharedraft_service;
 grant usage on sequence accounts_account_key_seq to sharedraft_service;
 grant usage on sequence posting_keys to sharedraft_service;
 grant usage on sequence outbox_event_key_seq to sharedraft_service;
+grant usage on sequence alerts_alert_key_seq to sharedraft_service;
 grant select on schema_migrations to sharedraft_service;
 grant select on schema_functions to sharedraft_service;
 grant insert, select, update (name, time_zone, clock_ahead_seconds, enrollment, registration_birth_date, openings_per_day, opening_deposit_minor, opening_deposits_per_day, password_min_length, contact_change_max_age) on institutions to sharedraft_service;
@@ -4230,3 +4374,7 @@ grant select on audit_chains to sharedraft_service;
 grant insert, select on audit_keys to sharedraft_service;
 grant insert, select on audit_anchors to sharedraft_service;
 grant insert, select, update on audit_retention to sharedraft_service;
+grant delete, insert, select, update on alert_preferences to sharedraft_service;
+grant delete, insert, select, update on alert_rules to sharedraft_service;
+grant delete, insert, select, update (released_at, read_at) on alerts to sharedraft_service;
+grant insert, select, update on alert_positions to sharedraft_service;

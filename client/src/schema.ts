@@ -390,6 +390,107 @@ export interface ServiceVersion {
   version: string;
 }
 
+/** The alerts that a member wants. */
+export interface AlertPreferences {
+  /** IANA name, for quiet hours. Default: the institution’s. */
+  timeZone: string;
+  language: AlertLanguage;
+  /** Where security alerts go: a change of contact information or password. EMAIL and INBOX are always among them. Default: these two. */
+  securityChannels: readonly AlertChannel[];
+  quietHours?: QuietHours | undefined;
+  alerts: readonly AlertRule[];
+}
+
+/** All preferences. They replace those before; a setting left out gets its default. */
+export interface AlertPreferencesUpdate {
+  /** IANA name, for quiet hours. Default: the institution’s. */
+  timeZone?: string | undefined;
+  language?: AlertLanguage | undefined;
+  /** Where security alerts go: a change of contact information or password. EMAIL and INBOX are always among them. Default: these two. */
+  securityChannels?: readonly AlertChannel[] | undefined;
+  quietHours?: QuietHoursUpdate | undefined;
+  alerts: readonly AlertRuleUpdate[];
+}
+
+/** An alert that the member wants. */
+export interface AlertRule {
+  alertType: AlertRuleType;
+  /** An account of the member. */
+  accountId: string;
+  /** In major units of the account’s currency. Required for LOW_BALANCE, HIGH_BALANCE, DEPOSIT and PAYMENT, and not allowed for others. */
+  threshold?: Decimal | undefined;
+  /** Where the alert goes. */
+  channels: readonly AlertChannel[];
+}
+
+/** An alert that the member wants, one of each type for an account. */
+export interface AlertRuleUpdate {
+  alertType: AlertRuleType;
+  /** An account of the member. */
+  accountId: string;
+  /** In major units of the account’s currency. Required for LOW_BALANCE, HIGH_BALANCE, DEPOSIT and PAYMENT, and not allowed for others. */
+  threshold?: Decimal | undefined;
+  /** Where the alert goes. */
+  channels: readonly AlertChannel[];
+}
+
+/** LOW_BALANCE, HIGH_BALANCE: the available balance falls below or rises above the threshold. DEPOSIT, PAYMENT: a posting of at least the threshold comes in or goes out. TRANSFER_COMPLETE, TRANSFER_FAILED, TRANSFER_PENDING: a transfer from the account. */
+export type AlertRuleType = 'LOW_BALANCE' | 'HIGH_BALANCE' | 'DEPOSIT' | 'PAYMENT' | 'TRANSFER_COMPLETE' | 'TRANSFER_FAILED' | 'TRANSFER_PENDING';
+
+/** INBOX is kept by the service; the others are delivered by the institution. */
+export type AlertChannel = 'EMAIL' | 'SMS' | 'PUSH' | 'INBOX';
+
+/** Of the messages. Default: en. */
+export type AlertLanguage = 'en' | 'es';
+
+/** Alerts of these hours wait for their end, on the clocks of `timeZone`. Security alerts do not. */
+export interface QuietHours {
+  /** Beginning, HH:MM. */
+  from: string;
+  /** End, HH:MM; earlier than `from`: on the next day. */
+  to: string;
+}
+
+/** Alerts of these hours wait for their end, on the clocks of `timeZone`. Security alerts do not. */
+export interface QuietHoursUpdate {
+  /** Beginning, HH:MM. */
+  from: string;
+  /** End, HH:MM; earlier than `from`: on the next day. */
+  to: string;
+}
+
+/** An alert in the inbox. */
+export interface MemberAlert {
+  /** The same at each delivery. */
+  alertId: string;
+  /** The reason. New values may be added. */
+  alertType: 'LOW_BALANCE' | 'HIGH_BALANCE' | 'DEPOSIT' | 'PAYMENT' | 'TRANSFER_COMPLETE' | 'TRANSFER_FAILED' | 'TRANSFER_PENDING' | 'CONTACT_CHANGED' | 'PASSWORD_CHANGED' | (string & {});
+  /** Time of the event that raised it. */
+  timestamp: string;
+  /** One or two sentences in the member’s language. */
+  message: string;
+  /** Missing for a security alert. */
+  accountId?: string | undefined;
+  /** A transfer from the account. */
+  transferId?: string | undefined;
+  /** Of the deposit, payment or transfer. */
+  amount?: Decimal | undefined;
+  /** The account’s available balance behind the event. */
+  balanceAmount?: Decimal | undefined;
+  /** Of the rule. */
+  threshold?: Decimal | undefined;
+  /** Of the amounts. */
+  currencyCode?: string | undefined;
+  /** The event of the feed that raised it. */
+  eventId: string;
+  read: boolean;
+}
+
+/** Whether the member has read the alert. */
+export interface AlertMark {
+  read: boolean;
+}
+
 /** An address to which events are sent. */
 export interface WebhookEndpoint {
   endpointId: string;
@@ -844,7 +945,7 @@ export interface Event {
   eventId: string;
   /** Number in the feed of the institution: 1, 2, 3 … without a gap. A missing number is a missed event: read it with `from`. */
   sequence: number;
-  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones). New values may be added. */
+  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones), member.alert_raised. New values may be added. */
   eventType: string;
   timestamp: string;
   /** The member of the event; for a transfer, the member who ordered it. */
@@ -1312,6 +1413,32 @@ export interface Operations {
     body: CoreRecord;
     result: unknown;
   };
+  getAlertPreferences: {
+    result: AlertPreferences;
+  };
+  updateAlertPreferences: {
+    body: AlertPreferencesUpdate;
+    result: AlertPreferences;
+  };
+  listAlerts: {
+    query: {
+      /** `true`: only those not read. */
+      unread?: 'true' | 'false' | undefined;
+      /** At most so many on a page; 50 when left out. */
+      limit?: number | undefined;
+      /** Where the page before ended: from its `Link`, with the same filters. */
+      after?: string | undefined;
+    };
+    result: readonly MemberAlert[];
+  };
+  markAlert: {
+    params: {
+      /** Unique identifier of the alert. */
+      alertId: string;
+    };
+    body: AlertMark;
+    result: MemberAlert;
+  };
   createWebhook: {
     body: WebhookOrder;
     result: WebhookEndpoint;
@@ -1443,6 +1570,10 @@ export const operations = {
   acknowledgeEmailCode: ['POST', '/digitalbanking/db-events/v1/events/{eventId}/email-code/delivered'],
   deliverTransactions: ['POST', '/digitalbanking/core/v1/transactions'],
   deliverRecords: ['POST', '/digitalbanking/core/v1/records'],
+  getAlertPreferences: ['GET', '/digitalbanking/db-alerts/v1/preferences'],
+  updateAlertPreferences: ['PUT', '/digitalbanking/db-alerts/v1/preferences'],
+  listAlerts: ['GET', '/digitalbanking/db-alerts/v1/alerts'],
+  markAlert: ['PATCH', '/digitalbanking/db-alerts/v1/alerts/{alertId}'],
   createWebhook: ['POST', '/digitalbanking/db-webhooks/v1/endpoints'],
   listWebhooks: ['GET', '/digitalbanking/db-webhooks/v1/endpoints'],
   getWebhook: ['GET', '/digitalbanking/db-webhooks/v1/endpoints/{endpointId}'],
@@ -1464,6 +1595,7 @@ export const decimalMembers: ReadonlySet<string> = new Set([
   'amount',
   'amountDue',
   'balance',
+  'balanceAmount',
   'creditLimit',
   'feesDue',
   'maximumAmount',
@@ -1471,4 +1603,5 @@ export const decimalMembers: ReadonlySet<string> = new Set([
   'remainingAmount',
   'reviewAbove',
   'runningBalance',
+  'threshold',
 ]);

@@ -40,6 +40,8 @@ const repeatableWrites: ReadonlySet<Name> = new Set<Name>([
   'reportOutcome',
   'coreHeartbeat',
   'updateMemberContact',
+  'updateAlertPreferences',
+  'markAlert',
   'updateWebhook',
   'deleteWebhook',
   'replayWebhook',
@@ -130,6 +132,7 @@ export class Sharedraft {
   readonly members: Members;
   readonly core: Core;
   readonly events: Events;
+  readonly alerts: Alerts;
   readonly webhooks: Webhooks;
   readonly tokens: Tokens;
   readonly service: Service;
@@ -141,6 +144,7 @@ export class Sharedraft {
     this.members = new Members(caller);
     this.core = new Core(caller);
     this.events = new Events(caller);
+    this.alerts = new Alerts(caller);
     this.webhooks = new Webhooks(caller);
     this.tokens = new Tokens(caller);
     this.service = new Service(caller);
@@ -314,6 +318,27 @@ class Events extends Resource {
 
   acknowledgeEmailCode(eventId: string, options?: CallOptions) {
     return this.caller.call('acknowledgeEmailCode', { params: { eventId } }, options);
+  }
+}
+
+/** The alerts of the member of the token. */
+class Alerts extends Resource {
+  /** The inbox, the newest first. */
+  list(query: Query<'listAlerts'> = {}, options?: CallOptions) {
+    return this.caller.pages('listAlerts', { query }, options);
+  }
+
+  mark(alertId: string, body: Body<'markAlert'>, options?: CallOptions) {
+    return this.caller.call('markAlert', { params: { alertId }, body }, options);
+  }
+
+  preferences(options?: CallOptions) {
+    return this.caller.call('getAlertPreferences', {}, options);
+  }
+
+  /** Replaces all preferences. */
+  replacePreferences(body: Body<'updateAlertPreferences'>, options?: CallOptions) {
+    return this.caller.call('updateAlertPreferences', { body }, options);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { AlertDeps } from '../alerts/index.ts';
 import {
   AccessTokens,
   type AuthDeps,
@@ -91,6 +92,7 @@ export interface AppContext extends ServiceConnection {
   /** When a core is late, and when it is away. */
   readonly corePatience: { readonly lateMillis: number; readonly awayMillis: number };
   readonly webhooks: WebhookDeps;
+  readonly alerts: AlertDeps;
   /** For institutions without periods of their own. */
   readonly auditRetention: AuditRetention;
   close(): Promise<void>;
@@ -197,6 +199,15 @@ export async function openAppContext(
         vault,
         institution: (institutionId) => database.directory((db) => findInstitution(db, institutionId)),
         ports: config.webhookPorts,
+      },
+      alerts: {
+        database,
+        clock,
+        timeZoneOf: async (institutionId) => {
+          const institution = await database.directory((db) => findInstitution(db, institutionId));
+          if (institution === undefined) throw new Error('alerts: an institution that does not exist');
+          return institution.timeZone;
+        },
       },
       auditRetention: {
         accessDays: config.auditRetentionDays,

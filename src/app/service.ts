@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getAccount, getBalances, listAccounts, listCustomerAccounts } from '../accounts/index.ts';
+import { startAlertWorker } from '../alerts/index.ts';
 import {
   acknowledgeCode,
   activateMember,
@@ -58,6 +59,7 @@ import {
   type TransferDesk,
 } from '../transfers/index.ts';
 import { startWebhookSender } from '../webhooks/index.ts';
+import { alertServicesOf } from './alert-services.ts';
 import { startMaintenance } from './background/maintenance.ts';
 import { startSweeping } from './background/sweeper.ts';
 import type { Config, Secrets } from './config.ts';
@@ -163,6 +165,10 @@ export async function startService(
       render: presentEvent,
       onError: (error, endpointId) => options.log('webhooks_failed', { endpointId, error }),
     });
+    const alerts = startAlertWorker({
+      ...context.alerts,
+      onError: (error, institutionId) => options.log('alerts_failed', { institutionId, error }),
+    });
 
     let closing: Promise<void> | undefined;
     const close = async () => {
@@ -174,7 +180,7 @@ export async function startService(
       await core.watch.stop();
       await scrapes?.close();
       metrics?.stop();
-      const swept = Promise.all([sweeper.stop(), sender.stop()]);
+      const swept = Promise.all([sweeper.stop(), sender.stop(), alerts.stop()]);
       const graceMillis = config.shutdownGraceSeconds * 1000;
       const patience = setTimeout(() => server.server.closeAllConnections(), graceMillis);
       await server.close();
@@ -339,6 +345,7 @@ function servicesOf(
       const delivery = { institution: own, clientId: actor.clientId, token: actor.token, origin };
       return yield* takeRecordLines(deliveries, delivery, { chunks, asOf });
     },
+    alerts: alertServicesOf(context.alerts),
     webhooks: webhookServicesOf(context.webhooks),
     noteRate: (actor, reason, origin) =>
       noteRefused(auth.audit, actor, { action: 'rate_limit', reason, origin }),

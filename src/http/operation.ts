@@ -105,10 +105,19 @@ interface Description<
   Token extends TokenKind,
 > {
   readonly operationId: string;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The path in the form of OpenAPI: `/accounts/{accountId}`. */
   readonly path: string;
-  readonly tag: 'Token' | 'Members' | 'Accounts' | 'Transfers' | 'Events' | 'Webhooks' | 'Core' | 'Service';
+  readonly tag:
+    | 'Token'
+    | 'Members'
+    | 'Accounts'
+    | 'Transfers'
+    | 'Events'
+    | 'Alerts'
+    | 'Webhooks'
+    | 'Core'
+    | 'Service';
   readonly summary: string;
   readonly description: string;
   readonly token: Token;

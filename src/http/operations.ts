@@ -4,6 +4,10 @@ import { getBalances } from './routes/accounts/get-balances.ts';
 import { getMemberAccounts } from './routes/accounts/get-member-accounts.ts';
 import { listAccounts } from './routes/accounts/list-accounts.ts';
 import { listTransactions } from './routes/accounts/list-transactions.ts';
+import { getAlertPreferences } from './routes/alerts/get-alert-preferences.ts';
+import { listAlerts } from './routes/alerts/list-alerts.ts';
+import { markAlert } from './routes/alerts/mark-alert.ts';
+import { updateAlertPreferences } from './routes/alerts/update-alert-preferences.ts';
 import { listConsents } from './routes/consents/list-consents.ts';
 import { withdrawConsent } from './routes/consents/withdraw-consent.ts';
 import { coreHeartbeat } from './routes/core/core-heartbeat.ts';
@@ -92,6 +96,10 @@ export const operations: readonly Operation[] = [
   acknowledgeEmailCode,
   deliverTransactions,
   deliverRecords,
+  getAlertPreferences,
+  updateAlertPreferences,
+  listAlerts,
+  markAlert,
   createWebhook,
   listWebhooks,
   getWebhook,

@@ -220,6 +220,6 @@ function presentMoney(minor: bigint, currencyCode: string) {
 }
 
 /** A JSON number with all its decimals (105.00), which never becomes a float. */
-function exactNumber(minor: bigint, currency: string) {
+export function exactNumber(minor: bigint, currency: string) {
   return JSON.rawJSON(formatMinor(minor, currency));
 }

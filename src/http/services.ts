@@ -1,4 +1,5 @@
 import type { Account, Balances } from '../accounts/index.ts';
+import type { AlertPreferences, ShownAlert, WantedPreferences } from '../alerts/index.ts';
 import type {
   AuthorizationServerMetadata,
   Browser,
@@ -138,6 +139,7 @@ export interface Services {
     actor: ClientActor,
     delivery: CoreDelivery & { readonly asOf: Date | undefined },
   ): AsyncGenerator<readonly Answer<RecordResult>[], RecordCounts>;
+  readonly alerts: AlertServices;
   readonly webhooks: WebhookServices;
 
   /** For the audit: a burst of the caller's was refused. */
@@ -172,6 +174,26 @@ export interface SignInServices {
 interface Patience {
   readonly millis: number;
   readonly left: AbortSignal;
+}
+
+/** Each acts for the calling member. */
+export interface AlertServices {
+  preferences(actor: MemberActor): Promise<AlertPreferences>;
+  /** Problem `invalid_request`. */
+  replacePreferences(
+    actor: MemberActor,
+    wanted: WantedPreferences,
+    origin: Origin,
+  ): Promise<AlertPreferences>;
+  list(
+    actor: MemberActor,
+    wanted: { readonly unreadOnly: boolean; readonly page: PageRequest },
+  ): Promise<Page<ShownAlert>>;
+  /** Problem `not_found`. */
+  mark(
+    actor: MemberActor,
+    wanted: { readonly alertId: string; readonly isRead: boolean; readonly origin: Origin },
+  ): Promise<ShownAlert>;
 }
 
 /** Each acts on the endpoints of the calling client only. Problem `not_found` for another. */

@@ -55,7 +55,7 @@ describe('token operation: success', () => {
     const all = (await token(grant)).body.scope;
     assert.equal(
       all,
-      'account:read institution-users:read institution-users:write transfer:read transfer:write events:read webhooks:manage',
+      'account:read institution-users:read institution-users:write transfer:read transfer:write alertPref:read alertPref:write alertHist:read events:read webhooks:manage',
     );
     assert.equal((await token({ ...grant, scope: '' })).body.scope, all);
     assert.equal(
@@ -65,10 +65,13 @@ describe('token operation: success', () => {
   });
 
   test('a member token carries only scopes of operations that accept a member token', async () => {
-    const usable = operations.flatMap((one) => (one.token === 'any' && one.scope ? [one.scope] : []));
+    const usable = operations.flatMap((one) =>
+      (one.token === 'any' || one.token === 'member') && one.scope ? [one.scope] : [],
+    );
     assert.deepEqual(new Set(memberScopes), new Set([...usable, 'offline_access']));
     const grant = { grant_type: 'password', ...app, ...member };
-    const all = 'account:read institution-users:read institution-users:write transfer:read transfer:write';
+    const all =
+      'account:read institution-users:read institution-users:write transfer:read transfer:write alertPref:read alertPref:write alertHist:read';
     assert.equal((await token(grant)).body.scope, all);
     const some = await token({ ...grant, scope: 'events:read account:read' });
     assert.equal(some.body.scope, 'account:read');

@@ -78,6 +78,11 @@ const matrix: Readonly<Record<string, string>> = {
   acknowledgeActivationCode: /**/ `${dead}  404 403    403    403  ${ended}  200 403 403 403`,
   getEmailCode: /*             */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
   acknowledgeEmailCode: /*     */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
+  // A client has no alerts. Each member has preferences of their own.
+  getAlertPreferences: /*       */ `${dead}  403 200    403    200  ${ended}  403 200 200 200`,
+  updateAlertPreferences: /*    */ `${dead}  403 400    403    400  ${ended}  403 200 200 200`,
+  listAlerts: /*                */ `${dead}  403 200    403    200  ${ended}  403 200 200 200`,
+  markAlert: /*                 */ `${dead}  403 404    403    404  ${ended}  403 404 404 404`,
   createWebhook: /*             */ `${dead}  201 403    403    403  ${ended}  201 403 403 403`,
   listWebhooks: /*              */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
   getWebhook: /*                */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
@@ -117,6 +122,7 @@ const ids: Record<string, string> = {
   accountId: 'a-1005-checking',
   customerId: 'c-1005',
   id: 'matrix-transfer',
+  alertId: '00000000-0000-8000-8000-000000000000',
   endpointId: '00000000-0000-4000-8000-000000000000',
   consentId: '00000000-0000-4000-8000-000000000000',
 };
@@ -145,6 +151,12 @@ const requests: Readonly<Record<string, Request>> = {
   readEvents: { query: '?limit=200' },
   acknowledgeActivationCode: { body: {} },
   acknowledgeEmailCode: { body: {} },
+  updateAlertPreferences: {
+    body: {
+      alerts: [{ alertType: 'PAYMENT', accountId: 'a-1005-checking', threshold: 1, channels: ['INBOX'] }],
+    },
+  },
+  markAlert: { body: { read: true } },
   createWebhook: { body: { url: 'https://hooks.example.com/sharedraft' } },
   updateWebhook: { body: { status: 'PAUSED' } },
   rotateWebhookSecret: { body: {} },

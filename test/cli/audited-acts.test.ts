@@ -104,6 +104,8 @@ const writes: Readonly<Record<string, Trace>> = {
   // The pages have no operation: authorization.granted, consent.granted, session.ended.
   pushAuthorizationRequest: reads,
   withdrawConsent: ['consent.ended', 'authorization.granted', 'consent.granted', 'session.ended'],
+  updateAlertPreferences: ['alert.preferences_changed'],
+  markAlert: ['alert.marked'],
   createWebhook: ['webhook.created'],
   updateWebhook: ['webhook.changed'],
   deleteWebhook: ['webhook.deleted'],

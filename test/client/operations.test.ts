@@ -116,6 +116,26 @@ test('registers and activates a member by the events of the feed', async () => {
   assert.equal(emailAddress, 'newcomer.moved@example.test');
 });
 
+test('replaces alert preferences, and reads and marks the alert of a transfer', async () => {
+  const rule = { alertType: 'PAYMENT', accountId: 'a-1001-checking', channels: ['INBOX'] } as const;
+  await member.alerts.replacePreferences({ alerts: [{ ...rule, threshold: '7.00', channels: ['INBOX'] }] });
+  assert.equal((await member.alerts.preferences()).alerts[0]?.threshold, '7.00');
+  await member.transfers.create({
+    fromAccountId: 'a-1001-checking',
+    toAccountId: 'a-1001-savings',
+    amount: '7.01',
+  });
+  let [alert] = (await member.alerts.list({ limit: 1 })).items;
+  for (let tries = 0; alert === undefined && tries < 200; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    [alert] = (await member.alerts.list({ limit: 1 })).items;
+  }
+  assert.ok(alert !== undefined);
+  assert.equal(alert.amount, '7.01');
+  assert.equal((await member.alerts.mark(alert.alertId, { read: true })).read, true);
+  await member.alerts.replacePreferences({ alerts: [] });
+});
+
 test('creates, changes, rotates, pings, replays and deletes a webhook', async () => {
   const created = await institution.webhooks.create({ url: 'http://127.0.0.1:1/hook', payload: 'FULL' });
   const { endpointId } = created;

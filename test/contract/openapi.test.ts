@@ -171,7 +171,8 @@ describe('openapi.json', () => {
   });
 
   it('openapi.json allows new fields in responses, and only its own fields in requests', () => {
-    const requests = new Set<string>();
+    // Parts of requests.
+    const requests = new Set<string>(['AlertRuleUpdate', 'QuietHoursUpdate']);
     for (const { operation } of operations) {
       const { schema } = operation.requestBody?.content['application/json'] ?? {};
       if (schema?.$ref && operation.tags[0] !== 'Token') requests.add(schema.$ref.split('/').at(-1));

@@ -17,7 +17,7 @@ after(() => service[Symbol.asyncDispose]());
 
 /**
  * Values that no example can have: a member's own password, a code that only the institution receives, a pending
- * transfer, an event, an endpoint of webhooks.
+ * transfer, an event, an alert, an endpoint of webhooks.
  */
 const refused = new Map([
   ['activateMember', 422],
@@ -29,6 +29,7 @@ const refused = new Map([
   ['getEmailCode', 404],
   ['acknowledgeEmailCode', 404],
   ['reportOutcome', 404],
+  ['markAlert', 404],
   ['getWebhook', 404],
   ['updateWebhook', 404],
   ['deleteWebhook', 404],

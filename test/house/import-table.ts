@@ -20,6 +20,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'app',
       'operators',
       'metrics',
+      'alerts',
       'webhooks',
       'reconciliation',
       'feed',
@@ -40,6 +41,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'http',
       'operators',
       'metrics',
+      'alerts',
       'webhooks',
       'reconciliation',
       'feed',
@@ -74,6 +76,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     purpose:
       'the only folder that knows Fastify, status numbers and the wire; `routes/` has a file for each operation',
     imports: [
+      'alerts',
       'webhooks',
       'feed',
       'core-connection',
@@ -90,6 +93,10 @@ export const folders: Readonly<Record<string, Folder>> = {
   metrics: {
     purpose: 'the registry of metrics, their text, the figures of the process and of the database',
     imports: ['storage', 'shared'],
+  },
+  alerts: {
+    purpose: 'what members want to hear of: derived from the feed, and itself an event of it',
+    imports: ['feed', 'ledger', ...tenant],
   },
   webhooks: {
     purpose: 'sends the events of the feed to the addresses that clients registered',

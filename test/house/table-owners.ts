@@ -17,17 +17,32 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
 
   institutions: {
     owner: 'institutions',
-    readers: ['members', 'auth', 'core-system', 'accounts', 'events', 'memory', 'transfers', 'webhooks'],
+    readers: [
+      'members',
+      'auth',
+      'core-system',
+      'accounts',
+      'events',
+      'memory',
+      'transfers',
+      'alerts',
+      'webhooks',
+    ],
   },
   business_days: { owner: 'institutions' },
 
-  outbox: { owner: 'events', readers: ['webhooks'] },
+  outbox: { owner: 'events', readers: ['alerts', 'webhooks'] },
   audit_entries: { owner: 'events' },
   audit_chains: { owner: 'events' },
   audit_anchors: { owner: 'events' },
   audit_keys: { owner: 'events' },
   audit_retention: { owner: 'events' },
   event_epochs: { owner: 'events', readers: ['webhooks'] },
+
+  alert_preferences: { owner: 'alerts' },
+  alert_rules: { owner: 'alerts' },
+  alerts: { owner: 'alerts' },
+  alert_positions: { owner: 'alerts' },
 
   webhook_endpoints: { owner: 'webhooks' },
   webhook_keys: { owner: 'webhooks' },
@@ -46,7 +61,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
     owner: 'ledger',
     readers: ['accounts', 'core-system', 'memory', 'transfers', 'core-connection'],
   },
-  entries: { owner: 'ledger', readers: ['accounts', 'transfers', 'core-connection'] },
+  entries: { owner: 'ledger', readers: ['accounts', 'transfers', 'core-connection', 'alerts'] },
   control_totals: { owner: 'ledger' },
 
   persons: { owner: 'memberships', readers: ['accounts', 'auth', 'core-system', 'members', 'transfers'] },
@@ -56,8 +71,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
     readers: ['accounts', 'auth', 'core-system', 'members', 'transfers'],
   },
 
-  accounts: { owner: 'accounts', readers: ['core-system', 'transfers'] },
-  holders: { owner: 'accounts', readers: ['core-system', 'transfers'] },
+  accounts: { owner: 'accounts', readers: ['core-system', 'transfers', 'alerts'] },
+  holders: { owner: 'accounts', readers: ['core-system', 'transfers', 'alerts'] },
   loans: { owner: 'accounts', readers: ['core-system', 'transfers'] },
 
   import_runs: { owner: 'core-system' },
@@ -70,8 +85,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   opening_counters: { owner: 'core-system' },
   openings: { owner: 'core-system' },
 
-  users: { owner: 'members', readers: ['auth', 'transfers'] },
-  user_phones: { owner: 'members' },
+  users: { owner: 'members', readers: ['auth', 'transfers', 'alerts'] },
+  user_phones: { owner: 'members', readers: ['alerts'] },
   registration_tries: { owner: 'members' },
 
   activations: { owner: 'auth' },

@@ -30,6 +30,14 @@ const allScopes = [
   'transfer:read',
   'transfer:write',
 ] as const;
+const noPreferences = {
+  isChosen: false,
+  timeZone: 'America/New_York',
+  language: 'en',
+  quietHours: null,
+  securityChannels: ['EMAIL', 'INBOX'],
+  rules: [],
+} as const;
 const callers: ReadonlyMap<string, Caller> = new Map([
   [clientToken, { actor: client, scopes: allScopes }],
   [memberToken, { actor: member, scopes: allScopes }],
@@ -182,6 +190,14 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       throw new Problem('not_found', 'There is no such event.');
     },
     acknowledgeCode: async () => {},
+    alerts: {
+      preferences: async () => noPreferences,
+      replacePreferences: async () => noPreferences,
+      list: async () => ({ items: [], next: null }),
+      mark: async () => {
+        throw new Problem('not_found', 'There is no such alert.');
+      },
+    },
     webhooks: {
       create: unknownEndpoint,
       list: async () => [],

@@ -78,12 +78,13 @@ const byKey = [
   'getTransfer',
   'getActivationCode',
   'getEmailCode',
+  'getAlertPreferences',
   'listWebhooks',
   'getWebhook',
   'getCoreConnection',
 ];
-/** Pages in the order of a primary key that begins with the endpoint, and the instructions that no one has decided. */
-const pagedByKey = ['listWebhookAttempts', 'listWebhookDeliveries', 'listInstructions'];
+/** Pages in the order of a key that begins with the endpoint or the member, and the instructions that no one has decided. */
+const pagedByKey = ['listAlerts', 'listWebhookAttempts', 'listWebhookDeliveries', 'listInstructions'];
 
 test('each operation that reads is measured, or finds its rows by a key', () => {
   const names = readsOf(filled).map(({ name }) => name.split(',')[0]);

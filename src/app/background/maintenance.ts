@@ -1,3 +1,4 @@
+import { deleteAlertsBefore } from '../../alerts/index.ts';
 import { runAuthMaintenance } from '../../auth/index.ts';
 import { maintainAudit, markEventNumbers, wholeService, wipeExpiredSecrets } from '../../events/index.ts';
 import { listInstitutions } from '../../institutions/index.ts';
@@ -10,6 +11,8 @@ import type { AppContext } from '../context.ts';
 import type { Log } from '../service-log.ts';
 
 const intervalMillis = 60_000;
+/** Alerts stay in the inbox for a little more than a year. */
+const alertDays = 400;
 
 /** Runs the maintenance once a minute. Returns a function that stops it. */
 export function startMaintenance(context: AppContext, log: Log): () => void {
@@ -47,6 +50,11 @@ export async function runMaintenance(context: AppContext, log: Log): Promise<voi
     await attempt(code, 'event_numbers', () => database.write(institutionId, markEventNumbers));
     await attempt(code, 'webhook_attempts', () =>
       database.write(institutionId, (db) => expireAttempts(db, clock())),
+    );
+    await attempt(code, 'alerts', () =>
+      database.write(institutionId, (db) =>
+        deleteAlertsBefore(db, new Date(clock().getTime() - alertDays * 86_400_000)),
+      ),
     );
     await attempt(code, 'registration_tries', () =>
       forgetRegistrationTries(database, institutionId, clock()),

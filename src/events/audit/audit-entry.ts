@@ -44,6 +44,8 @@ export const auditActions = [
   'webhook.replayed',
   'webhook.deleted',
   'webhook.disabled',
+  'alert.preferences_changed',
+  'alert.marked',
   'rate_limit',
   'transfer.id_conflict',
   'transfer.approved',

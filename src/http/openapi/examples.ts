@@ -140,5 +140,6 @@ export const parameterExamples: Readonly<Record<string, string>> = {
   customerId: 'c-1001',
   id: transferExample.id,
   eventId: memberEventExample.eventId,
+  alertId: '6f0f2a11-8f0e-8c5b-9a55-0b5e1a4e3f1f',
   endpointId: '0b5e1a4e-8f0e-4c5b-9a55-3f1f6f0f2a11',
 };

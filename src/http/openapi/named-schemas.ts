@@ -1,3 +1,16 @@
+import {
+  AlertChannelName,
+  AlertLanguage,
+  AlertMark,
+  AlertPreferences,
+  AlertPreferencesUpdate,
+  AlertRule,
+  AlertRuleType,
+  AlertRuleUpdate,
+  MemberAlert,
+  QuietHours,
+  QuietHoursUpdate,
+} from '../alert-shapes.ts';
 import { CodeDelivery } from '../code-handover.ts';
 import { TokenReference } from '../oauth.ts';
 import { CoreRecord, CoreRecordPerson, RecordAnswer, RecordSummary } from '../routes/core/deliver-records.ts';
@@ -54,6 +67,17 @@ export const namedSchemas = {
   RecordSummary,
   ShownAnswers,
   ServiceVersion,
+  AlertPreferences,
+  AlertPreferencesUpdate,
+  AlertRule,
+  AlertRuleUpdate,
+  AlertRuleType,
+  AlertChannel: AlertChannelName,
+  AlertLanguage,
+  QuietHours,
+  QuietHoursUpdate,
+  MemberAlert,
+  AlertMark,
   WebhookEndpoint,
   WebhookPayload,
   WebhookOrdering,

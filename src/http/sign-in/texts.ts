@@ -32,6 +32,9 @@ export const texts = {
     'institution-users:write': 'change your contact details',
     'transfer:read': 'see your transfers',
     'transfer:write': 'move money between accounts that you may use',
+    'alertPref:read': 'see which alerts you want',
+    'alertPref:write': 'change which alerts you want',
+    'alertHist:read': 'see your alerts',
     offline_access: 'go on while you are away',
   } as Readonly<Partial<Record<Scope, string>>>,
   signOut: {

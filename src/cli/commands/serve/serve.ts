@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { type Config, loadConfig, readEnvironment } from '../../../app/config.ts';
 import type { AppContext } from '../../../app/context.ts';
 import { loadDemoWhenEmpty } from '../../../app/demo/demo.ts';
+import { loadDemoAlerts } from '../../../app/demo/demo-alerts.ts';
 import { type DemoCore, mayRunDemoCore, prepareDemoCore, runDemoCore } from '../../../app/demo/demo-core.ts';
 import { type Service, startService } from '../../../app/service.ts';
 import { openServiceLog, type ServiceLog } from '../../../app/service-log.ts';
@@ -61,7 +62,10 @@ async function serve(): Promise<void> {
     debug,
     logStream,
     beforeListening: async (context: AppContext) => {
-      if (embedded || config.allowDemoAnywhere) await loadDemoWhenEmpty(context);
+      if (embedded || config.allowDemoAnywhere) {
+        await loadDemoWhenEmpty(context);
+        await loadDemoAlerts(context);
+      }
       if (mayRunDemoCore(config)) coreFolder = await prepareDemoCore(context, config);
     },
   };

@@ -1,0 +1,30 @@
+-- Institutions with an event behind the position of their alerts that no other process derives, or with an alert whose time has come. One question for all
+-- institutions, from outside their wall: it returns numbers of institutions only.
+create or replace function alerts_to_derive(at_time timestamptz, asker uuid)
+returns table (institution integer)
+language plpgsql stable security definer
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  for institution in select i.institution_id from public.institutions i loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    if exists (select from alerts a
+               where a.institution_id = institution and a.released_at is null and a.due_at <= at_time)
+       or exists (
+         select from (select) one
+         left join alert_positions p on p.institution_id = institution
+         where (p.lease_until is null or p.lease_until <= at_time or p.leased_by = asker)
+           and exists (
+             select from outbox o
+             where o.institution_id = institution
+               and (o.epoch, o.xid, o.event_key) > (coalesce(p.epoch, 0), coalesce(p.xid, '0'), coalesce(p.event_key, 0))
+             offset 0))
+    then
+      return next;
+    end if;
+  end loop;
+end
+$$;
+
+revoke execute on function alerts_to_derive(timestamptz, uuid) from public;
+grant execute on function alerts_to_derive(timestamptz, uuid) to sharedraft_service;

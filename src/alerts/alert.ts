@@ -1,0 +1,61 @@
+/** Alerts about one account, chosen by the member. Those of `thresholdTypes` have an amount. */
+export const accountAlertTypes = [
+  'LOW_BALANCE',
+  'HIGH_BALANCE',
+  'DEPOSIT',
+  'PAYMENT',
+  'TRANSFER_COMPLETE',
+  'TRANSFER_FAILED',
+  'TRANSFER_PENDING',
+] as const;
+export type AccountAlertType = (typeof accountAlertTypes)[number];
+
+export const thresholdTypes: ReadonlySet<AccountAlertType> = new Set([
+  'LOW_BALANCE',
+  'HIGH_BALANCE',
+  'DEPOSIT',
+  'PAYMENT',
+]);
+
+/** Alerts about the member's access. They cannot be switched off, and do not wait for the end of quiet hours. */
+const securityAlertTypes = ['CONTACT_CHANGED', 'PASSWORD_CHANGED'] as const;
+export type SecurityAlertType = (typeof securityAlertTypes)[number];
+
+export const alertTypes = [...accountAlertTypes, ...securityAlertTypes] as const;
+export type AlertType = (typeof alertTypes)[number];
+
+export const alertChannels = ['EMAIL', 'SMS', 'PUSH', 'INBOX'] as const;
+export type AlertChannel = (typeof alertChannels)[number];
+
+/** The least for security alerts. */
+export const securityChannels: readonly AlertChannel[] = ['EMAIL', 'INBOX'];
+
+export const languages = ['en', 'es'] as const;
+export type Language = (typeof languages)[number];
+
+/** The event that an alert is in the feed. */
+export const alertEventKind = 'member.alert_raised';
+
+/** An alert as its member sees it. Money is in minor units. */
+export interface Alert {
+  readonly alertId: string;
+  readonly alertType: AlertType;
+  readonly eventId: string;
+  readonly occurredAt: Date;
+  /** Null for a security alert. */
+  readonly account: AlertAccount | null;
+  readonly transferId: string | null;
+  readonly amountMinor: bigint | null;
+  readonly balanceMinor: bigint | null;
+  readonly thresholdMinor: bigint | null;
+  readonly channels: readonly AlertChannel[];
+  readonly isRead: boolean;
+}
+
+interface AlertAccount {
+  readonly accountId: string;
+  readonly description: string;
+  /** The last four digits or letters of its number. */
+  readonly lastFour: string;
+  readonly currency: string;
+}
