@@ -170,3 +170,23 @@ test('creates the institutions of a file, and completes the rest when it is run 
     await rm(folder, { recursive: true });
   }
 });
+
+test('a change of the calendar waits for another system user under dual control', async () => {
+  await db.superuser(
+    `insert into transfer_policies (institution_id, transfer_type, currency, review_above, second_approval_above, review_seconds,
+                                    on_review_timeout, payment_options)
+     select institution_id, 'INTRA_FI', 'USD', 100, 200, 3600, 'EXPIRE', '{DEFAULT}' from institutions where code = 'pine'`,
+  );
+  const change = ['calendar', 'add', '2026-12-31', '--closed', '--institution', 'pine'];
+  for (let round = 0; round < 2; round += 1) {
+    const { code, stdout } = await sharedraft(...change);
+    assert.equal(code, 0);
+    assert.match(
+      stdout,
+      /The change of 2026-12-31 is proposed by .*Another system user must run the same command/,
+    );
+  }
+  const named = await sharedraft(...change, '--as', 'Somebody Else');
+  assert.match(named.stderr, /--as is for demo institutions/);
+  assert.equal((await db.superuser(`select from business_days where day = '2026-12-31'`)).length, 0);
+});

@@ -15,10 +15,9 @@ export interface FoundPerson {
   readonly memberships: readonly { readonly memberNumber: string; readonly role: string }[];
 }
 
-const order = (alias: string) =>
-  `lower(${alias}.last_name) collate "C", lower(${alias}.first_name) collate "C", ${alias}.person_key`;
+const order = 'p.last_name_lower, p.first_name_lower, p.person_key';
 
-/** The page behind the person $4, of the persons that `found` limits. */
+/** The page behind the position $4, $5, $6 in the order of names, of the persons that `found` limits. */
 const persons = (name: string, found: string) =>
   sql(
     name,
@@ -31,10 +30,8 @@ const persons = (name: string, found: string) =>
              where cp.institution_id = $1 and cp.person_key = p.person_key) as memberships
      from persons p
      left join users u on u.institution_id = $1 and u.person_key = p.person_key
-     where p.institution_id = $1 and ${found}
-       and ($4::text is null or (${order('p')}) > (
-         select ${order('l')} from persons l where l.institution_id = $1 and l.person_id = $4))
-     order by ${order('p')}
+     where p.institution_id = $1 and ${found} and (${order}) > ($4::text, $5::text, $6::bigint)
+     order by ${order}
      limit $3`,
   );
 
@@ -44,9 +41,8 @@ const byMemberNumber = `
   join customer_persons cp on cp.institution_id = $1 and cp.customer_key = c.customer_key
   where c.institution_id = $1 and c.member_number = $2`;
 const byEmail = `
-  select e.person_key from persons e
-  where e.institution_id = $1 and e.email is not null and lower(e.email) collate "C" = lower($2)
-  union select e.person_key from users e where e.institution_id = $1 and lower(e.email) collate "C" = lower($2)`;
+  select e.person_key from persons e where e.institution_id = $1 and e.email_lower = lower($2)
+  union select e.person_key from users e where e.institution_id = $1 and e.email_lower = lower($2)`;
 const byUsername = `
   select n.person_key from users n where n.institution_id = $1 and n.username_lower = lower($2)`;
 const byId = `
@@ -61,8 +57,8 @@ const byId = `
 
 // "Example, Ada" and "Ada Example" are a last name with the beginning of a first name; one word is the beginning of a last name.
 // U+10FFFF sorts behind every text that begins so.
-const byName = `lower(p.last_name) collate "C" >= lower($2) and lower(p.last_name) collate "C" < lower($2) || U&'\\+10FFFF'
-       and lower(p.first_name) collate "C" >= lower($5) and lower(p.first_name) collate "C" < lower($5) || U&'\\+10FFFF'`;
+const byName = `p.last_name_lower >= lower($2) and p.last_name_lower < lower($2) || U&'\\+10FFFF'
+       and p.first_name_lower >= lower($7) and p.first_name_lower < lower($7) || U&'\\+10FFFF'`;
 
 const statements: Readonly<Record<SearchWay | 'any', Statement>> = {
   'member-number': persons('operators_by_member_number', of(byMemberNumber)),
@@ -73,14 +69,34 @@ const statements: Readonly<Record<SearchWay | 'any', Statement>> = {
   any: persons('operators_by_any', of([byMemberNumber, byEmail, byUsername, byId].join('\n  union'))),
 };
 
+const position = sql(
+  'operators_position_of_person',
+  `select last_name_lower as last_name, first_name_lower as first_name, person_key
+   from persons where institution_id = $1 and person_id = $2`,
+);
+
+interface Position {
+  readonly lastName: string;
+  readonly firstName: string;
+  readonly personKey: bigint;
+}
+
+/** Before every person: keys begin at 1. */
+const beginning: Position = { lastName: '', firstName: '', personKey: 0n };
+
+/** The page behind the person `after`; empty if there is no such person. */
 export async function selectPersons(
   db: Queryable,
   way: SearchWay | 'any',
   page: { readonly text: string; readonly limit: number; readonly after?: string | undefined },
 ): Promise<FoundPerson[]> {
-  const { text, limit, after = null } = page;
+  const { text, limit, after } = page;
+  const [behind] =
+    after === undefined ? [beginning] : (await db.query<Position>(position, [db.institutionId, after])).rows;
+  if (behind === undefined) return [];
   const { lastName, firstName } = partsOf(text);
-  const values = way === 'name' ? [lastName, limit, after, firstName] : [text, limit, after];
+  const place = [limit, behind.lastName, behind.firstName, behind.personKey];
+  const values = way === 'name' ? [lastName, ...place, firstName] : [text, ...place];
   return (await db.query<FoundPerson>(statements[way], [db.institutionId, ...values])).rows;
 }
 

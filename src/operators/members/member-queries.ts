@@ -99,7 +99,8 @@ export async function selectAccountsOf(db: Queryable, personKey: bigint): Promis
 }
 
 export interface SessionRow {
-  readonly clientId: string;
+  /** Null: a browser at the service's own pages. */
+  readonly clientId: string | null;
   readonly startedAt: Date;
   readonly refreshedAt: Date;
   readonly idleUntil: Date;
@@ -114,11 +115,17 @@ const sessions = sql(
    join clients c on c.institution_id = $1 and c.client_id = f.client_id
    where f.institution_id = $1 and f.user_key = $2 and f.revoked_at is null and f.idle_until > $3
      and f.user_epoch = u.token_epoch and f.client_epoch = c.token_epoch and c.active
-   order by f.rotated_at desc
+   union all
+   select null::text, s.created_at, s.last_used_at, s.expires_at, '{}'::text[]
+   from member_sessions s
+   join users u on u.institution_id = $1 and u.user_key = s.user_key
+   where s.institution_id = $1 and s.user_key = $2 and s.ended_at is null and s.expires_at > $3
+     and s.user_epoch = u.token_epoch
+   order by refreshed_at desc
    limit 100`,
 );
 
-/** Sessions with a refresh token that is still good, the last used first. A session without one ends with its access token. */
+/** Sessions with a refresh token that is still good, and browsers at the sign-in page, the last used first. A session without one ends with its access token. */
 export async function selectSessions(
   db: Queryable,
   userKey: bigint | null,

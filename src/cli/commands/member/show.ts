@@ -68,7 +68,7 @@ function sayMember(member: ShownMember, options: OutputOptions): void {
           title: 'Sessions that can be renewed',
           headings: ['client', 'started', 'last renewed', 'ends if idle', 'scopes'],
           rows: sessions.map((one) => [
-            one.clientId,
+            one.clientId ?? 'sign-in page',
             one.startedAt,
             one.refreshedAt,
             one.idleUntil,
