@@ -94,16 +94,19 @@ comment on column institutions.record is 'ledger: this ledger is the record of t
 -- members
 
 create table persons (
-  institution_id  integer not null,
-  person_key      bigint not null generated always as identity,
-  person_id       text collate "C" not null,
-  first_name      text not null,
-  last_name       text not null,
-  email           text,
-  phone_number    text,
-  phone_type      text,
-  birth_date      date,
-  self_declared   boolean not null default false,
+  institution_id    integer not null,
+  person_key        bigint not null generated always as identity,
+  person_id         text collate "C" not null,
+  first_name        text not null,
+  last_name         text not null,
+  email             text,
+  phone_number      text,
+  phone_type        text,
+  birth_date        date,
+  self_declared     boolean not null default false,
+  first_name_lower  text collate "C" not null generated always as (lower(first_name)) stored,
+  last_name_lower   text collate "C" not null generated always as (lower(last_name)) stored,
+  email_lower       text collate "C" generated always as (lower(email)) stored,
   constraint persons_pkey PRIMARY KEY (institution_id, person_key),
   constraint persons_institution_id_person_id_key UNIQUE (institution_id, person_id),
   constraint persons_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
@@ -113,8 +116,8 @@ create table persons (
   constraint persons_phone_number_check CHECK (phone_number ~ '^\+[1-9][0-9]{1,14}$'::text),
   constraint persons_phone_type_check CHECK (phone_type = ANY (ARRAY['MOBILE'::text, 'HOME'::text, 'WORK'::text]))
 );
-CREATE INDEX persons_by_email ON persons USING btree (institution_id, lower(email) COLLATE "C") WHERE (email IS NOT NULL);
-CREATE INDEX persons_by_name ON persons USING btree (institution_id, lower(last_name) COLLATE "C", lower(first_name) COLLATE "C", person_key);
+CREATE INDEX persons_by_email ON persons USING btree (institution_id, email_lower) WHERE (email_lower IS NOT NULL);
+CREATE INDEX persons_by_name ON persons USING btree (institution_id, last_name_lower, first_name_lower, person_key);
 comment on table persons is 'Natural persons on the record of the core system.';
 comment on column persons.person_key is 'Key inside the database; never leaves the service.';
 comment on column persons.person_id is 'Id in the core system.';
@@ -172,6 +175,7 @@ create table users (
   tokens_ended_at       timestamp with time zone,
   username_lower        text generated always as (lower(username)) stored,
   verified_email_lower  text generated always as (lower(verified_email)) stored,
+  email_lower           text collate "C" generated always as (lower(email)) stored,
   constraint users_pkey PRIMARY KEY (institution_id, user_key),
   constraint users_institution_id_person_key_key UNIQUE (institution_id, person_key),
   constraint users_institution_id_user_id_key UNIQUE (institution_id, user_id),
@@ -186,7 +190,7 @@ create table users (
   constraint users_username_check CHECK (length(username) >= 6 AND length(username) <= 64 AND username !~ '^[0-9]+$'::text),
   constraint users_verified_email_check CHECK (verified_email <> ''::text)
 );
-CREATE INDEX users_by_email ON users USING btree (institution_id, lower(email) COLLATE "C");
+CREATE INDEX users_by_email ON users USING btree (institution_id, email_lower);
 CREATE UNIQUE INDEX users_by_username ON users USING btree (institution_id, username_lower);
 CREATE INDEX users_by_verified_email ON users USING btree (institution_id, verified_email_lower);
 CREATE UNIQUE INDEX users_email_confirmed_once ON users USING btree (institution_id, verified_email_lower) WHERE (email_verified_by = 'CODE'::text);
@@ -1680,6 +1684,7 @@ create table member_sessions (
   constraint member_sessions_user_agent_check CHECK (length(user_agent) <= 256)
 );
 CREATE INDEX member_sessions_by_end ON member_sessions USING btree (institution_id, expires_at);
+CREATE INDEX member_sessions_by_user ON member_sessions USING btree (institution_id, user_key);
 comment on table member_sessions is 'Members who signed in at the service''s own pages, a row for each browser.';
 comment on column member_sessions.secret_hash is 'Keyed hash of the cookie.';
 comment on column member_sessions.user_epoch is 'users.token_epoch at sign-in; a later one ends the session.';
