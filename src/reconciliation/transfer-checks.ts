@@ -23,7 +23,7 @@ const transferOf = (key: string) => `
 interface Held {
   readonly column: 'debits_pending' | 'credits_pending';
   readonly side: 'from_key' | 'to_key';
-  /** Of a core's authorization, the account of this side. */
+  /** The account of this side in a core's authorization. */
   readonly authorized: 'account_key' | 'settlement_key';
 }
 

@@ -46,7 +46,7 @@ export async function listTransferOptions(
   fromAccountId: string,
 ): Promise<TransferOptions> {
   const { institutionId } = actor;
-  // Before the snapshot: inside it the settings would take a second connection of the pool.
+  // The settings are read before the snapshot: inside it they would take a second connection of the pool.
   const settings = await desk.deps.settings(institutionId);
   const core = await coreStateOf(desk.deps, settings);
   return desk.database.snapshot(institutionId, async (tx) => {

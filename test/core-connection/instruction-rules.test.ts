@@ -10,7 +10,7 @@ let service: Awaited<ReturnType<typeof startCoreService>>;
 let desk: TestDesk;
 before(async () => {
   service = await startCoreService({}, async (bank) => {
-    // From before the core kept the books.
+    // This transfer is from the time before the core kept the books.
     const order = {
       id: 'before',
       fromAccountId: 'a-1001-checking',

@@ -71,6 +71,8 @@ const measuredAs: Readonly<Record<string, string>> = {
 /** These find one row, or the few rows of one person, by a key. */
 const byKey = [
   'getMemberProfile',
+  'getUserInfo',
+  'listConsents',
   'getAccount',
   'listAccounts',
   'getMemberAccounts',

@@ -110,7 +110,9 @@ export class Batch {
     return { id: line.id, result: 'posted' };
   }
 
-  /** Ends the hold that announced a posting. Of an unknown authorization an ended one remains, for the case that it is late. */
+  /**
+   * Ends the hold that announced a posting. An unknown authorization is stored as ended, so that it holds nothing if it arrives late.
+   */
   #settle(line: TransactionLine, authorization: KnownAuthorizationRow | undefined): void {
     if (line.authorizationId === null) return;
     if (authorization === undefined) {

@@ -51,7 +51,7 @@ export interface Intake<Item extends object, Result extends string> {
   partsOf(lines: readonly Line<Item>[]): Iterable<readonly Line<Item>[]>;
   /** Commits the lines and returns their outcomes. If nothing `isBegun` and something changes, `begun` is a part of the commit. */
   take(lines: readonly Line<Item>[], isBegun: boolean): Promise<readonly LineOutcome<Result>[]>;
-  /** Of the entry at the end of a delivery that changed something. */
+  /** The audited act at the end of a delivery that changed something. */
   readonly taken: AuditAction;
 }
 

@@ -27,7 +27,7 @@ type LineStatus = (typeof lineStatuses)[number];
 
 /** One act of the core on an account, as a line of the stream or a row of the file states it. */
 export interface TransactionLine {
-  /** Of the posting, or of the authorization. */
+  /** The core's id of the posting, or of the authorization. */
   readonly id: string;
   readonly status: LineStatus;
   readonly accountId: string;

@@ -26,7 +26,7 @@ export interface CoreTransactionRow {
 
 export interface KnownTransactionRow extends CoreTransactionRow {
   readonly accountId: string;
-  /** Of the transfer that it echoes. */
+  /** The transfer that it echoes. */
   readonly transferId: string | null;
 }
 
@@ -99,7 +99,7 @@ export interface EchoedTransferRow {
   readonly accountId: string;
   readonly transferKey: bigint;
   readonly status: string;
-  /** Of its entry on the account; null if it has none, or the account is neither of its two. */
+  /** The number of its entry on the account; null if it has none, or the account is neither of its two. */
   readonly seq: bigint | null;
   readonly amount: bigint | null;
   /** The core's id that has echoed this entry before. */

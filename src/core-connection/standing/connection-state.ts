@@ -9,7 +9,7 @@ export interface Patience {
 /** A sign of life further ahead than this was written by a clock that had jumped, and counts for nothing. */
 const mostAheadMillis = 60_000;
 
-/** Of the core's last request, and of the oldest instruction that it has not fetched. Null: there is none. */
+/** The times of the core's last request, and of the oldest instruction that it has not fetched. Null: there is none. */
 export interface Ages {
   readonly heardMillisAgo: number | null;
   readonly undeliveredMillis: number | null;

@@ -22,7 +22,7 @@ import {
 
 /** A request of a browser for a sign-in page. */
 interface BrowserRequest {
-  /** Of the query, and of the form over it. */
+  /** The query of a GET, the form of a POST. */
   readonly parameters: {
     readonly values: Readonly<Record<string, unknown>>;
     readonly repeated: readonly string[];
