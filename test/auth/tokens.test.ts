@@ -68,7 +68,7 @@ describe('token operation: success', () => {
     const usable = operations.flatMap((one) =>
       (one.token === 'any' || one.token === 'member') && one.scope ? [one.scope] : [],
     );
-    assert.deepEqual(new Set(memberScopes), new Set([...usable, 'offline_access']));
+    assert.deepEqual(new Set(memberScopes), new Set([...usable, 'profile', 'email', 'offline_access']));
     const grant = { grant_type: 'password', ...app, ...member };
     const all =
       'account:read institution-users:read institution-users:write transfer:read transfer:write alertPref:read alertPref:write alertHist:read';
