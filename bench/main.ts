@@ -60,7 +60,8 @@ Without a ROW, all rows run except large, which takes five minutes alone.
 
   node bench/login-storm.ts                the cost of 500 simultaneous logins for callers that read
   node bench/fresh-tokens.ts               the saving of remembered tokens
-  node bench/revocations.ts [ROUNDS]       the time of a revocation while everything changes
+  node bench/read-path.ts                  files, functions and lines that a read runs
+  node bench/revocations.ts [MEMBERS]      the time of a revocation during an import
   node bench/reading-plans.ts [TRANSFERS]  rows and blocks that each page reads among a million transfers
   node bench/metrics.ts [ROUNDS] [SECONDS] the cost of the metrics, in turns with a service without them
   node bench/import.ts [MEMBERS ...]       the cost of an import, relative to COPY

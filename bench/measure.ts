@@ -204,3 +204,18 @@ export function bestClients(bench: Bench, hand: Hand): Promise<number> {
   known.set(hand, best);
   return best;
 }
+
+/** Requests until each account, or its member, was read once. */
+export async function readEach(
+  run: Run,
+  traffic: 'account' | 'accounts' | 'profile' | 'page',
+): Promise<void> {
+  const { accounts } = run.dataset.people;
+  const job = { traffic, connections: 64, sources: 'each', warmupSeconds: 0 } as const;
+  for (let { seconds } = run.pace; ; ) {
+    const { allStatuses } = await drive(run, { ...job, seconds });
+    const read = allStatuses[200] ?? 0;
+    if (read >= accounts || run.pace.rounds === 1) return;
+    seconds = Math.ceil((1.2 * seconds * accounts) / read);
+  }
+}

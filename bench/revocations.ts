@@ -1,16 +1,22 @@
 /*
- * The time of a revocation, and of the first request that it refuses, while a long transaction changes every person, account
- * and holder of the institution as an import does:
+ * The time of a revocation, and of the first request that it refuses: alone, and for as long as the command `import` brings
+ * new members into the same institution:
  *
- *   node bench/revocations.ts [ROUNDS]     default 300
+ *   node bench/revocations.ts [MEMBERS]     default 50000
  */
-import pg from 'pg';
-import { clientCredentials, urlOf } from './fill.ts';
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { writeExtract } from './extract.ts';
+import { clientCredentials, environmentOf } from './fill.ts';
 import { accountId } from './job.ts';
 import { plain } from './measure.ts';
-import { Stage } from './stage.ts';
+import { count, Stage } from './stage.ts';
 
-const rounds = Number(process.argv[2] ?? 300);
+const members = Number(process.argv[2] ?? 50_000);
+const quietRounds = 300;
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 await using stage = await Stage.open((text) => console.log(text));
 const dataset = await stage.dataset(plain);
 const server = await stage.service(dataset);
@@ -40,42 +46,37 @@ async function revokeOnce(): Promise<{ readonly revoked: number; readonly refuse
   return { revoked: revoked - begun, refused: performance.now() - revoked };
 }
 
-async function measure(name: string): Promise<void> {
+async function measure(name: string, isOver: (rounds: number) => boolean): Promise<void> {
   const times: Awaited<ReturnType<typeof revokeOnce>>[] = [];
-  for (let round = 0; round < rounds; round += 1) times.push(await revokeOnce());
+  // One after the other, with a pause, so that the bench does not take the machine from the import.
+  while (!isOver(times.length) && tokens.length > 0) {
+    times.push(await revokeOnce());
+    await sleep(20);
+  }
   const at = (kind: 'revoked' | 'refused', share: number) =>
     times
       .map((time) => time[kind])
       .toSorted((a, b) => a - b)
-      [Math.floor(share * rounds)]?.toFixed(1);
+      [Math.floor(share * times.length)]?.toFixed(1);
+  const part = (kind: 'revoked' | 'refused') =>
+    `p50 ${at(kind, 0.5)} p99 ${at(kind, 0.99)} most ${at(kind, 1 - 1e-9)} ms`;
   console.log(
-    `${name.padEnd(24)} revocation p50 ${at('revoked', 0.5)} p99 ${at('revoked', 0.99)} ms, refusal p50 ${at('refused', 0.5)} p99 ${at('refused', 0.99)} ms`,
+    `${name.padEnd(18)} ${times.length} times; revocation ${part('revoked')}; refusal ${part('refused')}`,
   );
 }
 
-await measure('quiet');
-const importing = new pg.Client({ connectionString: urlOf(dataset.connection) });
-await importing.connect();
-let isOver = false;
-let statements = 0;
-const load = (async () => {
-  await importing.query('begin');
-  while (!isOver) {
-    for (const [table, key, change] of [
-      ['persons', 'person_key', `last_name = last_name || 'x'`],
-      ['accounts', 'account_key', `description = description || 'x'`],
-      ['holders', 'account_key', 'may_pay = not may_pay'],
-    ]) {
-      for (let part = 0; part < 10 && !isOver; part += 1) {
-        await importing.query(`update ${table} set ${change} where ${key} % 10 = ${part}`);
-        statements += 1;
-      }
-    }
-  }
-  await importing.query('rollback');
-})();
-await measure('during the import');
-isOver = true;
-await load;
-await importing.end();
-console.log(`The transaction ran ${statements} statements.`);
+const folder = path.join(stage.folder, 'extract');
+const rows = await writeExtract(folder, members);
+await measure('alone', (rounds) => rounds === quietRounds);
+
+const started = performance.now();
+const importing = spawn(process.execPath, [main, 'import', folder], {
+  env: { PATH: process.env.PATH, ...environmentOf(dataset.connection) },
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
+const ended = new Promise<number | null>((resolve) => importing.once('close', resolve));
+await measure('during an import', () => importing.exitCode !== null || importing.signalCode !== null);
+const code = await ended;
+if (code !== 0) throw new Error(`the import ended with ${code}`);
+const seconds = (performance.now() - started) / 1_000;
+console.log(`The import brought ${count(members)} members, ${count(rows)} rows, in ${seconds.toFixed(1)} s.`);

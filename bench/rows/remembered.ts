@@ -7,6 +7,7 @@ import {
   plain,
   type Row,
   type Run,
+  readEach,
   serve,
   transferRate,
 } from '../measure.ts';
@@ -114,13 +115,13 @@ export const remembering: Row = {
   async measure(bench) {
     const { stage } = bench;
     const dataset = await stage.dataset(plain);
-    const accounts = dataset.people.accounts;
     const figures: Figure[] = [];
     for (const megabytes of ['64', '256']) {
       const server = await stage.service(dataset, { MEMORY_MEGABYTES: megabytes });
       const run = { ...bench, dataset, server };
       const before = (await residentBytes(server.pid)) ?? 0;
-      const after = await readEach(run, accounts);
+      await readEach(run, 'account');
+      const after = (await residentBytes(server.pid)) ?? 0;
       await stage.stop(server);
       const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20);
       figures.push({
@@ -134,14 +135,3 @@ export const remembering: Row = {
     return figures;
   },
 };
-
-async function readEach(run: Run, accounts: number): Promise<number> {
-  const job = { traffic: 'account', connections, sources: 'each', warmupSeconds: 0 } as const;
-  let seconds = run.pace.seconds;
-  for (;;) {
-    const { allStatuses } = await drive(run, { ...job, seconds });
-    const read = allStatuses[200] ?? 0;
-    if (read >= accounts || run.pace.rounds === 1) return (await residentBytes(run.server.pid)) ?? 0;
-    seconds = Math.ceil((1.2 * seconds * accounts) / read);
-  }
-}
