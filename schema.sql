@@ -1342,6 +1342,7 @@ create table core_transactions (
   constraint core_transactions_seq_check CHECK (seq > 0)
 );
 CREATE INDEX core_transactions_effective ON core_transactions USING btree (institution_id, account_key, effective_date) INCLUDE (amount);
+CREATE INDEX core_transactions_recorded ON core_transactions USING brin (recorded_at) WITH (pages_per_range='32');
 comment on table core_transactions is 'What the core posted: the facts beside an entry of kind CORE, or beside the entry of a transfer of which it is the echo. Insert-only; core_id is used up for ever.';
 comment on column core_transactions.seq is 'Number of the entry in its account.';
 comment on column core_transactions.posting_key is 'Key of the entry: of a transfer, if this is its echo.';
@@ -1483,6 +1484,7 @@ END),
   constraint core_instructions_state_check CHECK (state = ANY (ARRAY['OPEN'::text, 'ACCEPTED'::text, 'REJECTED'::text, 'WITHDRAWN'::text])),
   constraint core_instructions_withdrawn CHECK (state <> 'WITHDRAWN'::text OR mode = 'WAIT'::text AND delivered_at IS NULL)
 ) with (fillfactor=80);
+CREATE INDEX core_instructions_by_decision ON core_instructions USING btree (institution_id, decided_at) WHERE (state = ANY (ARRAY['ACCEPTED'::text, 'REJECTED'::text]));
 CREATE INDEX core_instructions_by_file ON core_instructions USING btree (institution_id, file_number, sequence) WHERE (file_number IS NOT NULL);
 CREATE INDEX core_instructions_open ON core_instructions USING btree (institution_id, sequence) WHERE (state = 'OPEN'::text);
 CREATE INDEX core_instructions_stand_in ON core_instructions USING btree (institution_id, issued_at) WHERE (mode = 'STAND_IN'::text);
@@ -1908,6 +1910,101 @@ create table alert_positions (
 comment on table alert_positions is 'How far alerts are derived from the feed. An institution without a row begins with its first event.';
 comment on column alert_positions.number is 'Number of the last event at or before the position.';
 comment on column alert_positions.leased_by is 'The process that derives alerts until lease_until.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- breaks
+
+create table core_breaks (
+  institution_id  integer not null,
+  break_key       bigint not null generated always as identity,
+  class           text not null,
+  subject         text collate "C" not null,
+  account_id      text collate "C" not null,
+  account_key     bigint,
+  account_seq     bigint,
+  core_id         text collate "C",
+  transfer_key    bigint,
+  currency        text collate "C" not null,
+  difference      bigint not null,
+  as_of           timestamp with time zone,
+  owner           text,
+  opened_at       timestamp with time zone not null,
+  closed_at       timestamp with time zone,
+  closed_by       text,
+  constraint core_breaks_pkey PRIMARY KEY (institution_id, break_key),
+  constraint core_breaks_account_id_check CHECK (length(account_id) >= 1 AND length(account_id) <= 64),
+  constraint core_breaks_class_check CHECK (class = ANY (ARRAY['MISSING_HERE'::text, 'MISSING_THERE'::text, 'AMOUNT'::text, 'DUPLICATE'::text, 'TIMING'::text, 'UNKNOWN_ACCOUNT'::text, 'AMOUNT_MISMATCH'::text, 'BELOW_FLOOR'::text, 'REVERSAL_REJECTED'::text])),
+  constraint core_breaks_closed CHECK (num_nonnulls(closed_at, closed_by) = ANY (ARRAY[0, 2])),
+  constraint core_breaks_closed_by_check CHECK (closed_by = ANY (ARRAY['ARRIVED'::text, 'AGREED'::text, 'DECIDED'::text, 'RECOVERED'::text, 'ADJUSTED'::text])),
+  constraint core_breaks_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint core_breaks_owner_check CHECK (length(owner) >= 1 AND length(owner) <= 128),
+  constraint core_breaks_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 200)
+);
+CREATE UNIQUE INDEX core_breaks_open ON core_breaks USING btree (institution_id, subject) WHERE (closed_at IS NULL);
+CREATE INDEX core_breaks_open_account ON core_breaks USING btree (institution_id, account_id) WHERE (closed_at IS NULL);
+CREATE INDEX core_breaks_open_keys ON core_breaks USING btree (institution_id, break_key) WHERE (closed_at IS NULL);
+CREATE INDEX core_breaks_subject ON core_breaks USING btree (institution_id, subject);
+comment on table core_breaks is 'Differences between the core''s books and these. A closed one never changes; the same difference later is a new one.';
+comment on column core_breaks.subject is 'The thing that differs: account:ID, posting:ID of the core, instruction:ID, echo:ID, reversal:ID or floor:ID. Open once at most.';
+comment on column core_breaks.account_id is 'The account, by the id that the core knows. UNKNOWN_ACCOUNT: no account of this institution.';
+comment on column core_breaks.account_seq is 'The newest entry of the account when it was compared.';
+comment on column core_breaks.difference is 'The core''s amount minus the one here; 0 if no amount differs.';
+comment on column core_breaks.as_of is 'The moment of the balances that were compared. Null: found without a comparison.';
+comment on column core_breaks.owner is 'The person who looks after it, by name.';
+
+create table core_break_notes (
+  institution_id  integer not null,
+  note_key        bigint not null generated always as identity,
+  break_key       bigint not null,
+  noted_at        timestamp with time zone not null,
+  author          text,
+  note            text not null,
+  constraint core_break_notes_pkey PRIMARY KEY (institution_id, break_key, note_key),
+  constraint core_break_notes_institution_id_break_key_fkey FOREIGN KEY (institution_id, break_key) REFERENCES core_breaks(institution_id, break_key),
+  constraint core_break_notes_author_check CHECK (length(author) >= 1 AND length(author) <= 256),
+  constraint core_break_notes_note_check CHECK (length(note) >= 1 AND length(note) <= 1000 AND note !~ '[[:cntrl:]\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]'::text)
+);
+comment on table core_break_notes is 'The story of each break. Insert-only.';
+comment on column core_break_notes.author is 'The client or the operator. Null: the service.';
+
+create table core_comparisons (
+  institution_id  integer not null,
+  as_of           timestamp with time zone not null,
+  compared_at     timestamp with time zone not null,
+  accounts        integer not null,
+  in_flight       integer not null,
+  differing       integer not null,
+  constraint core_comparisons_pkey PRIMARY KEY (institution_id, as_of),
+  constraint core_comparisons_accounts_check CHECK (accounts >= 0),
+  constraint core_comparisons_differing_check CHECK (differing >= 0),
+  constraint core_comparisons_in_flight_check CHECK (in_flight >= 0)
+);
+comment on table core_comparisons is 'The comparisons of the core''s balances with these; the last one of each moment.';
+comment on column core_comparisons.in_flight is 'Accounts whose difference is that of instructions under way.';
+comment on column core_comparisons.differing is 'Accounts whose difference is a break.';
+
+create unlogged table staged_core_balances (
+  institution_id  integer not null,
+  delivery        uuid not null,
+  account_id      text collate "C" not null,
+  currency        text collate "C" not null,
+  balance         bigint not null,
+  staged_at       timestamp with time zone not null,
+  constraint staged_core_balances_pkey PRIMARY KEY (institution_id, delivery, account_id)
+);
+comment on table staged_core_balances is 'Balances that the core stated, until they are compared.';
+
+create unlogged table staged_core_postings (
+  institution_id  integer not null,
+  delivery        uuid not null,
+  core_id         text collate "C" not null,
+  account_id      text collate "C" not null,
+  currency        text collate "C" not null,
+  amount          bigint not null,
+  staged_at       timestamp with time zone not null,
+  constraint staged_core_postings_pkey PRIMARY KEY (institution_id, delivery, core_id)
+);
+comment on table staged_core_postings is 'The core''s list of its postings, until it is compared.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -3610,6 +3707,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION refuse_change_of_closed_break()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  raise exception 'core_breaks: a closed break never changes' using errcode = 'SD080';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION refuse_failed_login_reset()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4033,6 +4140,11 @@ CREATE TRIGGER authorization_grants_once BEFORE UPDATE ON authorization_grants F
 CREATE TRIGGER authorization_grants_within_consent BEFORE INSERT ON authorization_grants FOR EACH ROW EXECUTE FUNCTION check_new_authorization_grant();
 
 -- ---------------------------------------------------------------------------------------------------------
+-- Triggers: breaks
+
+CREATE TRIGGER core_breaks_closed_for_good BEFORE UPDATE ON core_breaks FOR EACH ROW WHEN (old.closed_at IS NOT NULL) EXECUTE FUNCTION refuse_change_of_closed_break();
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
 
 alter table persons enable row level security, force row level security;
@@ -4295,6 +4407,26 @@ alter table alert_positions enable row level security, force row level security;
 create policy institution on alert_positions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on alert_positions for select to sharedraft_backup using (true);
 
+alter table core_breaks enable row level security, force row level security;
+create policy institution on core_breaks using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_breaks for select to sharedraft_backup using (true);
+
+alter table core_break_notes enable row level security, force row level security;
+create policy institution on core_break_notes using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_break_notes for select to sharedraft_backup using (true);
+
+alter table core_comparisons enable row level security, force row level security;
+create policy institution on core_comparisons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_comparisons for select to sharedraft_backup using (true);
+
+alter table staged_core_balances enable row level security, force row level security;
+create policy institution on staged_core_balances using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_core_balances for select to sharedraft_backup using (true);
+
+alter table staged_core_postings enable row level security, force row level security;
+create policy institution on staged_core_postings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_core_postings for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -4383,3 +4515,8 @@ grant delete, insert, select, update on alert_preferences to sharedraft_service;
 grant delete, insert, select, update on alert_rules to sharedraft_service;
 grant delete, insert, select, update (released_at, read_at) on alerts to sharedraft_service;
 grant insert, select, update on alert_positions to sharedraft_service;
+grant insert (institution_id, class, subject, account_id, account_key, account_seq, core_id, transfer_key, currency, difference, as_of, opened_at), select, update (class, account_seq, difference, as_of, owner, closed_at, closed_by) on core_breaks to sharedraft_service;
+grant insert (institution_id, break_key, noted_at, author, note), select on core_break_notes to sharedraft_service;
+grant insert, select, update (compared_at, accounts, in_flight, differing) on core_comparisons to sharedraft_service;
+grant delete, insert, select on staged_core_balances to sharedraft_service;
+grant delete, insert, select on staged_core_postings to sharedraft_service;

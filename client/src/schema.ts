@@ -385,6 +385,100 @@ export interface RecordSummary {
 /** `refused`: only lines that were refused or are in conflict, and the summary. Default: `all`. */
 export type ShownAnswers = 'all' | 'refused';
 
+/** A balance of the core, or a posting of its list: a line of the stream. */
+export interface CoreBalance {
+  /** The account. */
+  accountId: string;
+  /** In major units. A credit to the member's position is positive. */
+  balance?: Decimal | undefined;
+  /** The currency of the account. */
+  currencyCode: string;
+  /** In place of a balance: the core's id of a posting, for its list of postings. */
+  transactionId?: string | undefined;
+  /** With `transactionId`: the amount of the posting. */
+  amount?: Decimal | undefined;
+}
+
+/** A line that is refused. The last answer is the summary. */
+export interface ComparisonAnswer {
+  /** The line, from 1. */
+  line?: number | undefined;
+  /** The transactionId of the line, if it has a valid one. */
+  id?: string | undefined;
+  /** `refused`. */
+  result?: string | undefined;
+  /** The reason. */
+  code?: string | undefined;
+  /** The reason in a sentence. */
+  detail?: string | undefined;
+  summary?: ComparisonSummary | undefined;
+}
+
+/** The comparison is complete. */
+export interface ComparisonSummary {
+  /** Accounts compared. */
+  accounts?: number | undefined;
+  /** Postings of the core's list. */
+  postings?: number | undefined;
+  /** Accounts whose difference is that of instructions under way. */
+  inFlight?: number | undefined;
+  /** Accounts that differ otherwise. */
+  differing?: number | undefined;
+  /** Breaks that were opened. */
+  opened?: number | undefined;
+  /** Open breaks whose difference has changed. */
+  changed?: number | undefined;
+  /** Breaks that were closed. */
+  closed?: number | undefined;
+  /** Lines that were refused. */
+  refused?: number | undefined;
+}
+
+/** A difference between the core's books and these. */
+export interface Break {
+  breakId: string;
+  /** The kind of difference. New values may be added. */
+  class: 'MISSING_HERE' | 'MISSING_THERE' | 'AMOUNT' | 'DUPLICATE' | 'TIMING' | 'UNKNOWN_ACCOUNT' | 'AMOUNT_MISMATCH' | 'BELOW_FLOOR' | 'REVERSAL_REJECTED' | (string & {});
+  accountId: string;
+  /** The core's id of the posting that differs. */
+  transactionId?: string | undefined;
+  /** The transfer that differs. */
+  transferId?: string | undefined;
+  /** The core's amount minus the one here, in major units. */
+  difference: Decimal;
+  /** ISO 4217. */
+  currencyCode: string;
+  /** The moment of the balances that were compared. */
+  asOf?: string | undefined;
+  /** The person who looks after it. */
+  owner?: string | undefined;
+  /** When it was found. */
+  openedAt: string;
+  /** Missing: it is open. */
+  closedAt?: string | undefined;
+  /** The reason of its end. New values may be added. */
+  closedBy?: 'ARRIVED' | 'AGREED' | 'DECIDED' | 'RECOVERED' | 'ADJUSTED' | (string & {}) | undefined;
+  /** The newest 200 notes. Not in lists. */
+  story?: readonly BreakNote[] | undefined;
+}
+
+/** A line of a break's story. */
+export interface BreakNote {
+  /** The time of the note. */
+  at: string;
+  /** The client or the operator. Missing: the service. */
+  author?: string | undefined;
+  note: string;
+}
+
+/** A new owner, a note, or both. */
+export interface BreakUpdate {
+  /** The person who looks after it, by name. */
+  owner?: string | undefined;
+  /** A line for its story. */
+  note?: string | undefined;
+}
+
 export interface ServiceVersion {
   name: string;
   version: string;
@@ -1439,6 +1533,47 @@ export interface Operations {
     body: AlertMark;
     result: MemberAlert;
   };
+  compareBalances: {
+    query: {
+      /** The moment of the balances, a date-time (2026-11-20T06:00:00Z), not before that of the newest comparison. */
+      asOf: string;
+      /** `true`: the delivery has all accounts, so one that it does not have is a break. Default: `false`. */
+      complete?: boolean | undefined;
+      /** The beginning of the core's list of postings. Default: a day before `asOf`. */
+      since?: string | undefined;
+    };
+    result: unknown;
+  };
+  listBreaks: {
+    query: {
+      /** Default: OPEN. */
+      state?: 'OPEN' | 'ALL' | undefined;
+      /** Only of this class. */
+      class?: 'MISSING_HERE' | 'MISSING_THERE' | 'AMOUNT' | 'DUPLICATE' | 'TIMING' | 'UNKNOWN_ACCOUNT' | 'AMOUNT_MISMATCH' | 'BELOW_FLOOR' | 'REVERSAL_REJECTED' | undefined;
+      /** Opened so long ago, or longer. */
+      olderThanSeconds?: number | undefined;
+      /** At most so many on a page; 50 when left out. */
+      limit?: number | undefined;
+      /** Where the page before ended: from its `Link`, with the same filters. */
+      after?: string | undefined;
+    };
+    result: readonly Break[];
+  };
+  getBreak: {
+    params: {
+      /** The id of the break. */
+      breakId: string;
+    };
+    result: Break;
+  };
+  updateBreak: {
+    params: {
+      /** The id of the break. */
+      breakId: string;
+    };
+    body: BreakUpdate;
+    result: Break;
+  };
   createWebhook: {
     body: WebhookOrder;
     result: WebhookEndpoint;
@@ -1574,6 +1709,10 @@ export const operations = {
   updateAlertPreferences: ['PUT', '/digitalbanking/db-alerts/v1/preferences'],
   listAlerts: ['GET', '/digitalbanking/db-alerts/v1/alerts'],
   markAlert: ['PATCH', '/digitalbanking/db-alerts/v1/alerts/{alertId}'],
+  compareBalances: ['POST', '/digitalbanking/core/v1/balances'],
+  listBreaks: ['GET', '/digitalbanking/core/v1/breaks'],
+  getBreak: ['GET', '/digitalbanking/core/v1/breaks/{breakId}'],
+  updateBreak: ['PATCH', '/digitalbanking/core/v1/breaks/{breakId}'],
   createWebhook: ['POST', '/digitalbanking/db-webhooks/v1/endpoints'],
   listWebhooks: ['GET', '/digitalbanking/db-webhooks/v1/endpoints'],
   getWebhook: ['GET', '/digitalbanking/db-webhooks/v1/endpoints/{endpointId}'],
@@ -1597,6 +1736,7 @@ export const decimalMembers: ReadonlySet<string> = new Set([
   'balance',
   'balanceAmount',
   'creditLimit',
+  'difference',
   'feesDue',
   'maximumAmount',
   'overdraftLimit',

@@ -261,6 +261,19 @@ class Core extends Resource {
   connection(options?: CallOptions) {
     return this.caller.call('getCoreConnection', {}, options);
   }
+
+  /** The differences between the core's books and the service's. */
+  breaks(query: Query<'listBreaks'> = {}, options?: CallOptions) {
+    return this.caller.call('listBreaks', { query }, options);
+  }
+
+  break(breakId: string, options?: CallOptions) {
+    return this.caller.call('getBreak', { params: { breakId } }, options);
+  }
+
+  updateBreak(breakId: string, body: Body<'updateBreak'>, options?: CallOptions) {
+    return this.caller.call('updateBreak', { params: { breakId }, body }, options);
+  }
 }
 
 /** Events of the feed, with the position after them. */

@@ -32,6 +32,11 @@ import {
 } from '../auth/index.ts';
 import {
   askInstructions,
+  changeBreak,
+  compareBalances,
+  findBreak,
+  listBreaks,
+  readBalances,
   readRecords,
   readTransactions,
   takeRecordLines,
@@ -346,6 +351,23 @@ function servicesOf(
       return yield* takeRecordLines(deliveries, delivery, { chunks, asOf });
     },
     alerts: alertServicesOf(context.alerts),
+    compareCoreBalances: async function* (actor, { bytes, origin, request }) {
+      const own = await institution(actor.institutionId);
+      const lines = readBalances(bytes, { patienceMillis: linePatienceMillis });
+      const delivery = { institution: own, clientId: actor.clientId, token: actor.token, origin };
+      return yield* compareBalances(deliveries, delivery, request, lines);
+    },
+    breaks: {
+      list: (actor, wanted) =>
+        listBreaks({ database, clock: () => nowAt(actor) }, actor.institutionId, wanted),
+      get: ({ institutionId }, breakKey) => findBreak(database, institutionId, breakKey),
+      change: ({ institutionId, clientId }, { breakKey, change, origin }) =>
+        changeBreak({ database, clock, businessTime }, institutionId, {
+          breakKey,
+          change,
+          author: { name: clientId, clientId, origin },
+        }),
+    },
     webhooks: webhookServicesOf(context.webhooks),
     noteRate: (actor, reason, origin) =>
       noteRefused(auth.audit, actor, { action: 'rate_limit', reason, origin }),

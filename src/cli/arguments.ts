@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseScope, type Scope, scopes } from '../auth/index.ts';
+import { parseMoment } from '../core-system/index.ts';
 import { isReadable } from '../shared/text/readable-text.ts';
 
 /** Reads a text of this form. The sentence is the refusal of any other. */
@@ -55,4 +56,13 @@ export function readReason(text: string): string {
   const reason = text.trim();
   if (/^.{1,256}$/u.test(reason) && reason.length <= 256 && isReadable(reason)) return reason;
   throw new InvalidArgumentError('Must have 1 to 256 characters, all of them visible and in one line.');
+}
+
+/** A moment with its offset. */
+export function readMoment(text: string): Date {
+  const moment = parseMoment(text);
+  if (moment === undefined) {
+    throw new InvalidArgumentError('Must be a moment with its offset, like 2026-03-02T06:00:00-05:00.');
+  }
+  return moment;
 }

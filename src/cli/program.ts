@@ -3,7 +3,7 @@ import { programVersion } from '../shared/process/program-version.ts';
 import { accountCommands } from './commands/account/index.ts';
 import { auditCommand } from './commands/audit/index.ts';
 import { clientCommands } from './commands/client.ts';
-import { coreCommands } from './commands/core.ts';
+import { coreCommands } from './commands/core/index.ts';
 import { demoCommands } from './commands/demo/demo.ts';
 import { demoCoreCommand } from './commands/demo/demo-core.ts';
 import { doctorCommand } from './commands/doctor.ts';

@@ -3,7 +3,8 @@
  * `transfer.completed`, `transfer.pending`, `transfer.failed` a transfer's key; `member.registered`,
  * `member.activated`, `member.contact_changed`, `member.email_confirmation_requested`, `member.email_confirmed`,
  * `member.password_changed`, `member.password_ended`, `member.alert_raised` a user's key; `account.balance_opened`, `account.balance_adjusted`,
- * `account.posted`, `account.held`, `account.released` an account's key.
+ * `account.posted`, `account.held`, `account.released` an account's key;
+ * `core.break_opened`, `core.break_closed` a break's key.
  */
 export interface NewEvent {
   readonly kind: string;

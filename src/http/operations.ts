@@ -10,12 +10,16 @@ import { markAlert } from './routes/alerts/mark-alert.ts';
 import { updateAlertPreferences } from './routes/alerts/update-alert-preferences.ts';
 import { listConsents } from './routes/consents/list-consents.ts';
 import { withdrawConsent } from './routes/consents/withdraw-consent.ts';
+import { compareBalances } from './routes/core/compare-balances.ts';
 import { coreHeartbeat } from './routes/core/core-heartbeat.ts';
 import { deliverRecords } from './routes/core/deliver-records.ts';
 import { deliverTransactions } from './routes/core/deliver-transactions.ts';
+import { getBreak } from './routes/core/get-break.ts';
 import { getCoreConnection } from './routes/core/get-core-connection.ts';
+import { listBreaks } from './routes/core/list-breaks.ts';
 import { listInstructions } from './routes/core/list-instructions.ts';
 import { reportOutcome } from './routes/core/report-outcome.ts';
+import { updateBreak } from './routes/core/update-break.ts';
 import { readEvents } from './routes/events/read-events.ts';
 import { acknowledgeActivationCode } from './routes/members/acknowledge-activation-code.ts';
 import { acknowledgeEmailCode } from './routes/members/acknowledge-email-code.ts';
@@ -100,6 +104,10 @@ export const operations: readonly Operation[] = [
   updateAlertPreferences,
   listAlerts,
   markAlert,
+  compareBalances,
+  listBreaks,
+  getBreak,
+  updateBreak,
   createWebhook,
   listWebhooks,
   getWebhook,

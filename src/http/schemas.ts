@@ -21,7 +21,7 @@ function oneOf<const Values extends readonly string[]>(values: Values, descripti
 }
 
 /** An enumeration of a response that may grow. Generated clients get a string, since they throw at an unlisted value. */
-function knownValues<const Values extends readonly string[]>(values: Values, description: string) {
+export function knownValues<const Values extends readonly string[]>(values: Values, description: string) {
   return Type.Unsafe<Values[number]>({
     type: 'string',
     description: `${description} New values may be added.`,
@@ -49,7 +49,7 @@ const PaymentOption = oneOf(
 export const TransactionTypeFilter = oneOf(transactionTypes, 'Only this type.');
 export const TransactionStatus = oneOf(['POSTED', 'PENDING'], 'Default: both.');
 
-const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' });
+export const CurrencyCode = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' });
 
 const Money = Type.Object(
   {

@@ -16,6 +16,12 @@ import type {
 } from '../auth/index.ts';
 import type {
   Answer,
+  Break,
+  BreakChange,
+  BreakFilter,
+  BreakWithStory,
+  CompareRequest,
+  ComparisonReport,
   CoreConnection,
   InstructionRequest,
   RecordCounts,
@@ -87,6 +93,13 @@ export interface Services {
   getProfile(actor: Actor, wanted: { id: string; idType: UserIdType; basis: Basis }): Promise<Profile>;
   updateContact(actor: Actor, customerId: string, change: ContactChange, origin: Origin): Promise<Profile>;
   confirmEmail(actor: Actor, emailCode: string, origin: Origin): Promise<Profile>;
+
+  /** TooManyDifferencesError, TruncatedError, SlowLineError. */
+  compareCoreBalances(
+    actor: ClientActor,
+    delivery: { bytes: AsyncIterable<Uint8Array>; origin: Origin; request: CompareRequest },
+  ): AsyncGenerator<readonly Answer[], ComparisonReport>;
+  readonly breaks: BreakServices;
 
   /** The time that balances are true for while the core that keeps the books is away; else null. */
   balancesAsOf(actor: Actor, basis: Basis): Promise<Date | null>;
@@ -262,4 +275,14 @@ interface Activation {
 interface PasswordChange {
   readonly currentPassword: string;
   readonly newPassword: string;
+}
+
+/** The differences between the core's books and these. Undefined: there is no such break. */
+interface BreakServices {
+  list(actor: ClientActor, wanted: { filter: BreakFilter; page: PageRequest }): Promise<Page<Break>>;
+  get(actor: ClientActor, breakKey: bigint): Promise<BreakWithStory | undefined>;
+  change(
+    actor: ClientActor,
+    wanted: { breakKey: bigint; change: BreakChange; origin: Origin },
+  ): Promise<BreakWithStory | 'closed' | undefined>;
 }

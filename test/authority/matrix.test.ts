@@ -98,6 +98,11 @@ const matrix: Readonly<Record<string, string>> = {
   deliverTransactions: /*      */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
   deliverRecords: /*           */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
 
+  compareBalances: /*          */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
+  listBreaks: /*               */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
+  getBreak: /*                 */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
+  updateBreak: /*              */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
+
   // The client authenticates in the request itself; a token beside that is a second method, which is refused.
   issueToken: clientItself,
   revokeToken: clientItself,
@@ -123,6 +128,7 @@ const ids: Record<string, string> = {
   customerId: 'c-1005',
   id: 'matrix-transfer',
   alertId: '00000000-0000-8000-8000-000000000000',
+  breakId: '1',
   endpointId: '00000000-0000-4000-8000-000000000000',
   consentId: '00000000-0000-4000-8000-000000000000',
 };
@@ -148,6 +154,8 @@ const requests: Readonly<Record<string, Request>> = {
   cancelTransfer: { body: {} },
   reportOutcome: { body: { outcome: 'ACCEPTED' } },
   coreHeartbeat: { body: {} },
+  compareBalances: { query: '?asOf=2026-11-20T06:00:00Z' },
+  updateBreak: { body: { note: 'Seen.' } },
   readEvents: { query: '?limit=200' },
   acknowledgeActivationCode: { body: {} },
   acknowledgeEmailCode: { body: {} },

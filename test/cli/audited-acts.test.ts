@@ -42,6 +42,9 @@ const commands: Readonly<Record<string, Trace>> = {
   'core status': reads,
   'core instructions': reads,
   'core export': ['core.exported'],
+  'core breaks': reads,
+  'core break': reads,
+  'core note': ['core.break_changed'],
   'core acknowledge': ['core.acknowledged', 'transfer.core_rejected'],
   'webhook list': reads,
   'webhook show': reads,
@@ -92,7 +95,8 @@ const commands: Readonly<Record<string, Trace>> = {
   'audit export': ['audit.exported'],
   'audit anchor': ['audit.anchored'],
   'audit retention': ['audit.retention_changed'],
-  reconcile: reads,
+  // A comparison with the core's balances only.
+  reconcile: ['core.balances_compared'],
   restored: ['events.epoch_begun'],
 };
 
@@ -127,6 +131,8 @@ const writes: Readonly<Record<string, Trace>> = {
   acknowledgeActivationCode: ['user.activation_code_delivered'],
   getEmailCode: ['user.email_code_read'],
   acknowledgeEmailCode: ['user.email_code_delivered'],
+  compareBalances: ['core.balances_compared'],
+  updateBreak: ['core.break_changed'],
   deliverTransactions: ['core.transactions_begun', 'core.transactions_taken'],
   deliverRecords: ['core.records_begun', 'core.records_taken'],
 };

@@ -179,7 +179,7 @@ test('issues, introspects and revokes tokens, and reads the public documents', a
 
 test('speaks for a core: its instructions, their outcomes and the connection', async () => {
   await service.db.superuser(
-    "update clients set scopes = scopes || '{core:read}' where client_id = 'demo-app'",
+    "update clients set scopes = scopes || '{core:read,core:write}' where client_id = 'demo-app'",
   );
   const core = new Sharedraft({
     baseUrl: service.address,
@@ -189,11 +189,19 @@ test('speaks for a core: its instructions, their outcomes and the connection', a
   assert.equal((await core.heartbeat()).noted, true);
   assert.equal((await core.connection()).state, 'connected');
   assert.deepEqual(await core.instructions({ limit: 10 }), []);
+  assert.deepEqual(await core.breaks({ state: 'ALL' }), []);
+  await assert.rejects(core.break('1'), { code: 'not_found' });
+  await assert.rejects(core.updateBreak('1', { note: 'Seen.' }), { code: 'not_found' });
   await assert.rejects(core.reportOutcome('none', { outcome: 'ACCEPTED' }), { code: 'not_found' });
 });
 
 /** A second path of the same document, and streams of lines, which only a connector of a core sends. */
-const withoutMethod = new Set(['openidConfiguration', 'deliverTransactions', 'deliverRecords']);
+const withoutMethod = new Set([
+  'openidConfiguration',
+  'deliverTransactions',
+  'deliverRecords',
+  'compareBalances',
+]);
 
 test('has a method for each operation of the service, and its tests call all of them', () => {
   const { paths } = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));

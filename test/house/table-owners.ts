@@ -71,7 +71,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
     readers: ['accounts', 'auth', 'core-system', 'members', 'transfers'],
   },
 
-  accounts: { owner: 'accounts', readers: ['core-system', 'transfers', 'alerts'] },
+  accounts: { owner: 'accounts', readers: ['alerts', 'core-connection', 'core-system', 'transfers'] },
   holders: { owner: 'accounts', readers: ['core-system', 'transfers', 'alerts'] },
   loans: { owner: 'accounts', readers: ['core-system', 'transfers'] },
 
@@ -112,17 +112,22 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   pending_transfers: { owner: 'transfers' },
   transfer_approvals: { owner: 'transfers' },
   proposals: { owner: 'transfers' },
-  transfer_policies: { owner: 'transfers' },
+  transfer_policies: { owner: 'transfers', readers: ['core-connection'] },
   transfer_limits: { owner: 'transfers' },
   limit_keys: { owner: 'transfers' },
   limit_counters: { owner: 'transfers' },
   limit_uses: { owner: 'transfers' },
   contribution_limits: { owner: 'transfers' },
-  core_instructions: { owner: 'transfers' },
+  core_instructions: { owner: 'transfers', readers: ['core-connection'] },
   core_connections: { owner: 'core-connection' },
   // An import reads the payments since the moment of its figures. It is the one reader below the owner, beside the stage's.
   loan_payments: { owner: 'transfers', readers: ['accounts'] },
 
   core_transactions: { owner: 'core-connection' },
   core_authorizations: { owner: 'core-connection' },
+  core_breaks: { owner: 'core-connection' },
+  core_break_notes: { owner: 'core-connection' },
+  core_comparisons: { owner: 'core-connection' },
+  staged_core_balances: { owner: 'core-connection' },
+  staged_core_postings: { owner: 'core-connection' },
 };

@@ -84,9 +84,16 @@ const byKey = [
   'listWebhooks',
   'getWebhook',
   'getCoreConnection',
+  'getBreak',
 ];
-/** Pages in the order of a key that begins with the endpoint or the member, and the instructions that no one has decided. */
-const pagedByKey = ['listAlerts', 'listWebhookAttempts', 'listWebhookDeliveries', 'listInstructions'];
+/** Pages in the order of a key that begins with the endpoint or the member, the instructions that no one has decided, and breaks. */
+const pagedByKey = [
+  'listAlerts',
+  'listWebhookAttempts',
+  'listWebhookDeliveries',
+  'listInstructions',
+  'listBreaks',
+];
 
 test('each operation that reads is measured, or finds its rows by a key', () => {
   const names = readsOf(filled).map(({ name }) => name.split(',')[0]);

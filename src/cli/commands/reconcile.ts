@@ -1,10 +1,20 @@
 import { Command } from 'commander';
 import { type Institution, listInstitutions } from '../../institutions/index.ts';
 import { reconcile, recordRun } from '../../reconciliation/index.ts';
-import { chooseInstitution, say, withContext } from '../command.ts';
+import { readMoment } from '../arguments.ts';
+import { CommandError, chooseInstitution, say, withContext } from '../command.ts';
+import { compareBalancesFile } from './core/compare-balances.ts';
 
 /** Exit code beside 0, 1 and 2: the check has finished, and found breaches. */
 const somethingIsOff = 3;
+
+interface Options {
+  readonly institution?: string;
+  readonly core?: string;
+  readonly asOf?: Date;
+  readonly complete?: true;
+  readonly since?: Date;
+}
 
 export function reconcileCommand(): Command {
   return new Command('reconcile')
@@ -12,8 +22,37 @@ export function reconcileCommand(): Command {
       'recompute balances, holds, limits and references; prints each row that is off (exit code 3)',
     )
     .option('--institution <code>', 'only this institution; default: all, one after the other')
-    .action((options: { institution?: string }) =>
-      withContext(async (context) => {
+    .option(
+      '--core <file>',
+      "compare the core's balances in this file with ours instead; each difference is a break",
+    )
+    .option(
+      '--as-of <moment>',
+      'with --core: the moment of the balances, like 2026-03-02T06:00:00-05:00',
+      readMoment,
+    )
+    .option('--complete', 'with --core: the file has all accounts, so a missing one is a break')
+    .option(
+      '--since <moment>',
+      "with --core: the beginning of the core's list of postings; default: a day before",
+      readMoment,
+    )
+    .action((options: Options) =>
+      withContext(async (context, origin) => {
+        if (options.core !== undefined) {
+          const institution = await chooseInstitution(context, options.institution);
+          const differing = await compareBalancesFile(
+            context,
+            { institution, origin },
+            { ...options, file: options.core },
+          );
+          if (differing > 0) process.exitCode = somethingIsOff;
+          return;
+        }
+        for (const name of ['asOf', 'complete', 'since'] as const) {
+          if (options[name] !== undefined)
+            throw new CommandError('--as-of, --complete and --since belong to --core.');
+        }
         const institutions =
           options.institution === undefined
             ? await context.database.directory(listInstitutions)

@@ -1,6 +1,7 @@
 import { type RecordLine, readRecordLine } from '../../core-system/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import { parseJson } from '../../shared/text/json.ts';
+import { type BalanceLine, readBalanceLine } from '../breaks/balance-line.ts';
 import { type Line, longestLineBytes, type Refusal, splitLines, type TextLine } from './lines.ts';
 import { type LineRules, readTransactionLine, type TransactionLine } from './transaction-line.ts';
 
@@ -20,6 +21,18 @@ export function readTransactions(
     };
   };
   return readLines(bytes, format, { reader, ...(patienceMillis !== undefined && { patienceMillis }) });
+}
+
+/** The core's balances of a stream of bytes, and the postings of its list. */
+export function readBalances(
+  bytes: AsyncIterable<Uint8Array>,
+  patience: Patience = {},
+): AsyncGenerator<Line<BalanceLine>[]> {
+  const read: ReadFields<BalanceLine> = (fields, numberText) =>
+    readBalanceLine(fields, (name) =>
+      typeof fields[name] === 'string' ? (fields[name] as string) : numberText(`/${name}`),
+    );
+  return readLines<BalanceLine>(bytes, 'lines', { reader: () => read, ...patience });
 }
 
 /** The records of a stream of bytes. */

@@ -2,6 +2,8 @@ import { auditToAppend } from '../../events/index.ts';
 import { Book, type PostingKeys } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import { acceptByEcho, type TransferDesk } from '../../transfers/index.ts';
+import { mismatchedEchoes } from '../breaks/mismatched-echoes.ts';
+import { writeBreaks } from '../breaks/write-breaks.ts';
 import { selectAuthorizations } from './authorization-queries.ts';
 import { Batch, type Outcome } from './batch.ts';
 import { isRefusal, type Line, type Refusal } from './lines.ts';
@@ -140,6 +142,8 @@ async function settleBatch(
     if (authorizations.some(({ settlementId }) => book.find(settlementId) === undefined)) throw lockedOut();
     const batch = new Batch({ book, known, authorizations, echoed, postingKeys, at });
     const outcomes = lines.map((line) => batch.take(line));
+    const found = mismatchedEchoes(lines, outcomes, { book, echoed });
+    if (found.length > 0) await writeBreaks(tx, { found }, { at });
     const begins = !isBegun && changesSomething<TransactionResult>(kind, outcomes);
     const entry = { ...auditEntryOf(delivery), action: 'core.transactions_begun' } as const;
     await tx.commitWith([

@@ -222,7 +222,7 @@ function dateOutOfRange(
 }
 
 /** A signed decimal number in minor units, or a sentence that refuses it. */
-function signedMinor(source: string | undefined, currencyCode: string): bigint | string {
+export function signedMinor(source: string | undefined, currencyCode: string): bigint | string {
   if (source === undefined || source.length > 64) return 'The amount must be a number.';
   if (/^-?0+(?:\.0+)?$/.test(source)) return 0n;
   const isNegative = source.startsWith('-');

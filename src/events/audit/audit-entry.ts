@@ -61,6 +61,8 @@ export const auditActions = [
   'user.contact_changed',
   'core.exported',
   'core.acknowledged',
+  'core.balances_compared',
+  'core.break_changed',
   'institution.changed',
   'institution.clock_moved',
   'import.started',

@@ -13,9 +13,12 @@ import {
 } from '../alert-shapes.ts';
 import { CodeDelivery } from '../code-handover.ts';
 import { TokenReference } from '../oauth.ts';
+import { Break, BreakNote } from '../routes/core/break-shapes.ts';
+import { ComparisonAnswer, ComparisonSummary, CoreBalance } from '../routes/core/compare-balances.ts';
 import { CoreRecord, CoreRecordPerson, RecordAnswer, RecordSummary } from '../routes/core/deliver-records.ts';
 import { CoreTransaction, DeliveryAnswer, DeliverySummary } from '../routes/core/deliver-transactions.ts';
 import { ShownAnswers } from '../routes/core/delivery.ts';
+import { BreakUpdate } from '../routes/core/update-break.ts';
 import { MemberActivation } from '../routes/members/activate-member.ts';
 import { PasswordChange } from '../routes/members/change-password.ts';
 import { EmailConfirmation } from '../routes/members/confirm-email.ts';
@@ -66,6 +69,12 @@ export const namedSchemas = {
   RecordAnswer,
   RecordSummary,
   ShownAnswers,
+  CoreBalance,
+  ComparisonAnswer,
+  ComparisonSummary,
+  Break,
+  BreakNote,
+  BreakUpdate,
   ServiceVersion,
   AlertPreferences,
   AlertPreferencesUpdate,

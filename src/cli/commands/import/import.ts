@@ -1,15 +1,11 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { AppContext } from '../../../app/context.ts';
 import { exists, transactionsFile } from '../../../core-connection/index.ts';
-import {
-  type ImportPlan,
-  ImportRefusedError,
-  importExtract,
-  parseMoment,
-} from '../../../core-system/index.ts';
+import { type ImportPlan, ImportRefusedError, importExtract } from '../../../core-system/index.ts';
 import type { CommandOrigin } from '../../../events/index.ts';
+import { readMoment } from '../../arguments.ts';
 import { CommandError, chooseInstitution, say, withContext } from '../../command.ts';
 import { importTransactionsFile } from './import-transactions.ts';
 import { progressTo } from './progress.ts';
@@ -98,14 +94,6 @@ async function importFolder(
     if (error instanceof ImportRefusedError) throw new CommandError(error.message);
     throw error;
   }
-}
-
-function readMoment(text: string): Date {
-  const moment = parseMoment(text);
-  if (moment === undefined) {
-    throw new InvalidArgumentError('Must be a moment with its offset, like 2026-03-02T06:00:00-05:00.');
-  }
-  return moment;
 }
 
 const tables = {

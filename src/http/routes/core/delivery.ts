@@ -1,5 +1,10 @@
 import * as Type from 'typebox/type';
-import { type Answer, type Counts, SlowLineError, TruncatedError } from '../../../core-connection/index.ts';
+import {
+  type Answer,
+  SlowLineError,
+  TooManyDifferencesError,
+  TruncatedError,
+} from '../../../core-connection/index.ts';
 import { describeError } from '../../../shared/describe-error.ts';
 import { Problem } from '../../../shared/problem.ts';
 
@@ -51,22 +56,25 @@ export const ShownAnswers = Type.Unsafe<'all' | 'refused'>({
  * error after that is the last line, since the status is sent.
  */
 export async function answersOf(
-  answers: AsyncGenerator<readonly Answer[], Counts>,
+  answers: AsyncGenerator<readonly Answer[], object>,
   shown: 'all' | 'refused',
   log: { warn(facts: object, message: string): void },
 ): Promise<AsyncIterable<string>> {
   const first = await answers.next().catch((error) => {
-    if (error instanceof TruncatedError || error instanceof SlowLineError) return { error };
+    const isOfDelivery = [TruncatedError, SlowLineError, TooManyDifferencesError].some(
+      (kind) => error instanceof kind,
+    );
+    if (isOfDelivery) return { error };
     throw error;
   });
   return textOf(first, answers, { shown, log });
 }
 
-type Step = IteratorResult<readonly Answer[], Counts> | { readonly error: unknown };
+type Step = IteratorResult<readonly Answer[], object> | { readonly error: unknown };
 
 async function* textOf(
   first: Step,
-  answers: AsyncGenerator<readonly Answer[], Counts>,
+  answers: AsyncGenerator<readonly Answer[], object>,
   {
     shown,
     log,
@@ -90,7 +98,7 @@ async function* textOf(
   } catch (error) {
     yield `${JSON.stringify(lastWord(error, answered, log))}\n`;
   } finally {
-    await answers.return({} as Counts);
+    await answers.return({});
   }
 }
 
@@ -110,6 +118,9 @@ function lastWord(
   }
   if (error instanceof SlowLineError) {
     return refused(error.line, 'request_timeout', 'The line did not arrive in time.');
+  }
+  if (error instanceof TooManyDifferencesError) {
+    return refused(answered + 1, 'too_many_differences', error.message);
   }
   log.warn({ error: describeError(error) }, 'a delivery of the core ended early');
   const known = error instanceof Problem ? error : new Problem('internal_error', 'The service has failed.');

@@ -1,15 +1,16 @@
 import { Command } from 'commander';
-import { coreConnection, openDesk } from '../../app/context.ts';
+import { coreConnection, openDesk } from '../../../app/context.ts';
 import {
   acknowledgeFile,
   type CoreConnection,
   exportInstructions,
   InstructionFileError,
   rewriteFile,
-} from '../../core-connection/index.ts';
-import { formatMinor, listOpenInstructions } from '../../transfers/index.ts';
-import { wholeNumber } from '../arguments.ts';
-import { CommandError, chooseInstitution, say, withContext } from '../command.ts';
+} from '../../../core-connection/index.ts';
+import { formatMinor, listOpenInstructions } from '../../../transfers/index.ts';
+import { wholeNumber } from '../../arguments.ts';
+import { CommandError, chooseInstitution, say, withContext } from '../../command.ts';
+import { breakCommands } from './breaks.ts';
 
 interface Options {
   readonly institution?: string;
@@ -19,7 +20,7 @@ const readFileNumber = wholeNumber(1, 999_999_999, 'The number of a file is a wh
 const institutionOption = ['--institution <code>', 'code of the institution'] as const;
 
 export function coreCommands(): Command[] {
-  return [status(), instructions(), exportCommand(), acknowledge()];
+  return [status(), instructions(), exportCommand(), acknowledge(), ...breakCommands()];
 }
 
 function status(): Command {

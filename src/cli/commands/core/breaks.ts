@@ -1,0 +1,160 @@
+import { Command, Option } from 'commander';
+import {
+  type Break,
+  type BreakClass,
+  type BreakFilter,
+  breakClasses,
+  changeBreak,
+  findBreak,
+  listBreaks,
+} from '../../../core-connection/index.ts';
+import { nameOf } from '../../../events/index.ts';
+import type { Position } from '../../../shared/page.ts';
+import { formatMinor } from '../../../transfers/index.ts';
+import { accepting, readNameForPeople, readReason } from '../../arguments.ts';
+import { CommandError, type InstitutionOptions, type InstitutionRun, onInstitution } from '../../command.ts';
+import { jsonOption, type OutputOptions, sayList, sayOne } from '../../output.ts';
+
+const readBreakId = accepting(
+  (text) => /^[1-9][0-9]{0,17}$/.test(text),
+  'The id of a break is a number, as `core breaks` shows it.',
+);
+
+interface ListOptions extends InstitutionOptions, OutputOptions {
+  readonly all?: true;
+  readonly class?: BreakClass;
+}
+
+export function breakCommands(): Command[] {
+  return [list(), show(), change()];
+}
+
+function list(): Command {
+  const command = new Command('breaks')
+    .description("list the open differences between the core's books and these, the oldest first")
+    .option('--all', 'closed ones too')
+    .addOption(new Option('--class <class>', 'only of this class').choices(breakClasses))
+    .addOption(jsonOption());
+  return onInstitution(command, async (run, options: ListOptions) => {
+    await sayList(
+      breaksOf(run, { isOpen: options.all !== true, class: options.class }),
+      {
+        columns: {
+          id: ({ breakKey }) => breakKey,
+          class: (one) => one.class,
+          account: ({ accountId }) => accountId,
+          difference: ({ differenceMinor, currency }) =>
+            differenceMinor === 0n ? null : `${formatMinor(differenceMinor, currency)} ${currency}`,
+          posting: ({ coreId, transferId }) => coreId ?? transferId,
+          since: ({ openedAt }) => openedAt,
+          owner: ({ owner }) => owner,
+          ...(options.all && { closed: ({ closedAt, closedBy }: Break) => closedAt && [closedBy, closedAt] }),
+        },
+        document: documentOf,
+        none: 'No breaks: nothing differs that was compared.',
+      },
+      options,
+    );
+  });
+}
+
+async function* breaksOf(
+  { context, institutionId }: InstitutionRun,
+  filter: BreakFilter,
+): AsyncGenerator<Break> {
+  for (let after: Position | null = null; ; ) {
+    const page: Awaited<ReturnType<typeof listBreaks>> = await listBreaks(context, institutionId, {
+      filter,
+      page: { limit: 200, after },
+    });
+    yield* page.items;
+    if (page.next === null) return;
+    after = page.next;
+  }
+}
+
+function show(): Command {
+  const command = new Command('break')
+    .description('show a break with its story')
+    .argument('<id>', 'as `core breaks` shows it', readBreakId)
+    .addOption(jsonOption());
+  return onInstitution(
+    command,
+    async ({ context, institutionId }, options: OutputOptions & InstitutionOptions, id: string) => {
+      const found = await findBreak(context.database, institutionId, BigInt(id));
+      if (found === undefined) throw new CommandError(`There is no break ${id}.`);
+      const { story, ...one } = found;
+      sayOne(
+        {
+          document: {
+            ...documentOf(one),
+            story: story.map(({ at, author, note }) => ({ at, ...(author !== null && { author }), note })),
+          },
+          facts: [
+            ['break', one.breakKey],
+            ['class', one.class],
+            ['account', one.accountId],
+            ['posting of the core', one.coreId],
+            ['transfer', one.transferId],
+            ['difference', `${formatMinor(one.differenceMinor, one.currency)} ${one.currency}`],
+            ['owner', one.owner],
+            ['opened', one.openedAt],
+            ['closed', one.closedAt && `${one.closedAt.toISOString()} ${one.closedBy}`],
+          ],
+          parts: [
+            {
+              title: 'Story',
+              headings: ['at', 'by', 'note'],
+              rows: story.map(({ at, author, note }) => [at, author ?? 'the service', note]),
+              none: 'none',
+            },
+          ],
+        },
+        options,
+      );
+    },
+  );
+}
+
+function change(): Command {
+  const command = new Command('note')
+    .description('give a break an owner, or its story a note')
+    .argument('<id>', 'as `core breaks` shows it', readBreakId)
+    .option('--owner <name>', 'the person who looks after it', readNameForPeople)
+    .option('--note <text>', 'a line for its story', readReason);
+  return onInstitution(
+    command,
+    async (
+      { context, institutionId, origin },
+      { owner, note }: InstitutionOptions & { readonly owner?: string; readonly note?: string },
+      id: string,
+    ) => {
+      if (owner === undefined && note === undefined) throw new CommandError('Give --owner, --note or both.');
+      const changed = await changeBreak(context, institutionId, {
+        breakKey: BigInt(id),
+        change: { owner, note },
+        author: { name: nameOf(origin.operator), origin },
+      });
+      if (changed === undefined) throw new CommandError(`There is no break ${id}.`);
+      if (changed === 'closed') throw new CommandError(`The break ${id} is closed. It takes notes only.`);
+    },
+  );
+}
+
+function documentOf(one: Break): Readonly<Record<string, unknown>> {
+  const { breakKey, accountId, coreId, transferId, currency, asOf, owner, openedAt, closedAt, closedBy } =
+    one;
+  return {
+    id: String(breakKey),
+    class: one.class,
+    accountId,
+    ...(coreId !== null && { transactionId: coreId }),
+    ...(transferId !== null && { transferId }),
+    difference: formatMinor(one.differenceMinor, currency),
+    currencyCode: currency,
+    ...(asOf !== null && { asOf }),
+    ...(owner !== null && { owner }),
+    openedAt,
+    ...(closedAt !== null && { closedAt, closedBy }),
+  };
+}

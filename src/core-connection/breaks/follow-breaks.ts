@@ -1,0 +1,47 @@
+import type { BusinessTime } from '../../institutions/index.ts';
+import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
+import type { EndedBreak, FoundBreak } from './break.ts';
+import { type EndingRow, type NewsRow, selectEndings, selectNews } from './follow-queries.ts';
+import { writeBreaks } from './write-breaks.ts';
+
+/**
+ * Opens the breaks that need no comparison, and closes those whose reason is over: the missing posting has arrived, the core has
+ * decided, the account is above its floor again. Several processes may do it at once; a thing has one open break.
+ */
+export async function followBreaks(
+  {
+    database,
+    clock,
+    businessTime,
+  }: { readonly database: Database; readonly clock: Clock; readonly businessTime: BusinessTime },
+  institutionId: InstitutionId,
+): Promise<void> {
+  const at = businessTime(institutionId, clock());
+  const [news, endings] = await database.read(institutionId, (db) =>
+    Promise.all([selectNews(db, at), selectEndings(db)]),
+  );
+  if (news.length + endings.length === 0) return;
+  await database.transaction(institutionId, (tx) =>
+    writeBreaks(tx, { found: news.map(foundOf), ended: endings.map(endOf) }, { at }),
+  );
+}
+
+function foundOf({ transferId, refusalCode, refusalReason, since, ...row }: NewsRow): FoundBreak {
+  const refusal = `${refusalCode}${refusalReason === null ? '' : `: ${refusalReason}`}`;
+  const moment = since.toISOString();
+  const notes: Partial<Record<FoundBreak['class'], string>> = {
+    TIMING: `The core has had the instruction ${transferId} since ${moment} and has not reported its outcome.`,
+    REVERSAL_REJECTED: `The core has refused the reversal ${transferId} at ${moment} (${refusal}). It stands here.`,
+    BELOW_FLOOR: `The core has refused ${transferId} at ${moment} (${refusal}). Its reversal has taken the account below its floor.`,
+  };
+  return { ...row, accountSeq: null, coreId: null, asOf: null, note: notes[row.class] ?? refusal };
+}
+
+function endOf({ breakKey, closedBy, detail }: EndingRow): EndedBreak {
+  const notes: Partial<Record<EndedBreak['closedBy'], string>> = {
+    DECIDED: `The core has reported the outcome: ${detail}.`,
+    ARRIVED: detail === null ? 'The missing postings have arrived.' : `The posting ${detail} has arrived.`,
+    RECOVERED: 'The account is above its floor again.',
+  };
+  return { breakKey, closedBy, note: notes[closedBy] ?? closedBy };
+}
