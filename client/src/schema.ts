@@ -88,6 +88,79 @@ export interface TokenIntrospection {
   token_use?: string | undefined;
 }
 
+export interface PushedAuthorizationRequest {
+  /** In the body or in HTTP Basic; with an assertion it may be left out. */
+  client_id?: string | undefined;
+  /** In the body or in HTTP Basic, never in both. */
+  client_secret?: string | undefined;
+  /** Instead of a secret: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`. */
+  client_assertion_type?: string | undefined;
+  /** A JWT signed with a key that the client is registered with (RFC 7523). `iss` and `sub` are the client id, `aud` our issuer as a single string, `exp` at most five minutes ahead, `jti` never used before. */
+  client_assertion?: string | undefined;
+  /** `code`. */
+  response_type: string;
+  /** One that is registered for the client. */
+  redirect_uri: string;
+  /** Requested scopes, separated by spaces. */
+  scope?: string | undefined;
+  /** Returned as it is. */
+  state?: string | undefined;
+  /** Returned in the ID token. */
+  nonce?: string | undefined;
+  /** SHA-256 of the verifier in base64url (RFC 7636). */
+  code_challenge: string;
+  /** `S256`. */
+  code_challenge_method: string;
+  /** `none`, `login`, `consent`, `select_account`. */
+  prompt?: string | undefined;
+  /** The longest age of the sign-in, in seconds. */
+  max_age?: string | undefined;
+  /** A username for the page. */
+  login_hint?: string | undefined;
+}
+
+export interface PushedAuthorizationResponse {
+  /** The name of the request, for `GET /auth/v2/authorize`. */
+  request_uri: string;
+  /** Seconds for which the name can be opened. */
+  expires_in: number;
+}
+
+export interface UserInfo {
+  /** The user id, the same as in the ID token. */
+  sub: string;
+  /** Present with the scope `profile`. */
+  name?: string | undefined;
+  /** Present with the scope `profile`. */
+  given_name?: string | undefined;
+  /** Present with the scope `profile`. */
+  family_name?: string | undefined;
+  /** Present with the scope `email`. */
+  email?: string | undefined;
+}
+
+export interface Consent {
+  /** The id of the consent. */
+  consentId: string;
+  /** The app. */
+  clientId: string;
+  /** The name of the app, for people. */
+  clientName: string;
+  /** The scopes that the app may have. */
+  scopes: readonly string[];
+  /** When the member consented. */
+  grantedAt: string;
+  /** When the consent ends by itself. */
+  expiresAt: string;
+}
+
+export interface ConsentEnd {
+  /** The id of the consent. */
+  consentId: string;
+  /** Always true. */
+  ended: boolean;
+}
+
 export interface AuthorizationServerMetadata {
   /** Issuer and audience of every token. */
   issuer: string;
@@ -1185,84 +1258,21 @@ export interface Operations {
     result: Record<never, never>;
   };
   pushAuthorizationRequest: {
-    body: {
-  /** In the body or in HTTP Basic; with an assertion it may be left out. */
-  client_id?: string | undefined;
-  /** In the body or in HTTP Basic, never in both. */
-  client_secret?: string | undefined;
-  /** Instead of a secret: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`. */
-  client_assertion_type?: string | undefined;
-  /** A JWT signed with a key that the client is registered with (RFC 7523). `iss` and `sub` are the client id, `aud` our issuer as a single string, `exp` at most five minutes ahead, `jti` never used before. */
-  client_assertion?: string | undefined;
-  /** `code`. */
-  response_type: string;
-  /** One that is registered for the client. */
-  redirect_uri: string;
-  /** Requested scopes, separated by spaces. */
-  scope?: string | undefined;
-  /** Returned as it is. */
-  state?: string | undefined;
-  /** Returned in the ID token. */
-  nonce?: string | undefined;
-  /** SHA-256 of the verifier in base64url (RFC 7636). */
-  code_challenge: string;
-  /** `S256`. */
-  code_challenge_method: string;
-  /** `none`, `login`, `consent`, `select_account`. */
-  prompt?: string | undefined;
-  /** The longest age of the sign-in, in seconds. */
-  max_age?: string | undefined;
-  /** A username for the page. */
-  login_hint?: string | undefined;
-};
-    result: {
-  /** The name of the request, for `GET /auth/v2/authorize`. */
-  request_uri: string;
-  /** Seconds for which the name can be opened. */
-  expires_in: number;
-};
+    body: PushedAuthorizationRequest;
+    result: PushedAuthorizationResponse;
   };
   getUserInfo: {
-    result: {
-  /** The user id, the same as in the ID token. */
-  sub: string;
-  /** Present with the scope `profile`. */
-  name?: string | undefined;
-  /** Present with the scope `profile`. */
-  given_name?: string | undefined;
-  /** Present with the scope `profile`. */
-  family_name?: string | undefined;
-  /** Present with the scope `email`. */
-  email?: string | undefined;
-};
+    result: UserInfo;
   };
   listConsents: {
-    result: readonly ({
-  /** The id of the consent. */
-  consentId: string;
-  /** The app. */
-  clientId: string;
-  /** The name of the app, for people. */
-  clientName: string;
-  /** The scopes that the app may have. */
-  scopes: readonly string[];
-  /** When the member consented. */
-  grantedAt: string;
-  /** When the consent ends by itself. */
-  expiresAt: string;
-})[];
+    result: readonly Consent[];
   };
   withdrawConsent: {
     params: {
       /** The id of the consent. */
       consentId: string;
     };
-    result: {
-  /** The id of the consent. */
-  consentId: string;
-  /** Always true. */
-  ended: boolean;
-};
+    result: ConsentEnd;
   };
   introspectToken: {
     body: TokenReference;

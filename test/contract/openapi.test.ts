@@ -174,7 +174,8 @@ describe('openapi.json', () => {
     // Parts of requests.
     const requests = new Set<string>(['AlertRuleUpdate', 'QuietHoursUpdate']);
     for (const { operation } of operations) {
-      const { schema } = operation.requestBody?.content['application/json'] ?? {};
+      const { content = {} } = operation.requestBody ?? {};
+      const { schema } = content['application/json'] ?? content['application/x-ndjson'] ?? {};
       if (schema?.$ref && operation.tags[0] !== 'Token') requests.add(schema.$ref.split('/').at(-1));
     }
     assert.ok(requests.size >= 4);

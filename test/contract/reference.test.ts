@@ -30,6 +30,9 @@ const refused = new Map([
   ['acknowledgeEmailCode', 404],
   ['reportOutcome', 404],
   ['markAlert', 404],
+  // The token of the example lacks the scope openid.
+  ['getUserInfo', 403],
+  ['withdrawConsent', 404],
   ['getWebhook', 404],
   ['updateWebhook', 404],
   ['deleteWebhook', 404],

@@ -13,6 +13,8 @@ import {
 } from '../alert-shapes.ts';
 import { CodeDelivery } from '../code-handover.ts';
 import { TokenReference } from '../oauth.ts';
+import { Consent } from '../routes/consents/list-consents.ts';
+import { ConsentEnd } from '../routes/consents/withdraw-consent.ts';
 import { Break, BreakNote } from '../routes/core/break-shapes.ts';
 import { ComparisonAnswer, ComparisonSummary, CoreBalance } from '../routes/core/compare-balances.ts';
 import { CoreRecord, CoreRecordPerson, RecordAnswer, RecordSummary } from '../routes/core/deliver-records.ts';
@@ -26,9 +28,14 @@ import { MemberRegistration } from '../routes/members/register-member.ts';
 import { ContactChange } from '../routes/members/update-member-contact.ts';
 import { ServiceVersion } from '../routes/service/version.ts';
 import { AuthorizationServerMetadata } from '../routes/tokens/authorization-server.ts';
+import { UserInfo } from '../routes/tokens/get-user-info.ts';
 import { TokenIntrospection } from '../routes/tokens/introspect-token.ts';
 import { TokenRequest, TokenResponse } from '../routes/tokens/issue-token.ts';
 import { Jwk, JwkSet } from '../routes/tokens/jwks.ts';
+import {
+  PushedAuthorizationRequest,
+  PushedAuthorizationResponse,
+} from '../routes/tokens/push-authorization-request.ts';
 import { namedSchemas as shared } from '../schemas.ts';
 import {
   ReplayedEvents,
@@ -52,6 +59,11 @@ export const namedSchemas = {
   TokenResponse,
   TokenReference,
   TokenIntrospection,
+  PushedAuthorizationRequest,
+  PushedAuthorizationResponse,
+  UserInfo,
+  Consent,
+  ConsentEnd,
   AuthorizationServerMetadata,
   JwkSet,
   Jwk,

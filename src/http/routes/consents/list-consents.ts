@@ -3,7 +3,7 @@ import { operation } from '../../operation.ts';
 
 const moment = (description: string) => Type.String({ format: 'date-time', description });
 
-const Consent = Type.Object({
+export const Consent = Type.Object({
   consentId: Type.String({ format: 'uuid', description: 'The id of the consent.' }),
   clientId: Type.String({ description: 'The app.' }),
   clientName: Type.String({ description: 'The name of the app, for people.' }),

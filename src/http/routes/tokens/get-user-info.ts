@@ -2,7 +2,7 @@ import * as Type from 'typebox/type';
 import { operation } from '../../operation.ts';
 
 /** OpenID Connect Core 1.0 section 5.3.2. */
-const UserInfo = Type.Object({
+export const UserInfo = Type.Object({
   sub: Type.String({ description: 'The user id, the same as in the ID token.' }),
   name: Type.Optional(Type.String({ description: 'Present with the scope `profile`.' })),
   given_name: Type.Optional(Type.String({ description: 'Present with the scope `profile`.' })),

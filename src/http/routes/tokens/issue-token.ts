@@ -86,7 +86,7 @@ export const issueToken = operation({
           client_id: 'demo-budget',
           code: 'invented-code',
           code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
-          redirect_uri: 'http://127.0.0.1/callback',
+          redirect_uri: 'http://127.0.0.1/',
         },
       },
       assertion: {

@@ -11,7 +11,7 @@ import { operation } from '../../operation.ts';
 import { OAuthErrorDocument } from '../../schemas.ts';
 
 /** For the documentation only: auth validates the request. */
-const PushedAuthorizationRequest = Type.Object({
+export const PushedAuthorizationRequest = Type.Object({
   ...clientParameters,
   response_type: Type.String({ description: '`code`.' }),
   redirect_uri: Type.String({ description: 'One that is registered for the client.' }),
@@ -25,7 +25,7 @@ const PushedAuthorizationRequest = Type.Object({
   login_hint: parameter('A username for the page.'),
 });
 
-const PushedAuthorizationResponse = Type.Object({
+export const PushedAuthorizationResponse = Type.Object({
   request_uri: Type.String({ description: 'The name of the request, for `GET /auth/v2/authorize`.' }),
   expires_in: Type.Integer({ description: 'Seconds for which the name can be opened.' }),
 });
@@ -47,10 +47,9 @@ export const pushAuthorizationRequest = operation({
     examples: {
       request: {
         value: {
-          client_id: 'demo-app',
-          client_secret: 'demo-app-secret',
+          client_id: 'demo-budget',
           response_type: 'code',
-          redirect_uri: 'http://127.0.0.1/callback',
+          redirect_uri: 'http://127.0.0.1/',
           scope: 'openid account:read',
           state: 'invented-state',
           code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
