@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type PublicJwk, readJwks } from '../../src/auth/index.ts';
+import { createClient, type PublicJwk, readJwks } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
 import { paths, send } from '../support/demo.ts';
 import { anAssertionClient, aProvider, jwtBearer, saml2Bearer } from '../support/identity.ts';
 import { signJwt, validClaims } from '../support/jwt.ts';
 import { anAssertion, persistent, samlIssuer, signAssertion, toParameter } from '../support/saml.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { signInWithoutPages } from '../support/sign-in.ts';
 
 /* Each grant type issues a token, and refuses a wrong proof and a client without it. */
 
@@ -16,12 +19,30 @@ const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const app = ['demo-app', 'demo-app-secret'] as const;
+const pages = ['pages', 'the-secret-of-the-app-with-pages'] as const;
 let bridge: readonly [string, string];
 let service: TestService;
 
 before(async () => {
   service = await startTestService({ clock: () => now });
   bridge = await anAssertionClient(service, 'lakeside', 'bridge', ['account:read']);
+  const [row] = await service.db.superuser<{ institution_id: InstitutionId }>(
+    `select institution_id from institutions where code = 'lakeside'`,
+  );
+  await createClient(
+    service.service.context.auth,
+    {
+      institutionId: row?.institution_id as InstitutionId,
+      clientId: pages[0],
+      name: 'Pages',
+      secret: pages[1],
+      scopes: ['account:read'],
+      grants: ['authorization_code'],
+      redirectUris: ['https://app.example/'],
+      isFirstParty: true,
+    },
+    ownOrigin(),
+  );
   const jwk = { ...ec.publicKey.export({ format: 'jwk' }), kid: 'e' };
   await aProvider(service, 'lakeside', {
     providerId: 'web',
@@ -58,6 +79,17 @@ const saml = (key = rsa.privateKey) => toParameter(signAssertion(anAssertion(now
 
 /** One for every grant type of the service; a new one needs an example here. */
 const examples: Readonly<Record<string, Example>> = {
+  authorization_code: {
+    client: () => pages,
+    use: 'member',
+    proof: async () => {
+      const { auth } = service.service.context;
+      const wanted = { clientId: pages[0], redirectUri: 'https://app.example/', scope: 'account:read' };
+      const { code, verifier } = await signInWithoutPages(auth, wanted, login);
+      return { code, code_verifier: verifier };
+    },
+    wrong: () => ({ code: 'a'.repeat(43), code_verifier: 'a'.repeat(43) }),
+  },
   client_credentials: { client: () => app, use: 'client', proof: async () => ({}), wrong: null },
   password: {
     client: () => app,

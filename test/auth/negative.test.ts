@@ -171,9 +171,9 @@ describe('token request', () => {
     ],
     [
       'RFC 6749 4.1',
-      'a grant that needs a browser',
+      'a code for a client that is not registered for codes',
       400,
-      'unsupported_grant_type',
+      'unauthorized_client',
       () => ({ json: { ...app, grant_type: 'authorization_code', code: 'x' } }),
     ],
     [
@@ -769,9 +769,11 @@ describe('metadata', () => {
     const { body } = await client.get(path);
     for (const name of ['issuer', 'token_endpoint', 'response_types_supported'])
       assert.ok(name in body, name);
-    assert.deepEqual(body.response_types_supported, []);
-    for (const name of ['authorization_endpoint', 'registration_endpoint']) assert.ok(!(name in body), name);
-    assert.ok(!body.token_endpoint_auth_methods_supported.includes('none'));
+    assert.deepEqual(body.response_types_supported, ['code']);
+    assert.ok(!('registration_endpoint' in body));
+    // A public client names itself at the token endpoint, and may not introspect.
+    assert.ok(body.token_endpoint_auth_methods_supported.includes('none'));
+    assert.ok(!body.introspection_endpoint_auth_methods_supported.includes('none'));
     const algorithms: string[] = body.token_endpoint_auth_signing_alg_values_supported;
     assert.ok(!algorithms.includes('none'), 'RFC 8414 2: the value "none" MUST NOT be used');
     assert.ok(algorithms.every((alg) => !alg.startsWith('HS')));

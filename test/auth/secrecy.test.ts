@@ -22,6 +22,7 @@ import { signJws } from '../support/jws.ts';
 import { addressOf, exitOf, type Launched, launch } from '../support/processes.ts';
 import { anAssertion, samlIssuer, signAssertion, toParameter } from '../support/saml.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { signInWithoutPages } from '../support/sign-in.ts';
 
 /**
  * Every kind of secret goes through a process with full logging; then its output and every row of the database are
@@ -86,10 +87,20 @@ test('no log line and no row contains a secret of any kind after any operation',
 
   // An operator registers a client, gives it a second secret and a key, and a member a password.
   const clientId = 'secretive';
-  const grants = ['client_credentials', 'password', 'refresh_token', jwtBearer, saml2Bearer];
+  const grants = [
+    'authorization_code',
+    'client_credentials',
+    'password',
+    'refresh_token',
+    jwtBearer,
+    saml2Bearer,
+  ];
   const created = await createClient(
     auth,
-    { institutionId, clientId, name: clientId, scopes, grants },
+    {
+      ...{ institutionId, clientId, name: clientId, scopes, grants },
+      ...{ isFirstParty: true, redirectUris: ['https://app.example/'] },
+    },
     origin,
   );
   const first = kept('the first client secret', created?.secret ?? '');
@@ -249,6 +260,21 @@ test('no log line and no row contains a secret of any kind after any operation',
     assert.equal(reply.status, expected, reply.text);
   }
 
+  // A sign-in on our page, whose code is stolen afterwards.
+  const page = { clientId, redirectUri: 'https://app.example/', scope: 'account:read offline_access' };
+  const entered = await signInWithoutPages(auth, page, {
+    username: member.username,
+    password: member.password,
+  });
+  const proof = {
+    code: kept('the code', entered.code),
+    code_verifier: kept('the verifier of the code', entered.verifier),
+  };
+  kept('the cookie of the browser', entered.browserSecret);
+  kept('the cookie of the session', entered.sessionSecret);
+  await granted('the member, by a code', { grant_type: 'authorization_code', ...app, ...proof });
+  await ask(paths.token, { grant_type: 'authorization_code', ...app, ...proof }, 400);
+
   // The end of sessions.
   for (const lockedByOperator of [true, false])
     await setStanding(auth, institutionId, { name: 'wren.many', lockedByOperator, origin });
@@ -285,6 +311,8 @@ test('no log line and no row contains a secret of any kind after any operation',
     audit.map(({ row }) => row.replace(/^\([^,]*,[^,]*,[^,]*,([^,]*),([^,]*),.*$/, '$1 $2')),
   );
   assert.deepEqual([...done].toSorted(), [
+    'alert.preferences_changed succeeded',
+    'authorization.granted succeeded',
     'client.created succeeded',
     'client.key_added succeeded',
     'client.secret_added succeeded',

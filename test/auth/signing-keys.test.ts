@@ -242,11 +242,9 @@ describe('metadata (RFC 8414)', () => {
     assert.equal(reply.status, 200);
     assert.deepEqual(reply.body, plain);
     assert.deepEqual(reply.body.subject_types_supported, ['public']);
-    for (const name of ['authorization_endpoint', 'userinfo_endpoint', 'registration_endpoint']) {
-      assert.equal(reply.body[name], undefined, name);
-    }
-    assert.deepEqual(reply.body.response_types_supported, []);
-    assert.deepEqual(reply.body.id_token_signing_alg_values_supported, []);
+    assert.equal(reply.body.registration_endpoint, undefined);
+    assert.deepEqual(reply.body.response_types_supported, ['code']);
+    assert.deepEqual(reply.body.id_token_signing_alg_values_supported, ['ES256']);
   });
 
   test('the metadata names our issuer and only existing operations', async () => {

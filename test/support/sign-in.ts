@@ -1,4 +1,7 @@
+import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { type AuthDeps, authorize, type Browser, signIn } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
 
 /** A browser without scripts: it keeps cookies, sends forms, and stops at redirects. */
 export class TestBrowser {
@@ -85,4 +88,38 @@ export function authorizeUrl(parameters: Readonly<Record<string, string | undefi
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   return `${authorizePath}?${new URLSearchParams(given)}`;
+}
+
+/** The secrets of a sign-in at the use cases, without pages: for an app that needs no consent. */
+export async function signInWithoutPages(
+  auth: AuthDeps,
+  app: { readonly clientId: string; readonly redirectUri: string; readonly scope: string },
+  member: { readonly username: string; readonly password: string },
+) {
+  const { verifier, challenge } = pkce();
+  const values = {
+    client_id: app.clientId,
+    response_type: 'code',
+    redirect_uri: app.redirectUri,
+    scope: app.scope,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  };
+  const stranger: Browser = {
+    secret: undefined,
+    sessionSecret: () => undefined,
+    userAgent: undefined,
+    origin: ownOrigin(),
+  };
+  const page = await authorize(auth, { values, repeated: [] }, stranger);
+  assert.equal(page.kind, 'sign_in');
+  const browserSecret = page.cookies?.browser ?? '';
+  const step = await signIn(
+    auth,
+    { ...member, request: page.request },
+    { ...stranger, secret: browserSecret },
+  );
+  assert.equal(step.kind, 'redirect');
+  const code = new URL(step.to).searchParams.get('code') ?? '';
+  return { code, verifier, browserSecret, sessionSecret: step.cookies?.session?.secret ?? '' };
 }
