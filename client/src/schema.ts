@@ -1552,6 +1552,7 @@ export interface Operations {
       /** The beginning of the core's list of postings. Default: a day before `asOf`. */
       since?: string | undefined;
     };
+    body: CoreBalance;
     result: unknown;
   };
   listBreaks: {

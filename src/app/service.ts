@@ -351,9 +351,9 @@ function servicesOf(
       return yield* takeRecordLines(deliveries, delivery, { chunks, asOf });
     },
     alerts: alertServicesOf(context.alerts),
-    compareCoreBalances: async function* (actor, { bytes, origin, request }) {
+    compareCoreBalances: async function* (actor, { bytes, format, origin, request }) {
       const own = await institution(actor.institutionId);
-      const lines = readBalances(bytes, { patienceMillis: linePatienceMillis });
+      const lines = readBalances(bytes, format, { patienceMillis: linePatienceMillis });
       const delivery = { institution: own, clientId: actor.clientId, token: actor.token, origin };
       return yield* compareBalances(deliveries, delivery, request, lines);
     },

@@ -97,7 +97,12 @@ export interface Services {
   /** TooManyDifferencesError, TruncatedError, SlowLineError. */
   compareCoreBalances(
     actor: ClientActor,
-    delivery: { bytes: AsyncIterable<Uint8Array>; origin: Origin; request: CompareRequest },
+    delivery: {
+      bytes: AsyncIterable<Uint8Array>;
+      format: 'lines' | 'document';
+      origin: Origin;
+      request: CompareRequest;
+    },
   ): AsyncGenerator<readonly Answer[], ComparisonReport>;
   readonly breaks: BreakServices;
 

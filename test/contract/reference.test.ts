@@ -29,6 +29,8 @@ const refused = new Map([
   ['getEmailCode', 404],
   ['acknowledgeEmailCode', 404],
   ['reportOutcome', 404],
+  ['getBreak', 404],
+  ['updateBreak', 404],
   ['markAlert', 404],
   // The token of the example lacks the scope openid.
   ['getUserInfo', 403],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commandsOn } from '../support/commands.ts';
+import { assertInContract } from '../support/contract.ts';
 import { asNdjson, purchase, readNdjson } from '../support/core.ts';
 import { aConnector, type Connector, setCorePolicy, startCoreService } from '../support/core-instructions.ts';
 import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
@@ -47,7 +48,9 @@ async function send(lines: readonly object[] | string, query: Record<string, str
     },
   );
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`${response.status} ${text}`);
+  const { status, headers } = response;
+  assertInContract({ method: 'POST', path: `${door}/balances`, status, headers, text });
+  if (status !== 200) throw new Error(`${status} ${text}`);
   return readNdjson(text);
 }
 const compare = async (...given: Parameters<typeof send>) => {
@@ -201,6 +204,7 @@ describe('a comparison of balances', () => {
       line as object,
       { accountId: 'x' },
       { ...line, balance: 'much' },
+      { transactionId: 'p-1', accountId: 'x', amount: 0, currencyCode: 'USD' },
     ]);
     assert.deepEqual(
       answers.map(({ line: at, code }) => [at, code]),
@@ -208,6 +212,7 @@ describe('a comparison of balances', () => {
         [2, 'line_repeated'],
         [3, 'invalid_line'],
         [4, 'invalid_line'],
+        [5, 'invalid_line'],
         [undefined, undefined],
       ],
     );
@@ -298,7 +303,7 @@ describe('instructions under way', () => {
     await core.take();
     await core.accept('undone-1');
     const sharedraft = commandsOn(service.db);
-    const undone = await sharedraft('transfer', 'reverse', 'undone-1', '--institution', 'lakeside');
+    const undone = await sharedraft('transfer', 'reverse', 'undone-1', '--institution', 'lakeside', '--yes');
     assert.equal(undone.code, 0, undone.stderr);
     const [reversal] = await core.take();
     await core.reject(reversal.id);

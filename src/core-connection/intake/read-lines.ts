@@ -26,13 +26,14 @@ export function readTransactions(
 /** The core's balances of a stream of bytes, and the postings of its list. */
 export function readBalances(
   bytes: AsyncIterable<Uint8Array>,
+  format: Format,
   patience: Patience = {},
 ): AsyncGenerator<Line<BalanceLine>[]> {
   const read: ReadFields<BalanceLine> = (fields, numberText) =>
     readBalanceLine(fields, (name) =>
       typeof fields[name] === 'string' ? (fields[name] as string) : numberText(`/${name}`),
     );
-  return readLines<BalanceLine>(bytes, 'lines', { reader: () => read, ...patience });
+  return readLines<BalanceLine>(bytes, format, { reader: () => read, ...patience });
 }
 
 /** The records of a stream of bytes. */

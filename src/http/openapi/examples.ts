@@ -143,4 +143,6 @@ export const parameterExamples: Readonly<Record<string, string>> = {
   alertId: '6f0f2a11-8f0e-8c5b-9a55-0b5e1a4e3f1f',
   consentId: '7a0e2d6c-4b1f-4f0e-9c55-0a6d3f5b8e21',
   endpointId: '0b5e1a4e-8f0e-4c5b-9a55-3f1f6f0f2a11',
+  breakId: '17',
+  asOf: '2026-03-02T06:00:00Z',
 };

@@ -2,7 +2,7 @@ import * as Type from 'typebox/type';
 import { publicId } from '../../../shared/public-id.ts';
 import { operation } from '../../operation.ts';
 import { readInstant } from '../../request/moments.ts';
-import { answersOf } from './delivery.ts';
+import { answersOf, formatOf } from './delivery.ts';
 
 const id = (description: string) => Type.String({ pattern: publicId.source, description });
 const count = (description: string) => Type.Optional(Type.Integer({ description }));
@@ -84,7 +84,7 @@ export const compareBalances = operation({
   headers: { 'Content-Encoding': '`gzip` if the body is compressed.' },
   body: {
     schema: CoreBalance,
-    mediaTypes: ['application/x-ndjson'],
+    mediaTypes: ['application/x-ndjson', 'application/json'],
     streamed: true,
     examples: {
       balance: { value: { accountId: 'a-1001-checking', balance: 1180.55, currencyCode: 'USD' } },
@@ -130,12 +130,17 @@ export const compareBalances = operation({
       },
     },
   },
-  async handle(services, { actor, origin, bytes, query, log }) {
+  async handle(services, { actor, origin, bytes, query, header, log }) {
     const asOf = readInstant('asOf', query.asOf);
     const since =
       query.since === undefined ? new Date(asOf.getTime() - dayMillis) : readInstant('since', query.since);
     const request = { asOf, since, isComplete: query.complete === true };
-    const answers = services.compareCoreBalances(actor, { bytes, origin, request });
+    const answers = services.compareCoreBalances(actor, {
+      bytes,
+      origin,
+      request,
+      format: formatOf(header('content-type')),
+    });
     return { status: 200, stream: await answersOf(answers, 'all', log) };
   },
 });
