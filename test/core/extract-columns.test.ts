@@ -61,9 +61,10 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   },
   'persons.csv': {
     person_id: 'key',
-    first_name: changes(1, 'Ada', 'Adele', 'persons p-1 first_name'),
-    last_name: changes(1, 'Example', 'Sample', 'persons p-1 last_name'),
-    email: changes(1, 'ada@example.test', '', 'persons p-1 email'),
+    // The folded columns are computed from these.
+    first_name: changes(1, 'Ada', 'Adele', 'persons p-1 first_name', 'persons p-1 first_name_lower'),
+    last_name: changes(1, 'Example', 'Sample', 'persons p-1 last_name', 'persons p-1 last_name_lower'),
+    email: changes(1, 'ada@example.test', '', 'persons p-1 email', 'persons p-1 email_lower'),
     phone_number: changes(1, '+12025550143', '+12025550144', 'persons p-1 phone_number'),
     phone_type: changes(1, 'MOBILE', 'HOME', 'persons p-1 phone_type'),
     birth_date: changes(1, '1984-02-29', '1984-03-01', 'persons p-1 birth_date'),

@@ -33,7 +33,9 @@ const configuration = {
   // token would be a second method and be refused (RFC 6749, section 2.3), so this drops it. Runs in the browser: its source
   // becomes part of the page.
   onBeforeRequest: ({ requestBuilder }: { readonly requestBuilder: PageRequest }) => {
-    if (requestBuilder.path.raw.startsWith('/auth/')) requestBuilder.security = [];
+    if (/^\/auth\/v2\/(token|par|revoke|introspect|jwks)$/.test(requestBuilder.path.raw)) {
+      requestBuilder.security = [];
+    }
   },
 } as const;
 
