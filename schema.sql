@@ -107,6 +107,7 @@ create table persons (
   first_name_lower  text collate "C" not null generated always as (lower(first_name)) stored,
   last_name_lower   text collate "C" not null generated always as (lower(last_name)) stored,
   email_lower       text collate "C" generated always as (lower(email)) stored,
+  erased_at         timestamp with time zone,
   constraint persons_pkey PRIMARY KEY (institution_id, person_key),
   constraint persons_institution_id_person_id_key UNIQUE (institution_id, person_id),
   constraint persons_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
@@ -123,6 +124,7 @@ comment on column persons.person_key is 'Key inside the database; never leaves t
 comment on column persons.person_id is 'Id in the core system.';
 comment on column persons.phone_number is 'E.164.';
 comment on column persons.self_declared is 'The member typed these data when opening a membership; the core has not confirmed them.';
+comment on column persons.erased_at is 'When the personal data was erased. No import brings it back.';
 
 create table customers (
   institution_id  integer not null,
@@ -1055,6 +1057,7 @@ create table outbox (
   constraint outbox_epoch_check CHECK (epoch >= 0)
 );
 CREATE INDEX outbox_feed ON outbox USING btree (institution_id, epoch, xid, event_key);
+CREATE INDEX outbox_of_members ON outbox USING btree (institution_id, subject_key) WHERE (kind ~~ 'member.%'::text);
 CREATE INDEX outbox_secrets ON outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
 comment on table outbox is 'Events, each written in the commit of its change. Key order is not commit order: a reader goes by (epoch, xid, event_key) and stops below the oldest running transaction (ADR 15).';
 comment on column outbox.epoch is 'Number of event_epochs that the event belongs to.';
@@ -2829,6 +2832,34 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_person_erased()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if old.erased_at is not null then
+    raise exception 'persons: an erased person stays erased' using errcode = 'SD120';
+  end if;
+  if num_nonnulls(new.email, new.phone_number, new.phone_type, new.birth_date) > 0 or new.first_name <> '' or new.last_name <> ''
+     or exists (
+       select from accounts a
+       join balances b on b.institution_id = a.institution_id and b.account_key = a.account_key
+       where a.institution_id = new.institution_id
+         and (not a.closed or b.last_at >= now() - interval '1827 days')
+         and a.account_key in (
+           select h.account_key from holders h
+           where h.institution_id = new.institution_id and h.person_key = new.person_key
+           union all
+           select o.account_key from customer_persons cp
+           join accounts o on o.institution_id = cp.institution_id and o.customer_key = cp.customer_key
+           where cp.institution_id = new.institution_id and cp.person_key = new.person_key)) then
+    raise exception 'persons: an account is open or moved in the last 1827 days' using errcode = 'SD121';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_proposal_confirmed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3414,6 +3445,22 @@ $function$;
 revoke execute on function erase_audit_personal(text[],text[],timestamp with time zone) from public;
 grant execute on function erase_audit_personal(text[],text[],timestamp with time zone) to sharedraft_service;
 
+CREATE OR REPLACE FUNCTION erase_member_events(user_key bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  with erased as (
+    update public.outbox o set data = null, secret = null, secret_expires_at = null
+    where o.institution_id = current_setting('sharedraft.institution')::integer and o.subject_key = erase_member_events.user_key
+      and o.kind like 'member.%' and num_nonnulls(o.data, o.secret) > 0
+    returning 1)
+  select count(*) from erased
+$function$;
+revoke execute on function erase_member_events(bigint) from public;
+grant execute on function erase_member_events(bigint) to sharedraft_service;
+
 CREATE OR REPLACE FUNCTION event_number(institution integer, at_epoch bigint, at_xid xid8, at_key bigint)
  RETURNS bigint
  LANGUAGE sql
@@ -3956,6 +4003,7 @@ CREATE TRIGGER note_deleted AFTER DELETE ON persons REFERENCING OLD TABLE AS tou
 CREATE TRIGGER note_inserted AFTER INSERT ON persons REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('person');
 CREATE TRIGGER note_truncated AFTER TRUNCATE ON persons FOR EACH STATEMENT EXECUTE FUNCTION note_changes('person');
 CREATE TRIGGER note_updated AFTER UPDATE ON persons REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('person');
+CREATE TRIGGER persons_erased BEFORE UPDATE ON persons FOR EACH ROW WHEN (old.erased_at IS NOT NULL OR new.erased_at IS NOT NULL) EXECUTE FUNCTION check_person_erased();
 
 CREATE TRIGGER note_deleted AFTER DELETE ON customers REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('customer');
 CREATE TRIGGER note_inserted AFTER INSERT ON customers REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('customer');
@@ -4445,7 +4493,7 @@ grant usage on sequence alerts_alert_key_seq to sharedraft_service;
 grant select on schema_migrations to sharedraft_service;
 grant select on schema_functions to sharedraft_service;
 grant insert, select, update (name, time_zone, clock_ahead_seconds, enrollment, registration_birth_date, openings_per_day, opening_deposit_minor, opening_deposits_per_day, password_min_length, contact_change_max_age) on institutions to sharedraft_service;
-grant insert, select, update (first_name, last_name, email, phone_number, phone_type, birth_date) on persons to sharedraft_service;
+grant insert, select, update (first_name, last_name, email, phone_number, phone_type, birth_date, self_declared, erased_at) on persons to sharedraft_service;
 grant insert, select on customers to sharedraft_service;
 grant delete, insert, select, update (role) on customer_persons to sharedraft_service;
 grant insert, select, update (email, verified_email, email_verified_by, username, password_hash, failed_logins, locked_until, locked_by_operator, active, token_epoch, tokens_ended_at) on users to sharedraft_service;

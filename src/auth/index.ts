@@ -67,6 +67,7 @@ export {
   handOverCode,
 } from './one-time-codes/code-handover.ts';
 export { confirmEmail, emailCode, issueEmailCode, reissueEmailCode } from './one-time-codes/email-codes.ts';
+export { eraseCodes } from './one-time-codes/erase-codes.ts';
 export { readCertificates, readJwks } from './providers/keys.ts';
 export {
   type Provider,

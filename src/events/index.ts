@@ -39,6 +39,7 @@ export { nameOf, namesOf, type Operator, shareAPerson } from './operator.ts';
 export { type CommandOrigin, type Origin, ownOrigin } from './origin.ts';
 export {
   appendEvents,
+  eraseMemberEvents,
   eventsToAppend,
   findCodeEvent,
   wipeExpiredSecrets,

@@ -1,7 +1,13 @@
 import type { InstitutionId, Queryable, Write } from '../storage/index.ts';
 import type { CodeEvent, CodeEventKind, NewEvent } from './event.ts';
 import { placeOf } from './event-id.ts';
-import { clearExpiredSecrets, clearSecret, insertEvents, selectCodeEvent } from './queries.ts';
+import {
+  clearExpiredSecrets,
+  clearMemberData,
+  clearSecret,
+  insertEvents,
+  selectCodeEvent,
+} from './queries.ts';
 
 /**
  * Appends the events in the order given, in one statement of the caller's transaction.
@@ -42,6 +48,11 @@ export async function findCodeEvent(
 ): Promise<CodeEvent | undefined> {
   const place = placeOf(eventId);
   return place && selectCodeEvent(db, place, kind);
+}
+
+/** Erases the data of the events about a member; the events stay. Returns how many had any. */
+export async function eraseMemberEvents(tx: Queryable, userKey: bigint): Promise<number> {
+  return clearMemberData(tx, userKey);
 }
 
 /** The secret was delivered, and goes; the event stays. False: there was none any more. */

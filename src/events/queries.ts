@@ -73,3 +73,10 @@ const clearSecretStatement = sql(
 export async function clearSecret(db: Queryable, eventKey: bigint): Promise<number> {
   return (await db.query(clearSecretStatement, [db.institutionId, eventKey])).rowCount;
 }
+
+const clearData = sql('events_erase_member_events', 'select erase_member_events($1) as erased');
+
+export async function clearMemberData(tx: Queryable, userKey: bigint): Promise<number> {
+  const { rows } = await tx.query<{ erased: bigint }>(clearData, [userKey]);
+  return Number(rows[0]?.erased ?? 0n);
+}

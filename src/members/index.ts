@@ -23,6 +23,7 @@ export {
   updateCredentials,
   updateStanding,
 } from './credential-queries.ts';
+export { eraseRegistrationTries, eraseUser } from './erase-user.ts';
 export { findUser } from './find-user.ts';
 export { getProfile } from './get-profile.ts';
 export {

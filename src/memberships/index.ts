@@ -2,6 +2,7 @@
  * Persons, memberships (customers) and the persons of each membership. The import of the core system's extracts and enrollment write
  * them through this module.
  */
+export { erasePerson, lockPerson } from './erase-person.ts';
 export {
   type Change,
   countMembershipChanges,

@@ -35,7 +35,7 @@ const personDifference = `
   left join persons p on p.institution_id = $1 and p.person_id = s.person_id
   where s.institution_id = $1 and s.person_id > $2 and s.person_id <= $3
     and (p.person_key is null
-         or (p.first_name, p.last_name, p.email, p.phone_number, p.phone_type, p.birth_date) is distinct from
+         or p.erased_at is null and (p.first_name, p.last_name, p.email, p.phone_number, p.phone_type, p.birth_date) is distinct from
             (s.first_name, s.last_name, s.email, s.phone_number, s.phone_type, s.birth_date::date))`;
 
 const countPersons = sql('memberships_count_persons', `select ${counted} from (${personDifference}) d`);

@@ -18,7 +18,7 @@ const membership = sql(
           p.phone_number as "phoneNumber", p.phone_type as "phoneType", p.birth_date as "birthDate"
    from customers c
    left join customer_persons cp on cp.institution_id = $1 and cp.customer_key = c.customer_key
-   left join persons p on p.institution_id = $1 and p.person_key = cp.person_key
+   left join persons p on p.institution_id = $1 and p.person_key = cp.person_key and p.erased_at is null
    where c.institution_id = $1 and c.member_number = $2
    order by p.person_key`,
 );

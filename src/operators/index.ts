@@ -15,5 +15,6 @@ export { tailEvents } from './events/tail-events.ts';
 export { changeInstitution } from './institutions/change-institution.ts';
 export { createInstitution } from './institutions/create-institution.ts';
 export { type LimitsOf, showLimits } from './limits/show-limits.ts';
+export { eraseMember } from './members/erase-member.ts';
 export { type FoundPerson, findMembers, type SearchWay, searchWays } from './members/find-members.ts';
 export { type ShownMember, showMember } from './members/show-member.ts';

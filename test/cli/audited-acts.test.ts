@@ -90,6 +90,7 @@ const commands: Readonly<Record<string, Trace>> = {
   'provider off': ['provider.changed'],
   'provider remove': ['provider.removed'],
   doctor: reads,
+  'member erase': ['person.erased'],
   'audit search': ['audit.read'],
   'audit verify': reads,
   'audit export': ['audit.exported'],

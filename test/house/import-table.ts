@@ -68,6 +68,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'members',
       'core-system',
       'accounts',
+      'memberships',
       'ledger',
       ...tenant,
     ],

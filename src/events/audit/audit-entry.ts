@@ -87,6 +87,7 @@ export const auditActions = [
   'audit.pruned',
   'audit.retention_changed',
   'events.read',
+  'person.erased',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
