@@ -1345,7 +1345,7 @@ create table core_transactions (
   constraint core_transactions_seq_check CHECK (seq > 0)
 );
 CREATE INDEX core_transactions_effective ON core_transactions USING btree (institution_id, account_key, effective_date) INCLUDE (amount);
-CREATE INDEX core_transactions_recorded ON core_transactions USING brin (recorded_at) WITH (pages_per_range='32');
+CREATE INDEX core_transactions_recorded ON core_transactions USING brin (institution_id, recorded_at) WITH (pages_per_range='32');
 comment on table core_transactions is 'What the core posted: the facts beside an entry of kind CORE, or beside the entry of a transfer of which it is the echo. Insert-only; core_id is used up for ever.';
 comment on column core_transactions.seq is 'Number of the entry in its account.';
 comment on column core_transactions.posting_key is 'Key of the entry: of a transfer, if this is its echo.';

@@ -95,7 +95,7 @@ comment on table staged_core_balances is 'Balances that the core stated, until t
 comment on table staged_core_postings is 'The core''s list of its postings, until it is compared.';
 
 -- Transactions arrive in the order of recorded_at, so a block range has a narrow span of it and costs the intake nearly nothing.
-create index core_transactions_recorded on core_transactions using brin (recorded_at) with (pages_per_range = 32);
+create index core_transactions_recorded on core_transactions using brin (institution_id, recorded_at) with (pages_per_range = 32);
 create index core_instructions_by_decision on core_instructions (institution_id, decided_at)
   where state in ('ACCEPTED', 'REJECTED');
 
