@@ -170,6 +170,28 @@ test('the question for changes reads the rows since the last question, among man
   });
 });
 
+test('the question for two thousand balances takes no more time for each than for two hundred', async () => {
+  const i = institution.institutionId;
+  await asSuperuser(db.connection, async (client) => {
+    await client.query(readByKeys.text);
+    const millisFor = async (balances: number) => {
+      const keys = Array.from({ length: balances }, (_, index) => 1000 + index);
+      const known = [[i], keys.map(() => i), keys, keys.map(() => 0)];
+      let least = Number.POSITIVE_INFINITY;
+      for (let asked = 0; asked < 8; asked += 1) {
+        const started = performance.now();
+        const { rows } = await client.query('select moved from changes_since(null, $1, $2, $3, $4)', known);
+        least = Math.min(least, performance.now() - started);
+        assert.deepEqual(rows[0].moved ?? [], []);
+      }
+      return least;
+    };
+    const few = await millisFor(200);
+    const many = await millisFor(2_000);
+    assert.ok(many < 30 * few, `${few} ms for 200, ${many} ms for 2,000`);
+  });
+});
+
 test('the measure of reads by key notices a scan', async () => {
   const { rows } = await measured((q) =>
     q.query(
