@@ -2232,10 +2232,8 @@ begin
     moved := moved || array(
       select known.place::integer
       from unnest(known_to, account_keys, seqs) with ordinality as known (institution_id, account_key, seq, place)
-      where known.institution_id = institution and not exists (
-        select from public.balances b
-        where b.institution_id = institution and b.account_key = known.account_key
-          and b.account_key = any (account_keys) and b.seq = known.seq));
+      where known.institution_id = institution and known.seq is distinct from (
+        select b.seq from public.balances b where b.institution_id = institution and b.account_key = known.account_key));
   end loop;
 end
 $function$;
