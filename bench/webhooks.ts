@@ -23,7 +23,7 @@ const connections = 32;
 const api = '/digitalbanking';
 const accounts = [1, 2, 3, 4].flatMap((member) => [`a-100${member}-checking`, `a-100${member}-savings`]);
 
-/** What the receiver has got since the last question. */
+/** The deliveries that came since the last question. */
 interface Received {
   readonly deliveries: number;
   readonly p50: number;

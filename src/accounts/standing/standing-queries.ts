@@ -8,7 +8,7 @@ export interface AccountStanding {
   readonly accountKey: bigint;
   readonly closed: boolean;
   readonly operatorRestriction: Restriction | null;
-  /** What a loan owes beside its principal; 0 for other accounts. */
+  /** Interest and fees that a loan owes beside its principal; 0 for other accounts. */
   readonly duesMinor: bigint;
 }
 

@@ -1,7 +1,7 @@
 import { type Queryable, sql } from '../../storage/index.ts';
 import type { AccountFacts, LoanDues } from '../rules/accounts/account.ts';
 
-/** What the core and an operator exclude together: two different restrictions leave nothing. */
+/** The restrictions of the core and of an operator together: two different ones leave nothing. */
 const restriction = `case
             when a.transfer_restriction = a.operator_restriction then a.transfer_restriction
             when a.transfer_restriction is not null and a.operator_restriction is not null then 'EXCLUDE_ALL'
