@@ -1,18 +1,27 @@
 import type { TestDatabase } from './database.ts';
 
-/** Every tenant table and the directory, row by row, in a fixed order: equal dumps mean that nothing has changed. */
-export async function dumpTables(
-  db: TestDatabase,
-  { except = [] }: { readonly except?: readonly string[] } = {},
-): Promise<Record<string, string[]>> {
+/** Written behind a commit by background work: the sealer of the audit trail, the derivation of alerts, marks of the feed. */
+const behindCommits = {
+  tables: ['alerts', 'alert_positions', 'audit_chains', 'event_marks'],
+  columns: ['chain', 'chain_number', 'chain_hash', 'personal_hash', 'personal_salt', 'sealed_at'],
+};
+
+/**
+ * Every tenant table and the directory, row by row, in a fixed order: equal dumps mean that no request has changed
+ * anything. Background work may still be busy with what earlier requests changed, so its tables and columns are left out.
+ */
+export async function dumpTables(db: TestDatabase): Promise<Record<string, string[]>> {
   const tables = await db.superuser<{ name: string }>(
     `select relname as name from pg_class
-     where relnamespace = 'public'::regnamespace and relkind = 'r' order by relname`,
+     where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> all ($1) order by relname`,
+    [behindCommits.tables],
   );
   const dump: Record<string, string[]> = {};
   for (const { name } of tables) {
-    if (except.includes(name)) continue;
-    const rows = await db.superuser<{ row: string }>(`select t::text as row from ${name} t order by 1`);
+    const rows = await db.superuser<{ row: string }>(
+      `select (to_jsonb(t) - $1::text[])::text as row from ${name} t order by 1`,
+      [behindCommits.columns],
+    );
     dump[name] = rows.map(({ row }) => row);
   }
   return dump;
