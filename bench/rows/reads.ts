@@ -175,7 +175,7 @@ async function race(
   await run.stage.stop(remembers);
   return [
     compared({ name: 'all remembered', unit, ours: remembered, against, theirs, atLeast }),
-    compared({ name: 'MEMORY_MEGABYTES=64', unit, ours, against, theirs }),
+    compared({ name: 'MEMORY_MEGABYTES=48', unit, ours, against, theirs }),
   ];
 }
 

@@ -116,7 +116,7 @@ export const remembering: Row = {
     const { stage } = bench;
     const dataset = await stage.dataset(plain);
     const figures: Figure[] = [];
-    for (const megabytes of ['64', '256']) {
+    for (const megabytes of ['48', '256']) {
       const server = await stage.service(dataset, { MEMORY_MEGABYTES: megabytes });
       const run = { ...bench, dataset, server };
       const before = (await residentBytes(server.pid)) ?? 0;
@@ -129,7 +129,8 @@ export const remembering: Row = {
         unit: 'MB',
         ours: mebibytes(after),
         against: { name: 'before the first read', value: mebibytes(before) },
-        target: { atMost: 300 },
+        // 48 is the default.
+        ...(megabytes === '48' && { target: { atMost: 300 } }),
       });
     }
     return figures;

@@ -70,7 +70,7 @@ const settings = {
   ),
   memoryMegabytes: integer(
     'MEMORY_MEGABYTES',
-    64,
+    48,
     [1, 4_096],
     'Memory of each worker for answers that it remembers ([reading](reading.md#remembered-answers)).',
   ),

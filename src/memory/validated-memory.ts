@@ -32,8 +32,6 @@ interface Waiting {
   readonly done: (error: Error | null) => void;
 }
 
-/** While this many questions are under way, later requests wait for the next one. */
-const maxUnderWay = 2;
 /** Balances of one question; more than a tick of busy connections has. */
 const maxBalances = 2_048;
 /** An answer with more accounts is not remembered. */
@@ -50,7 +48,7 @@ const sweepMillis = 60_000;
 
 /**
  * Values that were read, and whether they still hold. Requests of one turn of the event loop share a question, and so do those
- * that arrive while questions are under way. The question begins after its requests arrived, so a value that passes is as
+ * that arrive while one is under way. The question begins after its requests arrived, so a value that passes is as
  * fresh as one that is read (ADR 33).
  */
 export class ValidatedMemory {
@@ -69,7 +67,7 @@ export class ValidatedMemory {
   readonly #changedAt = new Map<number, Float64Array>();
   #waiting: Waiting[] = [];
   #isSending = false;
-  #underWay = 0;
+  #isAsking = false;
   #questions = 0;
   readonly #sweep: NodeJS.Timeout;
 
@@ -179,31 +177,30 @@ export class ValidatedMemory {
     });
   }
 
+  /** One question at a time: those who arrive meanwhile share the next one, which costs less than two that overlap. */
   #send(): void {
-    while (this.#waiting.length > 0 && this.#underWay < maxUnderWay) {
-      this.#questions += 1;
-      const known = { institutions: [] as number[], accountKeys: [] as bigint[], seqs: [] as bigint[] };
-      const owners: Remembered<unknown>[] = [];
-      let count = 0;
-      while (count < this.#waiting.length && owners.length < maxBalances) {
-        for (const entry of (this.#waiting[count] as Waiting).entries)
-          this.#addBalances(entry, known, owners);
-        count += 1;
-      }
-      const batch = count === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, count);
-      this.#waiting = this.#waiting.slice(count);
-      this.#underWay += 1;
-      void this.#ask(known)
-        .then((changes) => this.#apply(changes, owners))
-        .then(
-          () => this.#respond(batch, null),
-          (error) => {
-            this.#reset();
-            this.#firstPosition = Number.POSITIVE_INFINITY;
-            this.#respond(batch, error);
-          },
-        );
+    if (this.#isAsking || this.#waiting.length === 0) return;
+    this.#isAsking = true;
+    this.#questions += 1;
+    const known = { institutions: [] as number[], accountKeys: [] as bigint[], seqs: [] as bigint[] };
+    const owners: Remembered<unknown>[] = [];
+    let count = 0;
+    while (count < this.#waiting.length && owners.length < maxBalances) {
+      for (const entry of (this.#waiting[count] as Waiting).entries) this.#addBalances(entry, known, owners);
+      count += 1;
     }
+    const batch = count === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, count);
+    this.#waiting = this.#waiting.slice(count);
+    void this.#ask(known)
+      .then((changes) => this.#apply(changes, owners))
+      .then(
+        () => this.#respond(batch, null),
+        (error) => {
+          this.#reset();
+          this.#firstPosition = Number.POSITIVE_INFINITY;
+          this.#respond(batch, error);
+        },
+      );
   }
 
   /** Requests for the same answer ask for it once. */
@@ -227,7 +224,7 @@ export class ValidatedMemory {
   }
 
   #respond(batch: readonly Waiting[], error: Error | null): void {
-    this.#underWay -= 1;
+    this.#isAsking = false;
     for (const { done } of batch) done(error);
     this.#send();
   }

@@ -5,6 +5,7 @@ import { Basis, ChangeWatch, deleteOldChanges } from '../../src/memory/index.ts'
 import { Database, type InstitutionId, sql } from '../../src/storage/index.ts';
 import { aMember, anAccount, anInstitution, type Member } from '../support/builders.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { eventually } from '../support/processes.ts';
 
 let db: TestDatabase;
 let questions: Database;
@@ -165,15 +166,22 @@ describe('delete_old_changes', () => {
     assert.deepEqual((await since(at)).changed, [numberOf(member)], 'the first call only marks the moment');
     const { at: later } = await since(at);
     await clean(start + 22 * minute);
-    assert.equal((await since(at)).isKept, false);
     assert.equal((await since(later)).isKept, true);
-    assert.equal(await count(), 0n);
+    // A transaction in another database of the cluster may hold the changes for further calls.
+    let minutes = 22;
+    await eventually('the changes are deleted', async () => {
+      minutes += 11;
+      await clean(start + minutes * minute);
+      return (await count()) === 0n;
+    });
+    assert.equal((await since(at)).isKept, false);
   });
 
   test('deletes numbers that the cluster has not given out, which came with the data of another one', async () => {
     await db.superuser(`insert into changes values ('999999999999', $1, 0)`, [institutionId]);
-    await clean(Date.now() + 60 * minute);
-    assert.deepEqual(await db.superuser('select from changes'), []);
+    await clean(Date.now() + 600 * minute);
+    const foreign = `select from changes where xid = '999999999999'`;
+    assert.deepEqual(await db.superuser(foreign), []);
   });
 });
 
@@ -200,7 +208,8 @@ describe('a watch', () => {
         `update changes_kept set kept_from = (pg_current_xact_id()::text::numeric + 1)::text::xid8`,
       );
       assert.equal((await watch.ask(nothing)).isKept, false);
-      assert.equal((await watch.ask(nothing)).isKept, true);
+      // As soon as no older transaction runs in another database of the cluster.
+      await eventually('the changes are kept again', async () => (await watch.ask(nothing)).isKept);
     } finally {
       await own.close();
     }
