@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { programVersion } from '../shared/process/program-version.ts';
 import { accountCommands } from './commands/account/index.ts';
 import { auditCommand } from './commands/audit/index.ts';
+import { backupCommand } from './commands/backup.ts';
 import { clientCommands } from './commands/client.ts';
 import { coreCommands } from './commands/core/index.ts';
 import { demoCommands } from './commands/demo/demo.ts';
@@ -16,6 +17,7 @@ import { memberCommands } from './commands/member/index.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { providerCommands } from './commands/provider.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
+import { restoreCommand } from './commands/restore.ts';
 import { restoredCommand } from './commands/restored.ts';
 import { serveCommand } from './commands/serve/serve.ts';
 import { transferCommands } from './commands/transfer/transfer.ts';
@@ -59,6 +61,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile or audit verify found r
   program.addCommand(doctorCommand());
   program.addCommand(auditCommand());
   program.addCommand(reconcileCommand());
+  program.addCommand(backupCommand());
+  program.addCommand(restoreCommand());
   program.addCommand(restoredCommand());
   return program;
 }

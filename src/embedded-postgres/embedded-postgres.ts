@@ -7,6 +7,7 @@ import { type Cluster, prepareCluster } from './cluster.ts';
 import { withProcessLock } from './process-lock.ts';
 import { initializeOnce, port, startPatienceMillis, startServer, stopServer } from './server-process.ts';
 import { refuseFolderOfOthers, whyDemoOnly } from './server-user.ts';
+import { unpackCluster } from './unpack.ts';
 
 /*
  * Phases of the embedded server. The file lock `database.lock` in the data folder orders the processes that start or stop it;
@@ -20,6 +21,8 @@ import { refuseFolderOfOthers, whyDemoOnly } from './server-user.ts';
  * | own        | takeOwnership                | advisory, kept | a second service on the folder is refused                |
  * | watch      | supervise, revive            | file, advisory | a server that ends is started again                      |
  * | borrow     | isUsed, stopServer           | file           | the last command stops the server, unless others use it  |
+ * | back up    | takeBaseBackup               | none           | writers go on; a slot keeps the log of the meantime      |
+ * | restore    | unpackCluster                | file           | into a folder without a database; renamed when complete  |
  * | stop       | stopServer                   | the owner's    | ends the ownership, then the server                      |
  */
 
@@ -40,6 +43,8 @@ export interface EmbeddedOptions {
 const database = 'sharedraft';
 /** Time for a running server to accept a connection, or to respond to a query about itself. */
 const probeMillis = 5_000;
+/** Time for a restored server to replay its log. */
+const recoveryPatienceMillis = 60 * 60_000;
 /** The one service that owns the cluster holds this lock while it runs. */
 const ownerLock = 7_305_101;
 
@@ -109,7 +114,26 @@ export async function borrowEmbeddedPostgres(options: EmbeddedOptions): Promise<
   };
 }
 
-async function startCluster(options: EmbeddedOptions): Promise<Cluster> {
+/**
+ * Creates the database from the archive of a backup, and starts its server, which stays up for the next user of the folder. Throws
+ * DatabaseStartError if there is a database already.
+ */
+export function restoreEmbeddedPostgres(options: EmbeddedOptions, archive: string): Promise<void> {
+  return lockCluster(options, async (cluster) => {
+    await unpackCluster(cluster, archive);
+    await startServer(cluster, () => isRunning(cluster), recoveryPatienceMillis);
+  });
+}
+
+function startCluster(options: EmbeddedOptions): Promise<Cluster> {
+  return lockCluster(options, async (cluster) => {
+    await ensureRunning(cluster, options);
+    return cluster;
+  });
+}
+
+/** Runs `work` with the cluster of the data folder, under its lock. Throws DatabaseStartError. */
+async function lockCluster<T>(options: EmbeddedOptions, work: (cluster: Cluster) => Promise<T>): Promise<T> {
   try {
     await refuseFolderOfOthers(options.dataDir);
     await mkdir(options.dataDir, { recursive: true, mode: 0o755 });
@@ -117,11 +141,9 @@ async function startCluster(options: EmbeddedOptions): Promise<Cluster> {
     await refuseFolderOfOthers(options.dataDir);
     const home = await realpath(options.dataDir);
     const lockFile = path.join(home, 'database.lock');
-    return await withProcessLock(lockFile, startPatienceMillis, async () => {
-      const cluster = await prepareCluster(home, lockFile);
-      await ensureRunning(cluster, options);
-      return cluster;
-    });
+    return await withProcessLock(lockFile, startPatienceMillis, async () =>
+      work(await prepareCluster(home, lockFile)),
+    );
   } catch (error) {
     throw explain(error, options.dataDir);
   }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { chown, mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseStartError } from '../storage/index.ts';
@@ -16,10 +17,7 @@ const stopPatienceSeconds = 20;
 export async function initializeOnce(cluster: Cluster, log: (event: string) => void): Promise<void> {
   if (existsSync(cluster.folder)) return;
   log('database_initializing');
-  const unfinished = `${cluster.folder}.new`;
-  await removeFolder(cluster, unfinished);
-  await mkdir(unfinished, { mode: 0o700 });
-  if (cluster.user) await chown(unfinished, cluster.user.uid, cluster.user.gid);
+  const unfinished = await createUnfinished(cluster);
   const { code, output } = await runAsServer(cluster, programOf(cluster, 'initdb'), [
     `--pgdata=${unfinished}`,
     '--username=postgres',
@@ -33,6 +31,15 @@ export async function initializeOnce(cluster: Cluster, log: (event: string) => v
     throw new Error(`initdb ended with ${code}: ${output.trim()}`);
   }
   await rename(unfinished, cluster.folder);
+}
+
+/** An empty folder of the server's user, to be renamed to the cluster's when it is complete. Removes one of an earlier try. */
+export async function createUnfinished(cluster: Cluster): Promise<string> {
+  const unfinished = `${cluster.folder}.new`;
+  await removeFolder(cluster, unfinished);
+  await mkdir(unfinished, { mode: 0o700 });
+  if (cluster.user) await chown(unfinished, cluster.user.uid, cluster.user.gid);
+  return unfinished;
 }
 
 /**
@@ -49,7 +56,11 @@ export function sharedMegabytes(machineBytes: number, allowedBytes = 0): number 
 const appendToLog = 'log=$1; shift; exec "$@" </dev/null >>"$log" 2>&1';
 
 /** Returns once `isUp`. */
-export async function startServer(cluster: Cluster, isUp: () => Promise<boolean>): Promise<void> {
+export async function startServer(
+  cluster: Cluster,
+  isUp: () => Promise<boolean>,
+  patienceMillis = startPatienceMillis,
+): Promise<void> {
   const settings = {
     listen_addresses: '',
     port: String(port),
@@ -62,8 +73,11 @@ export async function startServer(cluster: Cluster, isUp: () => Promise<boolean>
     fsync: 'on',
     synchronous_commit: 'on',
     full_page_writes: 'on',
+    // For a folder that was restored: it has all of its log, and takes no connection before that is replayed.
+    restore_command: 'false',
+    hot_standby: 'off',
   };
-  const deadline = Date.now() + startPatienceMillis;
+  const deadline = Date.now() + patienceMillis;
   for (;;) {
     const child = spawn(
       '/bin/sh',
@@ -122,24 +136,29 @@ function asServer(cluster: Cluster): SpawnOptions {
   };
 }
 
-/** Runs a program to its end. `output` has both of its streams. */
-async function runAsServer(
+/** Runs a program to its end: within a minute, or for as long as it reads `input`. `output` has both of its streams. */
+export async function runAsServer(
   cluster: Cluster,
   program: string,
   parameters: readonly string[],
+  { input }: { readonly input?: Readable } = {},
 ): Promise<{ readonly code: number | string; readonly output: string }> {
-  const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
+  const stdio: ['pipe', 'pipe', 'pipe'] = ['pipe', 'pipe', 'pipe'];
   const child = spawn(program, [...parameters], {
     ...asServer(cluster),
     stdio,
-    timeout: 2 * startPatienceMillis,
+    ...(input === undefined && { timeout: 2 * startPatienceMillis }),
   });
+  // A program that ends early leaves the rest of its input unread; its exit code is the failure.
+  child.stdin.on('error', () => {});
+  if (input === undefined) child.stdin.end();
+  else input.once('error', () => child.kill()).pipe(child.stdin);
   const [code, ...outputs] = await Promise.all([exitOf(child), readAll(child.stderr), readAll(child.stdout)]);
   return { code, output: outputs.join('') };
 }
 
 /** Removes the folder as the server's user, who owns its files. */
-async function removeFolder(cluster: Cluster, folder: string): Promise<void> {
+export async function removeFolder(cluster: Cluster, folder: string): Promise<void> {
   if (cluster.user === undefined) return rm(folder, { recursive: true, force: true });
   if (!existsSync(folder)) return;
   await runAsServer(cluster, 'rm', ['-rf', '--', folder]);

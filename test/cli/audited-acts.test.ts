@@ -98,6 +98,8 @@ const commands: Readonly<Record<string, Trace>> = {
   'audit retention': ['audit.retention_changed'],
   // A comparison with the core's balances only.
   reconcile: ['core.balances_compared'],
+  backup: ['database.backed_up'],
+  restore: ['database.restored'],
   restored: ['events.epoch_begun'],
 };
 

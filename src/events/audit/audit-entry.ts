@@ -73,6 +73,8 @@ export const auditActions = [
   'core.records_taken',
   'events.epoch_begun',
   'schema.migrated',
+  'database.backed_up',
+  'database.restored',
   'institution.created',
   'person.searched',
   'person.read',
