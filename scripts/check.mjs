@@ -10,6 +10,7 @@ const steps = [
   ['format and lint', 'biome', ['check', '.']],
   ['promises', 'oxlint', ['--type-aware']],
   ['types', 'tsc', []],
+  ['types of the browser applications', 'tsc', ['-p', 'web']],
   ['dead code', 'knip', []],
   ['words', process.execPath, ['scripts/words.mjs', '--check']],
   ['workflows', process.execPath, ['scripts/lint-workflows.mjs']],

@@ -14,7 +14,16 @@ import { ownEmbeddedPostgres } from '../src/embedded-postgres/index.ts';
 import { embeddedLogin, migrate } from '../src/storage/index.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-const watched = ['src', 'migrations', 'sql', 'docs/problems', 'web', '.env', 'package-lock.json'];
+const watched = [
+  'src',
+  'migrations',
+  'sql',
+  'docs/problems',
+  'web',
+  'client/src',
+  '.env',
+  'package-lock.json',
+];
 /** An editor writes a file in several steps. */
 const settleMillis = 30;
 /** Requests in flight may finish within this time; an idle service stops in less. */

@@ -22,6 +22,8 @@ const sources = [
   'migrations',
   'sql',
   'docs/problems',
+  'web',
+  'client/src',
   'ops/opentelemetry',
 ];
 const isTest = /\.test\.ts$/;

@@ -30,6 +30,15 @@ const settings = {
     parse: parseOrigin,
     description: 'Issuer and audience of tokens, and the base of links. Use https in production.',
   } satisfies Setting<string | undefined>,
+  appClientId: {
+    name: 'APP_CLIENT_ID',
+    fallback: 'demo-web',
+    shownDefault: '`demo-web`',
+    expected: 'the id of a client',
+    parse: (text) => (/^[A-Za-z0-9._~-]{1,128}$/.test(text) ? text : undefined),
+    description:
+      'Client of the [member’s app](web.md) at `/app`. The app of any client is at `/app/<client id>`.',
+  } satisfies Setting<string>,
   databaseUrl: postgresUrl(
     'DATABASE_URL',
     '',

@@ -171,7 +171,7 @@ export type Operation = Description<Type.TObject, Type.TObject, Type.TSchema, To
 
 /** A page for people; not part of the interface. */
 export interface Page {
-  /** The path in the form of OpenAPI. */
+  /** The path in the form of OpenAPI. A `*` at its end stands for the rest, as the parameter `*`. */
   readonly path: string;
   handle(input: PageInput): Promise<PageResponse>;
 }
@@ -179,11 +179,15 @@ export interface Page {
 interface PageInput {
   /** Base URL of the service as callers see it. */
   readonly publicUrl: string;
+  /** The client of the member's app at `/app`. */
+  readonly appClientId: string;
   readonly params: Readonly<Record<string, string>>;
   header(name: string): string | undefined;
 }
 
 export interface PageResponse {
+  /** Default: 200. */
+  readonly status?: number;
   readonly headers: Readonly<Record<string, string>> & { readonly 'content-type': string };
   readonly body: string | Uint8Array;
 }

@@ -236,6 +236,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
   const log: Record<string, unknown>[] = [];
   const server = await createServer(services, {
     publicUrl: 'http://sharedraft.test',
+    appClientId: 'demo-web',
     corsOrigins: [],
     logLevel: 'info',
     logStream: { write: (line) => log.push(JSON.parse(line)) },

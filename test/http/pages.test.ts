@@ -131,7 +131,12 @@ describe('the service’s own pages', () => {
     for (const { path, handle } of pages) {
       if (!['/openapi.json', '/docs/openapi.json', '/docs/scalar.js'].includes(path)) continue;
       const [one, another] = [1, 2].map(() =>
-        handle({ publicUrl: 'https://bank.example', params: {}, header: () => undefined }),
+        handle({
+          publicUrl: 'https://bank.example',
+          appClientId: 'web',
+          params: {},
+          header: () => undefined,
+        }),
       );
       const bytes = (await one)?.body;
       assert.ok(bytes instanceof Uint8Array, path);

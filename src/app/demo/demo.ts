@@ -27,6 +27,8 @@ interface ClientLine {
   readonly introspection: 'own' | 'all';
   /** Separated by spaces; absent in a file of clients without pages. */
   readonly redirect_uris?: string;
+  /** Absent as `redirect_uris` is. */
+  readonly consent?: 'asked' | 'first-party';
 }
 
 interface LoginLine {
@@ -123,6 +125,7 @@ async function addClient(context: AppContext, line: ClientLine): Promise<void> {
       name: line.name,
       ...(line.client_secret === '' ? { isPublic: true } : { secret: line.client_secret }),
       redirectUris: line.redirect_uris?.split(' ').filter(Boolean) ?? [],
+      isFirstParty: line.consent === 'first-party',
       scopes: line.scopes.split(' ').flatMap((name) => parseScope(name) ?? []),
       grants: line.grants.split(' '),
       introspectsAll: line.introspection === 'all',

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { fastify } from 'fastify';
 import type { Page } from '../operation.ts';
+import { acceptsGzip } from '../request/accept.ts';
 
 interface Reference {
   readonly html: string;
@@ -64,7 +65,7 @@ export const docsScript: Page = {
   path: scriptPath,
   async handle({ header }) {
     const { script, gzippedScript } = await reference();
-    const zipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(header('accept-encoding') ?? '');
+    const zipped = acceptsGzip(header('accept-encoding'));
     return {
       headers: {
         'content-type': 'text/javascript; charset=utf-8',

@@ -1,6 +1,7 @@
 import type { Page } from '../operation.ts';
 import { docsOpenapiJsonPage, openapiJsonPage } from '../routes/service/openapi-json.ts';
 import { stylePage } from '../sign-in/style.ts';
+import { webPages } from '../web/pages.ts';
 import { docsPage, docsScript } from './docs.ts';
 import { faviconPage } from './favicon.ts';
 import { problemPage, problemsPage } from './problem-page.ts';
@@ -17,4 +18,5 @@ export const pages: readonly Page[] = [
   openapiJsonPage,
   problemsPage,
   problemPage,
+  ...webPages,
 ];

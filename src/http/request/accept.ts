@@ -15,3 +15,8 @@ export function requireAcceptable(accept: string | undefined, mediaType: string)
     );
   }
 }
+
+/** Whether the Accept-Encoding header allows gzip by name (RFC 9110, section 12.5.3). */
+export function acceptsGzip(acceptEncoding: string | undefined): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(acceptEncoding ?? '');
+}

@@ -50,6 +50,8 @@ import { callerVerifier } from './verify-caller.ts';
 export interface ServerOptions extends RateOptions {
   /** Base URL of the service as callers see it. */
   readonly publicUrl: string;
+  /** The client of the member's app at `/app`. */
+  readonly appClientId: string;
   /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
   readonly logLevel: string;
@@ -141,7 +143,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   const rates = ratesOf(services, options);
   for (const operation of operations)
     registerOperation(app, services, operation, { ...options, rates, admission, connections });
-  for (const page of pages) registerPage(app, page, options.publicUrl);
+  for (const page of pages) registerPage(app, page, options);
   registerSignInPages(app, services.signIn, options.publicUrl);
   registerOtherMethods(app, allowedOrigins);
   await app.ready();
@@ -387,14 +389,22 @@ function countHosts(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-function registerPage(app: FastifyInstance, page: Page, publicUrl: string): void {
+function registerPage(
+  app: FastifyInstance,
+  page: Page,
+  { publicUrl, appClientId }: Pick<ServerOptions, 'publicUrl' | 'appClientId'>,
+): void {
   app.get(toPattern(page.path), async (request, reply) => {
-    const { headers, body } = await page.handle({
+    const { status, headers, body } = await page.handle({
       publicUrl,
+      appClientId,
       params: request.params as Record<string, string>,
       header: (name) => request.headers[name]?.toString(),
     });
-    return reply.headers(headers).send(body);
+    return reply
+      .code(status ?? 200)
+      .headers(headers)
+      .send(body);
   });
 }
 

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { PageResponse } from '../operation.ts';
+import { Html, html } from '../pages/template.ts';
+import { packages, webFiles } from './files.ts';
+
+interface Described {
+  readonly title: string;
+  /** The first module, and the folders whose other modules it needs. */
+  readonly main: string;
+  readonly folders: readonly string[];
+  readonly styles: readonly string[];
+  /** More elements of the head. */
+  readonly head?: Html;
+  /** Policies of Trusted Types that the modules make. Default: none. */
+  readonly trustedTypes?: string;
+}
+
+/**
+ * The one document of a browser application. All else is modules and style sheets, which browsers keep forever under their version. The map
+ * of imports is data of this process alone, without a character that ends a script.
+ */
+export async function applicationDocument(described: Described): Promise<PageResponse> {
+  const { title, main, folders, styles, head, trustedTypes = "'none'" } = described;
+  const { version, files } = await webFiles();
+  const address = (name: string) => `/web/${version}/${name}`;
+  const imports = Object.fromEntries([
+    ...[...packages].map(([specifier, name]) => [specifier, address(name)]),
+    ['@sharedraft/client', address('client/src/index.ts')],
+  ]);
+  const map = JSON.stringify({ imports });
+  const modules = [...files.keys()].filter(
+    (name) => name.startsWith('packages/') || folders.some((folder) => name.startsWith(`${folder}/`)),
+  );
+  const preloads = modules
+    .filter((name) => /\.[jt]s$/.test(name))
+    .map((name) => html`<link rel="modulepreload" href="${address(name)}">\n`);
+  const sheets = styles.map((name) => html`<link rel="stylesheet" href="${address(name)}">\n`);
+  const document = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+${head}
+${sheets}<script type="importmap">${new Html(map)}</script>
+${preloads}<script type="module" src="${address(main)}"></script>
+</head>
+<body>
+<div id="root"></div>
+<noscript>This page needs JavaScript.</noscript>
+</body>
+</html>
+`;
+  return {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy(map, trustedTypes),
+      // The document names the version of everything else.
+      'cache-control': 'no-cache',
+    },
+    body: document.text,
+  };
+}
+
+/**
+ * Only files of this origin run or load, and the map of imports by its hash. `require-trusted-types-for` makes each assignment of text
+ * as HTML or script an error (Trusted Types, W3C).
+ */
+function policy(map: string, trustedTypes: string): string {
+  const hash = createHash('sha256').update(map).digest('base64');
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash}'`,
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    `trusted-types ${trustedTypes}`,
+  ].join('; ');
+}

@@ -1,0 +1,126 @@
+import { isClientId } from '../../auth/index.ts';
+import type { Page, PageResponse } from '../operation.ts';
+import { html } from '../pages/template.ts';
+import { pathNotFound } from '../problems.ts';
+import { acceptsGzip } from '../request/accept.ts';
+import { applicationDocument } from './document.ts';
+import { webFiles } from './files.ts';
+
+/** Modules and style sheets. A name is looked up in a table: no part of a request reaches the file system. */
+const filePage: Page = {
+  path: '/web/*',
+  async handle({ params, header }) {
+    const { version, files } = await webFiles();
+    const [named = '', name = ''] = (params['*'] ?? '').split(/\/(.*)/s);
+    const file = named === version ? files.get(name) : undefined;
+    if (file === undefined) throw pathNotFound();
+    const isZipped = acceptsGzip(header('accept-encoding'));
+    return {
+      headers: {
+        'content-type': file.contentType,
+        'cache-control': 'public, max-age=31536000, immutable',
+        vary: 'Accept-Encoding',
+        ...(isZipped && { 'content-encoding': 'gzip' }),
+      },
+      body: isZipped ? file.gzipped : file.body,
+    };
+  },
+};
+
+/** The components of the applications, each in its states. */
+const designPage: Page = {
+  path: '/web/design',
+  handle: () =>
+    applicationDocument({
+      title: 'Components · Sharedraft',
+      main: 'web/showcase/main.ts',
+      folders: ['web/design', 'web/showcase'],
+      styles: [...designStyles, 'web/showcase/showcase.css'],
+    }),
+};
+
+const designStyles = ['web/design/tokens.css', 'web/design/base.css', 'web/design/components.css'];
+
+/** The member's app of one client of the institution, to which it signs members in. */
+const appPage: Page = {
+  path: '/app/{clientId}',
+  handle: ({ params, publicUrl }) => {
+    const clientId = clientIdOf(params);
+    return applicationDocument({
+      title: 'Sharedraft',
+      main: 'web/app/main.ts',
+      folders: ['web/design', 'web/app', 'client/src'],
+      styles: [...designStyles, 'web/app/app.css'],
+      trustedTypes: 'worker',
+      head: html`<meta name="public-url" content="${publicUrl}">
+<meta name="theme-color" content="#f4f6f4" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="#0e1412" media="(prefers-color-scheme: dark)">
+<link rel="manifest" href="/app/${clientId}/manifest.webmanifest">`,
+    });
+  },
+};
+
+/** The address without a client leads to that of the setting. */
+const defaultAppPage: Page = {
+  path: '/app',
+  handle: async ({ appClientId }): Promise<PageResponse> => ({
+    status: 302,
+    headers: { 'content-type': 'text/plain; charset=utf-8', location: `/app/${appClientId}` },
+    body: '',
+  }),
+};
+
+/** What a phone needs to install the app (Web Application Manifest, W3C). */
+const manifestPage: Page = {
+  path: '/app/{clientId}/manifest.webmanifest',
+  handle: async ({ params }) => {
+    const address = `/app/${clientIdOf(params)}`;
+    return {
+      headers: { 'content-type': 'application/manifest+json; charset=utf-8', 'cache-control': 'no-cache' },
+      body: JSON.stringify({
+        name: 'Sharedraft',
+        short_name: 'Sharedraft',
+        id: address,
+        start_url: address,
+        scope: address,
+        display: 'standalone',
+        background_color: '#f4f6f4',
+        theme_color: '#f4f6f4',
+        icons: [{ src: '/favicon.svg', sizes: 'any', type: 'image/svg+xml' }],
+      }),
+    };
+  },
+};
+
+/** The version is part of the text, so that browsers notice a new one. */
+const workerPage: Page = {
+  path: '/app/worker.js',
+  handle: async () => {
+    const { version, files } = await webFiles();
+    const worker = files.get('web/worker.ts');
+    return {
+      headers: {
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'no-cache',
+        'content-security-policy': "default-src 'none'; connect-src 'self'",
+        'service-worker-allowed': '/app/',
+      },
+      body: `const version = '${version}';\n${Buffer.from(worker?.body ?? []).toString()}`,
+    };
+  },
+};
+
+export const webPages: readonly Page[] = [
+  filePage,
+  designPage,
+  defaultAppPage,
+  workerPage,
+  appPage,
+  manifestPage,
+];
+
+/** Throws Problem `path_not_found` for a text that is no client's id, so that the document holds none of it. */
+function clientIdOf({ clientId = '' }: Readonly<Record<string, string>>): string {
+  if (!isClientId(clientId)) throw pathNotFound();
+  return clientId;
+}

@@ -1,0 +1,45 @@
+import { signal } from '@preact/signals';
+
+/**
+ * The screen stands behind the `#` of the address: /app/demo-web#/accounts/a-1001-checking. Browsers send that part to no server, so ids of
+ * accounts do not come into logs.
+ */
+const path = signal(readPath());
+
+addEventListener('hashchange', () => {
+  path.value = readPath();
+});
+
+function readPath(): string {
+  return location.hash.startsWith('#/') ? location.hash.slice(1) : '/';
+}
+
+export interface Place {
+  /** `accounts` of `/accounts/a-1001-checking`. */
+  readonly screen: string;
+  readonly id: string | undefined;
+  readonly query: URLSearchParams;
+}
+
+export function currentPlace(): Place {
+  const [route = '', query] = path.value.split('?', 2);
+  const [, screen = '', id] = route.split('/');
+  return {
+    screen: screen === '' ? 'accounts' : screen,
+    id: id && decodeId(id),
+    query: new URLSearchParams(query),
+  };
+}
+
+function decodeId(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function addressOf(screen: string, id?: string, query: Readonly<Record<string, string>> = {}): string {
+  const text = new URLSearchParams(query).toString();
+  return `#/${screen}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${text === '' ? '' : `?${text}`}`;
+}

@@ -1,0 +1,39 @@
+/** An amount in major units as its digits: `'105.25'`. It is never a number, which would round it. */
+type Decimal = string;
+
+/** `$1,234.50`, with exactly the digits of the amount. `sign` writes a plus before a credit and a minus before a debit. */
+export function formatMoney(
+  amount: Decimal,
+  currencyCode: string,
+  { locale, sign = 'auto' }: { readonly locale?: string | undefined; readonly sign?: 'auto' | 'always' } = {},
+): string {
+  const decimals = amount.split('.')[1]?.length ?? 0;
+  const format = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency: currencyCode,
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+    signDisplay: sign === 'always' ? 'exceptZero' : 'negative',
+  });
+  // A text is formatted digit by digit; a number would pass through a double (ECMA-402, Intl.NumberFormat v3).
+  return format.format(amount as Intl.StringNumericLiteral);
+}
+
+/**
+ * The amount that a person typed, or undefined. Commas may group thousands, and only there: `1,50` is neither 150 nor 1.50 for certain, and so
+ * is refused.
+ */
+export function readAmount(text: string, decimals = 2): Decimal | undefined {
+  const trimmed = text.trim().replace(/^\$\s*/, '');
+  if (!/^(?:\d{1,13}|\d{1,3}(?:,\d{3}){1,4})(?:\.\d*)?$/.test(trimmed)) return undefined;
+  const [whole = '', fraction = ''] = trimmed.replaceAll(',', '').split('.');
+  if (fraction.length > decimals) return undefined;
+  const digits = whole.replace(/^0+(?=\d)/, '');
+  const amount = decimals === 0 ? digits : `${digits}.${fraction.padEnd(decimals, '0')}`;
+  return /[1-9]/.test(amount) ? amount : undefined;
+}
+
+/** Hundredths of a percent of `whole`, for pictures. */
+export function shareOf(part: bigint, whole: bigint): number {
+  return whole === 0n ? 0 : Number((part * 10_000n) / whole) / 100;
+}
