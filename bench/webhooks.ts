@@ -1,8 +1,8 @@
 /*
  * Webhooks under load: 300 transfers a second with 0, 10, 30 and 100 endpoints, and then as many transfers as the service takes with and
- * without them. The receiver is a process of its own that responds at once.
+ * without them. The receiver is a process of its own that responds at once. CPU is that of the service, its database and the receiver.
  *
- *   node bench/webhooks.ts [SECONDS]     for each figure; default 10
+ *   node bench/webhooks.ts [SECONDS] [ENDPOINTS …]     seconds for each figure, default 10; numbers of endpoints, default 0 10 30 100
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -49,7 +49,7 @@ function serveAsReceiver(send: (message: unknown) => void): void {
 }
 
 async function main(): Promise<void> {
-  const seconds = Number(process.argv[2] ?? 10);
+  const [seconds = 10, ...counts] = process.argv.slice(2).map(Number);
   await using service = await startDemoService(18_395, connections);
   const receiver = fork(fileURLToPath(import.meta.url), { execArgv: [] });
   try {
@@ -59,25 +59,26 @@ async function main(): Promise<void> {
       const [answer] = (await once(receiver, 'message')) as [Received];
       return answer;
     };
-    const bank = await Bench.open(service, `http://127.0.0.1:${port}/`);
+    const bank = await Bench.open(service, { port, pid: receiver.pid ?? 0 });
     await bank.paced(2);
-    for (const endpoints of [0, 10, 30, 100]) {
+    for (const endpoints of counts.length > 0 ? counts : [0, 10, 30, 100]) {
       await bank.listen(endpoints);
       await received();
       const load = loadavg()[0]?.toFixed(1);
       const paced = await bank.measured(() => bank.paced(seconds));
       const got = await received();
       const most = await bank.measured(() => bank.most(seconds));
-      await received();
+      const gotAtMost = await received();
       console.log(
         [
           `${endpoints} endpoints`,
           `${paced.transfers.toFixed(0)} transfers a second`,
           `${(got.deliveries / paced.seconds).toFixed(0)} deliveries a second`,
           `lag p50 ${got.p50} ms, p99 ${got.p99} ms`,
-          `CPU ${paced.cpu.toFixed(2)} cores`,
+          `CPU ${coresOf(paced)}`,
           `${(paced.bytes / 2 ** 20).toFixed(0)} MB`,
-          `at most ${most.transfers.toFixed(0)} transfers a second`,
+          `at most ${most.transfers.toFixed(0)} transfers a second with ${(gotAtMost.deliveries / most.seconds).toFixed(0)} deliveries`,
+          `CPU ${coresOf(most)}`,
           `load average ${load}`,
         ].join('; '),
       );
@@ -88,26 +89,46 @@ async function main(): Promise<void> {
   }
 }
 
+interface Measured {
+  readonly seconds: number;
+  readonly transfers: number;
+  readonly bytes: number;
+  /** Cores. */
+  readonly service: number;
+  readonly database: number;
+  readonly receiver: number;
+}
+
+function coresOf({ service, database, receiver }: Measured): string {
+  return [service, database, receiver].map((cores) => cores.toFixed(2)).join(' + ');
+}
+
 class Bench {
   readonly #service: DemoService;
-  readonly #receiver: string;
+  readonly #receiver: { readonly port: number; readonly pid: number };
+  readonly #postgres: number;
   readonly #token: string;
   readonly #database: pg.Client;
   #order = 0;
 
   private constructor(parts: {
     readonly service: DemoService;
-    readonly receiver: string;
+    readonly receiver: { readonly port: number; readonly pid: number };
+    readonly postgres: number;
     readonly token: string;
     readonly database: pg.Client;
   }) {
     this.#service = parts.service;
+    this.#postgres = parts.postgres;
     this.#receiver = parts.receiver;
     this.#token = parts.token;
     this.#database = parts.database;
   }
 
-  static async open(service: DemoService, receiver: string): Promise<Bench> {
+  static async open(
+    service: DemoService,
+    receiver: { readonly port: number; readonly pid: number },
+  ): Promise<Bench> {
     const client = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
     const response = await fetch(`${service.url}/auth/v2/token`, {
       method: 'POST',
@@ -116,10 +137,10 @@ class Bench {
     if (!response.ok) throw new Error(await response.text());
     const { access_token: token } = (await response.json()) as { access_token: string };
     const pid = path.join(service.settings.DATA_DIR ?? '', 'postgres', 'postmaster.pid');
-    const host = (await readFile(pid, 'utf8')).split('\n')[4] ?? '';
+    const [postgres, , , , host = ''] = (await readFile(pid, 'utf8')).split('\n');
     const database = new pg.Client({ host, user: 'postgres', database: 'sharedraft' });
     await database.connect();
-    return new Bench({ service, receiver, token, database });
+    return new Bench({ service, receiver, postgres: Number(postgres), token, database });
   }
 
   async close(): Promise<void> {
@@ -135,21 +156,31 @@ class Bench {
       const response = await fetch(`${this.#service.url}${api}/db-webhooks/v1/endpoints`, {
         method: 'POST',
         headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ url: this.#receiver }),
+        body: JSON.stringify({ url: `http://127.0.0.1:${this.#receiver.port}/` }),
       });
       if (!response.ok) throw new Error(await response.text());
       await response.arrayBuffer();
     }
   }
 
-  async measured(work: () => Promise<number>) {
+  async measured(work: () => Promise<number>): Promise<Measured> {
     const { pid } = this.#service;
-    const before = (await cpuSeconds(pid, false)) ?? 0;
+    const used = () =>
+      Promise.all([
+        cpuSeconds(pid, false),
+        cpuSeconds(this.#postgres, true),
+        cpuSeconds(this.#receiver.pid, false),
+      ]);
+    const before = await used();
     const startedAt = performance.now();
     const transfers = await work();
     const seconds = (performance.now() - startedAt) / 1_000;
-    const cpu = (((await cpuSeconds(pid, false)) ?? 0) - before) / seconds;
-    return { seconds, cpu, transfers: transfers / seconds, bytes: (await residentBytes(pid)) ?? 0 };
+    const after = await used();
+    const [service = 0, database = 0, receiver = 0] = after.map(
+      (end, place) => ((end ?? 0) - (before[place] ?? 0)) / seconds,
+    );
+    const bytes = (await residentBytes(pid)) ?? 0;
+    return { seconds, transfers: transfers / seconds, bytes, service, database, receiver };
   }
 
   /** Sends at the fixed rate, however long the responses take. Returns the transfers. */

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { clientCredentials, password, Sharedraft } from '../../client/src/index.ts';
-import type { InstitutionId } from '../../src/storage/index.ts';
+import type { FeedEvent } from '../../src/feed/index.ts';
+import type { Database, InstitutionId } from '../../src/storage/index.ts';
 import { deliver } from '../../src/webhooks/delivery/deliver.ts';
-import type { Post, Posted, Sender } from '../../src/webhooks/delivery/post.ts';
+import { DeliveryNotes } from '../../src/webhooks/delivery/delivery-notes.ts';
+import { LoopTurns } from '../../src/webhooks/delivery/loop-turns.ts';
+import { SharedFeed } from '../../src/webhooks/delivery/shared-feed.ts';
+import type { Posted } from '../../src/webhooks/https/post.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from './receiver.ts';
 
@@ -58,22 +62,33 @@ async function deliverAs(
     readonly isStopping?: () => boolean;
   },
 ): Promise<void> {
-  const post = async ({ headers }: Post) => {
-    return (await receive(headers['webhook-id'] ?? '')) ?? accepted;
-  };
+  const context = { ...service.service.context.webhooks, clock: () => new Date(now) };
   const deps = {
-    ...service.service.context.webhooks,
-    clock: () => new Date(now),
-    render: () => ({}),
-    senderOf: async () => ({ post }) as unknown as Sender,
-    processId,
+    ...context,
+    sendOf: async () => async (event: FeedEvent) => (await receive(event.eventId)) ?? accepted,
+    notes: new DeliveryNotes(context, processId),
+    feed: new SharedFeed(context.database),
+    turns: new LoopTurns(4),
   };
-  const [row] = await service.db.superuser<{ institution: InstitutionId }>(
-    'select institution_id as institution from webhook_endpoints where endpoint_id = $1',
+  const { institution } = await placeOf(endpointId);
+  await deliver(deps, institution, { endpointId, isStopping });
+}
+
+async function placeOf(endpointId: string) {
+  const [row] = await service.db.superuser<{
+    institution: InstitutionId;
+    epoch: bigint;
+    xid: string;
+    event_key: bigint;
+    number: bigint;
+  }>(
+    `select institution_id as institution, epoch, xid::text as xid, event_key, number from webhook_endpoints
+     where endpoint_id = $1`,
     [endpointId],
   );
   assert.ok(row !== undefined);
-  await deliver(deps, row.institution, { endpointId, isStopping });
+  const position = [BigInt(row.epoch), BigInt(row.xid), BigInt(row.event_key)];
+  return { institution: row.institution, place: { position, number: BigInt(row.number) } };
 }
 
 const processes = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'] as const;
@@ -122,5 +137,34 @@ test('gives the lease back when the endpoint has to wait, so that the next attem
   const received: string[] = [];
   await deliverAs(processes[1], endpointId, { receive: (id) => void received.push(id) });
   assert.equal(received.length, 2);
+  await bank.webhooks.delete(endpointId);
+});
+
+test('reads the feed once for all endpoints at a place, and again where the database was put back', async () => {
+  const endpointId = await endpointWith(5);
+  const { institution, place } = await placeOf(endpointId);
+  const { database } = service.service.context;
+  let reads = 0;
+  const counted = {
+    read: (...asked: Parameters<Database['read']>) => {
+      reads += 1;
+      return database.read(...asked);
+    },
+  } as Database;
+  const feed = new SharedFeed(counted);
+  const pages = await Promise.all([1, 2, 3].map(() => feed.behind(institution, place)));
+  assert.deepEqual(
+    pages.map((page) => page.length),
+    [5, 5, 5],
+  );
+  const [, second] = pages[0] ?? [];
+  assert.ok(second !== undefined);
+  const later = { position: second.position, number: second.sequence };
+  assert.equal((await feed.behind(institution, later)).length, 3);
+  assert.equal(reads, 1);
+  // The same number at another position: an event that this page does not have stood there.
+  const [epoch = 0n, xid = 0n] = second.position;
+  await feed.behind(institution, { position: [epoch, xid - 1n, 0n], number: second.sequence });
+  assert.equal(reads, 2);
   await bank.webhooks.delete(endpointId);
 });

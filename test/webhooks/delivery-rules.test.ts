@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FeedEvent } from '../../src/feed/index.ts';
-import { dueOf, endpointAfter, waitingAfter } from '../../src/webhooks/delivery/deliver.ts';
+import { dueOf } from '../../src/webhooks/delivery/deliver.ts';
 import type { Delivery } from '../../src/webhooks/delivery/delivery-queries.ts';
+import { endpointAfter, waitingAfter } from '../../src/webhooks/delivery/outcome.ts';
 import {
   attemptsOfAnEvent,
   failuresThatStop,
@@ -208,6 +209,14 @@ test('counts failures in a row from the last success, and forgets them at the ne
     later(10),
   );
   assert.deepEqual([well.failures, well.failingSince, well.status], [0, null, 'ACTIVE']);
+});
+
+test('counts a refusal for good as a sign that the receiver works, and lets the event go', () => {
+  const final = { ...refused, status: 550, error: 'refused', isFinal: true };
+  const pairs = [pairOf(11n, { kind: 'refused', posted: final, at })];
+  const next = endpointAfter({ ...endpoint, failures: 4, failingSince: at }, pairs, at);
+  assert.deepEqual([next.number, next.failures, next.failingSince], [11n, 0, null]);
+  assert.deepEqual(waitingAfter(pairs), []);
 });
 
 test('disables an endpoint that is gone, or that has failed for five days', () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { Sender } from '../../src/webhooks/delivery/post.ts';
-import { mayConnectTo, type TargetRules, targetRefusal } from '../../src/webhooks/delivery/target.ts';
+import { Sender } from '../../src/webhooks/https/post.ts';
+import { mayConnectTo, type TargetRules, targetRefusal } from '../../src/webhooks/https/target.ts';
 
 const bank: TargetRules = { demo: false, ports: [443] };
 const demo: TargetRules = { demo: true, ports: [443] };
@@ -64,7 +64,7 @@ for (const url of inside) {
   test(`refuses to send to ${url}`, async () => {
     assert.notEqual(targetRefusal(url, bank), undefined);
     const sender = new Sender(bank);
-    const posted = await sender.post({ url, headers: {}, body: '{}', rules: bank });
+    const posted = await sender.post({ url, headers: {}, body: '{}' });
     assert.equal(posted.error, 'address_not_allowed');
     assert.deepEqual([posted.status, posted.response], [undefined, '']);
     sender.close();
@@ -124,7 +124,6 @@ test('refuses a name that resolves to an address inside, at the connection', asy
       url: 'https://rebound.example.com/',
       headers: {},
       body: '{}',
-      rules: bank,
     });
     assert.equal(posted.error, 'address_not_allowed');
     sender.close();
@@ -145,7 +144,7 @@ test('follows no redirect, and keeps 256 escaped bytes of a response', async (t)
   });
   const sender = new Sender(demo);
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const post = (path: string) => sender.post({ url: `${base}${path}`, headers: {}, body: '{}', rules: demo });
+  const post = (path: string) => sender.post({ url: `${base}${path}`, headers: {}, body: '{}' });
   const redirected = await post('/redirect');
   assert.deepEqual([redirected.status, redirected.error], [302, 'status_302']);
   const failed = await post('/');

@@ -27,7 +27,7 @@ const lease = sql(
   'webhooks_lease',
   `update webhook_endpoints
    set leased_by = $3, lease_until = $4
-   where institution_id = $1 and endpoint_id = $2 and status = 'ACTIVE'
+   where institution_id = $1 and endpoint_id = any ($2::uuid[]) and status = 'ACTIVE'
      and (lease_until is null or lease_until <= $5 or leased_by = $3)
      and (next_attempt_at is null or next_attempt_at <= $5)
    returning endpoint_id::text as endpoint_id, client_id, url, description, event_types, payload, ordering, status,
@@ -35,32 +35,33 @@ const lease = sql(
 );
 
 export interface Lease {
-  readonly endpointId: string;
   readonly leasedBy: string;
   readonly until: Date;
   readonly now: Date;
 }
 
-/** Undefined if another process sends to it, or there is nothing to do. */
-export async function leaseEndpoint(
+/** Without those that another process sends to, or that have nothing to do. */
+export async function leaseEndpoints(
   db: Queryable,
-  { endpointId, leasedBy, until, now }: Lease,
-): Promise<Endpoint | undefined> {
-  const { rows } = await db.query<EndpointRow>(lease, [db.institutionId, endpointId, leasedBy, until, now]);
-  return rows[0] && toEndpoint(rows[0]);
+  endpointIds: readonly string[],
+  { leasedBy, until, now }: Lease,
+): Promise<Endpoint[]> {
+  const { rows } = await db.query<EndpointRow>(lease, [db.institutionId, endpointIds, leasedBy, until, now]);
+  return rows.map(toEndpoint);
 }
 
 const release = sql(
   'webhooks_release',
   `update webhook_endpoints set leased_by = null, lease_until = null
-   where institution_id = $1 and endpoint_id = $2 and leased_by = $3`,
+   where institution_id = $1 and endpoint_id = any ($2::uuid[]) and leased_by = $3`,
 );
 
-export async function releaseEndpoint(
+export async function releaseEndpoints(
   db: Queryable,
-  { endpointId, leasedBy }: Pick<Lease, 'endpointId' | 'leasedBy'>,
+  endpointIds: readonly string[],
+  leasedBy: string,
 ): Promise<void> {
-  await db.query(release, [db.institutionId, endpointId, leasedBy]);
+  await db.query(release, [db.institutionId, endpointIds, leasedBy]);
 }
 
 /** An event behind the position that its endpoint has not accepted. */
@@ -104,49 +105,45 @@ const saveDeliveries = sql(
   'webhooks_save_deliveries',
   `insert into webhook_deliveries (institution_id, endpoint_id, number, epoch, xid, event_key, lanes, state, attempts,
                                    next_attempt_at, created_at)
-   select $1, $2, d.number, d.epoch, d.xid::xid8, d.event_key, array(select jsonb_array_elements_text(d.lanes)), d.state,
-          d.attempts, d.next_attempt_at, $4
-   from unnest($3::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::jsonb[], $9::text[], $10::integer[],
-               $11::timestamptz[])
-        as d (number, epoch, xid, event_key, lanes, state, attempts, next_attempt_at)
+   select $1, d.endpoint_id, d.number, d.epoch, d.xid::xid8, d.event_key, array(select jsonb_array_elements_text(d.lanes)),
+          d.state, d.attempts, d.next_attempt_at, $2
+   from unnest($3::uuid[], $4::bigint[], $5::text[], $6::integer[], $7::timestamptz[], $8::bigint[], $9::text[], $10::bigint[],
+               $11::jsonb[])
+        as d (endpoint_id, number, state, attempts, next_attempt_at, epoch, xid, event_key, lanes)
    on conflict (institution_id, endpoint_id, number) do update
    set state = excluded.state, attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at`,
 );
 
 export async function upsertDeliveries(
   tx: Transaction,
-  {
-    endpointId,
-    deliveries,
-    at,
-  }: { readonly endpointId: string; readonly deliveries: readonly Delivery[]; readonly at: Date },
+  deliveries: readonly (Delivery & { readonly endpointId: string })[],
+  at: Date,
 ): Promise<void> {
   if (deliveries.length === 0) return;
-  const [numbers] = columnsOf(deliveries, 'number');
   await tx.query(saveDeliveries, [
     tx.institutionId,
-    endpointId,
-    numbers,
     at,
+    ...columnsOf(deliveries, 'endpointId', 'number', 'state', 'attempts', 'nextAttemptAt'),
     deliveries.map(({ position: [epoch] }) => epoch),
     deliveries.map(({ position: [, xid] }) => String(xid)),
     deliveries.map(({ position: [, , key] }) => key),
     deliveries.map(({ lanes }) => JSON.stringify(lanes)),
-    ...columnsOf(deliveries, 'state', 'attempts', 'nextAttemptAt'),
   ]);
 }
 
 const removeDeliveries = sql(
   'webhooks_delete_deliveries',
-  `delete from webhook_deliveries where institution_id = $1 and endpoint_id = $2 and number = any ($3::bigint[])`,
+  `delete from webhook_deliveries d
+   using unnest($2::uuid[], $3::bigint[]) as done (endpoint_id, number)
+   where d.institution_id = $1 and d.endpoint_id = done.endpoint_id and d.number = done.number`,
 );
 
 export async function deleteDeliveries(
   tx: Transaction,
-  endpointId: string,
-  numbers: readonly bigint[],
+  done: readonly { readonly endpointId: string; readonly number: bigint }[],
 ): Promise<void> {
-  if (numbers.length > 0) await tx.query(removeDeliveries, [tx.institutionId, endpointId, numbers]);
+  if (done.length === 0) return;
+  await tx.query(removeDeliveries, [tx.institutionId, ...columnsOf(done, 'endpointId', 'number')]);
 }
 
 const removeAfter = sql(
@@ -165,35 +162,44 @@ export async function deleteDeliveriesAfter(
 
 const advance = sql(
   'webhooks_advance',
-  `update webhook_endpoints
-   set epoch = $4, xid = $5::xid8, event_key = $6, number = $7, failures = $8, failing_since = $9, next_attempt_at = $10,
-       status = $11, status_reason = $12, lease_until = $13
-   where institution_id = $1 and endpoint_id = $2 and leased_by = $3 and status = 'ACTIVE'`,
+  `update webhook_endpoints e
+   set epoch = v.epoch, xid = v.xid::xid8, event_key = v.event_key, number = v.number, failures = v.failures,
+       failing_since = v.failing_since, next_attempt_at = v.next_attempt_at, status = v.status, status_reason = v.status_reason,
+       lease_until = $3
+   from unnest($4::uuid[], $5::integer[], $6::timestamptz[], $7::timestamptz[], $8::text[], $9::text[], $10::bigint[],
+               $11::bigint[], $12::text[], $13::bigint[], $14::bigint[])
+        as v (endpoint_id, failures, failing_since, next_attempt_at, status, status_reason, number, epoch, xid, event_key,
+              from_number)
+   where e.institution_id = $1 and e.endpoint_id = v.endpoint_id and e.leased_by = $2 and e.status = 'ACTIVE'
+     and e.number = v.from_number
+   returning e.endpoint_id::text as endpoint_id`,
 );
 
-/** False if the lease was lost, for instance because the endpoint was changed meanwhile. */
-export async function advanceEndpoint(
+/** The endpoints that moved. Not one whose lease was lost, for instance because it was changed or the database put back. */
+export async function advanceEndpoints(
   tx: Transaction,
-  endpoint: Endpoint,
+  moves: readonly { readonly from: bigint; readonly to: Endpoint }[],
   { leasedBy, until }: Pick<Lease, 'leasedBy' | 'until'>,
-): Promise<boolean> {
-  const { endpointId, position, number, failures, failingSince, nextAttemptAt, status, statusReason } =
-    endpoint;
-  const [epoch, xid, key] = position;
-  const { rowCount } = await tx.query(advance, [
+): Promise<ReadonlySet<string>> {
+  const endpoints = moves.map(({ to }) => to);
+  const { rows } = await tx.query<{ endpointId: string }>(advance, [
     tx.institutionId,
-    endpointId,
     leasedBy,
-    epoch,
-    String(xid),
-    key,
-    number,
-    failures,
-    failingSince,
-    nextAttemptAt,
-    status,
-    statusReason,
     until,
+    ...columnsOf(
+      endpoints,
+      'endpointId',
+      'failures',
+      'failingSince',
+      'nextAttemptAt',
+      'status',
+      'statusReason',
+      'number',
+    ),
+    endpoints.map(({ position: [epoch] }) => epoch),
+    endpoints.map(({ position: [, xid] }) => String(xid)),
+    endpoints.map(({ position: [, , key] }) => key),
+    moves.map(({ from }) => from),
   ]);
-  return rowCount === 1;
+  return new Set(rows.map(({ endpointId }) => endpointId));
 }

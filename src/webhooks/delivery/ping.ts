@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { selectEndpoint } from '../endpoints/endpoint-queries.ts';
 import { type EndpointCaller, refuseUnknown, rulesOf, type WebhookDeps } from '../endpoints/endpoints.ts';
+import { KeyRing } from '../https/key-ring.ts';
+import { Sender } from '../https/post.ts';
+import { signatureHeaders } from '../https/signature.ts';
 import { type Attempt, insertAttempts } from './attempt-queries.ts';
-import { loggedAttempt, openKeys } from './deliver.ts';
-import { Sender } from './post.ts';
-import { signatureHeaders } from './signature.ts';
+import { loggedAttempt } from './outcome.ts';
 
 type Caller = Omit<EndpointCaller, 'origin'>;
 
@@ -24,15 +25,15 @@ export async function pingWebhook(deps: WebhookDeps, caller: Caller, endpointId:
     timestamp: at.toISOString(),
     accounts: [],
   });
-  const keys = await openKeys(deps, institutionId, endpointId);
+  const keys = await new KeyRing(deps).of(institutionId, endpointId);
   const sender = new Sender(rules);
   try {
     const headers = signatureHeaders({ id: event.eventId, at, body }, keys);
     const attempt = loggedAttempt(event, {
-      posted: await sender.post({ url: endpoint.url, headers, body, rules }),
+      posted: await sender.post({ url: endpoint.url, headers, body }),
       at,
     });
-    await deps.database.transaction(institutionId, (tx) => insertAttempts(tx, endpointId, [attempt]));
+    await deps.database.transaction(institutionId, (tx) => insertAttempts(tx, [{ endpointId, ...attempt }]));
     return attempt;
   } finally {
     sender.close();

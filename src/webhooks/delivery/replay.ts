@@ -43,7 +43,11 @@ async function replayIn(
   const { endpointId } = endpoint;
   if ('parked' in replay) {
     const parked = await selectDeliveries(tx, { endpointId, state: 'PARKED', most: mostParkedAtOnce });
-    await upsertDeliveries(tx, { endpointId, deliveries: parked.map(again), at });
+    await upsertDeliveries(
+      tx,
+      parked.map((delivery) => ({ endpointId, ...again(delivery) })),
+      at,
+    );
     return parked.length;
   }
   if ('eventIds' in replay) {
@@ -53,8 +57,8 @@ async function replayIn(
     const known = events.filter((event) => event !== undefined);
     // An event ahead of the position is sent anyway.
     const behind = known.filter(({ sequence }) => sequence <= endpoint.number);
-    const deliveries = behind.map((event) => again(deliveryOf(endpoint, event)));
-    await upsertDeliveries(tx, { endpointId, deliveries, at });
+    const deliveries = behind.map((event) => ({ endpointId, ...again(deliveryOf(endpoint, event)) }));
+    await upsertDeliveries(tx, deliveries, at);
     return behind.length;
   }
   const number = 'from' in replay ? replay.from - 1n : await selectNumberBefore(tx, replay.since);

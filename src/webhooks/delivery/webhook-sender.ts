@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { RenderEvent } from '../endpoints/endpoint.ts';
-import { rulesOf, type WebhookDeps } from '../endpoints/endpoints.ts';
+import type { WebhookDeps } from '../endpoints/endpoints.ts';
+import { HttpsTransport } from '../https/https-transport.ts';
 import { deliver } from './deliver.ts';
+import { DeliveryNotes } from './delivery-notes.ts';
 import { selectEndpointsToSend } from './delivery-queries.ts';
-import { Sender } from './post.ts';
+import { LoopTurns } from './loop-turns.ts';
+import { SharedFeed } from './shared-feed.ts';
 
 const lookMillis = 250;
 /** Endpoints that one process sends to at a time. */
 const mostEndpointsAtOnce = 128;
+/** Requests that one turn of the event loop starts. */
+const startsInTurn = 4;
 
 export interface WebhookSender {
   /** Ends the requests under way, and waits until their outcome is noted. */
@@ -25,17 +30,15 @@ export function startWebhookSender(
     readonly onError: (error: unknown, endpointId?: string) => void;
   },
 ): WebhookSender {
-  const processId = randomUUID();
-  const senders = new Map<string, Sender>();
+  const notes = new DeliveryNotes(deps, randomUUID());
+  const https = new HttpsTransport(deps);
+  const { database, clock } = deps;
+  const feed = new SharedFeed(database);
+  const delivery = { database, clock, notes, feed, sendOf: https.sendOf, turns: new LoopTurns(startsInTurn) };
   const underWay = new Map<string, Promise<void>>();
   let isStopped = false;
-  const senderOf = async (endpointId: string, institutionId: InstitutionId) => {
-    const known = senders.get(endpointId) ?? new Sender(await rulesOf(deps, institutionId));
-    senders.set(endpointId, known);
-    return known;
-  };
   const begin = (institutionId: InstitutionId, endpointId: string) => {
-    const sent = deliver({ ...deps, senderOf, processId }, institutionId, {
+    const sent = deliver(delivery, institutionId, {
       endpointId,
       isStopping: () => isStopped,
     })
@@ -46,6 +49,7 @@ export function startWebhookSender(
     underWay.set(endpointId, sent);
   };
   const look = async () => {
+    await notes.logSuccesses('due');
     const room = mostEndpointsAtOnce - underWay.size;
     if (room > 0) {
       const now = deps.clock();
@@ -73,7 +77,8 @@ export function startWebhookSender(
       clearTimeout(timer);
       await looking;
       await Promise.all(underWay.values());
-      for (const sender of senders.values()) sender.close();
+      await notes.logSuccesses('all').catch((error) => deps.onError(error));
+      https.close();
     },
   };
 }

@@ -10,8 +10,8 @@ import {
 import type { Institution } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, Database, InstitutionId, Transaction } from '../../storage/index.ts';
-import { newSigningKey, secretText } from '../delivery/signature.ts';
-import { type TargetRefusal, type TargetRules, targetRefusal } from '../delivery/target.ts';
+import { newSigningKey, secretText } from '../https/signature.ts';
+import { type TargetRefusal, type TargetRules, targetRefusal } from '../https/target.ts';
 import type { Endpoint, EndpointSettings, EndpointStatus } from './endpoint.ts';
 import {
   deleteEndpoint,

@@ -11,6 +11,8 @@ export interface Posted {
   readonly status: number | undefined;
   /** A word of ours; undefined if the receiver accepted. */
   readonly error: string | undefined;
+  /** The receiver will never accept it, so it is not sent again. */
+  readonly isFinal?: boolean;
   /** The first 256 bytes, with everything escaped that is not visible ASCII. */
   readonly response: string;
   readonly retryAfterSeconds: number | undefined;
@@ -21,7 +23,6 @@ export interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  readonly rules: TargetRules;
 }
 
 const deadlineMillis = 15_000;
@@ -37,8 +38,10 @@ class AddressRefusedError extends Error {
 export class Sender {
   readonly #agents: { readonly http: http.Agent; readonly https: https.Agent };
   readonly #lookup: LookupFunction;
+  readonly #rules: TargetRules;
 
   constructor(rules: TargetRules, resolve: typeof lookup = lookup) {
+    this.#rules = rules;
     this.#lookup = guardedLookup(rules, resolve);
     const options = { keepAlive: true, maxSockets: 8, timeout: 30_000 };
     this.#agents = { http: new http.Agent(options), https: new https.Agent(options) };
@@ -63,7 +66,7 @@ export class Sender {
   }
 
   #send(post: Post, isRepeated = false): Promise<Posted> {
-    const { url, headers, body, rules } = post;
+    const { url, headers, body } = post;
     const started = performance.now();
     const ended = (part: Partial<Posted>): Posted => ({
       status: undefined,
@@ -73,7 +76,7 @@ export class Sender {
       ...part,
       durationMillis: Math.round(performance.now() - started),
     });
-    const refusal = targetRefusal(url, rules);
+    const refusal = targetRefusal(url, this.#rules);
     if (refusal !== undefined) return Promise.resolve(ended({ error: 'address_not_allowed' }));
     const isSecure = url.startsWith('https:');
     return new Promise((resolve) => {
