@@ -230,7 +230,9 @@ function requestsOf(job: Job): () => Request {
       const path = job.traffic === 'dry-run' ? `${transfers}/dry-run` : transfers;
       return () => {
         const { member, account } = source();
-        const other = (account + 1 + Math.floor(Math.random() * (people.accounts - 1))) % people.accounts;
+        const { accountsPerInstitution: own } = people;
+        const first = account - (account % own);
+        const other = first + ((account - first + 1 + Math.floor(Math.random() * (own - 1))) % own);
         requests += 1;
         return {
           method: 'POST',

@@ -3,11 +3,11 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { loadConfig } from '../src/app/config.ts';
-import { openAppContext } from '../src/app/context.ts';
+import { type AppContext, openAppContext } from '../src/app/context.ts';
 import { createClient } from '../src/auth/index.ts';
 import { ownOrigin } from '../src/events/index.ts';
 import { insertInstitution } from '../src/institutions/index.ts';
-import { embeddedLogin, migrate, type SocketConnection } from '../src/storage/index.ts';
+import { embeddedLogin, type InstitutionId, migrate, type SocketConnection } from '../src/storage/index.ts';
 import { accountId, accountsPerMember, customerId, type People } from './job.ts';
 
 /** Contents of a database. Each member has ten accounts with money, a user, and one counted daily limit. */
@@ -15,6 +15,8 @@ export interface Filling {
   readonly members: number;
   /** Earlier transfers of each account; each transfer belongs to two accounts. */
   readonly historyPerAccount: number;
+  /** The members are spread over so many institutions; 1 by default. */
+  readonly institutions?: number;
 }
 
 export const clientCredentials = {
@@ -51,51 +53,33 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
   const { config, secrets } = loadConfig(environmentOf(connection));
   const context = await openAppContext(config, secrets, 'own', () => {});
   try {
-    const { institutionId } = await context.database.directory((db) =>
-      insertInstitution(
-        db,
-        {
-          code: 'bench',
-          name: 'Bench Credit Union',
-          currency: 'USD',
-          timeZone: 'America/New_York',
-          enrollment: 'closed',
-          openingDepositMinor: 0n,
-          passwordMinLength: 15,
-          demo: false,
-        },
-        new Date(),
-      ),
-    );
-    const client = {
-      institutionId,
-      name: 'Bench',
-      scopes: ['account:read', 'institution-users:read', 'transfer:read', 'transfer:write'] as const,
-      grants: ['client_credentials', 'password'] as const,
-    };
-    await createClient(
-      context.auth,
-      {
-        ...client,
-        clientId: clientCredentials.clientId,
-        secret: clientCredentials.clientSecret,
-      },
-      ownOrigin(),
-    );
-    await createClient(context.auth, { ...client, clientId: floodClientId }, ownOrigin());
-    await copyEverything(connection, institutionId, filling);
+    const { institutions = 1 } = filling;
+    const perInstitution = filling.members / institutions;
+    const institutionIds: InstitutionId[] = [];
+    for (let index = 0; index < institutions; index++) {
+      const institutionId = await openInstitution(context, index);
+      await copyMembers(connection, institutionId, {
+        members: perInstitution,
+        historyPerAccount: filling.historyPerAccount,
+        firstMember: index * perInstitution,
+      });
+      institutionIds.push(institutionId);
+    }
+    await settleTables(connection);
 
     const { tokens } = context.auth;
     const lifetimeSeconds = 86_400;
-    const subject = { institutionId, scopes: client.scopes, clientEpoch: 0 };
     const step = Math.max(1, Math.floor(filling.members / signedIn));
     const bearers: string[] = [];
     for (let member = 0; member < filling.members && bearers.length < signedIn; member += step) {
+      const index = Math.floor(member / perInstitution);
       bearers.push(
         await tokens.issue(
           {
-            ...subject,
-            clientId: clientCredentials.clientId,
+            institutionId: institutionIds[index] as InstitutionId,
+            scopes,
+            clientEpoch: 0,
+            clientId: clientIdOf(index),
             use: 'member',
             userId: customerId(member),
             userEpoch: 0,
@@ -106,21 +90,74 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
       );
     }
     const floodToken = await tokens.issue(
-      { ...subject, clientId: floodClientId, use: 'client' },
+      {
+        institutionId: institutionIds[0] as InstitutionId,
+        scopes,
+        clientEpoch: 0,
+        clientId: floodClientId,
+        use: 'client',
+      },
       lifetimeSeconds,
     );
-    return { tokens: bearers, step, accounts: filling.members * accountsPerMember, floodToken };
+    return {
+      tokens: bearers,
+      step,
+      accounts: filling.members * accountsPerMember,
+      accountsPerInstitution: perInstitution * accountsPerMember,
+      floodToken,
+    };
   } finally {
     await context.close();
   }
 }
 
+function clientIdOf(institution: number): string {
+  return institution === 0 ? clientCredentials.clientId : `${clientCredentials.clientId}-${institution}`;
+}
+
+/** The institution and its client; the first one has the client that floods, too. */
+async function openInstitution({ database, auth }: AppContext, index: number): Promise<InstitutionId> {
+  const { institutionId } = await database.directory((db) =>
+    insertInstitution(
+      db,
+      {
+        code: index === 0 ? 'bench' : `bench-${index}`,
+        name: 'Bench Credit Union',
+        currency: 'USD',
+        timeZone: 'America/New_York',
+        enrollment: 'closed',
+        openingDepositMinor: 0n,
+        passwordMinLength: 15,
+        demo: false,
+      },
+      new Date(),
+    ),
+  );
+  const client = {
+    institutionId,
+    name: 'Bench',
+    scopes,
+    grants: ['client_credentials', 'password'] as const,
+  };
+  const secret = clientCredentials.clientSecret;
+  await createClient(auth, { ...client, clientId: clientIdOf(index), secret }, ownOrigin());
+  if (index === 0) await createClient(auth, { ...client, clientId: floodClientId }, ownOrigin());
+  return institutionId;
+}
+
+const scopes = ['account:read', 'institution-users:read', 'transfer:read', 'transfer:write'] as const;
 /** Uses COPY, in key order, without triggers and policies: the rows are consistent by construction. */
-async function copyEverything(
+async function copyMembers(
   connection: SocketConnection,
   institution: number,
-  { members, historyPerAccount }: Filling,
+  {
+    members,
+    historyPerAccount,
+    firstMember,
+  }: Pick<Filling, 'members' | 'historyPerAccount'> & { readonly firstMember: number },
 ): Promise<void> {
+  const idOfMember = (member: number) => customerId(firstMember + member);
+  const idOfAccount = (account: number) => accountId(firstMember * accountsPerMember + account);
   const accounts = members * accountsPerMember;
   const keyOfMember = (member: number) => keysFrom + member;
   const keyOfAccount = (account: number) => keysFrom + 1 + account;
@@ -148,12 +185,12 @@ async function copyEverything(
     await copy(
       'persons (institution_id, person_key, person_id, first_name, last_name, email)',
       perMember((m) =>
-        row(institution, keyOfMember(m), `bench-${m}`, 'Ada', `Example${m}`, `ada.${m}@example.test`),
+        row(institution, keyOfMember(m), idOfMember(m), 'Ada', `Example${m}`, `ada.${m}@example.test`),
       ),
     );
     await copy(
       'customers (institution_id, customer_key, customer_id, member_number, member_type)',
-      perMember((m) => row(institution, keyOfMember(m), customerId(m), `B${m}`, 'RETAIL')),
+      perMember((m) => row(institution, keyOfMember(m), idOfMember(m), `B${m}`, 'RETAIL')),
     );
     await copy(
       'customer_persons (institution_id, customer_key, person_key, role)',
@@ -162,7 +199,7 @@ async function copyEverything(
     await copy(
       'users (institution_id, user_key, user_id, person_key, email, created_at)',
       perMember((m) =>
-        row(institution, keyOfMember(m), customerId(m), keyOfMember(m), `ada.${m}@example.test`, day),
+        row(institution, keyOfMember(m), idOfMember(m), keyOfMember(m), `ada.${m}@example.test`, day),
       ),
     );
     await copy(
@@ -191,7 +228,7 @@ async function copyEverything(
         row(
           institution,
           keyOfAccount(a),
-          accountId(a),
+          idOfAccount(a),
           keyOfMember(Math.floor(a / accountsPerMember)),
           7_000_000 + a,
           'CHECKING',
@@ -221,7 +258,7 @@ async function copyEverything(
         row(
           institution,
           keyOfAccount(a),
-          accountId(a),
+          idOfAccount(a),
           'USD',
           postedAfter(a, historyPerAccount),
           0,
@@ -299,14 +336,14 @@ async function copyEverything(
           key,
           `past-${key}`,
           'STANDARD',
-          accountId(from),
-          accountId(to),
+          idOfAccount(from),
+          idOfAccount(to),
           keyOfAccount(from),
           keyOfAccount(to),
           1,
           'USD',
           'COMPLETED',
-          'bench-app',
+          clientCredentials.clientId,
           keyOfMember(Math.floor(from / accountsPerMember)),
           day,
           day,
@@ -340,7 +377,19 @@ async function copyEverything(
                         values ($1, 1, 'CUSTOMER', 'USD', 'DAY', 1000000000)`,
       [institution],
     );
-    await client.query(`select setval('posting_keys', $1)`, [accounts + transfers + 1_000]);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The sequences follow the copied keys. */
+async function settleTables(connection: SocketConnection): Promise<void> {
+  const client = new pg.Client({ ...connection });
+  await client.connect();
+  try {
+    await client.query(
+      `select setval('posting_keys', 1000 + greatest((select max(posting_key) from entries), (select max(transfer_key) from transfers)))`,
+    );
     for (const [table, column] of [
       ['persons', 'person_key'],
       ['customers', 'customer_key'],

@@ -36,6 +36,8 @@ export interface People {
   readonly tokens: readonly string[];
   readonly step: number;
   readonly accounts: number;
+  /** Accounts with neighboring indexes, which may pay one another. */
+  readonly accountsPerInstitution: number;
   /** The token of the client that floods. */
   readonly floodToken: string;
 }

@@ -70,10 +70,11 @@ export class Stage implements AsyncDisposable {
 
   /** Filled once; `copy` names one of several with the same contents. */
   dataset(filling: Filling, copy = 'ours'): Promise<Dataset> {
-    const name = `bench_${filling.members}_${filling.historyPerAccount}_${copy}`;
+    const { members, historyPerAccount, institutions = 1 } = filling;
+    const name = `bench_${members}_${historyPerAccount}_${institutions}_${copy}`;
     return once(this.#datasets, name, async () => {
       this.say(
-        `filling a database: ${count(filling.members)} members, ${count(filling.members * 10)} accounts, ${count(filling.members * 5 * filling.historyPerAccount)} transfers`,
+        `filling a database: ${count(members)} members of ${count(institutions)} institutions, ${count(members * 10)} accounts, ${count(members * 5 * historyPerAccount)} transfers`,
       );
       const connection = await this.emptyDatabase(name);
       return { connection, people: await fill(connection, filling) };

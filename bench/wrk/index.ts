@@ -75,7 +75,7 @@ function linesOf({ traffic, sources = 'uniform', credentials, people }: Job): st
     lines.push(`body ${body}`);
   }
   if (people !== null) {
-    lines.push(`step ${people.step}`, `accounts ${people.accounts}`);
+    lines.push(`step ${people.step}`, `own ${people.accountsPerInstitution}`);
     for (const token of people.tokens) lines.push(`token ${token}`);
   }
   return `${lines.join('\n')}\n`;

@@ -50,8 +50,9 @@ function request()
   elseif job.traffic == "profile" then
     return wrk.format("GET", "/digitalbanking/ux-users/v1/customers/bench-" .. member .. "/contact-methods", headers)
   end
-  local accounts = tonumber(job.accounts)
-  local other = (account + math.random(accounts - 1)) % accounts
+  local own = tonumber(job.own)
+  local first = account - account % own
+  local other = first + (account - first + math.random(own - 1)) % own
   sent = sent + 1
   headers["content-type"] = "application/json"
   return wrk.format("POST", "/digitalbanking/db-transfers/v1/transfers", headers, string.format(
