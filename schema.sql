@@ -3211,6 +3211,95 @@ CREATE OR REPLACE FUNCTION control_number(kind text, posting bigint, account big
  IMMUTABLE
 RETURN hashint8extended(posting, hashint8extended(account, hashint8extended(amount, (CASE kind WHEN 'HOLD'::text THEN 1 WHEN 'RELEASE'::text THEN 2 WHEN 'SETTLEMENT'::text THEN 3 WHEN 'CORE'::text THEN 4 WHEN 'CORE_HOLD'::text THEN 5 WHEN 'CORE_RELEASE'::text THEN 6 ELSE 0 END)::bigint)));
 
+CREATE OR REPLACE FUNCTION core_breaks_to_close(of_institution integer)
+ RETURNS TABLE(break_key bigint, closed_by text, detail text)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select b.break_key, e.closed_by, e.detail
+  from core_breaks b
+  cross join lateral (
+    select 'DECIDED' as closed_by, lower(i.state) as detail from core_instructions i
+    where b.class = 'TIMING' and b.transfer_key is not null
+      and i.institution_id = of_institution and i.instruction_key = b.transfer_key and i.state <> 'OPEN'
+    union all
+    select 'ARRIVED', c.core_id from core_transactions c
+    where b.class in ('MISSING_HERE', 'UNKNOWN_ACCOUNT') and c.institution_id = of_institution and c.core_id = b.core_id
+    union all
+    select 'ARRIVED', null
+    where b.core_id is null and b.transfer_key is null and b.account_seq is not null and b.difference <> 0 and b.difference = (
+      select sum(c.amount) from core_transactions c
+      where c.institution_id = of_institution and c.account_key = b.account_key and c.seq > b.account_seq and c.settlement_key is not null
+        and c.posted_at <= b.as_of)
+    union all
+    select 'ARRIVED', c.core_id from core_transactions c
+    where b.class = 'AMOUNT_MISMATCH' and c.institution_id = of_institution and c.account_key = b.account_key
+      and c.effective_date >= b.opened_at::date - 40 and c.posting_key = b.transfer_key and c.settlement_key is null
+    union all
+    select 'RECOVERED', null from balances n
+    join accounts a on a.institution_id = of_institution and a.account_key = n.account_key
+    where b.class = 'BELOW_FLOOR' and n.institution_id = of_institution and n.account_key = b.account_key
+      and n.posted - n.debits_pending >= -a.overdraft_limit
+  ) e
+  where b.institution_id = of_institution and b.closed_at is null
+  limit 1000
+$function$;
+revoke execute on function core_breaks_to_close(integer) from public;
+grant execute on function core_breaks_to_close(integer) to sharedraft_service;
+
+CREATE OR REPLACE FUNCTION core_breaks_to_open(of_institution integer, at_time timestamp with time zone)
+ RETURNS TABLE(class text, subject text, account_id text, account_key bigint, transfer_key bigint, currency text, difference_minor bigint, transfer_id text, refusal_code text, refusal_reason text, since timestamp with time zone)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  with late as (
+    select 'TIMING' as class, 'instruction:' || t.transfer_id as subject, t.from_account_id as account_id, i.from_key as account_key,
+           i.instruction_key as transfer_key, i.currency, 0::bigint as difference_minor, t.transfer_id, null as refusal_code,
+           null as refusal_reason, i.delivered_at as since
+    from core_instructions i
+    cross join lateral (
+      select t.transfer_id, t.transfer_type, t.from_account_id from transfers t
+      where t.institution_id = of_institution and t.transfer_key = i.instruction_key offset 0
+    ) t
+    where i.institution_id = of_institution and i.state = 'OPEN' and i.delivered_at is not null
+      and i.delivered_at < at_time - make_interval(secs => coalesce((
+        select p.core_wait_seconds from transfer_policies p
+        where p.institution_id = of_institution and p.transfer_type = t.transfer_type and p.currency = i.currency), 86400))
+  ), refusals as materialized (
+    select i.instruction_key, i.currency, i.refusal_code, i.refusal_reason, i.decided_at, i.from_key, i.to_key, i.amount,
+           t.transfer_id, t.from_account_id, t.to_account_id, t.reverses_key is not null as is_reversal
+    from core_instructions i
+    cross join lateral (
+      select t.transfer_id, t.from_account_id, t.to_account_id, t.reverses_key from transfers t
+      where t.institution_id = of_institution and t.transfer_key = i.instruction_key offset 0
+    ) t
+    where i.institution_id = of_institution and i.state = 'REJECTED' and i.mode <> 'WAIT' and i.decided_at > at_time - interval '30 days'
+  ), refused as (
+    select 'REVERSAL_REJECTED', 'reversal:' || r.transfer_id || ':' || side.account_id, side.account_id, side.account_key,
+           r.instruction_key, r.currency, side.difference, r.transfer_id, r.refusal_code, r.refusal_reason, r.decided_at
+    from refusals r
+    cross join lateral (values (r.from_account_id, r.from_key, r.amount), (r.to_account_id, r.to_key, -r.amount))
+      as side (account_id, account_key, difference)
+    where r.is_reversal
+  ), below as (
+    select 'BELOW_FLOOR', 'floor:' || r.transfer_id, r.to_account_id, r.to_key, r.instruction_key, r.currency, 0::bigint,
+           r.transfer_id, r.refusal_code, r.refusal_reason, r.decided_at
+    from refusals r
+    join balances b on b.institution_id = of_institution and b.account_key = r.to_key
+    join accounts a on a.institution_id = of_institution and a.account_key = r.to_key
+    where not r.is_reversal and a.category = 'DEPOSIT' and b.posted - b.debits_pending < -a.overdraft_limit
+  ), found as (
+    select * from late union all select * from refused union all select * from below
+  )
+  select * from found f
+  where not exists (select from core_breaks b where b.institution_id = of_institution and b.subject = f.subject)
+  limit 1000
+$function$;
+revoke execute on function core_breaks_to_open(integer,timestamp with time zone) from public;
+grant execute on function core_breaks_to_open(integer,timestamp with time zone) to sharedraft_service;
+
 CREATE OR REPLACE FUNCTION core_figures(at timestamp with time zone, OUT cores integer, OUT silence_seconds double precision, OUT open_instructions integer, OUT oldest_instruction_seconds double precision)
  RETURNS record
  LANGUAGE plpgsql
@@ -3246,6 +3335,34 @@ end
 $function$;
 revoke execute on function core_figures(timestamp with time zone) from public;
 grant execute on function core_figures(timestamp with time zone) to sharedraft_service;
+
+CREATE OR REPLACE FUNCTION cores_to_tend(at_time timestamp with time zone)
+ RETURNS TABLE(institution integer)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  present timestamptz;
+  has_core boolean;
+begin
+  for institution, present, has_core in
+    select i.institution_id, at_time + make_interval(secs => i.clock_ahead_seconds), i.record = 'core'
+    from public.institutions i
+  loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    if exists (select from public.core_authorizations a
+               where a.institution_id = institution and a.ended is null and a.expires_at <= present)
+       or has_core and exists (select from public.core_breaks_to_open(institution, present))
+       or has_core and exists (select from public.core_breaks_to_close(institution))
+    then
+      return next;
+    end if;
+  end loop;
+end
+$function$;
+revoke execute on function cores_to_tend(timestamp with time zone) from public;
+grant execute on function cores_to_tend(timestamp with time zone) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION count_changed_core_authorizations()
  RETURNS trigger
@@ -3531,6 +3648,40 @@ AS $function$
     '[\s[:cntrl:]\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\U000E0000-\U000E0FFF]',
     '', 'g'))
 $function$;
+
+CREATE OR REPLACE FUNCTION institutions_to_maintain(at_time timestamp with time zone, events_per_mark integer)
+ RETURNS TABLE(institution integer)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  ahead bigint;
+  last record;
+begin
+  for institution, ahead in select i.institution_id, i.clock_ahead_seconds from public.institutions i loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    select m.epoch, m.xid, m.event_key into last from public.event_marks m
+    where m.institution_id = institution order by m.number desc limit 1;
+    if not found then
+      select -1 as epoch, '0'::xid8 as xid, 0::bigint as event_key into last;
+    end if;
+    if exists (select from public.audit_entries e where e.institution_id = institution and e.chain_number is null)
+       or exists (select from public.outbox o
+                  where o.institution_id = institution and o.secret is not null
+                    and o.secret_expires_at <= at_time + make_interval(secs => ahead))
+       or exists (select from public.outbox o
+                  where o.institution_id = institution
+                    and (o.epoch, o.xid, o.event_key) > (last.epoch, last.xid, last.event_key)
+                  order by o.epoch, o.xid, o.event_key offset events_per_mark - 1 limit 1)
+    then
+      return next;
+    end if;
+  end loop;
+end
+$function$;
+revoke execute on function institutions_to_maintain(timestamp with time zone,integer) from public;
+grant execute on function institutions_to_maintain(timestamp with time zone,integer) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION limit_use_is_released(institution integer, transfer bigint, key integer)
  RETURNS boolean
@@ -3883,6 +4034,36 @@ begin
 end
 $function$;
 revoke execute on function subtract_from_control_total() from public;
+
+CREATE OR REPLACE FUNCTION transfers_to_settle(at_time timestamp with time zone)
+ RETURNS TABLE(institution integer)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  ahead bigint;
+begin
+  for institution, ahead in select i.institution_id, i.clock_ahead_seconds from public.institutions i loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    if exists (
+      select from public.pending_transfers p
+      join public.transfers t on t.institution_id = institution and t.transfer_key = p.transfer_key
+      where p.institution_id = institution and p.due_at <= at_time + make_interval(secs => ahead)
+        and not (p.when_due = 'POST' and exists (
+          select from public.users u
+          where u.institution_id = institution and u.user_key = t.user_key and (u.locked_by_operator or not u.active)))
+        and not (p.held_for = 'CORE' and exists (
+          select from public.core_instructions c
+          where c.institution_id = institution and c.instruction_key = p.transfer_key and c.delivered_at is not null)))
+    then
+      return next;
+    end if;
+  end loop;
+end
+$function$;
+revoke execute on function transfers_to_settle(timestamp with time zone) from public;
+grant execute on function transfers_to_settle(timestamp with time zone) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION webhook_figures(at timestamp with time zone, OUT active integer, OUT failing integer, OUT paused integer, OUT disabled integer, OUT waiting integer, OUT parked integer, OUT lag_seconds double precision)
  RETURNS record

@@ -4,7 +4,7 @@ import { type EvaluateDeps, evaluate } from './derivation/evaluate.ts';
 import { selectInstitutionsToDerive } from './derivation/evaluate-queries.ts';
 import { releaseAlerts } from './release/release.ts';
 
-const lookMillis = 250;
+const lookMillis = 500;
 
 export interface AlertWorker {
   /** Waits until the batch under way is written. */

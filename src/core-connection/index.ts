@@ -23,6 +23,7 @@ export {
   TooManyDifferencesError,
 } from './breaks/compare-balances.ts';
 export { followBreaks } from './breaks/follow-breaks.ts';
+export { selectCoresToTend } from './breaks/follow-queries.ts';
 export { readBalancesFile } from './breaks/read-balances.ts';
 export { type BreakFilter, type BreakWithStory, findBreak, listBreaks } from './breaks/read-breaks.ts';
 export { acknowledgeFile } from './files/acknowledge-file.ts';

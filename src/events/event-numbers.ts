@@ -1,7 +1,7 @@
 import { type Queryable, sql } from '../storage/index.ts';
 
 /** Every event with a number divisible by this is marked. The database has the same rule. */
-const eventsPerMark = 500;
+export const eventsPerMark = 500;
 /** Ends a run that could not keep up with new events; the next run continues. */
 const mostMarksAtOnce = 2_000;
 

@@ -45,3 +45,4 @@ export {
   wipeExpiredSecrets,
   wipeSecret,
 } from './outbox.ts';
+export { selectInstitutionsToMaintain } from './work-queries.ts';

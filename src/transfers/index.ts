@@ -16,6 +16,7 @@ export {
 } from '../ledger/index.ts';
 export { cancelTransfer } from './cancel-transfer.ts';
 export type { CoreChange } from './desk/batch-instructions.ts';
+export { selectInstitutionsToSettle } from './desk/pending-queries.ts';
 export { maxAheadMillis } from './desk/settle.ts';
 export {
   deskSettings,

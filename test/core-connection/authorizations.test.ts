@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { reconcile } from '../../src/reconciliation/index.ts';
 import { type Connector, connectorOf, purchase } from '../support/core.ts';
 import { clientOf, paths } from '../support/demo.ts';
+import { eventually } from '../support/desk.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -145,8 +145,7 @@ describe('an authorization', () => {
     await core.deliver([authorization('e-1', { postedAt: now.toISOString(), expiresAt })]);
     assert.equal((await figures()).held, before.held + 4_500);
     ahead += 61_000;
-    for (let tries = 0; (await figures()).held !== before.held && tries < 50; tries += 1) await sleep(100);
-    assert.equal((await figures()).held, before.held);
+    await eventually(figures, ({ held }) => held === before.held);
     const [row] = await service.db.superuser<{ ended: string }>(
       `select ended from core_authorizations where authorization_id = 'e-1'`,
     );

@@ -25,6 +25,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
       'events',
       'memory',
       'transfers',
+      'core-connection',
       'alerts',
       'webhooks',
     ],

@@ -1,7 +1,13 @@
 import { deleteAlertsBefore } from '../../alerts/index.ts';
 import { runAuthMaintenance } from '../../auth/index.ts';
-import { maintainAudit, markEventNumbers, wholeService, wipeExpiredSecrets } from '../../events/index.ts';
-import { listInstitutions } from '../../institutions/index.ts';
+import {
+  maintainAudit,
+  markEventNumbers,
+  selectInstitutionsToMaintain,
+  wholeService,
+  wipeExpiredSecrets,
+} from '../../events/index.ts';
+import { type Institution, listInstitutions } from '../../institutions/index.ts';
 import { forgetRegistrationTries } from '../../members/index.ts';
 import { deleteOldChanges } from '../../memory/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
@@ -14,16 +20,47 @@ const intervalMillis = 60_000;
 /** Alerts stay in the inbox for a little more than a year. */
 const alertDays = 400;
 
-/** Runs the maintenance once a minute. Returns a function that stops it. */
+/** So many turns, one a minute, reach each institution. */
+const turnsPerTour = 60;
+
+/**
+ * Runs the maintenance once a minute: of the institutions with entries to seal, expired secrets or many new events, and in turn of
+ * a sixtieth of all others, since old rows may wait for an hour. Returns a function that stops it.
+ */
 export function startMaintenance(context: AppContext, log: Log): () => void {
+  const { database, clock } = context;
+  let last: InstitutionId | undefined;
+  const round = async () => {
+    const [institutions, withWork] = await database.directory((db) =>
+      Promise.all([listInstitutions(db), selectInstitutionsToMaintain(db, clock())]),
+    );
+    const turn = nextTurn(institutions, last);
+    last = turn.at(-1)?.institutionId;
+    const others = institutions.filter((one) => withWork.includes(one.institutionId) && !turn.includes(one));
+    await runMaintenance(context, log, [...turn, ...others]);
+  };
   const timer = setInterval(() => {
-    runMaintenance(context, log).catch((error) => log('housekeeping_failed', { error }));
+    round().catch((error) => log('housekeeping_failed', { error }));
   }, intervalMillis);
   return () => clearInterval(timer);
 }
 
-/** Runs every task of every institution. A task that fails is logged, and tried again the next time. */
-export async function runMaintenance(context: AppContext, log: Log): Promise<void> {
+/** The institutions behind the last one of the turn before, around the list. */
+export function nextTurn<One extends Pick<Institution, 'institutionId'>>(
+  institutions: readonly One[],
+  last: InstitutionId | undefined,
+): readonly One[] {
+  const place = institutions.findIndex(({ institutionId }) => institutionId === last) + 1;
+  const inOrder = [...institutions.slice(place), ...institutions.slice(0, place)];
+  return inOrder.slice(0, Math.ceil(institutions.length / turnsPerTour));
+}
+
+/** Runs every task of these institutions, or of all. A task that fails is logged, and tried again the next time. */
+export async function runMaintenance(
+  context: AppContext,
+  log: Log,
+  institutions?: readonly Institution[],
+): Promise<void> {
   const { auth, clock, businessTime, database, auditRetention } = context;
   const attempt = async (institution: string | undefined, task: string, work: () => Promise<unknown>) => {
     await work().catch((error) => log('housekeeping_failed', { institution, task, error }));
@@ -42,7 +79,7 @@ export async function runMaintenance(context: AppContext, log: Log): Promise<voi
   await attempt(undefined, 'signing_keys', () => auth.keys.maintain());
   await attempt(undefined, 'audit', () => maintain(wholeService, undefined));
   await attempt(undefined, 'changes', () => database.directory((db) => deleteOldChanges(db, clock())));
-  for (const { institutionId, code } of await database.directory(listInstitutions)) {
+  for (const { institutionId, code } of institutions ?? (await database.directory(listInstitutions))) {
     await attempt(code, 'tokens', () => runAuthMaintenance(auth, institutionId));
     await attempt(code, 'secrets', () =>
       database.write(institutionId, (db) => wipeExpiredSecrets(db, businessTime(institutionId, clock()))),

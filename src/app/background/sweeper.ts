@@ -1,37 +1,30 @@
-import { expireAuthorizations, followBreaks } from '../../core-connection/index.ts';
+import { expireAuthorizations, followBreaks, selectCoresToTend } from '../../core-connection/index.ts';
 import { type Institution, listInstitutions } from '../../institutions/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
-import { settleDue, type TransferDesk } from '../../transfers/index.ts';
+import { selectInstitutionsToSettle, settleDue, type TransferDesk } from '../../transfers/index.ts';
 import type { AppContext } from '../context.ts';
 import type { Log } from '../service-log.ts';
 
 const sweepMillis = 500;
-/** Between two looks for breaks of an institution. */
-const followMillis = 2_000;
+/** Between two looks for authorizations and breaks of the cores. */
+const tendMillis = 2_000;
 /** Institutions swept at the same time. One that waits for locks takes one of these for up to eight seconds. */
 const mostSwept = 16;
 
 /**
- * Settles the pending transfers that are due and ends the core's authorizations whose time is over, twice a second, and follows
- * the breaks between both books. Every process sweeps; the first one that sees a due transfer
- * settles it. Institutions are swept apart from each other, so that one that fails or waits for locks delays no other.
+ * Settles the pending transfers that are due, twice a second; every two seconds it ends the core's authorizations whose time is over,
+ * and follows the breaks between both books. One question for all institutions finds those with something to do. Every process
+ * sweeps; the first one that sees a due transfer settles it. Institutions are swept apart from each other, so that one that fails or
+ * waits for locks delays no other.
  */
 export function startSweeping(context: AppContext, desk: TransferDesk, log: Log): { stop(): Promise<void> } {
-  const { database } = context;
+  const { database, clock } = context;
   const underWay = new Map<InstitutionId, Promise<void>>();
-  const followedAt = new Map<InstitutionId, number>();
-  const follow = async ({ institutionId, record }: Institution) => {
-    const now = performance.now();
-    if (record !== 'core' || now - (followedAt.get(institutionId) ?? 0) < followMillis) return;
-    followedAt.set(institutionId, now);
-    await followBreaks(context, institutionId);
-  };
-  const begin = (institution: Institution) => {
-    const { institutionId, code } = institution;
-    const swept = settleDue(desk, institutionId)
-      .then(() => expireAuthorizations(context, institutionId))
-      .then(() => follow(institution))
-      .catch((error) => log('sweep_failed', { institution: code, error }))
+  let known = new Map<InstitutionId, Institution>();
+  let tendedAt = Number.NEGATIVE_INFINITY;
+  const begin = (institutionId: InstitutionId, work: () => Promise<unknown>) => {
+    const swept = work()
+      .catch((error) => log('sweep_failed', { institution: known.get(institutionId)?.code, error }))
       .then(() => {
         underWay.delete(institutionId);
       });
@@ -42,13 +35,30 @@ export function startSweeping(context: AppContext, desk: TransferDesk, log: Log)
   let looking = Promise.resolve();
   const look = async () => {
     try {
-      const institutions = await database.directory(listInstitutions);
+      const now = clock();
+      const isTending = performance.now() - tendedAt >= tendMillis;
+      const [institutions, toSettle, toTend] = await database.directory((db) =>
+        Promise.all([
+          listInstitutions(db),
+          selectInstitutionsToSettle(db, now),
+          isTending ? selectCoresToTend(db, now) : [],
+        ]),
+      );
+      if (isTending) tendedAt = performance.now();
+      known = new Map(institutions.map((one) => [one.institutionId, one]));
       context.sandboxClocks.learn(institutions);
-      for (const institution of institutions) {
+      const tended = new Set(toTend);
+      const settled = new Set(toSettle);
+      for (const institutionId of settled.union(tended)) {
         if (stopped) return;
-        if (underWay.has(institution.institutionId)) continue;
+        if (underWay.has(institutionId)) continue;
         if (underWay.size >= mostSwept) await Promise.race(underWay.values());
-        begin(institution);
+        begin(institutionId, async () => {
+          if (settled.has(institutionId)) await settleDue(desk, institutionId);
+          if (!tended.has(institutionId)) return;
+          await expireAuthorizations(context, institutionId);
+          if (known.get(institutionId)?.record === 'core') await followBreaks(context, institutionId);
+        });
       }
     } catch (error) {
       log('sweep_failed', { error });

@@ -2,6 +2,7 @@ import { nameOf, type Operator } from '../../events/index.ts';
 import {
   columnsOf,
   counted,
+  type Directory,
   type InstitutionId,
   inserting,
   type Queryable,
@@ -76,6 +77,14 @@ export async function selectDue(
 ): Promise<(PendingName & PendingPosition)[]> {
   const values = [db.institutionId, now, after.dueAt, after.transferKey, most];
   return (await db.query<PendingName & PendingPosition>(due, values)).rows;
+}
+
+const toSettle = sql('transfers_to_settle', 'select institution from transfers_to_settle($1)');
+
+/** Institutions with a due transfer, by the condition of `selectDue`. */
+export async function selectInstitutionsToSettle(db: Directory, now: Date): Promise<InstitutionId[]> {
+  const { rows } = await db.query<{ institution: InstitutionId }>(toSettle, [now]);
+  return rows.map(({ institution }) => institution);
 }
 
 /** Runs after the ledger has the holds and the transfers are written. */
