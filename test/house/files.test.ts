@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
 /** Files that other programs wrote, kept as they came. */
-const asTheyCame = /^(test\/fixtures|bench\/results|package-lock\.json)/;
+const asTheyCame = /^(test\/fixtures|bench\/results|docs\/pictures|package-lock\.json)/;
 
 test('every text file keeps to .editorconfig', (context) => {
   if (!existsSync(path.join(root, '.git'))) return context.skip('not a git checkout');

@@ -41,3 +41,14 @@ export function totalOf(accounts: readonly Account[]): Money | undefined {
   const sum = balances.reduce((total, { amount }) => total + toMinor(amount, decimals), 0n);
   return { amount: fromMinor(sum, decimals), currencyCode: first.currencyCode };
 }
+
+/** Types that money can leave, the most used first. */
+const sourceTypes = ['CHECKING', 'SAVINGS', 'MONEY_MARKET'];
+
+/** The accounts that money can leave. Whether this member may pay from one of them, its options say. */
+export function sourcesOf(accounts: readonly Account[]): readonly Account[] {
+  const rank = ({ accountType }: Account) => sourceTypes.indexOf(accountType.DIAccountType);
+  return accounts
+    .filter((account) => rank(account) !== -1 && account.accountStatus.open)
+    .toSorted((left, right) => rank(left) - rank(right));
+}

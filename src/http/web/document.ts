@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { PageResponse } from '../operation.ts';
 import { Html, html } from '../pages/template.ts';
 import { packages, webFiles } from './files.ts';
@@ -11,6 +13,8 @@ interface Described {
   readonly styles: readonly string[];
   /** More elements of the head. */
   readonly head?: Html;
+  /** Whether the browser takes gzip. */
+  readonly isZipped: boolean;
   /** Policies of Trusted Types that the modules make. Default: none. */
   readonly trustedTypes?: string;
 }
@@ -20,7 +24,7 @@ interface Described {
  * of imports is data of this process alone, without a character that ends a script.
  */
 export async function applicationDocument(described: Described): Promise<PageResponse> {
-  const { title, main, folders, styles, head, trustedTypes = "'none'" } = described;
+  const { title, main, folders, styles, head, isZipped, trustedTypes = "'none'" } = described;
   const { version, files } = await webFiles();
   const address = (name: string) => `/web/${version}/${name}`;
   const imports = Object.fromEntries([
@@ -55,12 +59,14 @@ ${preloads}<script type="module" src="${address(main)}"></script>
 `;
   return {
     headers: {
+      ...(isZipped && { 'content-encoding': 'gzip' }),
+      vary: 'Accept-Encoding',
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': policy(map, trustedTypes),
       // The document names the version of everything else.
       'cache-control': 'no-cache',
     },
-    body: document.text,
+    body: isZipped ? await promisify(gzip)(document.text) : document.text,
   };
 }
 

@@ -30,8 +30,9 @@ const filePage: Page = {
 /** The components of the applications, each in its states. */
 const designPage: Page = {
   path: '/web/design',
-  handle: () =>
+  handle: ({ header }) =>
     applicationDocument({
+      isZipped: acceptsGzip(header('accept-encoding')),
       title: 'Components · Sharedraft',
       main: 'web/showcase/main.ts',
       folders: ['web/design', 'web/showcase'],
@@ -44,9 +45,10 @@ const designStyles = ['web/design/tokens.css', 'web/design/base.css', 'web/desig
 /** The member's app of one client of the institution, to which it signs members in. */
 const appPage: Page = {
   path: '/app/{clientId}',
-  handle: ({ params, publicUrl }) => {
+  handle: ({ params, publicUrl, header }) => {
     const clientId = clientIdOf(params);
     return applicationDocument({
+      isZipped: acceptsGzip(header('accept-encoding')),
       title: 'Sharedraft',
       main: 'web/app/main.ts',
       folders: ['web/design', 'web/app', 'client/src'],

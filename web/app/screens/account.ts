@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Amount, Badge, Button, Empty, TextField } from '../../design/components.ts';
 import { formatDay, formatMoment } from '../../design/format/dates.ts';
 import { html } from '../../design/html.ts';
-import { mainBalance, nameOf } from '../accounts.ts';
+import { mainBalance, nameOf, sourcesOf } from '../accounts.ts';
 import { ask, sentenceOf } from '../bank.ts';
 import { useLoad } from '../load.ts';
 import { addressOf } from '../router.ts';
@@ -33,7 +33,7 @@ function Summary({ account }: { account: Account }) {
       <p class="quiet">${word}${isDeposit && currentBalance.amount !== value.amount && html`; <${Amount} value=${currentBalance} /> before holds`}</p>
       ${account.balancesAsOf && html`<p class="quiet">The balances are those of ${formatMoment(account.balancesAsOf)}.</p>`}
     </div>
-    ${isDeposit && account.accountStatus.open && html`<a class="button" href=${addressOf('transfer', undefined, { from: account.accountId })}>Move money</a>`}
+    ${sourcesOf([account]).length > 0 && html`<a class="button" href=${addressOf('transfer', undefined, { from: account.accountId })}>Move money</a>`}
   </div></section>`;
 }
 

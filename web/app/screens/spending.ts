@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { Amount, type Bar, Bars, Button, Empty, SelectField } from '../../design/components.ts';
 import { addMonths, daysOf, formatMonth, monthOf } from '../../design/format/dates.ts';
 import { html } from '../../design/html.ts';
+import { Icon } from '../../design/icons.ts';
 import { nameOf } from '../accounts.ts';
 import { ask } from '../bank.ts';
 import { useLoad } from '../load.ts';
@@ -10,7 +11,7 @@ import { Screen, Stateful } from '../shell.ts';
 import { wordOf } from './account.ts';
 
 /** Movements between accounts are no spending. */
-const notSpent = new Set(['TRANSFER_DEBIT', 'OPENING_BALANCE', 'DEBIT_ADJUSTMENT']);
+const notSpent = new Set(['TRANSFER_DEBIT', 'PAYMENT', 'OPENING_BALANCE', 'DEBIT_ADJUSTMENT']);
 const pageSize = 200;
 
 export function SpendingScreen() {
@@ -40,9 +41,9 @@ function Picture({ accounts }: { accounts: readonly Account[] }) {
       <${SelectField} id="account" label="Account" value=${accountId} onValue=${setAccountId}
         options=${accounts.map((one) => ({ value: one.accountId, label: nameOf(one) }))} />
       <div class="month">
-        <${Button} kind="quiet" onPress=${() => setMonth(addMonths(month, -1))}>Before<//>
+        <${Button} kind="quiet" onPress=${() => setMonth(addMonths(month, -1))}><${Icon} name="back" /><span class="visually-hidden">Month before</span><//>
         <h2 aria-live="polite">${formatMonth(month)}</h2>
-        <${Button} kind="quiet" isBusy=${month >= newest} onPress=${() => setMonth(addMonths(month, 1))}>After<//>
+        <${Button} kind="quiet" isBusy=${month >= newest} onPress=${() => setMonth(addMonths(month, 1))}><${Icon} name="next" /><span class="visually-hidden">Month after</span><//>
       </div>
       <${Stateful} state=${state} subject="the month" again=${again}>
         ${(spent: ReadonlyMap<string, bigint>) => {

@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import { Empty, Notice, SelectField, Submit, TextField } from '../../../design/components.ts';
 import { formatMoney, readAmount } from '../../../design/format/money.ts';
 import { html } from '../../../design/html.ts';
-import { nameOf } from '../../accounts.ts';
-import { ask, reasonOf, sentenceOf } from '../../bank.ts';
+import { nameOf, sourcesOf } from '../../accounts.ts';
+import { ask, sentenceOf } from '../../bank.ts';
 import { useLoad } from '../../load.ts';
 import type { Order } from './transfer.ts';
 
@@ -25,9 +25,7 @@ interface Faults {
 }
 
 export function OrderForm({ accounts, from, before, onReview }: OrderFormProps) {
-  const sources = accounts.filter(
-    ({ category, accountStatus }) => category === 'DEPOSIT' && accountStatus.open,
-  );
+  const sources = sourcesOf(accounts);
   const wanted = before?.fromAccountId ?? from;
   const first = sources.find(({ accountId }) => accountId === wanted) ?? sources[0];
   const [source, setSource] = useState(first?.accountId ?? '');
@@ -77,6 +75,16 @@ export function OrderForm({ accounts, from, before, onReview }: OrderFormProps) 
     }
   };
 
+  const isOther = option !== undefined && option.toAccountId === undefined;
+  const destinations = [
+    { value: '', label: state.kind === 'loading' ? 'Loading …' : 'Choose an account' },
+    ...options.map((one, index) => ({
+      value: String(index),
+      label: labelOf(one, accounts),
+      isDisabled: !one.allowed,
+    })),
+  ];
+
   return html`<form class="card" onSubmit=${submit} novalidate>
     <div class="body fields">
       ${faults.whole && html`<${Notice} kind="bad" title="The transfer could not be checked."><p>${faults.whole}</p><//>`}
@@ -84,11 +92,15 @@ export function OrderForm({ accounts, from, before, onReview }: OrderFormProps) 
       <${SelectField} id="from" label="From" value=${source} onValue=${(value: string) => {
         setSource(value);
         setChoice('');
-      }} options=${sources.map((one) => ({ value: one.accountId, label: `${nameOf(one)} (${formatMoney(one.balance.availableBalance.amount, currencyCode)})` }))} />
+      }} hint=${`${formatMoney(account.balance.availableBalance.amount, currencyCode)} available`}
+        options=${sources.map((one) => ({ value: one.accountId, label: nameOf(one) }))} />
       <${SelectField} id="to" label="To" value=${choice} fault=${faults.to} onValue=${setChoice}
-        hint=${option && !option.allowed && option.reason ? reasonOf(option.reason.code) : undefined}
-        options=${[{ value: '', label: state.kind === 'loading' ? 'Loading …' : 'Choose an account' }, ...options.map((one, index) => ({ value: String(index), label: labelOf(one, accounts), isDisabled: !one.allowed }))]} />
-      ${option !== undefined && option.toAccountId === undefined && html`<${TextField} id="other" label="Account id" value=${other} onValue=${setOther} fault=${faults.other} maxLength=${64} hint="The other member finds it in their app." />`}
+        options=${destinations} />
+      ${
+        isOther &&
+        html`<${TextField} id="other" label="Account id" value=${other} onValue=${setOther} fault=${faults.other}
+        maxLength=${64} hint="The other member finds it in their app." />`
+      }
       <${TextField} id="amount" label="Amount" inputMode="decimal" value=${amount} onValue=${setAmount} fault=${faults.amount}
         hint=${option?.maximumAmount && `At most ${formatMoney(option.maximumAmount, currencyCode)}`} />
       <${TextField} id="memo" label="Memo (optional)" value=${memo} onValue=${setMemo} maxLength=${140} hint="The holders of both accounts see it." />
