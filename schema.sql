@@ -2198,6 +2198,29 @@ end
 $function$;
 revoke execute on function bind_to_institution(regclass[]) from public;
 
+CREATE OR REPLACE FUNCTION break_figures(at timestamp with time zone)
+ RETURNS TABLE(class text, open integer, oldest_seconds double precision)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  each record;
+begin
+  for each in
+    select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i where i.record = 'core'
+  loop
+    perform set_config('sharedraft.institution', each.id::text, true);
+    return query
+      select b.class, count(*)::integer,
+             extract(epoch from at + make_interval(secs => each.ahead) - min(b.opened_at))::double precision
+      from public.core_breaks b where b.institution_id = each.id and b.closed_at is null
+      group by b.class;
+  end loop;
+end
+$function$;
+revoke execute on function break_figures(timestamp with time zone) from public;
+grant execute on function break_figures(timestamp with time zone) to sharedraft_service;
+
 CREATE OR REPLACE FUNCTION changes_since(since pg_snapshot, institutions integer[], known_to integer[], account_keys bigint[], seqs bigint[], OUT at pg_snapshot, OUT is_kept boolean, OUT changed bigint[], OUT moved integer[])
  RETURNS record
  LANGUAGE plpgsql

@@ -1,6 +1,6 @@
 import { within } from '../shared/within.ts';
 import type { Clock, Database } from '../storage/index.ts';
-import { type OperationalFigures, selectOperationalFigures } from './figure-queries.ts';
+import { type BreakFigures, type OperationalFigures, selectOperationalFigures } from './figure-queries.ts';
 import type { Registry } from './registry.ts';
 
 /** A scrape within this time gets the figures of the one before. */
@@ -115,6 +115,24 @@ export class DatabaseFigures {
       'sharedraft_core_instructions_oldest_seconds',
       'Age of the oldest open instruction; 0 if none is open.',
       (of) => of.coreOldestInstructionSeconds,
+    );
+    this.#registerBreaks(metrics);
+  }
+
+  #registerBreaks(metrics: Registry): void {
+    const byClass = (name: string, help: string, of: (figures: BreakFigures) => number) =>
+      metrics.gauge({ name, help }, () =>
+        this.#figures?.breaks.map((figures) => [{ class: figures.class }, of(figures)]),
+      );
+    byClass(
+      'sharedraft_core_breaks_open',
+      'Open breaks with the books of the cores, by class; absent for a class without one.',
+      ({ open }) => open,
+    );
+    byClass(
+      'sharedraft_core_breaks_oldest_seconds',
+      'Age of the oldest open break of the class.',
+      ({ oldestSeconds }) => oldestSeconds,
     );
   }
 

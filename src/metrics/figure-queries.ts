@@ -30,6 +30,14 @@ export interface OperationalFigures {
   readonly coreInstructionsOpen: number;
   readonly coreOldestInstructionSeconds: number;
   readonly auditSealLagSeconds: number;
+  /** The classes that have open breaks. */
+  readonly breaks: readonly BreakFigures[];
+}
+
+export interface BreakFigures {
+  readonly class: string;
+  readonly open: number;
+  readonly oldestSeconds: number;
 }
 
 const figures = sql(
@@ -40,7 +48,10 @@ const figures = sql(
           w.disabled as webhooks_disabled, w.waiting as webhook_events_waiting, w.parked as webhook_events_parked,
           w.lag_seconds as webhook_lag_seconds, c.cores, c.silence_seconds as core_silence_seconds,
           c.open_instructions as core_instructions_open, c.oldest_instruction_seconds as core_oldest_instruction_seconds,
-          a.seal_lag_seconds as audit_seal_lag_seconds
+          a.seal_lag_seconds as audit_seal_lag_seconds,
+          (select coalesce(jsonb_agg(jsonb_build_object('class', class, 'open', open, 'oldestSeconds', oldest_seconds)), '[]')
+           from (select class, sum(open) as open, max(oldest_seconds) as oldest_seconds
+                 from break_figures($1) group by class order by class) as by_class) as breaks
    from operational_figures($1), webhook_figures($1) w, core_figures($1) c, audit_figures($1) a`,
 );
 

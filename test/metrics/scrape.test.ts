@@ -235,6 +235,32 @@ test('shows for how long the core has been silent, and the age of its oldest ope
   assert.deepEqual(await figuresAt('90 seconds'), { cores: 0, silence_seconds: null, ...none });
 });
 
+test('counts the open breaks with a core by class, and shows the age of the oldest', async () => {
+  await service.db.superuser(`update institutions set record = 'core' where code = 'harbor'`);
+  await service.db.superuser(
+    `insert into core_breaks (institution_id, class, subject, account_id, currency, difference, opened_at)
+     select institution_id, class, subject, 'a-1001-checking', 'USD', 0, now() - age
+     from institutions, (values ('AMOUNT', 'account:one', interval '2 hours'), ('AMOUNT', 'account:two', interval '1 hour'),
+                                ('TIMING', 'instruction:one', interval '1 minute')) as b (class, subject, age)
+     where code = 'harbor'`,
+  );
+  const of = (lines: readonly string[], name: string) =>
+    lines.filter((line) => line.startsWith(`sharedraft_core_breaks_${name}{`));
+  await eventually('the figures are read anew', async () => {
+    const lines = (await (await fetch(`${service.service.metricsAddress}/metrics`)).text()).split('\n');
+    const [amounts = '', timings = '', ...others] = of(lines, 'oldest_seconds');
+    return (
+      of(lines, 'open').join() ===
+        'sharedraft_core_breaks_open{class="AMOUNT"} 2,sharedraft_core_breaks_open{class="TIMING"} 1' &&
+      Math.floor(Number(amounts.split(' ')[1]) / 3600) === 2 &&
+      Number(timings.split(' ')[1]) < 3600 &&
+      others.length === 0
+    );
+  });
+  await service.db.superuser(`update core_breaks set closed_at = now(), closed_by = 'AGREED'`);
+  await service.db.superuser(`update institutions set record = 'ledger' where code = 'harbor'`);
+});
+
 test('returns 404 for another path of the metrics port, and 405 for another method', async () => {
   const address = service.service.metricsAddress;
   assert.equal((await fetch(`${address}/`)).status, 404);
