@@ -52,6 +52,17 @@ async function costOf(
   };
 }
 
+/** CPU of service and database for each request, in µs. */
+export async function microsOf(
+  run: Run,
+  traffic: 'transfers' | 'account',
+  connections: number,
+): Promise<number> {
+  const { database } = run.dataset.connection;
+  const cost = await costOf(run.stage, database, run.server, () => all(run, traffic, connections));
+  return cost.serviceMicros + cost.databaseMicros;
+}
+
 /** All successful requests, the warm-up included, because the measured use includes it. */
 async function all(run: Run, traffic: 'transfers' | 'account', connections: number): Promise<number> {
   const { allStatuses } = await drive(run, { traffic, connections });

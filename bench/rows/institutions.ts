@@ -11,6 +11,7 @@ import {
   transferRate,
   warmUp,
 } from '../measure.ts';
+import { microsOf } from './cost.ts';
 
 const many = 200;
 
@@ -25,30 +26,31 @@ export const institutions: Row = {
     const read = async (run: Run) => (await drive(run, { traffic: 'account', connections: 64 })).perSecond;
     const rates = await inTurns(bench, {
       'transfers, one': () => transferRate(one, { connections: 256 }),
-      [`transfers, ${many}`]: () => transferRate(all, { connections: 256 }),
+      'transfers, many': () => transferRate(all, { connections: 256 }),
       'account, one': () => read(one),
-      [`account, ${many}`]: () => read(all),
+      'account, many': () => read(all),
+      'CPU of a transfer, one': () => microsOf(one, 'transfers', 256),
+      'CPU of a transfer, many': () => microsOf(all, 'transfers', 256),
+      'CPU of an account, one': () => microsOf(one, 'account', 64),
+      'CPU of an account, many': () => microsOf(all, 'account', 64),
     });
-    const against = 'one institution';
-    const asked = await transactionsASecond(all);
+    const beside = (name: 'transfers' | 'account' | 'CPU of a transfer' | 'CPU of an account') => ({
+      name: `${name}, ${many} institutions`,
+      ours: rates[`${name}, many`],
+      against: 'one institution',
+      theirs: rates[`${name}, one`],
+    });
     return [
-      compared({
-        name: `transfers, ${many} institutions`,
-        unit: 'transfers/s',
-        ours: rates[`transfers, ${many}`] ?? [],
-        against,
-        theirs: rates['transfers, one'] ?? [],
-        atLeast: 0.5,
-      }),
-      compared({
-        name: `account, ${many} institutions`,
-        unit: 'responses/s',
-        ours: rates[`account, ${many}`] ?? [],
-        against,
-        theirs: rates['account, one'] ?? [],
-        atLeast: 0.8,
-      }),
-      { name: 'transactions of an idle process', ours: asked, unit: '1/s', target: { atMost: 10 } },
+      compared({ ...beside('transfers'), unit: 'transfers/s', atLeast: 0.5 }),
+      compared({ ...beside('account'), unit: 'responses/s', atLeast: 0.8 }),
+      compared({ ...beside('CPU of a transfer'), unit: 'µs' }),
+      compared({ ...beside('CPU of an account'), unit: 'µs' }),
+      {
+        name: 'transactions of an idle process',
+        ours: await transactionsASecond(all),
+        unit: '1/s',
+        target: { atMost: 10 },
+      },
     ];
   },
 };

@@ -50,7 +50,7 @@ channel('sharedraft:order').subscribe(({ order }) => {
 });
 
 follow('batch', {
-  begin({ orders, waitedMillis, institutionId }) {
+  begin({ orders, waitedMillis, institutionIds }) {
     // A batch has no single parent: it is a root span, linked with the request of each order.
     const links = orders.flatMap((order, at) => {
       const spanContext = trace.getSpanContext(contextOfOrder.get(order) ?? ROOT_CONTEXT);
@@ -62,7 +62,7 @@ follow('batch', {
     });
     const attributes = {
       'sharedraft.batch.orders': orders.length,
-      'sharedraft.institution_id': institutionId,
+      'sharedraft.institution_ids': institutionIds,
     };
     return ['settle transfers', { kind: SpanKind.INTERNAL, root: true, links, attributes }, ROOT_CONTEXT];
   },

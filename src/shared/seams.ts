@@ -38,7 +38,7 @@ export interface OrderResult {
 
 /** One run of a batch of orders. A batch that is run again publishes each run. */
 export interface BatchMessage {
-  readonly institutionId: number;
+  readonly institutionIds: readonly number[];
   /** The orders, as `orderChannel` published them. */
   readonly orders: readonly unknown[];
   /** The time of each order in the queue. */

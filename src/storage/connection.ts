@@ -11,7 +11,6 @@ import {
   type Result,
   type Statement,
   sql,
-  type Write,
 } from './statement.ts';
 
 /** Silence is counted in steps of a timer: a query reads no clock, and time in which this process stood still counts as one step. */
@@ -77,7 +76,7 @@ export class Connection implements Directory {
   #ask<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Result<Row>> {
     this.#holdPacket();
     const result = new Promise<Result<Row>>((resolve, reject) => {
-      this.#unsent.push({ statement, values, resolve, reject });
+      this.#unsent.push({ statement, values, institution: this.#entered, resolve, reject });
     });
     // Outside a transaction each statement is a query of its own, so that one that fails does not fail others.
     if (!this.#inTransaction) this.#send();
@@ -173,16 +172,12 @@ export class Connection implements Directory {
     if (command !== 'COMMIT') throw this.#firstFailure ?? new Error(`the response to commit was ${command}`);
   }
 
-  /** Commits behind these writes, in one query: if a write fails, the commit is not run. */
-  commitWith(writes: readonly Write[]): Promise<void> {
-    for (const { statement, values } of writes) void this.query(statement, values);
-    return quiet(this.commit());
-  }
-
   /** In a query of its own: behind a failed statement of the same query it would not be run. */
   async rollback(): Promise<void> {
     this.#send();
     this.#inTransaction = false;
+    // A setting that the transaction changed goes back to the one before.
+    this.#entered = undefined;
     await this.query(rollback);
   }
 }

@@ -9,7 +9,7 @@ import { WritableHost } from './hosts/writable-host.ts';
 import { requireNoHolding, whileHolding } from './nested-use.ts';
 import { type Lent, readByKeys, SharedReaders } from './shared-readers.ts';
 import type { Directory, InstitutionId, Queryable, Transaction } from './statement.ts';
-import { runTransaction, UnusableConnectionError } from './transaction.ts';
+import { type Part, runTransaction, UnusableConnectionError } from './transaction.ts';
 
 /** One connection for several transactions, one after another. */
 export interface Session {
@@ -187,16 +187,20 @@ export class Database {
    * time is Problem `overloaded`.
    */
   transaction<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#with((connection) =>
-      runTransaction(connection, { institutionId, isolation: 'readCommitted', work }),
-    );
+    return this.#with((connection) => runAlone(connection, 'readCommitted', { institutionId, work }));
+  }
+
+  /**
+   * One transaction of several institutions: all parts commit together, or none. The error of a statement names its institution
+   * (`institutionOf`). Locks are waited for only briefly, since one that is not free holds up all parts.
+   */
+  together<T>(parts: readonly Part<T>[]): Promise<T[]> {
+    return this.#with((connection) => runTransaction(connection, 'readCommitted', parts));
   }
 
   /** Several statements that see the database at the same moment. They cannot write. */
   snapshot<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#with((connection) =>
-      runTransaction(connection, { institutionId, isolation: 'snapshot', work }),
-    );
+    return this.#with((connection) => runAlone(connection, 'snapshot', { institutionId, work }));
   }
 
   /**
@@ -208,7 +212,7 @@ export class Database {
       work({
         directory: (read) => read(connection),
         transaction: (institutionId, change) =>
-          runTransaction(connection, { institutionId, isolation: 'readCommitted', work: change }),
+          runAlone(connection, 'readCommitted', { institutionId, work: change }),
       }),
     );
   }
@@ -313,4 +317,13 @@ export class Database {
       release(broken);
     }
   }
+}
+
+async function runAlone<T>(
+  connection: Connection,
+  isolation: 'readCommitted' | 'snapshot',
+  part: Part<T>,
+): Promise<T> {
+  const [result] = await runTransaction(connection, isolation, [part]);
+  return result as T;
 }

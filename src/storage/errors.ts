@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { Problem } from '../shared/problem.ts';
+import type { InstitutionId } from './statement.ts';
 
 /** PostgreSQL's error codes that the service handles (appendix A of its manual). */
 export const sqlState = {
@@ -65,6 +66,16 @@ export function databaseLost(cause: unknown): Problem {
 }
 
 /** A lock was not free in time, or two transactions waited for each other. */
+/**
+ * The institution whose statement failed, in a transaction of several; undefined if the failure is not that of one, for instance at
+ * the commit.
+ */
+export function institutionOf(error: unknown): InstitutionId | undefined {
+  if (!(error instanceof pg.DatabaseError)) return undefined;
+  const { statement, institution } = error as { readonly statement?: string; readonly institution?: string };
+  return institution && statement !== 'commit' ? (Number(institution) as InstitutionId) : undefined;
+}
+
 export function isLockedOut(error: unknown): boolean {
   const state = sqlStateOf(error);
   return state === sqlState.lockNotAvailable || state === sqlState.deadlockDetected;

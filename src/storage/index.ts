@@ -12,6 +12,7 @@ export { Connection } from './connection.ts';
 export { Database, type OwnConnection, type Session } from './database.ts';
 export {
   databaseUnavailable,
+  institutionOf,
   isUniqueViolation,
   outcomeUnknown,
   sqlState,

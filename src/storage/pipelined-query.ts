@@ -5,6 +5,8 @@ import type { Result, Statement } from './statement.ts';
 export interface PendingStatement {
   readonly statement: Statement;
   readonly values: readonly unknown[];
+  /** The institution that the session is set to when it runs; '' for none, undefined if unknown. */
+  readonly institution: string | undefined;
   readonly resolve: (result: Result<never>) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -143,8 +145,10 @@ export class PipelinedQuery extends Query {
     this.#onResponse();
     // The server may have forgotten the statements, or their tables may have changed: they are prepared again.
     for (const { statement } of this.#statements) this.#prepared.delete(statement.name);
-    const failed = this.#statements[this.#results.length]?.statement.name;
-    if (error instanceof pg.DatabaseError) Object.assign(error, { statement: failed });
+    const failed = this.#statements[this.#results.length];
+    if (error instanceof pg.DatabaseError) {
+      Object.assign(error, { statement: failed?.statement.name, institution: failed?.institution });
+    }
     for (const { reject } of this.#statements) reject(error);
   }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import pg from 'pg';
 import { AccountsBusyError } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Database, InstitutionId, Transaction } from '../../storage/index.ts';
@@ -20,10 +21,10 @@ const institutionId = 1 as InstitutionId;
 function aQueue(maxBatch: number, maxWaiting: number, lanes = 1) {
   const batches: string[][] = [];
   const gate = Promise.withResolvers<void>();
-  const transaction: Database['transaction'] = (institution, work) =>
-    work({ institutionId: institution } as Transaction);
+  const together: Database['together'] = (parts) =>
+    Promise.all(parts.map(({ institutionId, work }) => work({ institutionId } as Transaction)));
   const queue = new BatchQueue<Order, string>({
-    database: { transaction } as unknown as Database,
+    database: { together } as unknown as Database,
     lanes,
     maxBatch,
     maxWaiting,
@@ -95,10 +96,12 @@ function aCheckingQueue({ commit = async () => {} } = {}) {
   const done: string[][] = [];
   const rolledBack: unknown[] = [];
   const gate = Promise.withResolvers<void>();
-  const transaction = async (institution: InstitutionId, work: (tx: Transaction) => Promise<string[]>) => {
+  const together: Database['together'] = async (parts) => {
     try {
-      const outcomes = await work({ institutionId: institution } as Transaction);
-      done.push(outcomes);
+      const outcomes = await Promise.all(
+        parts.map(({ institutionId, work }) => work({ institutionId } as Transaction)),
+      );
+      done.push(outcomes.flat() as string[]);
       await commit();
       return outcomes;
     } catch (error) {
@@ -107,7 +110,7 @@ function aCheckingQueue({ commit = async () => {} } = {}) {
     }
   };
   const queue = new BatchQueue<Order, string>({
-    database: { transaction } as unknown as Database,
+    database: { together } as unknown as Database,
     lanes: 1,
     maxBatch: 100,
     maxWaiting: 100,
@@ -250,10 +253,10 @@ test('a check that fails after its run was given up does not refuse the order, w
   const done: string[] = [];
   let runs = 0;
   const nextRun = Promise.withResolvers<void>();
-  const transaction: Database['transaction'] = async (institution, work) =>
-    work({ institutionId: institution } as Transaction);
+  const together: Database['together'] = (parts) =>
+    Promise.all(parts.map(({ institutionId, work }) => work({ institutionId } as Transaction)));
   const queue = new BatchQueue<Order, string>({
-    database: { transaction } as unknown as Database,
+    database: { together } as unknown as Database,
     lanes: 1,
     maxBatch: 4,
     maxWaiting: 100,
@@ -283,4 +286,66 @@ test('a check that fails after its run was given up does not refuse the order, w
   };
   assert.equal(await queue.submit(institutionId, { id: 'one', caller: 'c', check: late }), 'one');
   assert.deepEqual({ done, runs }, { done: ['one'], runs: 2 });
+});
+
+/** A queue of one lane; `failures` has the error of an institution's first run, and `runs` the orders of each run by institution. */
+function aSpanningQueue(failures: Map<InstitutionId, unknown> = new Map()) {
+  const runs: Record<number, string[]>[] = [];
+  const together: Database['together'] = (parts) => {
+    const run: Record<number, string[]> = {};
+    runs.push(run);
+    return Promise.all(
+      parts.map(({ institutionId, work }) => work({ institutionId, run } as unknown as Transaction)),
+    );
+  };
+  const queue = new BatchQueue<Order, string>({
+    database: { together } as unknown as Database,
+    lanes: 1,
+    maxBatch: 100,
+    maxWaiting: 100,
+    deadlineMillis: 60_000,
+    keysOf: ({ id }) => [id],
+    callerOf: ({ caller }) => caller,
+    run: async (tx, orders) => {
+      const { run } = tx as unknown as { readonly run: Record<number, string[]> };
+      run[tx.institutionId] = orders.map(({ id }) => id);
+      const failure = failures.get(tx.institutionId);
+      failures.delete(tx.institutionId);
+      if (failure !== undefined) throw failure;
+      return orders.map(({ id }) => `${tx.institutionId} ${id}`);
+    },
+    onceSent,
+    membersWhenUnknown: () => ({}),
+  });
+  const submit = (institution: number, id: string) =>
+    queue.submit(institution as InstitutionId, { id, caller: 'app' });
+  return { submit, runs };
+}
+
+const failureOf = (institution: number, code: string) =>
+  Object.assign(new pg.DatabaseError('no', 0, 'error'), {
+    code,
+    institution: String(institution),
+    statement: 'one',
+  });
+
+test('a batch spans institutions, in the order of their numbers, and each caller gets the outcome of its own', async () => {
+  const { submit, runs } = aSpanningQueue();
+  const orders = [submit(7, 'same'), submit(2, 'same'), submit(7, 'other')];
+  assert.deepEqual(await Promise.all(orders), ['7 same', '2 same', '7 other']);
+  assert.deepEqual(runs, [{ 2: ['same'], 7: ['same', 'other'] }]);
+});
+
+test('the failing statement of one institution is run again apart, behind all others', async () => {
+  const { submit, runs } = aSpanningQueue(new Map([[2 as InstitutionId, failureOf(2, '22000')]]));
+  const orders = [submit(1, 'a'), submit(2, 'b'), submit(3, 'c')];
+  assert.deepEqual(await Promise.all(orders), ['1 a', '2 b', '3 c']);
+  assert.deepEqual(runs.slice(1), [{ 1: ['a'], 3: ['c'] }, { 2: ['b'] }]);
+});
+
+test('an account that is locked in one institution holds back no order on the account of that id in another', async () => {
+  const { submit, runs } = aSpanningQueue(new Map([[2 as InstitutionId, new AccountsBusyError(['same'])]]));
+  const orders = [submit(1, 'same'), submit(2, 'same')];
+  assert.deepEqual(await Promise.all(orders), ['1 same', '2 same']);
+  assert.deepEqual(runs.slice(1), [{ 1: ['same'] }, { 2: ['same'] }]);
 });

@@ -5,6 +5,7 @@ import { seams } from '../../shared/seams.ts';
 import {
   type Database,
   type InstitutionId,
+  institutionOf,
   outcomeUnknown,
   sqlState,
   sqlStateOf,
@@ -22,10 +23,15 @@ export interface BatchQueueOptions<Order, Outcome> {
   readonly deadlineMillis: number;
   /** The accounts and ids of an order: two running batches never share a key. */
   readonly keysOf: (order: Order) => readonly string[];
-  /** A batch takes the callers' orders in turns, so that a flood of one caller does not hold up the others. */
-  readonly callerOf: (order: Order) => string;
   /**
-   * Runs a batch in one transaction and returns an outcome per order. With `patient` false it must throw
+   * A batch takes the orders of the institutions in turns, and of an institution those of its callers, so that a flood of one does not
+   * hold up the others.
+   */
+  readonly callerOf: (order: Order) => string;
+  /** Reads ahead for an institution what `run` needs, before the transaction begins. */
+  readonly prepare?: (institutionId: InstitutionId) => Promise<unknown>;
+  /**
+   * Runs the orders of one institution in the batch's transaction and returns an outcome per order. With `patient` false it must throw
    * AccountsBusyError instead of waiting for locks. It may be run again, so it must be idempotent by key. It throws
    * OrdersRefusedError before it writes if some of the orders must not be done.
    */
@@ -39,6 +45,7 @@ export interface BatchQueueOptions<Order, Outcome> {
 }
 
 interface Waiter<Order, Outcome> {
+  readonly institutionId: InstitutionId;
   order: Order;
   readonly keys: readonly string[];
   readonly caller: string;
@@ -53,15 +60,10 @@ interface Waiter<Order, Outcome> {
 }
 
 interface Batch<Order, Outcome> {
+  /** Those of an institution stand together, in the order of the institutions. */
   readonly waiters: readonly Waiter<Order, Outcome>[];
   readonly keys: ReadonlySet<string>;
   readonly begunAt: number;
-}
-
-/** Arrays, not Sets: a long-lived Set keeps removed entries in its old tables (ADR 11). */
-interface Queue<Order, Outcome> {
-  waiting: Waiter<Order, Outcome>[];
-  underWay: Batch<Order, Outcome>[];
 }
 
 const rerunAtOnce: ReadonlySet<string> = new Set([sqlState.uniqueViolation, sqlState.deadlockDetected]);
@@ -83,9 +85,10 @@ export class OrdersRefusedError extends Error {
 
 /**
  * The queue of batches. Orders that arrive while a commit is under way share the next one: a single caller pays one commit, a
- * hundred callers share one. Each institution has its queue, and the lanes serve the queues in turn.
+ * hundred callers share one. A batch spans institutions: each has a part of the transaction, and sees its own rows only (ADR 47).
  *
  * A failure stays with its orders:
+ * - An institution whose statement failed leaves the batch, and the others run again without it.
  * - A batch that lost a race runs again.
  * - The queue halves a failing batch until the poison order fails alone.
  * - A refused order leaves its batch, and the others run again.
@@ -97,9 +100,10 @@ export class OrdersRefusedError extends Error {
  */
 export class BatchQueue<Order, Outcome> {
   readonly #options: BatchQueueOptions<Order, Outcome>;
-  readonly #queues = new Map<InstitutionId, Queue<Order, Outcome>>();
+  // Arrays, not Sets: a long-lived Set keeps removed entries in its old tables (ADR 11).
+  #waiting: Waiter<Order, Outcome>[] = [];
+  readonly #underWay: Batch<Order, Outcome>[] = [];
   readonly #shares: FairShare;
-  #waitingCount = 0;
   #freeLanes: number;
   #pumpScheduled = false;
   #ticker: NodeJS.Timeout | undefined;
@@ -130,8 +134,9 @@ export class BatchQueue<Order, Outcome> {
     if (seams.order.hasSubscribers) seams.order.publish({ order });
     const outcome = new Promise<Outcome>((resolve, reject) => {
       const waiter: Waiter<Order, Outcome> = {
+        institutionId,
         order,
-        keys: this.#options.keysOf(order),
+        keys: this.#options.keysOf(order).map((key) => qualified(institutionId, key)),
         caller,
         deadline: performance.now() + this.#options.deadlineMillis,
         resolve,
@@ -140,19 +145,13 @@ export class BatchQueue<Order, Outcome> {
         cautious: false,
         notBefore: 0,
       };
-      this.#enqueue(institutionId, waiter);
+      this.#enqueue(waiter);
     });
     return outcome.finally(() => this.#shares.free(caller));
   }
 
-  #enqueue(institutionId: InstitutionId, waiter: Waiter<Order, Outcome>): void {
-    let queue = this.#queues.get(institutionId);
-    if (queue === undefined) {
-      queue = { waiting: [], underWay: [] };
-      this.#queues.set(institutionId, queue);
-    }
-    queue.waiting.push(waiter);
-    this.#waitingCount += 1;
+  #enqueue(waiter: Waiter<Order, Outcome>): void {
+    this.#waiting.push(waiter);
     this.#schedulePump();
   }
 
@@ -168,69 +167,65 @@ export class BatchQueue<Order, Outcome> {
 
   #pump(): void {
     this.#expire();
-    while (this.#freeLanes > 0) {
-      const next = this.#nextBatch();
-      if (next === undefined) break;
+    while (this.#freeLanes > 0 && this.#isWorthALane()) {
+      const batch = this.#takeBatch();
+      if (batch === undefined) break;
       this.#freeLanes -= 1;
-      void this.#settle(next.institutionId, next.queue, next.batch).finally(() => {
+      void this.#settle(batch).finally(() => {
         this.#freeLanes += 1;
         this.#schedulePump();
       });
     }
     // For orders that pause, and for the deadlines of waiting orders.
-    if (this.#waitingCount > 0) this.#ticker ??= setInterval(() => this.#schedulePump(), tickMillis);
+    if (this.#waiting.length > 0) this.#ticker ??= setInterval(() => this.#schedulePump(), tickMillis);
     else if (this.#ticker !== undefined) {
       clearInterval(this.#ticker);
       this.#ticker = undefined;
     }
   }
 
-  #nextBatch() {
-    for (const [institutionId, queue] of this.#queues) {
-      if (!worthALane(queue)) continue;
-      const batch = this.#takeBatch(queue);
-      if (batch === undefined) continue;
-      // To the end of the round: the next lane serves another institution first.
-      this.#queues.delete(institutionId);
-      this.#queues.set(institutionId, queue);
-      return { institutionId, queue, batch };
-    }
-    return undefined;
+  /**
+   * A batch costs as much as five to eight orders (ADR 12). So another one starts beside it only with enough orders. Fewer
+   * orders wait for the commit that will come soon, unless it is held up.
+   */
+  #isWorthALane(): boolean {
+    const newest = this.#underWay.at(-1);
+    if (newest === undefined || performance.now() - newest.begunAt > tickMillis) return true;
+    const orders = this.#underWay.reduce((sum, { waiters }) => sum + waiters.length, 0);
+    return this.#waiting.length >= Math.max(fewestBeside, orders / 2);
   }
 
-  #takeBatch(queue: Queue<Order, Outcome>): Batch<Order, Outcome> | undefined {
+  #takeBatch(): Batch<Order, Outcome> | undefined {
     const now = performance.now();
     const taken: Waiter<Order, Outcome>[] = [];
     // Keys of skipped orders: a later order must not overtake them on the same account.
     const reserved = new Set<string>();
-    for (const waiter of inTurns(queue.waiting, ({ caller }) => caller)) {
+    const byCaller = inTurns(this.#waiting, ({ caller }) => caller);
+    for (const waiter of inTurns(byCaller, ({ institutionId }) => String(institutionId))) {
       if (taken.length === this.#options.maxBatch) break;
       const first = taken[0];
       const blocked =
         waiter.notBefore > now ||
         (first !== undefined && first.cautious !== waiter.cautious) ||
-        waiter.keys.some((key) => reserved.has(key) || queue.underWay.some(({ keys }) => keys.has(key)));
+        waiter.keys.some((key) => reserved.has(key) || this.#underWay.some(({ keys }) => keys.has(key)));
       if (blocked) for (const key of waiter.keys) reserved.add(key);
       else taken.push(waiter);
     }
     if (taken.length === 0) return undefined;
     const gone = new Set(taken);
-    queue.waiting = queue.waiting.filter((waiter) => !gone.has(waiter));
-    this.#waitingCount -= taken.length;
-    const keys = new Set(taken.flatMap((waiter) => waiter.keys));
-    const batch = { waiters: taken, keys, begunAt: now };
-    queue.underWay.push(batch);
+    this.#waiting = this.#waiting.filter((waiter) => !gone.has(waiter));
+    // Batches of all processes lock in the order of the institutions.
+    const waiters = taken.toSorted((a, b) => a.institutionId - b.institutionId);
+    const batch = { waiters, keys: new Set(taken.flatMap(({ keys }) => keys)), begunAt: now };
+    this.#underWay.push(batch);
     return batch;
   }
 
   #expire(): void {
     const now = performance.now();
-    for (const queue of this.#queues.values()) {
-      const [late, left] = partition(queue.waiting, (waiter) => waiter.deadline <= now);
-      queue.waiting = left;
-      this.#waitingCount -= late.length;
-      for (const waiter of late) waiter.reject(this.#givenUp(waiter));
-    }
+    const [late, left] = partition(this.#waiting, (waiter) => waiter.deadline <= now);
+    this.#waiting = left;
+    for (const waiter of late) waiter.reject(this.#givenUp(waiter));
   }
 
   #givenUp(waiter: Waiter<Order, Outcome>, cause?: unknown): Problem {
@@ -239,40 +234,32 @@ export class BatchQueue<Order, Outcome> {
       : overloaded(cause);
   }
 
-  async #settle(
-    institutionId: InstitutionId,
-    queue: Queue<Order, Outcome>,
-    batch: Batch<Order, Outcome>,
-  ): Promise<void> {
+  async #settle(batch: Batch<Order, Outcome>): Promise<void> {
     const postponed: Waiter<Order, Outcome>[] = [];
     try {
-      await this.#attempt(institutionId, batch.waiters, postponed);
+      await this.#attempt(batch.waiters, postponed);
     } catch (error) {
       // A defect of this queue; no caller may wait forever.
       for (const waiter of batch.waiters) waiter.reject(this.#failed(waiter, error));
     }
-    queue.underWay.splice(queue.underWay.indexOf(batch), 1);
-    for (const waiter of postponed) this.#enqueue(institutionId, waiter);
+    this.#underWay.splice(this.#underWay.indexOf(batch), 1);
+    for (const waiter of postponed) this.#enqueue(waiter);
   }
 
   async #attempt(
-    institutionId: InstitutionId,
     waiters: readonly Waiter<Order, Outcome>[],
     postponed: Waiter<Order, Outcome>[],
   ): Promise<void> {
     let patient = waiters[0]?.cautious !== true;
     let left = waiters;
     for (let reruns = 0; left.length > 0; ) {
-      const orders = left.map((waiter) => waiter.order);
       try {
-        const isPatient = patient;
-        const outcomes = await this.#watched(institutionId, left, () =>
-          this.#options.database.transaction(institutionId, (tx) => this.#options.run(tx, orders, isPatient)),
-        );
+        const outcomes = await this.#run(left, patient);
         for (const [index, waiter] of left.entries()) waiter.resolve(outcomes[index] as Outcome);
         return;
       } catch (error) {
         const state = sqlStateOf(causeOf(error));
+        const failing = institutionOf(causeOf(error));
         if (error instanceof OrdersRefusedError) {
           const [refused, others] = partition(left, (waiter) => error.orders.has(waiter.order));
           for (const waiter of refused) waiter.reject(error.refusal);
@@ -287,6 +274,10 @@ export class BatchQueue<Order, Outcome> {
           }
           left = free;
           patient = free[0]?.cautious !== true;
+        } else if (failing !== undefined && left.some(({ institutionId }) => institutionId !== failing)) {
+          const [own, others] = partition(left, ({ institutionId }) => institutionId === failing);
+          await this.#attempt(others, postponed);
+          left = own;
         } else if (state === sqlState.lockNotAvailable && patient && reruns < maxReruns) {
           // Another transaction holds a lock. Run again without waiting, to learn on which account.
           patient = false;
@@ -309,8 +300,8 @@ export class BatchQueue<Order, Outcome> {
           await pause(tickMillis);
         } else if (left.length > 1) {
           const middle = left.length >> 1;
-          await this.#attempt(institutionId, left.slice(0, middle), postponed);
-          await this.#attempt(institutionId, left.slice(middle), postponed);
+          await this.#attempt(left.slice(0, middle), postponed);
+          await this.#attempt(left.slice(middle), postponed);
           return;
         } else {
           for (const waiter of left) waiter.reject(this.#failed(waiter, error));
@@ -320,20 +311,35 @@ export class BatchQueue<Order, Outcome> {
     }
   }
 
-  /** Publishes the run on its seam, from the wait for a connection to the commit. */
-  #watched(
-    institutionId: InstitutionId,
-    waiters: readonly Waiter<Order, Outcome>[],
-    run: () => Promise<readonly Outcome[]>,
-  ): Promise<readonly Outcome[]> {
+  /** Runs the orders in one transaction, and publishes the run on its seam, from the wait for a connection to the commit. */
+  #run(waiters: readonly Waiter<Order, Outcome>[], patient: boolean): Promise<readonly Outcome[]> {
+    const groups = [...Map.groupBy(waiters, ({ institutionId }) => institutionId)];
+    const run = async () => {
+      const { prepare, database } = this.#options;
+      if (prepare !== undefined) await Promise.all(groups.map(([institutionId]) => prepare(institutionId)));
+      const parts = groups.map(([institutionId, own]) => {
+        const orders = own.map(({ order }) => order);
+        return { institutionId, work: (tx: Transaction) => this.#runPart(tx, orders, patient) };
+      });
+      return (await database.together(parts)).flat();
+    };
     if (!seams.batch.hasSubscribers) return run();
     const startedAt = performance.now();
     return seams.batch.tracePromise(run, {
-      institutionId,
+      institutionIds: groups.map(([institutionId]) => institutionId),
       orders: waiters.map(({ order }) => order),
       waitedMillis: waiters.map(({ deadline }) => startedAt - deadline + this.#options.deadlineMillis),
       startedAt,
     });
+  }
+
+  async #runPart(tx: Transaction, orders: readonly Order[], patient: boolean): Promise<readonly Outcome[]> {
+    try {
+      return await this.#options.run(tx, orders, patient);
+    } catch (error) {
+      if (!(error instanceof AccountsBusyError)) throw error;
+      throw new AccountsBusyError(error.keys.map((key) => qualified(tx.institutionId, key)));
+    }
   }
 
   #dropExpired(
@@ -359,18 +365,12 @@ export class BatchQueue<Order, Outcome> {
   }
 }
 
-/**
- * A batch costs as much as five to eight orders (ADR 12). So another one starts beside it only with enough orders. Fewer
- * orders wait for the commit that will come soon, unless it is held up.
- */
-function worthALane<Order, Outcome>({ waiting, underWay }: Queue<Order, Outcome>): boolean {
-  const newest = underWay.at(-1);
-  if (newest === undefined || performance.now() - newest.begunAt > tickMillis) return true;
-  const orders = underWay.reduce((sum, { waiters }) => sum + waiters.length, 0);
-  return waiting.length >= Math.max(fewestBeside, orders / 2);
-}
-
 const fewestBeside = 16;
+
+/** Two institutions may use the same id. */
+function qualified(institutionId: InstitutionId, key: string): string {
+  return `${institutionId} ${key}`;
+}
 
 /** The database reports a lock timeout as a Problem; here its SQLSTATE matters. */
 function causeOf(error: unknown): unknown {

@@ -36,6 +36,7 @@ export function openTransferDesk(
       order.transferId,
       ...(order.kind === 'reverse' ? [order.originalId] : []),
     ],
+    prepare: deps.settings,
     run: explainer?.around(run) ?? run,
     onSubmit: explainer && ((order) => explainer.submitted(order)),
     onceSent: withoutToken,
