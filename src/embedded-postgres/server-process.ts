@@ -73,9 +73,11 @@ export async function startServer(
     fsync: 'on',
     synchronous_commit: 'on',
     full_page_writes: 'on',
-    // For a folder that was restored: it has all of its log, and takes no connection before that is replayed.
-    restore_command: 'false',
-    hot_standby: 'off',
+    // A restored folder has all of its log, and takes no connection before that is replayed.
+    ...(existsSync(path.join(cluster.folder, 'recovery.signal')) && {
+      restore_command: 'false',
+      hot_standby: 'off',
+    }),
   };
   const deadline = Date.now() + patienceMillis;
   for (;;) {
