@@ -2010,6 +2010,19 @@ create unlogged table staged_core_postings (
 comment on table staged_core_postings is 'The core''s list of its postings, until it is compared.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- hashing key
+
+create table hashing_key (
+  only_row    boolean not null default true,
+  sealed_key  bytea not null,
+  constraint hashing_key_pkey PRIMARY KEY (only_row),
+  constraint hashing_key_only_row_check CHECK (only_row),
+  constraint hashing_key_sealed_key_check CHECK (length(sealed_key) = 60)
+);
+comment on table hashing_key is 'The key of stored hashes, once SECRET_KEY was changed. Without a row it is derived from SECRET_KEY.';
+comment on column hashing_key.sealed_key is 'AES-256-GCM under the service''s key-encryption key.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -4751,14 +4764,14 @@ grant insert, select, update (started_at, finished_at, findings) on reconcile_ru
 grant insert, select, update (state, delivered_at, leased_by, lease_until, file_number, decided_at, core_reference, refusal_code, refusal_reason, decided_by, decided_operator, decided_request) on core_instructions to sharedraft_service;
 grant insert, select, update (heard_at, heard_client) on core_connections to sharedraft_service;
 grant delete, insert, select, update on webhook_endpoints to sharedraft_service;
-grant delete, insert, select, update (expires_at) on webhook_keys to sharedraft_service;
+grant delete, insert, select, update (sealed_secret, sealed_private_key, expires_at) on webhook_keys to sharedraft_service;
 grant delete, insert, select, update on webhook_deliveries to sharedraft_service;
 grant delete, insert, select on webhook_attempts to sharedraft_service;
 grant delete, insert, select, update (authenticated_at, last_used_at, ended_at) on member_sessions to sharedraft_service;
 grant insert, select, update (ended_at, ended_by) on consents to sharedraft_service;
 grant delete, insert, select, update (exchanged_at) on authorization_grants to sharedraft_service;
 grant select on audit_chains to sharedraft_service;
-grant insert, select on audit_keys to sharedraft_service;
+grant insert, select, update (sealed_private_key) on audit_keys to sharedraft_service;
 grant insert, select on audit_anchors to sharedraft_service;
 grant insert, select, update on audit_retention to sharedraft_service;
 grant delete, insert, select, update on alert_preferences to sharedraft_service;
@@ -4770,3 +4783,4 @@ grant insert (institution_id, break_key, noted_at, author, note), select on core
 grant insert, select, update (compared_at, accounts, in_flight, differing) on core_comparisons to sharedraft_service;
 grant delete, insert, select on staged_core_balances to sharedraft_service;
 grant delete, insert, select on staged_core_postings to sharedraft_service;
+grant insert, select, update on hashing_key to sharedraft_service;

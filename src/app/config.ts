@@ -10,7 +10,11 @@ import { readSettings, type SettingValues } from './settings.ts';
 export interface Config
   extends Omit<
     SettingValues,
-    'secretKey' | 'threadPoolSize' | 'databasePasswordFile' | 'migrationDatabasePasswordFile'
+    | 'secretKey'
+    | 'secretKeyOther'
+    | 'threadPoolSize'
+    | 'databasePasswordFile'
+    | 'migrationDatabasePasswordFile'
   > {
   readonly publicUrl: string;
   /** Passwords hashed at the same time, in each worker. */
@@ -24,6 +28,8 @@ export interface Config
 export interface Secrets {
   /** 32 bytes; undefined: the key kept in `dataDir`. */
   readonly keyEncryptionKey: Uint8Array | undefined;
+  /** A second one, which only opens. */
+  readonly otherKey?: Uint8Array | undefined;
 }
 
 /** Names every wrong setting at once, each with the expected form. Values are left out: some are secret. */
@@ -61,9 +67,16 @@ export async function readEnvironment(file = '.env'): Promise<Environment> {
 
 /** Throws ConfigError. An empty value counts as not set. */
 export function loadConfig(given: Environment): { readonly config: Config; readonly secrets: Secrets } {
-  const { environment, problems: unread } = withSecretKeyOfFile(given);
+  const { environment, problems: unread } = withSecretKeysOfFiles(given);
   const { values, problems: wrong } = readSettings(environment);
-  const { secretKey, threadPoolSize, databasePasswordFile, migrationDatabasePasswordFile, ...own } = values;
+  const {
+    secretKey,
+    secretKeyOther,
+    threadPoolSize,
+    databasePasswordFile,
+    migrationDatabasePasswordFile,
+    ...own
+  } = values;
   const { host, port, workers } = own;
   /** One worker's share of a number that holds for all of them together. */
   const shareOf = (whole: number) => Math.max(1, Math.floor(whole / workers));
@@ -85,8 +98,14 @@ export function loadConfig(given: Environment): { readonly config: Config; reado
     sudoUser: environment.SUDO_USER || undefined,
   };
   const problems = [...unread, ...wrong, ...contradictions(config, secretKey, environment)];
+  if (
+    secretKey !== undefined &&
+    secretKeyOther !== undefined &&
+    Buffer.from(secretKey).equals(secretKeyOther)
+  )
+    problems.push('SECRET_KEY_OTHER: expected another key than SECRET_KEY');
   if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
-  return { config, secrets: { keyEncryptionKey: secretKey } };
+  return { config, secrets: { keyEncryptionKey: secretKey, otherKey: secretKeyOther } };
 }
 
 function withPassword(url: string | undefined, file: string | undefined): string | undefined {
@@ -94,24 +113,30 @@ function withPassword(url: string | undefined, file: string | undefined): string
 }
 
 /**
- * SECRET_KEY from the file that SECRET_KEY_FILE names: the environment of a process shows in more places than a file, such as crash
- * reports and `docker inspect`.
+ * The keys from the files that SECRET_KEY_FILE and SECRET_KEY_OTHER_FILE name: the environment of a process shows in more places than a
+ * file, such as crash reports and `docker inspect`.
  */
-function withSecretKeyOfFile(environment: Environment): {
+function withSecretKeysOfFiles(given: Environment): {
   readonly environment: Environment;
   readonly problems: readonly string[];
 } {
-  const file = environment.SECRET_KEY_FILE?.trim();
-  if (!file) return { environment, problems: [] };
-  if (environment.SECRET_KEY) {
-    return { environment, problems: ['SECRET_KEY_FILE: expected only without SECRET_KEY'] };
+  const environment: Record<string, string | undefined> = { ...given };
+  const problems: string[] = [];
+  for (const name of ['SECRET_KEY', 'SECRET_KEY_OTHER']) {
+    const file = given[`${name}_FILE`]?.trim();
+    if (!file) continue;
+    if (given[name]) {
+      problems.push(`${name}_FILE: expected only without ${name}`);
+      continue;
+    }
+    try {
+      environment[name] = readFileSync(file, 'utf8');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      problems.push(`${name}_FILE: expected a readable file (${code})`);
+    }
   }
-  try {
-    return { environment: { ...environment, SECRET_KEY: readFileSync(file, 'utf8') }, problems: [] };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return { environment, problems: [`SECRET_KEY_FILE: expected a readable file (${code})`] };
-  }
+  return { environment, problems };
 }
 
 /** Problems of settings that are well formed and do not fit each other. */

@@ -5,13 +5,13 @@ import {
   ClientDirectory,
   inactiveTokens,
   LoginBackoff,
+  openVault,
   PasswordHasher,
   Providers,
   ResourceTokens,
   SigningKeys,
   SprayBrake,
   tooManyLogins,
-  Vault,
 } from '../auth/index.ts';
 import { ConnectionStates, CoreWatch } from '../core-connection/index.ts';
 import {
@@ -139,7 +139,8 @@ export async function openAppContext(
       if (await beginEpochAfterRestore(database, institutionId, clock))
         log('event_epoch_began', { institutionId });
     }
-    const vault = new Vault(await keyEncryptionKey(config, secrets));
+    const current = await keyEncryptionKey(config, secrets);
+    const vault = await openVault(database, { current, other: secrets.otherKey });
     const audit = new AuditTrail({
       database,
       clock,

@@ -100,6 +100,15 @@ const settings = {
     description:
       '32 bytes in hex or base64. Seals signing keys, and keys the hashes of secrets. Required with `DATABASE_URL`; `SECRET_KEY_FILE` names a file with it instead. [Changing it](security.md#changing-secret_key).',
   } satisfies Setting<Uint8Array | undefined>,
+  secretKeyOther: {
+    name: 'SECRET_KEY_OTHER',
+    fallback: undefined,
+    shownDefault: 'none',
+    expected: '32 bytes in hex or base64, and not those of SECRET_KEY',
+    parse: parseKey,
+    description:
+      'A second key that only opens, while [`SECRET_KEY` is changed](security.md#changing-secret_key): first the next one, then the one before. `SECRET_KEY_OTHER_FILE` names a file with it instead.',
+  } satisfies Setting<Uint8Array | undefined>,
   logLevel: {
     name: 'LOG_LEVEL',
     fallback: 'info',

@@ -13,12 +13,14 @@ export class ServiceStartError extends Error {
  * signed and no client secret matches, and a command would seal values that the running service cannot open.
  */
 export async function refuseOtherSecretKey({ auth }: AppContext): Promise<void> {
-  await auth.keys.signer().catch((error) => {
-    if (!(error instanceof DecryptionError)) return;
-    throw new ServiceStartError(
-      'SECRET_KEY is not the one that this database was used with: its signing keys cannot be opened. Set the one before; if it is lost, see "Changing SECRET_KEY" in docs/security.md.',
+  const other = (secrets: string) =>
+    new ServiceStartError(
+      `SECRET_KEY is not the one that this database was used with: its ${secrets} cannot be opened. Set the one before; if it is lost, see "Changing SECRET_KEY" in docs/security.md.`,
     );
+  await auth.keys.signer().catch((error) => {
+    if (error instanceof DecryptionError) throw other('signing keys');
   });
+  if (auth.vault.isHashingKeyLost) throw other('key of stored hashes');
 }
 
 /** Throws ServiceStartError if a demo, whose credentials are public, would be served beyond this machine. */

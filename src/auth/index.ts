@@ -50,7 +50,9 @@ export { createLogin, endSessions, setPassword, setStanding } from './credential
 export { PasswordHasher } from './credentials/passwords.ts';
 export { refusalFor } from './credentials/registration-refusals.ts';
 export type { AuthDeps } from './deps.ts';
+export { openVault, replaceLostHashingKey } from './keys/open-vault.ts';
 export { InvalidPublicKeyError, type PublicJwk } from './keys/public-keys.ts';
+export { resealKeys } from './keys/reseal-keys.ts';
 export { jwksMaxAgeSeconds, type Rotation, SigningKeys } from './keys/signing-keys.ts';
 export { DecryptionError, Vault } from './keys/vault.ts';
 export { runAuthMaintenance } from './maintenance.ts';

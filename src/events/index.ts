@@ -23,6 +23,7 @@ export {
   anchorChain,
   openAnchor,
   readAuditPublicKeys,
+  resealAuditKeys,
 } from './chain/anchors.ts';
 export { type Chain, chains } from './chain/canonical.ts';
 export { type ExportedEntry, exportAudit } from './chain/export-audit.ts';

@@ -10,7 +10,14 @@ export { closeAccount, restrictAccount } from './accounts/change-standing.ts';
 export { type ShownAccount, showAccount } from './accounts/show-account.ts';
 export { selectDatabaseFacts, selectInstitutionFacts, selectKeyFacts } from './doctor/facts.ts';
 export { type Finding, ok, problem, warning } from './doctor/finding.ts';
-export { judgeDatabase, judgeDisk, judgeInstitution, judgeKey, judgeWork } from './doctor/judge.ts';
+export {
+  judgeDatabase,
+  judgeDisk,
+  judgeInstitution,
+  judgeKey,
+  judgeOtherKey,
+  judgeWork,
+} from './doctor/judge.ts';
 export { tailEvents } from './events/tail-events.ts';
 export { changeInstitution } from './institutions/change-institution.ts';
 export { createInstitution } from './institutions/create-institution.ts';
@@ -18,3 +25,4 @@ export { type LimitsOf, showLimits } from './limits/show-limits.ts';
 export { eraseMember } from './members/erase-member.ts';
 export { type FoundPerson, findMembers, type SearchWay, searchWays } from './members/find-members.ts';
 export { type ShownMember, showMember } from './members/show-member.ts';
+export { countOtherSecrets, resealSecrets } from './secret-key/reseal-secrets.ts';

@@ -32,3 +32,4 @@ export {
   type WebhookChange,
   type WebhookDeps,
 } from './endpoints/endpoints.ts';
+export { firstKeyPlace, resealWebhookKeys } from './endpoints/reseal-webhook-keys.ts';

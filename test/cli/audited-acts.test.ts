@@ -60,6 +60,7 @@ const commands: Readonly<Record<string, Trace>> = {
   'demo-core': reads,
   'keys list': reads,
   'keys rotate': ['key.created', 'key.retired'],
+  'keys reseal': ['secret_key.resealed'],
   'member find': ['person.searched'],
   'member show': ['person.read'],
   'member end-sessions': ['user.sessions_ended'],

@@ -35,6 +35,8 @@ const ofForm = new Set([
   'changes_subject_check',
   'event_epochs_epoch_check',
   'event_timeline_only_row_check',
+  'hashing_key_only_row_check',
+  'hashing_key_sealed_key_check',
   'import_runs_institution_id_key',
   'limit_keys_limit_key_check',
   'outbox_epoch_check',

@@ -104,6 +104,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   refresh_families: { owner: 'auth' },
   revocations: { owner: 'auth' },
   signing_keys: { owner: 'auth' },
+  hashing_key: { owner: 'auth' },
   provider_assertion_replays: { owner: 'auth' },
   client_assertion_replays: { owner: 'auth' },
   transfer_id_prefixes: { owner: 'auth', readers: ['transfers'] },

@@ -186,6 +186,7 @@ test('every table except those of the global directory is bound to its instituti
       'client_directory',
       'control_totals',
       'event_timeline',
+      'hashing_key',
       'import_runs',
       'institutions',
       'provider_directory',

@@ -1,16 +1,18 @@
 import { existsSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { DecryptionError, SigningKeys, Vault } from '../../auth/index.ts';
+import { DecryptionError, openVault, SigningKeys } from '../../auth/index.ts';
 import { borrowEmbeddedPostgres } from '../../embedded-postgres/index.ts';
 import { listInstitutions } from '../../institutions/index.ts';
 import { selectOperationalFigures } from '../../metrics/index.ts';
 import {
+  countOtherSecrets,
   type Finding,
   judgeDatabase,
   judgeDisk,
   judgeInstitution,
   judgeKey,
+  judgeOtherKey,
   judgeWork,
   ok,
   problem,
@@ -175,7 +177,8 @@ async function* examineReachable(
     return;
   }
   yield ok('schema', 'Every migration and function of this version is applied.');
-  const database = new Database({ connection, maxConnections: 1 });
+  // One is kept for reads that share it, one for everything else.
+  const database = new Database({ connection, maxConnections: 2 });
   try {
     const cure = 'docs/configuration.md describes the login of the service.';
     const unfit = await attempt('rights', cure, () =>
@@ -204,9 +207,13 @@ async function* examineKeys(
   // Reading the keys of a database without one would make the first.
   if (facts.keys === 0) return;
   try {
-    const vault = new Vault(await keyEncryptionKey(config, secrets));
+    const current = await keyEncryptionKey(config, secrets);
+    const vault = await openVault(database, { current, other: secrets.otherKey }, { mayWrite: false });
     await new SigningKeys(database, vault, clock, { rotationDays: config.signingKeyDays }).signer();
+    if (vault.isHashingKeyLost) throw new DecryptionError('the key of stored hashes');
     yield ok('SECRET_KEY', 'It opens the signing keys.');
+    if (secrets.otherKey !== undefined)
+      yield judgeOtherKey(await countOtherSecrets({ database, vault, clock }));
   } catch (error) {
     if (!(error instanceof DecryptionError || error instanceof ConfigError)) throw error;
     yield problem(

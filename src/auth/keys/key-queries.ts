@@ -47,6 +47,15 @@ export async function wipePrivateKeys(db: Directory, kids: readonly string[]): P
   await db.query(wipe, [kids]);
 }
 
+const reseal = sql(
+  'auth_reseal_signing_key',
+  'update signing_keys set sealed_private_key = $2 where kid = $1 and sealed_private_key is not null',
+);
+
+export async function updateSealedKey(db: Directory, kid: string, sealed: Uint8Array): Promise<void> {
+  await db.query(reseal, [kid, Buffer.from(sealed)]);
+}
+
 const remove = sql('auth_delete_signing_keys', 'delete from signing_keys where kid = any($1)');
 
 export async function deleteSigningKeys(db: Directory, kids: readonly string[]): Promise<void> {

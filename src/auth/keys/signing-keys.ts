@@ -253,6 +253,6 @@ function forgetOthers(keys: Map<string, KeyObject>, rows: readonly SigningKeyRow
   for (const kid of keys.keys()) if (!kids.has(kid)) keys.delete(kid);
 }
 
-function sealedFor(kid: string): string {
+export function sealedFor(kid: string): string {
   return `signing key ${kid}`;
 }

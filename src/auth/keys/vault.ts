@@ -10,19 +10,32 @@ export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
 }
 
+interface VaultOptions {
+  /** A second key-encryption key, which only opens: the next one or the one before. */
+  readonly other?: Uint8Array | undefined;
+  /** The key of stored hashes if it is not derived from the key-encryption key (ADR 48). */
+  readonly hashingKey?: Uint8Array;
+  /** The database's hashing key cannot be opened, so no stored hash matches. */
+  readonly isHashingKeyLost?: boolean;
+}
+
 /**
  * Uses the key-encryption key: seals secrets that must be read again (signing keys; one-time codes until their delivery), and hashes
  * secrets that are only compared. Each use has a key of its own, by HKDF.
  */
 export class Vault {
   readonly #sealingKey: Uint8Array;
+  readonly #otherSealingKey: Uint8Array | undefined;
   readonly #hashingKey: Uint8Array;
+  readonly isHashingKeyLost: boolean;
 
   /** `keyEncryptionKey`: 32 bytes. */
-  constructor(keyEncryptionKey: Uint8Array) {
+  constructor(keyEncryptionKey: Uint8Array, { other, hashingKey, isHashingKeyLost }: VaultOptions = {}) {
     if (keyEncryptionKey.length !== 32) throw new RangeError('the key-encryption key must have 32 bytes');
     this.#sealingKey = deriveKey(keyEncryptionKey, 'sharedraft seal');
-    this.#hashingKey = deriveKey(keyEncryptionKey, 'sharedraft hash');
+    this.#otherSealingKey = other && deriveKey(other, 'sharedraft seal');
+    this.#hashingKey = hashingKey ?? hashingKeyOf(keyEncryptionKey);
+    this.isHashingKeyLost = isHashingKeyLost === true;
   }
 
   /** Bytes sealed for one purpose cannot be opened for another. */
@@ -37,21 +50,52 @@ export class Vault {
 
   /** Throws DecryptionError. */
   open(purpose: string, sealed: Uint8Array): Uint8Array {
-    const bytes = Buffer.from(sealed);
-    const nonce = bytes.subarray(0, nonceBytes);
     try {
-      const decipher = createDecipheriv(algorithm, this.#sealingKey, nonce, { authTagLength })
-        .setAAD(Buffer.from(purpose))
-        .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + authTagLength));
-      return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + authTagLength)), decipher.final()]);
-    } catch (cause) {
-      throw new DecryptionError(`auth: the sealed ${purpose} cannot be opened`, { cause });
+      return openWith(this.#sealingKey, purpose, sealed);
+    } catch (error) {
+      if (this.#otherSealingKey === undefined) throw error;
+      return openWith(this.#otherSealingKey, purpose, sealed);
     }
+  }
+
+  /** The secret sealed anew if only the other key opens it; undefined if this key does. Throws DecryptionError. */
+  reseal(purpose: string, sealed: Uint8Array): Uint8Array | undefined {
+    try {
+      openWith(this.#sealingKey, purpose, sealed);
+      return undefined;
+    } catch {
+      return this.seal(purpose, this.open(purpose, sealed));
+    }
+  }
+
+  /** The key of stored hashes, sealed. */
+  sealedHashingKey(): Uint8Array {
+    return this.seal(hashingKeyPurpose, this.#hashingKey);
   }
 
   /** 32 bytes. A fast hash is enough, since the secrets are long and random, unlike passwords. */
   hash(purpose: string, secret: string): Buffer {
     return createHmac('sha256', this.#hashingKey).update(`${purpose}\0${secret}`).digest();
+  }
+}
+
+export const hashingKeyPurpose = 'hashing key';
+
+/** The key of stored hashes while SECRET_KEY was never changed. */
+export function hashingKeyOf(keyEncryptionKey: Uint8Array): Uint8Array {
+  return deriveKey(keyEncryptionKey, 'sharedraft hash');
+}
+
+function openWith(key: Uint8Array, purpose: string, sealed: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(sealed);
+  const nonce = bytes.subarray(0, nonceBytes);
+  try {
+    const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength })
+      .setAAD(Buffer.from(purpose))
+      .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + authTagLength));
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + authTagLength)), decipher.final()]);
+  } catch (cause) {
+    throw new DecryptionError(`auth: the sealed ${purpose} cannot be opened`, { cause });
   }
 }
 

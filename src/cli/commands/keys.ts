@@ -1,11 +1,12 @@
 import { Command, Option } from 'commander';
-import type { Rotation } from '../../auth/index.ts';
+import { type Rotation, replaceLostHashingKey } from '../../auth/index.ts';
+import { resealSecrets } from '../../operators/index.ts';
 import { say, withContext } from '../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
 import { jsonOption, type OutputOptions, sayList } from '../output.ts';
 
 export function keyCommands(): Command[] {
-  return [list(), rotate()];
+  return [list(), rotate(), reseal()];
 }
 
 function list(): Command {
@@ -54,9 +55,36 @@ function rotate(): Command {
           'Every access token of every institution ends at once, and every member signs in again.',
           options,
         );
-      await withContext(async ({ auth }, origin) => auth.keys.rotate(how, origin), {
-        underAnySecretKey: how === 'compromised',
-      });
+      await withContext(
+        async ({ auth }, origin) => {
+          await auth.keys.rotate(how, origin);
+          if (how === 'compromised') await replaceLostHashingKey(auth.database, auth.vault);
+        },
+        { underAnySecretKey: how === 'compromised' },
+      );
       say('The next key is created.');
+    });
+}
+
+function reseal(): Command {
+  return new Command('reseal')
+    .description(
+      'seal everything under SECRET_KEY that only SECRET_KEY_OTHER opens; may be interrupted and repeated',
+    )
+    .action(async () => {
+      await withContext(async ({ auth }, origin) => {
+        const { keys, lost, codesUntil } = await resealSecrets(auth, origin);
+        say(
+          keys === 0
+            ? 'Every key is sealed under SECRET_KEY.'
+            : `${keys} keys are now sealed under SECRET_KEY.`,
+        );
+        if (lost > 0) say(`${lost} webhook keys are under a SECRET_KEY that was lost: see "webhook rotate".`);
+        say(
+          codesUntil === undefined
+            ? 'SECRET_KEY_OTHER is no longer needed.'
+            : `One-time codes under SECRET_KEY_OTHER end at ${codesUntil.toISOString()}; keep it until then.`,
+        );
+      });
     });
 }

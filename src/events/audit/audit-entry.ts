@@ -30,6 +30,7 @@ export const auditActions = [
   'client.key_removed',
   'key.created',
   'key.retired',
+  'secret_key.resealed',
   'token.revoked',
   'authorization.granted',
   'consent.granted',

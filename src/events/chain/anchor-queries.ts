@@ -27,6 +27,15 @@ export async function insertAuditKey(db: Directory, key: AuditKeyRow, at: Date):
   await db.query(newKey, [key.keyId, key.publicKey, Buffer.from(key.sealedPrivateKey), at]);
 }
 
+const resealKey = sql(
+  'events_reseal_audit_key',
+  'update audit_keys set sealed_private_key = $2 where key_id = $1',
+);
+
+export async function updateAuditKey(db: Directory, keyId: string, sealed: Uint8Array): Promise<void> {
+  await db.query(resealKey, [keyId, Buffer.from(sealed)]);
+}
+
 /** A signed statement of the hash at a number of a chain. */
 export interface AnchorRow {
   readonly chain: Chain;

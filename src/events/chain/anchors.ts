@@ -7,13 +7,14 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
+import type { Clock, Database, Directory, InstitutionId } from '../../storage/index.ts';
 import {
   type AnchorRow,
   insertAnchor,
   insertAuditKey,
   selectAuditKeys,
   selectNewestAnchor,
+  updateAuditKey,
 } from './anchor-queries.ts';
 import { type Chain, canonicalJson } from './canonical.ts';
 import { type ChainEnd, selectChainEnd } from './chain-queries.ts';
@@ -23,6 +24,8 @@ interface KeyVault {
   seal(purpose: string, secret: Uint8Array): Uint8Array;
   /** Throws if the bytes were sealed under another SECRET_KEY. */
   open(purpose: string, sealed: Uint8Array): Uint8Array;
+  /** Undefined if it is sealed under the present key already. */
+  reseal(purpose: string, sealed: Uint8Array): Uint8Array | undefined;
 }
 
 export interface AnchorDeps {
@@ -113,6 +116,31 @@ async function signingKey({ database, vault, clock }: AnchorDeps): Promise<Signi
   };
   await database.directory((db) => insertAuditKey(db, row, clock()));
   return { keyId, privateKey };
+}
+
+/** Seals the keys under the vault's present key. Returns how many it did, or would without `write`. */
+export async function resealAuditKeys(
+  db: Directory,
+  vault: KeyVault,
+  { write }: { readonly write: boolean },
+): Promise<number> {
+  let count = 0;
+  for (const { keyId, sealedPrivateKey } of await selectAuditKeys(db)) {
+    const resealed = resealedOrLost(vault, sealedFor(keyId), sealedPrivateKey);
+    if (resealed === undefined) continue;
+    if (write) await updateAuditKey(db, keyId, resealed);
+    count += 1;
+  }
+  return count;
+}
+
+/** A key of a SECRET_KEY that was lost stays as it is: its public part verifies. */
+function resealedOrLost(vault: KeyVault, purpose: string, sealed: Uint8Array): Uint8Array | undefined {
+  try {
+    return vault.reseal(purpose, sealed);
+  } catch {
+    return undefined;
+  }
 }
 
 function sealedFor(keyId: string): string {

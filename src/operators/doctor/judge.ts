@@ -1,3 +1,4 @@
+import type { SealedSecrets } from '../secret-key/reseal-secrets.ts';
 import type { DatabaseFacts, InstitutionFacts, KeyFacts } from './facts.ts';
 import { bounded, type Finding, ok, problem, warning } from './finding.ts';
 
@@ -96,6 +97,21 @@ export function judgeKey({ keys, signsFrom }: KeyFacts, now: Date, rotationDays:
   const detail = `The key has signed for ${Math.floor(days)} days; the next takes over after ${rotationDays}.`;
   const cure = 'A running service rotates it. Start the service, or run "sharedraft keys rotate".';
   return days > rotationDays + 1 ? warning('signing key', detail, cure) : ok('signing key', detail);
+}
+
+/** A second key that only opens, while SECRET_KEY is changed. */
+export function judgeOtherKey({ keys, lost, codesUntil }: SealedSecrets): Finding {
+  const check = 'SECRET_KEY_OTHER';
+  if (lost > 0)
+    return warning(
+      check,
+      `${lost} webhook keys are under a key that neither it nor SECRET_KEY is.`,
+      'Rotate the keys of the webhooks that fail: "sharedraft webhook rotate".',
+    );
+  if (keys > 0) return warning(check, `${keys} keys are sealed under it.`, 'Run "sharedraft keys reseal".');
+  return codesUntil === undefined
+    ? ok(check, 'Nothing is sealed under it. Unless it is the next key, remove it from the settings.')
+    : ok(check, `Needed until ${codesUntil.toISOString()}, when the last one-time code under it ends.`);
 }
 
 /** Figures of all institutions together. */

@@ -162,6 +162,34 @@ export async function selectKeys(
   return rows;
 }
 
+const keysAfter = sql(
+  'webhooks_keys_after',
+  `select endpoint_id::text as endpoint_id, slot, sealed_secret, sealed_private_key from webhook_keys
+   where institution_id = $1 and (endpoint_id, slot) > ($2::uuid, $3::integer) order by endpoint_id, slot limit $4`,
+);
+
+export type KeyPlace = Pick<SealedKey, 'slot'> & { readonly endpointId: string };
+export type PlacedKey = KeyPlace & Pick<SealedKey, 'sealedSecret' | 'sealedPrivateKey'>;
+
+/** Keys of all endpoints behind a place, expired ones too. */
+export async function selectKeysAfter(db: Queryable, after: KeyPlace, most: number): Promise<PlacedKey[]> {
+  const values = [db.institutionId, after.endpointId, after.slot, most];
+  return (await db.query<PlacedKey>(keysAfter, values)).rows;
+}
+
+const resealKeyStatement = sql(
+  'webhooks_reseal_key',
+  `update webhook_keys set sealed_secret = $4, sealed_private_key = $5
+   where institution_id = $1 and endpoint_id = $2 and slot = $3 and sealed_secret = $6`,
+);
+
+/** Changes nothing if the key was replaced meanwhile. */
+export async function updateSealedKey(tx: Queryable, key: PlacedKey, before: Uint8Array): Promise<void> {
+  const { endpointId, slot, sealedSecret, sealedPrivateKey } = key;
+  const sealed = [sealedSecret, sealedPrivateKey, before].map((bytes) => Buffer.from(bytes));
+  await tx.query(resealKeyStatement, [tx.institutionId, endpointId, slot, ...sealed]);
+}
+
 const insertKeyStatement = counted(
   'webhooks_insert_key',
   'webhook_keys',
