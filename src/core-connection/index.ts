@@ -10,6 +10,7 @@
  */
 
 export { recordKinds } from '../core-system/index.ts';
+export { adjustBreak } from './breaks/adjust-break.ts';
 export {
   type Break,
   type BreakClass,
@@ -22,9 +23,9 @@ export {
   compareBalances,
   TooManyDifferencesError,
 } from './breaks/compare-balances.ts';
+export { readBalancesFile } from './breaks/delivery/read-balances.ts';
 export { followBreaks } from './breaks/follow-breaks.ts';
 export { selectCoresToTend } from './breaks/follow-queries.ts';
-export { readBalancesFile } from './breaks/read-balances.ts';
 export { type BreakFilter, type BreakWithStory, findBreak, listBreaks } from './breaks/read-breaks.ts';
 export { acknowledgeFile } from './files/acknowledge-file.ts';
 export { exportInstructions, rewriteFile } from './files/export-instructions.ts';

@@ -25,7 +25,7 @@ export {
   type TransferDesk,
   transferLanes,
 } from './desk/transfer-desk.ts';
-export { listProposals } from './dual-control/dual-control.ts';
+export { consentOfTwo, listProposals } from './dual-control/dual-control.ts';
 export { type Decision, explainTransfer } from './explain-transfer.ts';
 export { getTransfer } from './get-transfer.ts';
 export { initiateTransfer } from './initiate-transfer.ts';

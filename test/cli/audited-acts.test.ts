@@ -45,6 +45,7 @@ const commands: Readonly<Record<string, Trace>> = {
   'core breaks': reads,
   'core break': reads,
   'core note': ['core.break_changed'],
+  'core adjust': ['core.adjustment_proposed', 'core.adjustment_confirmed', 'core.break_adjusted'],
   'core acknowledge': ['core.acknowledged', 'transfer.core_rejected'],
   'webhook list': reads,
   'webhook show': reads,

@@ -113,7 +113,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   idempotency_keys: { owner: 'transfers', readers: ['core-connection'] },
   pending_transfers: { owner: 'transfers' },
   transfer_approvals: { owner: 'transfers' },
-  proposals: { owner: 'transfers' },
+  proposals: { owner: 'transfers', readers: ['core-connection'] },
   transfer_policies: { owner: 'transfers', readers: ['core-connection'] },
   transfer_limits: { owner: 'transfers' },
   limit_keys: { owner: 'transfers' },

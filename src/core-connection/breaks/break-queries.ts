@@ -6,6 +6,7 @@ import type {
   ChangedBreak,
   EndedBreak,
   FoundBreak,
+  LockedBreak,
   OpenBreak,
 } from './break.ts';
 
@@ -151,6 +152,37 @@ const one = sql(
 
 export async function selectBreak(db: Queryable, breakKey: bigint): Promise<Break | undefined> {
   return (await db.query<Break>(one, [db.institutionId, breakKey])).rows[0];
+}
+
+// The second condition is that of core_breaks_to_close: what the core posted before the moment, and what has arrived since.
+const locked = sql(
+  'core_lock_break',
+  `select ${columns}, b.account_key,
+          b.account_seq is not null and not exists (
+            select from core_transactions c
+            where c.institution_id = $1 and c.account_key = b.account_key and c.seq > b.account_seq
+              and c.settlement_key is not null and c.posted_at <= b.as_of) as is_current
+   from core_breaks b where b.institution_id = $1 and b.break_key = $2 for update of b`,
+);
+
+/** Locks a break, which a comparison or the clock then cannot close. */
+export async function lockBreak(tx: Queryable, breakKey: bigint): Promise<LockedBreak | undefined> {
+  return (await tx.query<LockedBreak>(locked, [tx.institutionId, breakKey])).rows[0];
+}
+
+const adjusted = sql(
+  'core_note_adjustment',
+  `update core_breaks set closed_at = $3, closed_by = 'ADJUSTED', adjusted_seq = $4
+   where institution_id = $1 and break_key = $2`,
+);
+
+/** Ends a locked break by the entry that posted its difference. */
+export async function closeAdjusted(
+  tx: Queryable,
+  breakKey: bigint,
+  { at, seq }: { readonly at: Date; readonly seq: bigint },
+): Promise<void> {
+  await tx.query(adjusted, [tx.institutionId, breakKey, at, seq]);
 }
 
 const story = sql(

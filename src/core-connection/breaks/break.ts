@@ -75,6 +75,13 @@ export interface ChangedBreak {
   readonly found: FoundBreak;
 }
 
+/** A break that an operator wants to adjust, locked. */
+export interface LockedBreak extends Break {
+  readonly accountKey: bigint | null;
+  /** The posted balance is the one that was compared, but for postings that the core dated after the moment. */
+  readonly isCurrent: boolean;
+}
+
 /** A break that ends. */
 export interface EndedBreak {
   readonly breakKey: bigint;

@@ -10,7 +10,6 @@ import {
   type Delivery,
   type DeliveryDeps,
 } from '../intake/take-delivery.ts';
-import { type BalanceLine, type BalanceLines, isPosting } from './balance-line.ts';
 import { selectOpenBreaks } from './break-queries.ts';
 import {
   allowNestedLoops,
@@ -25,7 +24,8 @@ import {
   selectTwins,
 } from './compare-queries.ts';
 import { decideBreaks, differenceOf } from './decide-breaks.ts';
-import { addBalances, addPostings, clearStage } from './stage-queries.ts';
+import { type BalanceLine, type BalanceLines, isPosting } from './delivery/balance-line.ts';
+import { addBalances, addPostings, clearStage } from './delivery/stage-queries.ts';
 import { writeBreaks } from './write-breaks.ts';
 
 export interface CompareRequest {

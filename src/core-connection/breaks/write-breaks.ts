@@ -21,12 +21,13 @@ export async function writeBreaks(
   const closed = await closeBreaks(tx, ended, { at, author });
   await updateBreaks(tx, changed, at);
   const opened = await insertBreaks(tx, found, at);
-  const events = [
-    ...closed.map((row) => eventOf('core.break_closed', row)),
-    ...opened.map((row) => eventOf('core.break_opened', row)),
-  ];
+  const events = [...closed.map(breakClosed), ...opened.map((row) => eventOf('core.break_opened', row))];
   await appendEvents(tx, events, at);
   return { opened: opened.length, changed: changed.length, closed: closed.length };
+}
+
+export function breakClosed(row: BreakRow): NewEvent {
+  return eventOf('core.break_closed', row);
 }
 
 function eventOf(kind: string, { breakKey, class: breakClass, accountId }: BreakRow): NewEvent {

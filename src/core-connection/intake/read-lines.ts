@@ -1,7 +1,7 @@
 import { type RecordLine, readRecordLine } from '../../core-system/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import { parseJson } from '../../shared/text/json.ts';
-import { type BalanceLine, readBalanceLine } from '../breaks/balance-line.ts';
+import { type BalanceLine, readBalanceLine } from '../breaks/delivery/balance-line.ts';
 import { type Line, longestLineBytes, type Refusal, splitLines, type TextLine } from './lines.ts';
 import { type LineRules, readTransactionLine, type TransactionLine } from './transaction-line.ts';
 

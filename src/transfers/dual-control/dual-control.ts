@@ -29,14 +29,15 @@ const lifetimeMillis = 72 * 60 * 60_000;
 const actions = {
   REVERSAL: { proposed: 'transfer.reversal_proposed', confirmed: 'transfer.reversal_confirmed' },
   RULES: { proposed: 'transfer.rules_proposed', confirmed: 'transfer.rules_confirmed' },
+  ADJUSTMENT: { proposed: 'core.adjustment_proposed', confirmed: 'core.adjustment_confirmed' },
 } as const satisfies Record<ProposalKind, Record<'proposed' | 'confirmed', AuditAction>>;
 
 /**
  * Dual control, in the caller's transaction. It is on if a policy of the institution names a second approval. The first
  * person's act becomes a proposal, and the same act by another system user confirms it. The caller commits in both cases.
  *
- * A reversal that two persons agreed on may be tried again by either of them until the proposal expires. Rules are changed
- * in the very transaction that confirms them; the database refuses both otherwise.
+ * A reversal that two persons agreed on may be tried again by either of them until the proposal expires. Rules are changed and
+ * breaks are adjusted in the very transaction that confirms it; the database refuses all of them otherwise.
  */
 export async function consentOfTwo(
   tx: Transaction,

@@ -1,7 +1,7 @@
 import { nameOf, type Operator } from '../../events/index.ts';
 import { counted, type Queryable, sql } from '../../storage/index.ts';
 
-export type ProposalKind = 'REVERSAL' | 'RULES';
+export type ProposalKind = 'REVERSAL' | 'RULES' | 'ADJUSTMENT';
 
 /** An act that one person proposed and that has not expired. */
 export interface Proposal {

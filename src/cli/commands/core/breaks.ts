@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import {
+  adjustBreak,
   type Break,
   type BreakClass,
   type BreakFilter,
@@ -12,8 +13,16 @@ import { nameOf } from '../../../events/index.ts';
 import type { Position } from '../../../shared/page.ts';
 import { formatMinor } from '../../../transfers/index.ts';
 import { accepting, readNameForPeople, readReason } from '../../arguments.ts';
-import { CommandError, type InstitutionOptions, type InstitutionRun, onInstitution } from '../../command.ts';
+import {
+  CommandError,
+  type InstitutionOptions,
+  type InstitutionRun,
+  onInstitution,
+  say,
+} from '../../command.ts';
+import { type ConfirmOptions, confirm, yesOption } from '../../confirm.ts';
 import { jsonOption, type OutputOptions, sayList, sayOne } from '../../output.ts';
+import { proposed } from '../../proposed.ts';
 
 const readBreakId = accepting(
   (text) => /^[1-9][0-9]{0,17}$/.test(text),
@@ -26,7 +35,7 @@ interface ListOptions extends InstitutionOptions, OutputOptions {
 }
 
 export function breakCommands(): Command[] {
-  return [list(), show(), change()];
+  return [list(), show(), change(), adjust()];
 }
 
 function list(): Command {
@@ -140,6 +149,43 @@ function change(): Command {
     },
   );
 }
+
+function adjust(): Command {
+  const command = new Command('adjust')
+    .description("post the difference of an account's break here, and close the break")
+    .argument('<id>', 'as `core breaks` shows it', readBreakId)
+    .requiredOption('--reason <text>', 'why, for the audit and the story', readReason)
+    .addOption(yesOption());
+  return onInstitution(
+    command,
+    async (
+      { context, institutionId, origin },
+      { reason, ...options }: InstitutionOptions & ConfirmOptions & { readonly reason: string },
+      id: string,
+    ) => {
+      const breakKey = BigInt(id);
+      const found = await findBreak(context.database, institutionId, breakKey);
+      if (found === undefined) throw new CommandError(`There is no break ${id}.`);
+      const amount = `${formatMinor(found.differenceMinor, found.currency)} ${found.currency}`;
+      await confirm(`${amount} is posted to ${found.accountId} as an adjustment.`, options);
+      const outcome = await adjustBreak(context, institutionId, { breakKey, reason, origin });
+      if (outcome.kind === 'proposed') return say(proposed(`The adjustment of the break ${id}`, outcome));
+      if (outcome.kind !== 'adjusted') throw new CommandError(notAdjusted[outcome.kind](id));
+      say(`${amount} is posted to ${found.accountId}, and the break ${id} is closed.`);
+    },
+  );
+}
+
+const notAdjusted: Readonly<
+  Record<'unknown' | 'closed' | 'not_of_an_account' | 'outdated', (id: string) => string>
+> = {
+  unknown: (id) => `There is no break ${id}.`,
+  closed: (id) => `The break ${id} is closed.`,
+  not_of_an_account: (id) =>
+    `The break ${id} is not a lasting difference of an account that is here: it closes by what the core still sends or decides.`,
+  outdated: (id) =>
+    `Postings of the core have arrived since the break ${id} was found. Compare the balances again first.`,
+};
 
 function documentOf(one: Break): Readonly<Record<string, unknown>> {
   const { breakKey, accountId, coreId, transferId, currency, asOf, owner, openedAt, closedAt, closedBy } =

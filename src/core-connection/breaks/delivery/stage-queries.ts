@@ -1,4 +1,4 @@
-import { columnsOf, type Database, type InstitutionId, type Queryable, sql } from '../../storage/index.ts';
+import { columnsOf, type Database, type InstitutionId, type Queryable, sql } from '../../../storage/index.ts';
 
 /** A balance that the core states. */
 export interface StatedBalance {

@@ -1,6 +1,6 @@
-import { publicId } from '../../shared/public-id.ts';
-import type { Line, Refusal } from '../intake/lines.ts';
-import { signedMinor } from '../intake/transaction-line.ts';
+import { publicId } from '../../../shared/public-id.ts';
+import type { Line, Refusal } from '../../intake/lines.ts';
+import { signedMinor } from '../../intake/transaction-line.ts';
 import type { StatedBalance, StatedPosting } from './stage-queries.ts';
 
 /** A line of a delivery of balances. */

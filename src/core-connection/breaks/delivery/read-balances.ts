@@ -1,5 +1,5 @@
-import { CsvError, readCsv } from '../../shared/text/csv.ts';
-import type { Line } from '../intake/lines.ts';
+import { CsvError, readCsv } from '../../../shared/text/csv.ts';
+import type { Line } from '../../intake/lines.ts';
 import { type BalanceLine, readBalanceLine } from './balance-line.ts';
 
 /** The columns by their names in lower case without `_`, so that account_id and accountId are one. */
