@@ -1012,15 +1012,15 @@ create table proposals (
   constraint proposals_confirmed_by_check CHECK (confirmed_by <> ''::text),
   constraint proposals_confirmed_in_time CHECK (confirmed_at < expires_at),
   constraint proposals_confirmed_sudo_check CHECK (confirmed_sudo <> ''::text),
-  constraint proposals_kind_check CHECK (kind = ANY (ARRAY['REVERSAL'::text, 'RULES'::text])),
+  constraint proposals_kind_check CHECK (kind = ANY (ARRAY['REVERSAL'::text, 'RULES'::text, 'ADJUSTMENT'::text])),
   constraint proposals_proposed_by_check CHECK (proposed_by <> ''::text),
   constraint proposals_proposed_sudo_check CHECK (proposed_sudo <> ''::text),
   constraint proposals_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 64),
   constraint proposals_three_days CHECK (EXTRACT(epoch FROM expires_at - proposed_at) >= 1::numeric AND EXTRACT(epoch FROM expires_at - proposed_at) <= 259200::numeric)
 );
 CREATE INDEX proposals_by_subject ON proposals USING btree (institution_id, kind, subject);
-comment on table proposals is 'Dual control: one operator proposes a reversal or a change of rules, another confirms it with the same command and content.';
-comment on column proposals.subject is 'Id of the transfer to reverse, or SHA-256 of the rules in hex.';
+comment on table proposals is 'Dual control: one operator proposes a reversal, an adjustment or a change of rules, another confirms it with the same command and content.';
+comment on column proposals.subject is 'Id of the transfer to reverse, key of the break to adjust, or SHA-256 of the rules in hex.';
 comment on column proposals.confirmed_xid is 'The transaction that confirmed it.';
 
 create type counter_state as (
@@ -1934,8 +1934,10 @@ create table core_breaks (
   opened_at       timestamp with time zone not null,
   closed_at       timestamp with time zone,
   closed_by       text,
+  adjusted_seq    bigint,
   constraint core_breaks_pkey PRIMARY KEY (institution_id, break_key),
   constraint core_breaks_account_id_check CHECK (length(account_id) >= 1 AND length(account_id) <= 64),
+  constraint core_breaks_adjusted CHECK ((NOT closed_by IS DISTINCT FROM 'ADJUSTED'::text) = (adjusted_seq IS NOT NULL)),
   constraint core_breaks_class_check CHECK (class = ANY (ARRAY['MISSING_HERE'::text, 'MISSING_THERE'::text, 'AMOUNT'::text, 'DUPLICATE'::text, 'TIMING'::text, 'UNKNOWN_ACCOUNT'::text, 'AMOUNT_MISMATCH'::text, 'BELOW_FLOOR'::text, 'REVERSAL_REJECTED'::text])),
   constraint core_breaks_closed CHECK (num_nonnulls(closed_at, closed_by) = ANY (ARRAY[0, 2])),
   constraint core_breaks_closed_by_check CHECK (closed_by = ANY (ARRAY['ARRIVED'::text, 'AGREED'::text, 'DECIDED'::text, 'RECOVERED'::text, 'ADJUSTED'::text])),
@@ -1954,6 +1956,7 @@ comment on column core_breaks.account_seq is 'The newest entry of the account wh
 comment on column core_breaks.difference is 'The core''s amount minus the one here; 0 if no amount differs.';
 comment on column core_breaks.as_of is 'The moment of the balances that were compared. Null: found without a comparison.';
 comment on column core_breaks.owner is 'The person who looks after it, by name.';
+comment on column core_breaks.adjusted_seq is 'The entry of the account that posted the difference. Null unless the break was adjusted.';
 
 create table core_break_notes (
   institution_id  integer not null,
@@ -2375,6 +2378,31 @@ begin
     raise exception 'ledger: a balance differs from its newest entry' using errcode = 'SD003';
   end if;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_break_adjusted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (
+    select from entries e
+    where e.institution_id = new.institution_id and e.account_key = new.account_key and e.seq = new.adjusted_seq
+      and e.kind = 'ADJUSTMENT' and e.amount = new.difference and e.xmin = pg_current_xact_id()::xid
+  ) then
+    raise exception 'core_breaks: no adjustment has posted the difference of break %', new.break_key using errcode = 'SD081';
+  end if;
+  if requires_dual_control(new.institution_id) and not exists (
+    select from proposals p
+    where p.institution_id = new.institution_id and p.kind = 'ADJUSTMENT' and p.subject = new.break_key::text
+      and p.confirmed_xid = pg_current_xact_id()
+  ) then
+    raise exception 'core_breaks: break % is adjusted without dual control: no second person confirmed it', new.break_key
+      using errcode = 'SD082';
+  end if;
+  return new;
 end
 $function$;
 
@@ -4405,6 +4433,7 @@ CREATE TRIGGER authorization_grants_within_consent BEFORE INSERT ON authorizatio
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: breaks
 
+CREATE TRIGGER core_breaks_adjusted BEFORE UPDATE ON core_breaks FOR EACH ROW WHEN (new.adjusted_seq IS NOT NULL AND old.closed_at IS NULL) EXECUTE FUNCTION check_break_adjusted();
 CREATE TRIGGER core_breaks_closed_for_good BEFORE UPDATE ON core_breaks FOR EACH ROW WHEN (old.closed_at IS NOT NULL) EXECUTE FUNCTION refuse_change_of_closed_break();
 
 -- ---------------------------------------------------------------------------------------------------------
@@ -4778,7 +4807,7 @@ grant delete, insert, select, update on alert_preferences to sharedraft_service;
 grant delete, insert, select, update on alert_rules to sharedraft_service;
 grant delete, insert, select, update (released_at, read_at) on alerts to sharedraft_service;
 grant insert, select, update on alert_positions to sharedraft_service;
-grant insert (institution_id, class, subject, account_id, account_key, account_seq, core_id, transfer_key, currency, difference, as_of, opened_at), select, update (class, account_seq, difference, as_of, owner, closed_at, closed_by) on core_breaks to sharedraft_service;
+grant insert (institution_id, class, subject, account_id, account_key, account_seq, core_id, transfer_key, currency, difference, as_of, opened_at), select, update (class, account_seq, difference, as_of, owner, closed_at, closed_by, adjusted_seq) on core_breaks to sharedraft_service;
 grant insert (institution_id, break_key, noted_at, author, note), select on core_break_notes to sharedraft_service;
 grant insert, select, update (compared_at, accounts, in_flight, differing) on core_comparisons to sharedraft_service;
 grant delete, insert, select on staged_core_balances to sharedraft_service;
