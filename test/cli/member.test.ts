@@ -83,7 +83,7 @@ test('shows a person with memberships, accounts, login and sessions, and audits 
   const document = await shown('demo.member');
   assert.deepEqual(Object.keys(document), [
     ...['personId', 'firstName', 'lastName', 'email', 'phoneNumber', 'birthDate', 'selfDeclared'],
-    ...['memberships', 'accounts', 'login', 'sessions'],
+    ...['memberships', 'accounts', 'login', 'sessions', 'consents'],
   ]);
   assert.equal(document.login.state, 'active');
   assert.equal(document.memberships[0].memberNumber, '100001');
@@ -94,6 +94,21 @@ test('shows a person with memberships, accounts, login and sessions, and audits 
   const table = (await member('show', 'demo.member')).stdout;
   assert.match(table, /^login +active$/m);
   assert.match(table, /a-1001-savings +SAVINGS/);
+});
+
+test('shows the consents of a member that are in force', async () => {
+  const consent = `insert into consents (institution_id, consent_id, client_id, user_key, scopes, granted_at, expires_at)
+    select u.institution_id, gen_random_uuid(), 'demo-app', u.user_key, '{account:read}', now(), now() + $1::interval
+    from users u join institutions i using (institution_id) where i.code = 'lakeside' and u.username = 'demo.member'`;
+  await service.db.superuser(consent, ['90 days']);
+  const { consents } = await shown('demo.member');
+  assert.deepEqual(
+    consents.map((one: Record<string, unknown>) => [one.clientId, one.scopes]),
+    [['demo-app', ['account:read']]],
+  );
+  assert.match((await member('show', 'demo.member')).stdout, /Consents in force\n +consent +client/);
+  await service.db.superuser(`update consents set ended_at = now(), ended_by = 'MEMBER'`);
+  assert.deepEqual((await shown('demo.member')).consents, []);
 });
 
 test('lists the persons if a member number names several, and fails', async () => {

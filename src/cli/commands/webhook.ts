@@ -24,7 +24,7 @@ import {
 import { matching, readNameForPeople } from '../arguments.ts';
 import { CommandError, chooseInstitution, institutionOption, say, withContext } from '../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
-import { jsonOption, type OutputOptions, sayEach } from '../output.ts';
+import { jsonOption, type OutputOptions, sayEach, sayOne } from '../output.ts';
 
 const shownAttempts = 20;
 
@@ -85,26 +85,37 @@ function list(): Command {
 }
 
 function show(): Command {
-  return onEndpoint(
-    'show',
-    'show an endpoint with its last attempts and the events that it has not accepted',
-    async (deps, caller, endpointId) => {
-      say(describe(await getWebhook(deps, caller, endpointId)));
-      const page = { limit: shownAttempts, after: null };
-      for (const state of ['WAITING', 'PARKED'] as const) {
-        const { items } = await listDeliveries(deps, caller, { endpointId, state, page });
-        for (const { eventId, number, attempts, nextAttemptAt } of items) {
-          const next = nextAttemptAt === null ? '' : `, next ${nextAttemptAt.toISOString()}`;
-          say(`  ${state.toLowerCase()}  ${number}  ${eventId}  ${attempts} attempts${next}`);
+  return new Command('show')
+    .description('show an endpoint with its last attempts and the events that it has not accepted')
+    .argument('<endpoint-id>', 'as `webhook list` shows it', readEndpointId)
+    .option(...institutionOption)
+    .addOption(jsonOption())
+    .action((endpointId: string, options: Options & OutputOptions) =>
+      withWebhooks(options, async (deps, caller) => {
+        const endpoint = await getWebhook(deps, caller, endpointId);
+        const page = { limit: shownAttempts, after: null };
+        const listOf = async (state: 'WAITING' | 'PARKED') =>
+          (await listDeliveries(deps, caller, { endpointId, state, page })).items;
+        const [waiting, parked] = [await listOf('WAITING'), await listOf('PARKED')];
+        const attempts = (await listAttempts(deps, caller, { endpointId, page })).items;
+        if (options.json) {
+          const document = { ...documentOf(endpoint), waiting, parked, lastAttempts: attempts };
+          return sayOne({ document, facts: [] }, options);
         }
-      }
-      for (const attempt of (await listAttempts(deps, caller, { endpointId, page })).items) {
-        const { attemptedAt, eventType, delivered, status, error, durationMs } = attempt;
-        const outcome = delivered ? `${status}` : `${error} ${attempt.response ?? ''}`.trimEnd();
-        say(`  ${attemptedAt.toISOString()}  ${eventType}  ${durationMs} ms  ${outcome}`);
-      }
-    },
-  );
+        say(describe(endpoint));
+        for (const [state, events] of Object.entries({ waiting, parked })) {
+          for (const { eventId, number, attempts: tries, nextAttemptAt } of events) {
+            const next = nextAttemptAt === null ? '' : `, next ${nextAttemptAt.toISOString()}`;
+            say(`  ${state}  ${number}  ${eventId}  ${tries} attempts${next}`);
+          }
+        }
+        for (const attempt of attempts) {
+          const { attemptedAt, eventType, delivered, status, error, durationMs } = attempt;
+          const outcome = delivered ? `${status}` : `${error} ${attempt.response ?? ''}`.trimEnd();
+          say(`  ${attemptedAt.toISOString()}  ${eventType}  ${durationMs} ms  ${outcome}`);
+        }
+      }),
+    );
 }
 
 interface SettingOptions extends Options {

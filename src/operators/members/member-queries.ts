@@ -107,6 +107,35 @@ export interface SessionRow {
   readonly scopes: readonly string[];
 }
 
+export interface ConsentOfMember {
+  readonly consentId: string;
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly scopes: readonly string[];
+  readonly grantedAt: Date;
+  readonly expiresAt: Date;
+}
+
+const consents = sql(
+  'operators_consents',
+  `select s.consent_id, s.client_id, c.name as client_name, s.scopes, s.granted_at, s.expires_at
+   from consents s
+   join clients c on c.institution_id = $1 and c.client_id = s.client_id
+   where s.institution_id = $1 and s.user_key = $2 and s.ended_at is null and s.expires_at > $3
+   order by s.granted_at desc, s.consent_id
+   limit 100`,
+);
+
+/** The consents of the member that are in force, the newest first. */
+export async function selectConsentsOf(
+  db: Queryable,
+  userKey: bigint | null,
+  now: Date,
+): Promise<ConsentOfMember[]> {
+  if (userKey === null) return [];
+  return (await db.query<ConsentOfMember>(consents, [db.institutionId, userKey, now])).rows;
+}
+
 const sessions = sql(
   'operators_sessions',
   `select f.client_id, f.created_at as started_at, f.rotated_at as refreshed_at, f.idle_until, f.scopes

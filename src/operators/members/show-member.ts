@@ -4,10 +4,12 @@ import { maxFailedLogins } from '../../members/index.ts';
 import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
 import { type FoundPerson, selectPersons } from './find-queries.ts';
 import {
+  type ConsentOfMember,
   type MembershipRow,
   type PersonRow,
   type SessionRow,
   selectAccountsOf,
+  selectConsentsOf,
   selectMemberships,
   selectPerson,
   selectSessions,
@@ -24,6 +26,7 @@ export interface ShownMember
   /** Null: the person has not registered. */
   readonly login: ShownLogin | null;
   readonly sessions: readonly SessionRow[];
+  readonly consents: readonly ConsentOfMember[];
 }
 
 interface ShownHolding {
@@ -82,10 +85,11 @@ export async function showMember(
     if (another !== undefined) return { kind: 'several', persons: named };
     const person = await selectPerson(tx, only.personId);
     if (person === undefined) return { kind: 'unknown' };
-    const [memberships, accounts, sessions] = await Promise.all([
+    const [memberships, accounts, sessions, consents] = await Promise.all([
       selectMemberships(tx, person.personKey),
       selectAccountsOf(tx, person.personKey),
       selectSessions(tx, person.userKey, now),
+      selectConsentsOf(tx, person.userKey, now),
     ]);
     const { personId, firstName, lastName, email, phoneNumber, birthDate, selfDeclared } = person;
     const holdings = accounts.map(({ posted, ...one }) => ({
@@ -94,7 +98,10 @@ export async function showMember(
     }));
     const login = loginOf(person, now);
     const facts = { personId, firstName, lastName, email, phoneNumber, birthDate, selfDeclared };
-    return { kind: 'found', member: { ...facts, memberships, accounts: holdings, login, sessions } };
+    return {
+      kind: 'found',
+      member: { ...facts, memberships, accounts: holdings, login, sessions, consents },
+    };
   });
   if (shown.kind === 'found') {
     const { personId: subject, login } = shown.member;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { repositoryRoot } from '../../shared/process/repository-root.ts';
 import { sqlState, sqlStateOf } from '../errors.ts';
@@ -20,6 +21,7 @@ import {
 
 const migrationLock = 7_305_102;
 const lockPatienceMillis = 60_000;
+const lockPauseMillis = 50;
 const oldestServer = 150_000;
 
 const firstOfReplaced = '0001_foundation.sql';
@@ -90,25 +92,24 @@ async function underMigrationLock<T>(
   patienceMillis: number,
   work: () => Promise<T>,
 ): Promise<T> {
-  await client.query(`set lock_timeout = ${patienceMillis}`);
-  await client.query('select pg_advisory_lock($1)', [migrationLock]).catch(async (cause) => {
-    throw sqlStateOf(cause) === sqlState.lockNotAvailable
-      ? await lockHeld(client, patienceMillis, cause)
-      : cause;
-  });
+  // A session that waits inside the server would hold a snapshot, and the holder's `create index concurrently` would wait for it.
+  const deadline = performance.now() + patienceMillis;
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+      migrationLock,
+    ]);
+    if (rows[0]?.taken === true) break;
+    if (performance.now() > deadline) throw await lockHeld(client, patienceMillis);
+    await sleep(lockPauseMillis);
+  }
   try {
-    await client.query('reset lock_timeout');
     return await work();
   } finally {
     await client.query('select pg_advisory_unlock($1)', [migrationLock]).catch(() => {});
   }
 }
 
-async function lockHeld(
-  client: pg.Client,
-  patienceMillis: number,
-  cause: unknown,
-): Promise<DatabaseStartError> {
+async function lockHeld(client: pg.Client, patienceMillis: number): Promise<DatabaseStartError> {
   const { rows } = await client.query<{ pid: number }>(
     `select pid from pg_locks
      where locktype = 'advisory' and granted and objid = $1 and database = (
@@ -120,7 +121,6 @@ async function lockHeld(
   const end = pid === undefined ? '' : `, or end it with "select pg_terminate_backend(${pid})"`;
   return new DatabaseStartError(
     `${holder} has been migrating this database for more than ${patienceMillis / 1_000} seconds. Wait until it has finished${end}; then start again.`,
-    cause,
   );
 }
 
@@ -283,18 +283,42 @@ const forcePolicies = `
   end
   $$`;
 
-async function applyMigration(client: pg.Client, migration: Migration, roles: DatabaseRoles): Promise<void> {
+const concurrentIndex = /^create (?:unique )?index concurrently (\w+)\b/im;
+
+/** Applies one migration and records it. The caller holds the lock. */
+export async function applyMigration(
+  client: pg.Client,
+  migration: Migration,
+  roles: DatabaseRoles,
+): Promise<void> {
+  const [, index] = concurrentIndex.exec(migration.text) ?? [];
+  if (index !== undefined) return buildIndex(client, migration, index);
   await inTransaction(client, `Migration ${migration.name}`, async () => {
     await client.query(seeEveryRow);
     await client.query(forDatabase(migration.text, roles));
     await client.query(forcePolicies);
-    await client.query('insert into schema_migrations values ($1, $2, $3, $4)', [
-      migration.version,
-      migration.name,
-      migration.checksum,
-      new Date(),
-    ]);
+    await recordMigration(client, migration);
   });
+}
+
+async function recordMigration(client: pg.Client, { version, name, checksum }: Migration): Promise<void> {
+  const values = [version, name, checksum, new Date()];
+  await client.query('insert into schema_migrations values ($1, $2, $3, $4)', values);
+}
+
+/**
+ * A migration that is one index of a large table. It is built while others write, which PostgreSQL does in no transaction. An interrupted
+ * build leaves an index that is not valid, so the next start drops it and builds it again.
+ */
+async function buildIndex(client: pg.Client, migration: Migration, index: string): Promise<void> {
+  try {
+    await client.query(`drop index concurrently if exists ${index}`);
+    await client.query(migration.text);
+    await recordMigration(client, migration);
+  } catch (cause) {
+    if (isForbidden(cause)) throw cause;
+    throw new DatabaseStartError(`Migration ${migration.name} failed: ${(cause as Error).message}`, cause);
+  }
 }
 
 async function applyFunctions(

@@ -10,6 +10,7 @@ import {
 import { formatMinor, listOpenInstructions } from '../../../transfers/index.ts';
 import { wholeNumber } from '../../arguments.ts';
 import { CommandError, chooseInstitution, say, withContext } from '../../command.ts';
+import { jsonOption, type OutputOptions, sayEach, sayOne } from '../../output.ts';
 import { breakCommands } from './breaks.ts';
 
 interface Options {
@@ -27,15 +28,30 @@ function status(): Command {
   return new Command('status')
     .description('show the connection to the core, and what it has not decided yet')
     .option(...institutionOption)
-    .action((options: Options) =>
+    .addOption(jsonOption())
+    .action((options: Options & OutputOptions) =>
       withContext(async (context) => {
         const { institutionId, record } = await chooseInstitution(context, options.institution);
-        if (record !== 'core')
+        if (record !== 'core') {
+          if (options.json) return sayOne({ document: { record }, facts: [] }, options);
           return say("The institution's own ledger is the record: there is no core to connect.");
-        for (const line of describe(await coreConnection(context).states.connection(institutionId)))
-          say(line);
+        }
+        const connection = await coreConnection(context).states.connection(institutionId);
+        if (options.json) return sayOne({ document: documentOf(record, connection), facts: [] }, options);
+        for (const line of describe(connection)) say(line);
       }),
     );
+}
+
+function documentOf(record: string, { exposure, ...connection }: CoreConnection): Record<string, unknown> {
+  return {
+    record,
+    ...connection,
+    exposure: exposure.map(({ amountMinor, ...one }) => ({
+      ...one,
+      amount: formatMinor(amountMinor, one.currencyCode),
+    })),
+  };
 }
 
 function* describe(connection: CoreConnection): Generator<string> {
@@ -55,26 +71,37 @@ function instructions(): Command {
   return new Command('instructions')
     .description('list the undecided instructions, in the order of delivery')
     .option(...institutionOption)
-    .action((options: Options) =>
+    .addOption(jsonOption())
+    .action((options: Options & OutputOptions) =>
       withContext(async (context) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
-        let found = false;
-        for await (const one of listOpenInstructions(context.database, institutionId)) {
-          found = true;
-          const amount = `${formatMinor(one.amountMinor, one.currencyCode)} ${one.currencyCode}`;
-          const place =
-            one.fileNumber !== null
-              ? `in file ${one.fileNumber}`
-              : one.leaseUntil === null
-                ? 'not delivered'
-                : `leased by ${one.leasedBy} until ${one.leaseUntil.toISOString()}`;
-          say(
-            `${one.sequence}  ${one.id}  ${one.mode}  ${one.fromAccountId} -> ${one.toAccountId}  ${amount}  ${one.businessDate}  ${place}`,
-          );
-        }
-        if (!found) say('Nothing is undecided.');
+        await sayEach(
+          listOpenInstructions(context.database, institutionId),
+          {
+            text: describeInstruction,
+            document: ({ amountMinor, ...one }) => ({
+              ...one,
+              amount: formatMinor(amountMinor, one.currencyCode),
+            }),
+            none: 'Nothing is undecided.',
+          },
+          options,
+        );
       }),
     );
+}
+
+type OpenInstruction = ReturnType<typeof listOpenInstructions> extends AsyncIterable<infer Row> ? Row : never;
+
+function describeInstruction(one: OpenInstruction): string {
+  const amount = `${formatMinor(one.amountMinor, one.currencyCode)} ${one.currencyCode}`;
+  const place =
+    one.fileNumber !== null
+      ? `in file ${one.fileNumber}`
+      : one.leaseUntil === null
+        ? 'not delivered'
+        : `leased by ${one.leasedBy} until ${one.leaseUntil.toISOString()}`;
+  return `${one.sequence}  ${one.id}  ${one.mode}  ${one.fromAccountId} -> ${one.toAccountId}  ${amount}  ${one.businessDate}  ${place}`;
 }
 
 function exportCommand(): Command {

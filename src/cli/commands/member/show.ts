@@ -7,7 +7,9 @@ import { sayPersons } from './find.ts';
 export function show(): Command {
   return onInstitution(
     new Command('show')
-      .description('show a person: memberships, accounts, login, locks, sessions; the audit records the read')
+      .description(
+        'show a person: memberships, accounts, login, locks, sessions, consents; the audit records the read',
+      )
       .argument('<member>', 'a member number, e-mail address, username or id')
       .addOption(jsonOption()),
     async ({ context, institutionId, origin }, options: InstitutionOptions & OutputOptions, text: string) => {
@@ -24,7 +26,7 @@ export function show(): Command {
 }
 
 function sayMember(member: ShownMember, options: OutputOptions): void {
-  const { login, memberships, accounts, sessions } = member;
+  const { login, memberships, accounts, sessions, consents } = member;
   sayOne(
     {
       document: { ...member },
@@ -72,6 +74,15 @@ function sayMember(member: ShownMember, options: OutputOptions): void {
             one.startedAt,
             one.refreshedAt,
             one.idleUntil,
+            one.scopes,
+          ]),
+          none: 'none',
+        },
+        {
+          title: 'Consents in force',
+          headings: ['consent', 'client', 'name', 'granted', 'ends', 'scopes'],
+          rows: consents.map((one) => [
+            ...[one.consentId, one.clientId, one.clientName, one.grantedAt, one.expiresAt],
             one.scopes,
           ]),
           none: 'none',

@@ -1,0 +1,204 @@
+// Runs an older version under load while this version migrates its database, then replaces the process. Reports requests that failed.
+//
+//   node scripts/upgrade.ts --from COMMIT --members 20000 --seconds 60
+//
+// `--from`: a commit or a tag; without it the newest tag. `--members`: members of the invented institution that the migrations walk
+// through. The old version runs from a worktree, with the packages of this one. Exits with 1 if a request failed.
+import { execFileSync, spawn } from 'node:child_process';
+import { chmod, mkdtemp, rm, symlink } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { writeExtract } from '../bench/extract.ts';
+import { ownEmbeddedPostgres } from '../src/embedded-postgres/index.ts';
+import { embeddedLogin } from '../src/storage/index.ts';
+import { asSuperuser } from '../test/support/postgres.ts';
+import { addressOf, exitOf, freePort } from '../test/support/processes.ts';
+
+const { values } = parseArgs({
+  options: {
+    from: { type: 'string' },
+    members: { type: 'string', default: '20000' },
+    seconds: { type: 'string', default: '60' },
+  },
+});
+const root = fileURLToPath(new URL('..', import.meta.url));
+const say = (text: string) => process.stdout.write(`${text}\n`);
+const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim();
+
+const from = values.from ?? git('tag', '--sort=-creatordate').split('\n')[0];
+if (!from) {
+  say('There is no tag yet: name a commit with --from.');
+  process.exit(2);
+}
+
+const parent = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-upgrade-'));
+await chmod(parent, 0o755);
+const old = path.join(parent, 'old');
+git('worktree', 'add', '--detach', old, from);
+await symlink(path.join(root, 'node_modules'), path.join(old, 'node_modules'));
+const postgres = await ownEmbeddedPostgres({ dataDir: path.join(parent, 'data'), log: () => {} });
+const { host, database } = postgres.connection;
+const urlOf = (user: string) => `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
+const environment = {
+  PATH: process.env.PATH,
+  DATABASE_URL: urlOf(embeddedLogin),
+  MIGRATION_DATABASE_URL: urlOf('postgres'),
+  SECRET_KEY: '11'.repeat(32),
+  PUBLIC_URL: 'http://sharedraft.test',
+  ALLOW_DEMO_ANYWHERE: 'true',
+  LOG_LEVEL: 'info',
+};
+
+async function command(cwd: string, ...words: string[]): Promise<void> {
+  const child = spawn(process.execPath, ['src/main.ts', ...words], {
+    cwd,
+    env: environment,
+    stdio: 'inherit',
+  });
+  if ((await exitOf(child)) !== 0) throw new Error(`${words.join(' ')} failed`);
+}
+
+async function serve(cwd: string) {
+  const port = await freePort();
+  const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
+    cwd,
+    env: { ...environment, PORT: port },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output = `${output}${chunk}`.slice(-100_000);
+  });
+  return { child, address: await addressOf({ child, output: () => output }) };
+}
+
+/** The response with its whole text. No test helper: the older version has another contract. */
+async function ask(
+  address: string,
+  path: string,
+  { token, body }: { readonly token?: string; readonly body?: object },
+): Promise<{ readonly status: number; readonly text: string }> {
+  const response = await fetch(`${address}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+/** Counts responses by status, and the slowest, in each phase. */
+class Load {
+  readonly #counts = new Map<string, { statuses: Map<string, number>; slowestMillis: number }>();
+  readonly #callers: Promise<void>[] = [];
+  phase = 'before';
+  address: string;
+  #isOver = false;
+
+  constructor(address: string) {
+    this.address = address;
+  }
+
+  start(callers: number): void {
+    for (let caller = 0; caller < callers; caller += 1) this.#callers.push(this.#call(caller));
+  }
+
+  async #call(caller: number): Promise<void> {
+    const token = await this.#login();
+    for (let number = 0; !this.#isOver; number += 1) {
+      const { phase } = this;
+      const started = performance.now();
+      const order = {
+        id: `upgrade-${caller}-${number}`,
+        fromAccountId: 'a-1001-checking',
+        toAccountId: 'a-1001-savings',
+        amount: 0.01,
+      };
+      const status = await (number % 2 === 0
+        ? ask(this.address, '/digitalbanking/db-transfers/v1/transfers', { token, body: order })
+        : ask(this.address, '/digitalbanking/db-accounts/v1/accounts', { token })
+      ).then(
+        (response) => String(response.status),
+        (error) => String(error.cause?.code ?? error),
+      );
+      const counts = this.#counts.getOrInsertComputed(phase, () => ({
+        statuses: new Map(),
+        slowestMillis: 0,
+      }));
+      counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1);
+      counts.slowestMillis = Math.max(counts.slowestMillis, performance.now() - started);
+      await sleep(20);
+    }
+  }
+
+  async #login(): Promise<string> {
+    const body = {
+      grant_type: 'password',
+      client_id: 'demo-app',
+      client_secret: 'demo-app-secret',
+      username: 'demo.member',
+      password: 'demo-member-password',
+    };
+    const response = await ask(this.address, '/auth/v2/token', { body });
+    const { access_token: token } = JSON.parse(response.text);
+    return token;
+  }
+
+  async stop(): Promise<boolean> {
+    this.#isOver = true;
+    await Promise.all(this.#callers);
+    let failed = 0;
+    for (const [phase, { statuses, slowestMillis }] of this.#counts) {
+      say(
+        `${phase}: ${JSON.stringify(Object.fromEntries(statuses))}, slowest ${Math.round(slowestMillis)} ms`,
+      );
+      for (const [status, count] of statuses) if (status !== '200' && status !== '201') failed += count;
+    }
+    say(`${failed} requests failed.`);
+    return failed === 0;
+  }
+}
+
+const pauseSeconds = Number(values.seconds) / 4;
+let isWhole = false;
+try {
+  say(`${from} serves ${values.members} invented members beside the demo.`);
+  await command(old, 'migrate');
+  await asSuperuser(postgres.connection, (client) =>
+    client.query(`create role ${embeddedLogin} login in role ${database}_service`),
+  );
+  const extract = path.join(parent, 'extract');
+  await writeExtract(extract, Number(values.members));
+  const before = await serve(old);
+  await command(old, 'import', extract);
+  const load = new Load(before.address);
+  load.start(8);
+  await sleep(pauseSeconds * 1_000);
+  load.phase = 'during the migration';
+  const started = performance.now();
+  await command(root, 'migrate');
+  say(`The migrations took ${((performance.now() - started) / 1_000).toFixed(1)} s.`);
+  load.phase = 'the old version on the new schema';
+  await sleep(pauseSeconds * 1_000);
+  const next = await serve(root);
+  load.phase = 'the new version';
+  load.address = next.address;
+  await sleep(1_000);
+  before.child.kill('SIGTERM');
+  await exitOf(before.child);
+  await sleep(pauseSeconds * 1_000);
+  isWhole = await load.stop();
+  await command(root, 'reconcile');
+  next.child.kill('SIGTERM');
+  await exitOf(next.child);
+} finally {
+  await postgres.stop();
+  git('worktree', 'remove', '--force', old);
+  await rm(parent, { recursive: true, force: true });
+}
+process.exitCode = isWhole ? 0 : 1;
