@@ -12,7 +12,7 @@ const members = `s.institution_id = $1 and s.member_number > $2 and s.member_num
 // Accounts, without balances.
 
 const accountDifference = `
-  select s.*, a.ctid as place, a.account_key is null as is_new
+  select s.*, a.account_key, a.account_key is null as is_new
   from staged_accounts s
   left join accounts a on a.institution_id = $1 and a.account_id = s.account_id
   where ${members}
@@ -46,7 +46,8 @@ const changeAccounts = sql(
      select s.account_number, s.description, s.closed or a.closed_by_operator, s.delinquent, s.overdraft_limit, s.credit_limit,
             case when s.restriction_given then s.transfer_restriction else a.transfer_restriction end
      from staged_accounts s where s.institution_id = $1 and s.account_id = a.account_id)
-   where a.ctid = any (array(select place from (${accountDifference}) d where not is_new))`,
+   where a.institution_id = $1
+     and a.account_key = any (array(select d.account_key from (${accountDifference}) d where not is_new))`,
 );
 const addLoans = sql(
   'accounts_merge_loans',
@@ -74,13 +75,13 @@ const holderDifference = `
   where ${members} and (h.role, h.may_pay) is distinct from (k.role, k.may_pay)`;
 
 const standingHolders = `
-  select h.place, k.role is null as is_gone
+  select h.account_key, h.person_key, k.role is null as is_gone
   from staged_accounts s
   cross join lateral (
     select a.account_key from accounts a
     where a.institution_id = $1 and a.account_id = s.account_id offset 0) a
   cross join lateral (
-    select h.ctid as place, h.person_key from holders h
+    select h.account_key, h.person_key from holders h
     where h.institution_id = $1 and h.account_key = a.account_key offset 0) h
   cross join lateral (
     select p.person_id from persons p where p.institution_id = $1 and p.person_key = h.person_key offset 0) p
@@ -95,7 +96,9 @@ const countHoldersGone = sql(
 );
 const removeHolders = sql(
   'accounts_remove_gone_holders',
-  `delete from holders where ctid = any (array(select place from (${standingHolders}) d where is_gone))`,
+  `delete from holders h
+   using (select * from (${standingHolders}) d where is_gone offset 0) gone
+   where h.institution_id = $1 and h.account_key = gone.account_key and h.person_key = gone.person_key`,
 );
 const mergeHolders = sql(
   'accounts_merge_holders',
@@ -150,7 +153,7 @@ const dueNow = (figure: string, paid: string) =>
 
 const loanDifference = `
   select * from (
-    select s.account_id, l.account_key, l.place, l.accrued_interest as interest_before, l.fees_due as fees_before, l.amount_due as due_before,
+    select s.account_id, l.account_key, l.accrued_interest as interest_before, l.fees_due as fees_before, l.amount_due as due_before,
            case when $5::boolean and s.accrued_interest is not null then ${dueNow('s.accrued_interest', 'e.to_interest')} else l.accrued_interest end as interest,
            case when $5 and s.fees_due is not null then ${dueNow('s.fees_due', 'e.to_fees')} else l.fees_due end as fees,
            case when s.amount_due is not null then ${dueNow('s.amount_due', 'e.to_due')} else l.amount_due end as due
@@ -158,7 +161,7 @@ const loanDifference = `
     cross join lateral (
       select * from balances b where b.institution_id = $1 and b.account_id = s.account_id offset 0) b
     cross join lateral (
-      select l.ctid as place, l.* from loans l
+      select * from loans l
       where l.institution_id = $1 and l.account_key = b.account_key offset 0) l
     where ${members} and s.category = 'LOAN'
   ) d
@@ -171,7 +174,7 @@ const changeLoans = sql(
    update loans l
    set (accrued_interest, fees_due, amount_due) = (
      select d.interest, d.fees, d.due from differing d where d.account_key = l.account_key)
-   where l.ctid = any (array(select place from differing))`,
+   where l.institution_id = $1 and l.account_key = any (array(select account_key from differing))`,
 );
 
 /** The existing figures that an import or a record changes, and the moment of its figures. */

@@ -5,8 +5,8 @@ import { type Queryable, type Statement, sql } from '../storage/index.ts';
  * Differences between a range of an import's stage and the tables of this module. Each difference is one text: it is counted for the
  * plan and written when the plan is carried out. $1 is the institution, $2 and $3 are the ends of the range.
  *
- * `offset 0` keeps a look-up by key for each row of the range. Rows that change are found by their place (ctid) for the same
- * reason. No one else changes these rows: imports of an institution run one at a time, and enrollment only adds rows.
+ * `offset 0` keeps a look-up by key for each row of the range. Rows that change are found by their keys and not by their place (ctid): a
+ * payment or a record of the core may change a row while the import waits for it, which gives it another place.
  */
 
 /** Keys of a stage, ordered by their bytes; `after` is excluded, `upTo` is included. */
@@ -86,13 +86,13 @@ const memberPersonDifference = `
   where ${members} and cp.role is distinct from s.role`;
 
 const standingMemberPersons = `
-  select cp.place, cp.role, k.role as staged_role
+  select cp.customer_key, cp.person_key, cp.role, k.role as staged_role
   from staged_members s
   cross join lateral (
     select c.customer_key from customers c
     where c.institution_id = $1 and c.member_number = s.member_number offset 0) c
   cross join lateral (
-    select cp.ctid as place, cp.person_key, cp.role from customer_persons cp
+    select cp.customer_key, cp.person_key, cp.role from customer_persons cp
     where cp.institution_id = $1 and cp.customer_key = c.customer_key offset 0) cp
   cross join lateral (
     select p.person_id from persons p where p.institution_id = $1 and p.person_key = cp.person_key offset 0) p
@@ -111,8 +111,9 @@ const countMemberPersonsGone = sql(
 );
 const removeMemberPersons = sql(
   'memberships_remove_changed_member_persons',
-  `delete from customer_persons where ctid = any (array(
-     select place from (${standingMemberPersons}) d where role is distinct from staged_role))`,
+  `delete from customer_persons cp
+   using (select * from (${standingMemberPersons}) d where role is distinct from staged_role offset 0) gone
+   where cp.institution_id = $1 and cp.customer_key = gone.customer_key and cp.person_key = gone.person_key`,
 );
 const addMemberPersons = sql(
   'memberships_merge_member_persons',

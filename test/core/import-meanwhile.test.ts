@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { importExtract } from '../../src/core-system/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { reconcile } from '../../src/reconciliation/index.ts';
@@ -10,6 +11,7 @@ import { reverseTransfer, reviewTransfer, saveTransferRules } from '../../src/tr
 import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
 import { deskOf, type TestDesk } from '../support/desk.ts';
 import { type ExtractFiles, extractFolder } from '../support/extract.ts';
+import { waitUntilLocked } from '../support/locks.ts';
 import { commandOf } from '../support/operator.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -262,4 +264,51 @@ test('a held payment above the debt that the core now reports posts, reconciles,
     [institutionId],
   );
   assert.deepEqual(loan, { posted: -566_18n, dues: '4118 2500 31000' });
+});
+
+test('a row that another transaction changes at this moment is imported all the same', async () => {
+  await importDay(2, false);
+  const [row] = await service.db.superuser<{ account: bigint; person: bigint }>(
+    `select account_key as account, person_key as person from holders
+     join accounts using (institution_id, account_key) join persons using (institution_id, person_key)
+     where institution_id = $1 and account_id = 'a-1002-checking' and person_id = 'p-1003'`,
+    [desk.institutionId],
+  );
+  const { account, person } = row ?? assert.fail('no joint holder');
+  const files = extractOfDay(2);
+  files['accounts.csv'] = (files['accounts.csv'] ?? []).map((line) =>
+    line.startsWith('a-1002-checking') ? line.replace('Share Draft', 'Renamed') : line,
+  );
+  files['holders.csv'] = (files['holders.csv'] ?? []).filter(
+    (line) => !line.startsWith('a-1002-checking,p-1003'),
+  );
+  await using folder = await extractFolder(files);
+  const other = new pg.Client({ ...service.db.owner });
+  await other.connect();
+  // As a payment that meets the amount due, and a record of the core.
+  const holder = new pg.Client({ ...service.db.owner });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('update holders set may_pay = may_pay where institution_id = $1 and account_key = $2', [
+    desk.institutionId,
+    account,
+  ]);
+  await other.query('begin');
+  await other.query(
+    'update accounts set delinquent = delinquent where institution_id = $1 and account_key = $2',
+    [desk.institutionId, account],
+  );
+  const importing = importExtract(service.service.context, folder.folder, {});
+  await waitUntilLocked(service.db, 'update accounts');
+  await other.query('commit');
+  await waitUntilLocked(service.db, 'delete from holders');
+  await holder.query('commit');
+  await Promise.all([other.end(), holder.end()]);
+  await importing;
+  const [after] = await service.db.superuser<{ description: string; held: boolean }>(
+    `select a.description, exists (select from holders h where h.institution_id = $1 and h.account_key = $2 and h.person_key = $3) as held
+     from accounts a where a.institution_id = $1 and a.account_key = $2`,
+    [desk.institutionId, account, person],
+  );
+  assert.deepEqual(after, { description: 'Renamed', held: false });
 });
