@@ -21,11 +21,22 @@ export interface Changes {
 const changesSince = sql('memory_changes_since', 'select * from changes_since($1, $2, $3, $4, $5)');
 
 export async function selectChanges(db: Directory, since: string | null, known: Known): Promise<Changes> {
-  const { institutions, accountKeys, seqs } = known;
-  const values = [since, [...new Set(institutions)], institutions, accountKeys, seqs];
+  // Those of an institution together: each run of them is one look of the database.
+  const order = [...known.institutions.keys()].sort(
+    (one, other) => (known.institutions[one] as number) - (known.institutions[other] as number),
+  );
+  const sorted = <Value>(values: readonly Value[]) => order.map((place) => values[place]);
+  const institutions = sorted(known.institutions);
+  const values = [
+    since,
+    [...new Set(institutions)],
+    institutions,
+    sorted(known.accountKeys),
+    sorted(known.seqs),
+  ];
   const [changes] = (await db.query<Changes>(changesSince, values)).rows;
   if (changes === undefined) throw new Error('memory: the question has no answer');
-  return changes;
+  return { ...changes, moved: changes.moved?.map((place) => (order[place - 1] as number) + 1) ?? null };
 }
 
 const deleteOld = sql('memory_delete_old_changes', `select delete_old_changes($1, interval '10 minutes')`);
