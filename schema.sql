@@ -2245,6 +2245,9 @@ CREATE OR REPLACE FUNCTION changes_since(since pg_snapshot, institutions integer
 AS $function$
 declare
   institution integer;
+  -- The ends of a run of balances of one institution.
+  first integer := 1;
+  last integer;
   -- A transaction was invisible if it had not begun, or was still running.
   next_xid xid8 := pg_snapshot_xmax(since);
   running xid8[];
@@ -2266,13 +2269,19 @@ begin
       union
       select (c.institution_id::bigint << 16) + c.subject from public.changes c where c.xid = any (running));
   end if;
-  foreach institution in array institutions loop
+  while first <= cardinality(known_to) loop
+    institution := known_to[first];
+    last := first;
+    while known_to[last + 1] = institution loop
+      last := last + 1;
+    end loop;
     perform set_config('sharedraft.institution', institution::text, true);
     moved := moved || array(
-      select known.place::integer
-      from unnest(known_to, account_keys, seqs) with ordinality as known (institution_id, account_key, seq, place)
-      where known.institution_id = institution and known.seq is distinct from (
+      select first - 1 + known.place::integer
+      from unnest(account_keys[first:last], seqs[first:last]) with ordinality as known (account_key, seq, place)
+      where known.seq is distinct from (
         select b.seq from public.balances b where b.institution_id = institution and b.account_key = known.account_key));
+    first := last + 1;
   end loop;
 end
 $function$;
