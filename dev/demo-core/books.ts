@@ -107,12 +107,17 @@ export interface Entry {
   readonly decided?: { readonly id: string } & Outcome;
   /** The service knows these outcomes. */
   readonly reported?: readonly string[];
-  /** The service has answered all lines up to this number, except those that are sent again. */
+  /** The service has answered all lines up to this number, except those that are sent again and those that the connector has lost. */
   readonly delivered?: {
     readonly upTo: number;
     readonly again: readonly number[];
     readonly refused?: Readonly<Record<number, string>>;
+    readonly lost?: readonly number[];
   };
+  /** The balances of this moment go to the service; no later entry is dated before it. */
+  readonly comparing?: { readonly asOf: string };
+  /** The service has compared them. */
+  readonly compared?: { readonly asOf: string };
 }
 
 const bySwitch = { code: 'BY_SWITCH', reason: 'The switch `rejects` is on.' };
@@ -140,6 +145,12 @@ export class Books {
   readonly agenda: Later[] = [];
   deliveredUpTo = 0;
   again: readonly number[] = [];
+  /** Lines that the connector has lost. Only a comparison of both books finds them. */
+  readonly lost = new Set<number>();
+  /** The moment of the balances that are on their way. */
+  comparing: string | undefined;
+  /** The moment of the newest comparison. */
+  compared: string | undefined;
   seed = '';
   zone = 'UTC';
   /** The time of the newest entry. */
@@ -186,7 +197,33 @@ export class Books {
       for (const [number, code] of Object.entries(entry.delivered.refused ?? {})) {
         this.refused.set(Number(number), code);
       }
+      for (const number of entry.delivered.lost ?? []) this.lost.add(number);
     }
+    if (entry.comparing) this.comparing = entry.comparing.asOf;
+    if (entry.compared) {
+      this.comparing = undefined;
+      this.compared = entry.compared.asOf;
+    }
+  }
+
+  /** The balances at a moment, in the order of the accounts. Holds are not in them. */
+  balancesAt(moment: Date): ReadonlyMap<string, Cents> {
+    const balances = new Map(
+      [...this.accounts.values()].map(({ accountId, opening }) => [accountId, opening]),
+    );
+    for (const { status, accountId, amount, postedAt } of this.lines) {
+      if (status !== undefined || Date.parse(postedAt) > moment.getTime()) continue;
+      balances.set(accountId, (balances.get(accountId) ?? 0) + toCents(amount));
+    }
+    return balances;
+  }
+
+  /** Postings from one moment to another, with both. */
+  postingsBetween(since: Date, until: Date): Line[] {
+    return this.lines.filter(({ status, postedAt }) => {
+      const at = Date.parse(postedAt);
+      return status === undefined && at >= since.getTime() && at <= until.getTime();
+    });
   }
 
   /** The money that a payment may take. Undefined for an account that does not exist or is closed. */

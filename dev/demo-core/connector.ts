@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Instruction, Line } from './books.ts';
+import { type Instruction, type Line, toDecimal } from './books.ts';
 import type { Core } from './core.ts';
 import type { Switches } from './faults.ts';
 import { type Random, shuffled } from './random.ts';
@@ -11,7 +11,8 @@ import { NoAnswerError, type Service } from './service.ts';
  * The work of a connector, in two loops that know nothing of each other:
  *
  *   instructions   ask for them, let the core decide each once, report the outcomes that are not reported yet
- *   lines          send the core's records and then its lines in order, keep how far the service has answered them
+ *   lines          send the core's records and then its lines in order, keep how far the service has answered them; once a day send the
+ *                  balances, ask for the breaks that they opened, and send the postings again that the service misses
  *
  * Nothing is remembered here. The journal knows the decided, reported and delivered numbers, so both loops go on from there after a
  * crash. The service takes everything twice.
@@ -52,9 +53,13 @@ export interface ConnectorOptions {
 export class Connector {
   readonly #options: ConnectorOptions;
   #isStopping = false;
+  /** Lines up to this number were seen by this process: the lost ones among them stay lost, the others arrive. */
+  #seenUpTo: number;
+  readonly #lost = new Set<number>();
 
   constructor(options: ConnectorOptions) {
     this.#options = options;
+    this.#seenUpTo = options.core.books.deliveredUpTo;
   }
 
   /** Runs until `stop`. Rejects if the journal cannot be written. */
@@ -89,10 +94,11 @@ export class Connector {
     await this.#report();
   }
 
-  /** Sends the next records, and then the next lines, which may be on the accounts that the records open. */
+  /** Sends the next records, then the next lines, which may be on the accounts that the records open, then balances that are due. */
   async deliver(): Promise<void> {
     await this.#deliverRecords();
     await this.#deliverLines();
+    await this.#compare();
   }
 
   /** Sends the next records. A record that the service refuses is noted: a person must look. */
@@ -102,7 +108,7 @@ export class Connector {
       const records = core.unannounced(linesAtOnce);
       if (records.length === 0) return;
       // The last record of a person counts, so their order is kept, also by a delivery that is sent twice.
-      const answers = await this.#send('records', records);
+      const { answers } = await this.#send('records', records);
       const refused: Record<number, string> = {};
       let answered = 0;
       for (const { line: place = 0, result, code = '' } of answers) {
@@ -130,14 +136,17 @@ export class Connector {
       let sent = waiting.filter(({ line }) => isReady(line));
       if (sent.length === 0) return;
       const upTo = waiting.at(-1)?.number ?? 0;
+      this.#lose(sent);
+      const lost = new Set(waiting.map(({ number }) => number).filter((number) => this.#lost.has(number)));
+      sent = sent.filter(({ number }) => !lost.has(number));
       if (switches.isOn('duplicates')) sent = sent.flatMap((one) => (random(4) === 0 ? [one, one] : [one]));
       if (switches.isOn('out-of-order')) sent = shuffled(random, sent);
-      const answers = await this.#send(
+      const { answers } = await this.#send(
         'transactions',
         sent.map(({ line }) => line),
       );
 
-      const done = new Set<number>();
+      const done = new Set(lost);
       const refused: Record<number, string> = {};
       for (const { line: place = 0, result, code = '' } of answers) {
         const number = sent[place - 1]?.number;
@@ -152,12 +161,75 @@ export class Connector {
         upTo: Math.max(upTo, core.books.deliveredUpTo),
         again,
         ...(news && { refused }),
+        ...(lost.size > 0 && { lost: [...lost] }),
       });
       if (done.size === 0) return;
     }
   }
 
-  async #send(what: 'transactions' | 'records', lines: readonly object[]): Promise<LineAnswer[]> {
+  /** By the switch, every third new posting is lost. An echo is not: the outcome says the same. */
+  #lose(sent: readonly { readonly number: number; readonly line: Line }[]): void {
+    for (const { number, line } of sent) {
+      if (number <= this.#seenUpTo) continue;
+      this.#seenUpTo = number;
+      const isPosting = line.status === undefined && line.transferId === undefined;
+      if (this.#options.switches.isOn('loses') && isPosting && number % 3 === 0) this.#lost.add(number);
+    }
+  }
+
+  /** Sends the balances that are due, with the list of postings since the last comparison. The service names the differences. */
+  async #compare(): Promise<void> {
+    const { core, note } = this.#options;
+    const due = await core.comparisonDue();
+    if (due === undefined) return;
+    const { asOf, since } = due;
+    const { accounts } = core.books;
+    const balances = [...core.books.balancesAt(asOf)].map(([accountId, cents]) => {
+      const { currencyCode } = accounts.get(accountId) ?? { currencyCode: '' };
+      return { accountId, balance: toDecimal(cents), currencyCode };
+    });
+    const postings = core.books
+      .postingsBetween(since, asOf)
+      .map(({ id, accountId, amount, currencyCode }) => ({
+        transactionId: id,
+        accountId,
+        amount,
+        currencyCode,
+      }));
+    const query = new URLSearchParams({
+      asOf: asOf.toISOString(),
+      since: since.toISOString(),
+      complete: 'true',
+    });
+    const { summary } = await this.#send(`balances?${query}`, [...balances, ...postings]);
+    if (summary === undefined) throw new NoAnswerError('the balances were not compared');
+    note('balances_compared', { asOf, ...summary });
+    await this.#sendMissing();
+    await core.compared(asOf);
+  }
+
+  /** Sends the postings again that the service names as missing. */
+  async #sendMissing(): Promise<void> {
+    const { core, service, note } = this.#options;
+    const byId = new Map(core.books.lines.map((line) => [line.id, line]));
+    for (let page = `${door}/breaks?class=MISSING_HERE&limit=200`; page !== ''; ) {
+      const { status, text, next = '' } = await service.send({ method: 'GET', path: page });
+      if (status !== 200) throw new NoAnswerError(`breaks: ${status} ${text}`);
+      const breaks = JSON.parse(text) as { readonly transactionId?: string | null }[];
+      const missing = breaks.flatMap(({ transactionId }) => byId.get(transactionId ?? '') ?? []);
+      if (missing.length > 0) {
+        await this.#send('transactions', missing);
+        note('missing_sent', { count: missing.length });
+      }
+      page = next;
+    }
+  }
+
+  /** The answers to the lines, and the summary unless the delivery ended early. */
+  async #send(
+    what: 'transactions' | 'records' | `balances?${string}`,
+    lines: readonly object[],
+  ): Promise<{ readonly answers: LineAnswer[]; readonly summary: object | undefined }> {
     const { service, switches, note } = this.#options;
     const body = await promisify(gzip)(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     const request = {
@@ -177,7 +249,7 @@ export class Connector {
     const last = answers.pop();
     // Without its summary the delivery ended early, and the last line is the reason.
     if (last?.summary === undefined) note('delivery_ended_early', { ...last });
-    return answers;
+    return { answers, summary: last?.summary };
   }
 
   async #report(): Promise<void> {

@@ -14,6 +14,7 @@ import { type Fault, faultNames, faults, type Switches } from './faults.ts';
  *   GET  /                  the clock, the switches, the lines and outcomes under way
  *   GET  /accounts          each account with its balance and holds
  *   PUT  /faults/slow       body: on or off
+ *   PUT  /comparison        sends the balances now; GET / has `isComparing` until the service has compared them
  *
  * A page in a browser cannot switch anything: PUT needs a preflight, which gets no answer.
  */
@@ -46,6 +47,10 @@ async function respond(core: Core, switches: Switches, request: IncomingMessage)
   const { method = '', url = '' } = request;
   if (method === 'GET' && url === '/') return { status: 200, body: statusOf(core, switches) };
   if (method === 'GET' && url === '/accounts') return { status: 200, body: accountsOf(core) };
+  if (method === 'PUT' && url === '/comparison') {
+    core.askForComparison();
+    return { status: 202, body: statusOf(core, switches) };
+  }
   const [, name] = /^\/faults\/([a-z-]+)$/.exec(url) ?? [];
   if (method !== 'PUT' || name === undefined) return { status: 404, body: { error: 'no such thing' } };
   if (!faultNames.includes(name as Fault)) return { status: 404, body: { faults } };
@@ -69,6 +74,9 @@ function statusOf(core: Core, switches: Switches): object {
     refusedRecords: Object.fromEntries(books.refusedRecords),
     decided: books.decided.size,
     unreported: books.unreported.size,
+    lost: books.lost.size,
+    isComparing: core.isComparing,
+    compared: books.compared,
   };
 }
 

@@ -31,6 +31,8 @@ export interface CoreOptions {
 
 /** Entries written with one fsync. */
 const entriesAtOnce = 2_000;
+/** The first comparison has the postings of a week. */
+const firstComparisonMillis = 7 * 24 * 60 * 60_000;
 
 /** The core itself: its clock, its day, and the books behind the journal. It knows nothing of the service. */
 export class Core {
@@ -47,6 +49,9 @@ export class Core {
   /** Lines up to this number are on disk, so they may leave the core. */
   #durableLines = 0;
   #durableRecords = 0;
+  /** Every act until then is in the books. */
+  #advancedTo: Date | undefined;
+  #isComparisonAsked = false;
 
   private constructor(parts: {
     readonly books: Books;
@@ -111,7 +116,10 @@ export class Core {
         this.#books.apply(entry);
         entries.push(entry);
       }
-      if (entries.length === 0) return count;
+      if (entries.length === 0) {
+        this.#advancedTo = until;
+        return count;
+      }
       await this.#write(entries);
       count += entries.length;
     }
@@ -171,11 +179,52 @@ export class Core {
     return this.#commit([{ at: this.#stamp(), delivered }]);
   }
 
+  /** Today. No posting will have an earlier date. */
+  today(): Day | undefined {
+    return this.#advancedTo && dayOf(this.#advancedTo, this.#books.zone);
+  }
+
   /** Postings of a day, for its file. */
   postingsOf(day: Day): Line[] {
-    return this.#books.lines.filter(
-      ({ status, effectiveDate }) => status === undefined && effectiveDate === day,
-    );
+    return this.#books.postingsBetween(momentOn(day, 0, this.#books.zone), this.endOf(day));
+  }
+
+  /** The last second of a day. */
+  endOf(day: Day): Date {
+    return new Date(momentOn(addDays(day, 1), 0, this.#books.zone).getTime() - 1_000);
+  }
+
+  /** Makes a comparison due now, not only at the end of the day. */
+  askForComparison(): void {
+    this.#isComparisonAsked = true;
+  }
+
+  get isComparing(): boolean {
+    return this.#isComparisonAsked || this.#books.comparing !== undefined;
+  }
+
+  /**
+   * The moment whose balances are due at the service, and the moment from which on it does not have the postings: once a day, or when
+   * someone asked. Undefined if none are due. No posting will be dated before the moment any more, also after a crash.
+   */
+  async comparisonDue(): Promise<{ readonly asOf: Date; readonly since: Date } | undefined> {
+    const { comparing, compared, zone } = this.#books;
+    const newest = compared === undefined ? 0 : Date.parse(compared);
+    let asOf = comparing === undefined ? undefined : new Date(comparing);
+    if (asOf === undefined) {
+      if (this.#advancedTo === undefined) return undefined;
+      asOf = this.#isComparisonAsked
+        ? new Date(Math.floor(this.#advancedTo.getTime() / 1_000) * 1_000 - 1_000)
+        : this.endOf(addDays(dayOf(this.#advancedTo, zone), -1));
+      this.#isComparisonAsked = false;
+      if (asOf.getTime() <= newest) return undefined;
+      await this.#commit([{ at: this.#stamp(), comparing: { asOf: asOf.toISOString() } }]);
+    }
+    return { asOf, since: new Date(newest === 0 ? asOf.getTime() - firstComparisonMillis : newest) };
+  }
+
+  compared(asOf: Date): Promise<void> {
+    return this.#commit([{ at: this.#stamp(), compared: { asOf: asOf.toISOString() } }]);
   }
 
   async close(): Promise<void> {

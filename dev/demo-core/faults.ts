@@ -6,6 +6,7 @@ export const faults = {
   'answers-lost': 'every second answer of the service is lost, after the service did its work',
   duplicates: 'lines and outcomes are sent twice, and instructions come twice',
   'out-of-order': 'lines are shuffled, and echoes come before their outcomes',
+  loses: 'the connector loses every third posting; only a comparison of both books finds it',
   dies: 'the process ends in the middle of the next file or delivery, as by kill -9',
 } as const;
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { toDecimal } from './books.ts';
 import type { Core } from './core.ts';
 import { dieNow, type Switches } from './faults.ts';
-import { addDays, type Day, dayOf } from './local-time.ts';
+import { addDays, type Day } from './local-time.ts';
 
 /*
  * The file of each day, when the day is over: FOLDER/nightly/2026-03-02/ with transactions.csv and balances.csv. A reader never sees half
@@ -13,7 +13,8 @@ import { addDays, type Day, dayOf } from './local-time.ts';
 export async function writeNightlyFiles(core: Core, folder: string, switches: Switches): Promise<Day[]> {
   const nightly = path.join(folder, 'nightly');
   await mkdir(nightly, { recursive: true });
-  const today = dayOf(core.time(), core.books.zone);
+  const today = core.today();
+  if (today === undefined) return [];
   const [newest] = (await readdir(nightly)).sort().reverse();
   const written: Day[] = [];
   // The files of the newest day may be incomplete.
@@ -61,12 +62,8 @@ function transactionsOf(core: Core, day: Day): string {
 
 /** The balances at the end of the day. */
 function balancesOf(core: Core, day: Day): string {
-  const { accounts, lines } = core.books;
-  const balances = new Map([...accounts.values()].map(({ accountId, opening }) => [accountId, opening]));
-  for (const { status, accountId, amount, effectiveDate } of lines) {
-    if (status !== undefined || effectiveDate > day) continue;
-    balances.set(accountId, (balances.get(accountId) ?? 0) + Math.round(amount * 100));
-  }
+  const { accounts } = core.books;
+  const balances = core.books.balancesAt(core.endOf(day));
   const rows = [...balances].map(([accountId, cents]) => {
     const currency = accounts.get(accountId)?.currencyCode;
     return [accountId, toDecimal(cents).toFixed(2), currency].join(',');

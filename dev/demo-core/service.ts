@@ -9,6 +9,8 @@ export class NoAnswerError extends Error {}
 export interface Answer {
   readonly status: number;
   readonly text: string;
+  /** The path of the next page of a list. */
+  readonly next?: string | undefined;
 }
 
 export interface Request {
@@ -105,7 +107,8 @@ export class Service {
         ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> }),
         signal: AbortSignal.timeout(patienceSeconds * 1_000),
       });
-      return { status: response.status, text: await response.text() };
+      const [, next] = /^<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
+      return { status: response.status, text: await response.text(), next };
     } catch (error) {
       throw new NoAnswerError(`no answer of ${this.#url}`, { cause: error });
     }

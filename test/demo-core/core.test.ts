@@ -147,6 +147,8 @@ test('nightly files hold each finished day, balance with the books, and are writ
   const { core } = opened;
   const folder = path.join(parent, 'nightly');
   const write = () => writeNightlyFiles(core, folder, new Switches());
+  assert.deepEqual(await write(), []);
+  await core.advance();
   assert.deepEqual(await write(), ['2026-11-19']);
   assert.deepEqual(await write(), []);
   now = new Date(noon.getTime() + 2 * dayMillis);
@@ -161,6 +163,53 @@ test('nightly files hold each finished day, balance with the books, and are writ
   const after = await rows('2026-11-21', 'balances.csv');
   assert.ok(day.length > 0);
   assert.equal(total(after, 1) - total(before, 1), total(day, 2));
+});
+
+test('balances are due once a day and when someone asks, and a crash repeats the moment that was under way', async () => {
+  let now = noon;
+  const clock = { now: () => now };
+  const due = async (core: Core) => {
+    const comparison = await core.comparisonDue();
+    return comparison && [comparison.since.toISOString(), comparison.asOf.toISOString()];
+  };
+  const yesterday = ['2026-11-13T06:59:59.000Z', '2026-11-20T06:59:59.000Z'];
+  {
+    await using opened = await disposable(open('comparisons', clock));
+    assert.equal(await due(opened.core), undefined);
+    await opened.core.advance();
+    assert.deepEqual(await due(opened.core), yesterday);
+  }
+  await using opened = await disposable(open('comparisons', clock));
+  const { core } = opened;
+  assert.deepEqual(await due(core), yesterday);
+  await core.compared(new Date(yesterday[1] ?? ''));
+  await core.advance();
+  assert.equal(await due(core), undefined);
+
+  core.askForComparison();
+  const today = [yesterday[1], '2026-11-20T18:59:59.000Z'];
+  assert.deepEqual(await due(core), today);
+  now = new Date(noon.getTime() + dayMillis);
+  await core.advance();
+  assert.deepEqual(await due(core), today);
+  await core.compared(new Date(today[1] ?? ''));
+  assert.deepEqual(await due(core), [today[1], '2026-11-21T06:59:59.000Z']);
+});
+
+test('the balances of a moment are those of the postings until then', async () => {
+  await using opened = await disposable(open('balances'));
+  const { books } = opened.core;
+  const [moment] = books.lines.filter(({ status }) => status === undefined).slice(-40);
+  const asOf = new Date(moment?.postedAt ?? '');
+  const later = books.postingsBetween(new Date(asOf.getTime() + 1_000), noon);
+  const sums = new Map(books.balancesAt(asOf));
+  assert.ok(later.length > 30);
+  for (const { accountId, amount } of later)
+    sums.set(accountId, (sums.get(accountId) ?? 0) + toCents(amount));
+  assert.deepEqual(
+    [...sums],
+    [...books.accounts.values()].map(({ accountId, balance }) => [accountId, balance]),
+  );
 });
 
 test('a second core on the same folder is refused', async () => {

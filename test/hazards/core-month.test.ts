@@ -4,7 +4,7 @@ import { simulateMonth } from '../support/month.ts';
 
 /* Two days of the month of scripts/core-month.ts. */
 
-test('both books agree to the cent after days of faults and kill -9 of the service, the core and the database', {
+test('lost postings have breaks until they arrive, and both books agree to the cent after days of faults and kill -9 of the service, the core and the database', {
   skip: process.platform !== 'linux' && 'the harness is written for Linux',
 }, async (context) => {
   const { differences, ...month } = await simulateMonth({
@@ -19,5 +19,7 @@ test('both books agree to the cent after days of faults and kill -9 of the servi
   assert.deepEqual(differences, []);
   const ordered = Object.values(month.orders).reduce((sum, count) => sum + count, 0);
   assert.ok(ordered > 10 && month.coreTransactions > 30);
+  assert.ok(month.named > 0, 'no lost posting was named');
+  assert.ok((month.breaks['MISSING_HERE ARRIVED'] ?? 0) >= month.named);
   assert.ok(Object.keys(month.disturbances).some((name) => name.startsWith('kill ')));
 });

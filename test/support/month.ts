@@ -18,6 +18,8 @@ import { mulberry32, pick, type Random } from './random.ts';
  * A simulated month: the service, the simulated core with its connector, and the database, as processes that are killed and disturbed, while
  * members order transfers at the service and the core posts its own days. The plan of the month follows from the seed: the members, their
  * orders, the core's days, the faults and kills with their times. How the processes race is not in the plan.
+ *
+ * Each start of the core begins with a connector that loses postings, so that every month has breaks to name.
  */
 
 export interface MonthOptions {
@@ -162,7 +164,7 @@ class Processes {
     const words = Object.entries(parameters).flatMap(([name, value]) => [`--${name}`, value]);
     this.#core = spawn(
       process.execPath,
-      [path.join(root, 'dev/demo-core/main.ts'), ...words, '--ends-with-stdin'],
+      [path.join(root, 'dev/demo-core/main.ts'), ...words, '--fault', 'loses', '--ends-with-stdin'],
       { stdio: ['pipe', 'pipe', 'inherit'] },
     );
     this.#core.stdout?.on('data', (chunk) => {
@@ -284,8 +286,23 @@ class Processes {
         for (const fault of faultNames) await this.#switch(fault, 'off');
       }
     }
-    // The sweep that ends authorizations, and instructions whose transfers were completed at once.
-    await sleep(1_500);
+    // The first comparison names the postings that were lost since the last one, the second finds that all of them have arrived.
+    for (let count = 0; count < 2; count += 1) await this.#compare(deadline);
+    // The sweep that ends authorizations, breaks, and instructions whose transfers were completed at once.
+    await sleep(2_500);
+  }
+
+  /** Lets the core send its balances, and waits until the service has compared them. */
+  async #compare(deadline: number): Promise<void> {
+    const address = await this.#controlAddress();
+    await fetch(`${address}/comparison`, { method: 'PUT' });
+    for (;;) {
+      const desk = (await (await fetch(address)).json()) as Record<string, unknown>;
+      if (desk.isComparing === false) return;
+      if (performance.now() > deadline)
+        throw new Error(`the balances are not compared: ${JSON.stringify(desk)}`);
+      await sleep(100);
+    }
   }
 }
 
