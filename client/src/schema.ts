@@ -989,6 +989,8 @@ export interface Counterparty {
 export interface Balances {
   accountId: string;
   asOf: string;
+  /** The business day, if the request names one; `asOf` is now. */
+  effectiveDate?: string | undefined;
   balance: AccountBalance;
 }
 
@@ -1384,6 +1386,8 @@ export interface Operations {
     query: {
       /** A date-time (2026-11-20T15:04:05Z). Default: now. */
       asOf?: string | undefined;
+      /** In place of `asOf`: a business day (2026-11-20), not in the future. Holds have no effective date and are not in its available balance. A late transaction changes the balances of past days. */
+      effectiveDate?: string | undefined;
     };
     result: Balances;
   };

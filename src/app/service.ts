@@ -44,7 +44,7 @@ import {
 } from '../core-connection/index.ts';
 import { payDueOpening } from '../core-system/index.ts';
 import type { AuditEntry, AuditTrail } from '../events/index.ts';
-import { listTransactions, readEvents } from '../feed/index.ts';
+import { getEffectiveBalances, listTransactions, readEvents } from '../feed/index.ts';
 import { type CommitDelay, createServer, presentEvent, type Services } from '../http/index.ts';
 import { type Actor, findInstitution, listInstitutions } from '../institutions/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
@@ -317,6 +317,8 @@ function servicesOf(
       listTransactions({ database, institution, basis }, actor, accountId, filter, page),
     getBalances: (actor, accountId, asOf) =>
       getBalances({ database, clock: () => nowAt(actor) }, actor, accountId, asOf),
+    getEffectiveBalances: (actor, accountId, effectiveDate) =>
+      getEffectiveBalances({ database, institution, now: nowAt(actor) }, actor, accountId, effectiveDate),
     initiateTransfer: (actor, order, origin) => initiateTransfer(desk, actor, { order, origin }),
     explainTransfer: (actor, order) => explainTransfer(desk, actor, order),
     listTransferOptions: (actor, fromAccountId) => listTransferOptions(desk, actor, fromAccountId),

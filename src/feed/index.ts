@@ -4,6 +4,7 @@
  * Invariants: a page of the feed never holds an event of a transaction that an older running one may still precede, so that
  * no reader skips one; a transaction of an account appears once, pending or posted.
  */
+export { type EffectiveBalances, getEffectiveBalances } from './effective-balance.ts';
 export {
   type FeedEvent,
   type FeedStart,

@@ -1,6 +1,6 @@
 import type { Account, Balances } from '../accounts/index.ts';
 import type { CoreConnection } from '../core-connection/index.ts';
-import type { Counterparty, FeedEvent, Transaction } from '../feed/index.ts';
+import type { Counterparty, EffectiveBalances, FeedEvent, Transaction } from '../feed/index.ts';
 import type { Profile } from '../members/index.ts';
 import {
   type Decision,
@@ -86,10 +86,12 @@ function presentCounterparty({ name, accountId }: Counterparty) {
   return { ...(name !== null && { name }), ...(accountId !== null && { accountId }) };
 }
 
-export function presentBalances({ accountId, asOf, availableMinor, currentMinor, currency }: Balances) {
+export function presentBalances(balances: Balances & Partial<Pick<EffectiveBalances, 'effectiveDate'>>) {
+  const { accountId, asOf, effectiveDate, availableMinor, currentMinor, currency } = balances;
   return {
     accountId,
     asOf: asOf.toISOString(),
+    ...(effectiveDate !== undefined && { effectiveDate }),
     balance: {
       availableBalance: presentMoney(availableMinor, currency),
       currentBalance: presentMoney(currentMinor, currency),

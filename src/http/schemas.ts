@@ -203,6 +203,12 @@ export const Balances = Type.Object(
   {
     accountId: Type.String(),
     asOf: Type.String({ format: 'date-time' }),
+    effectiveDate: Type.Optional(
+      Type.String({
+        format: 'date',
+        description: 'The business day, if the request names one; `asOf` is now.',
+      }),
+    ),
     balance: AccountBalance,
   },
   {

@@ -30,8 +30,14 @@ import type {
   TransactionResult,
 } from '../core-connection/index.ts';
 import type { Origin } from '../events/index.ts';
-import type { FeedEvent, FeedStart, Transaction, TransactionFilter } from '../feed/index.ts';
-import type { Actor, ClientActor, InstitutionId, MemberActor } from '../institutions/index.ts';
+import type {
+  EffectiveBalances,
+  FeedEvent,
+  FeedStart,
+  Transaction,
+  TransactionFilter,
+} from '../feed/index.ts';
+import type { Actor, ClientActor, InstitutionId, LocalDate, MemberActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
 import type { Basis, ValidatedMemory } from '../memory/index.ts';
 import type { Page, PageRequest } from '../shared/page.ts';
@@ -118,6 +124,7 @@ export interface Services {
   ): Promise<Page<Transaction>>;
   /** `asOf` null means now. */
   getBalances(actor: Actor, accountId: string, asOf: Date | null): Promise<Balances>;
+  getEffectiveBalances(actor: Actor, accountId: string, effectiveDate: LocalDate): Promise<EffectiveBalances>;
 
   /** Verifies the actor's token in the transaction that decides the order. Problem `invalid_token`. */
   initiateTransfer(actor: Actor, order: TransferOrder, origin: Origin): Promise<Outcome>;

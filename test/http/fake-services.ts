@@ -140,6 +140,14 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       currentMinor: 129_000n,
       availableMinor: 124_050n,
     }),
+    getEffectiveBalances: async (_actor, accountId, effectiveDate) => ({
+      accountId,
+      asOf: new Date('2026-11-20T15:04:05.678Z'),
+      effectiveDate,
+      currency: 'USD',
+      currentMinor: 129_000n,
+      availableMinor: 129_000n,
+    }),
     initiateTransfer: async (_actor, { transferId, fromAccountId, toAccountId }) => ({
       kind: 'new',
       transfer: {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { getBalances } from '../../src/accounts/index.ts';
-import { listTransactions, readEvents } from '../../src/feed/index.ts';
-import type { Actor } from '../../src/institutions/index.ts';
+import { getEffectiveBalances, listTransactions, readEvents } from '../../src/feed/index.ts';
+import { type Actor, localDate } from '../../src/institutions/index.ts';
 import type { Position } from '../../src/shared/page.ts';
 import type { Database, Queryable, Statement } from '../../src/storage/index.ts';
 import { listTransfers, type TransferFilter } from '../../src/transfers/index.ts';
@@ -92,6 +92,14 @@ export function readsOf(filled: Filled): Read[] {
       name: 'balances as of a moment',
       deep: null,
       run: (database) => getBalances({ database, clock: () => at(2) }, member, joint.accountId, at(0.5)),
+    },
+    {
+      name: 'balances by effective date',
+      deep: null,
+      run: (database) => {
+        const day = localDate(at(0.5), institution.timeZone);
+        return getEffectiveBalances({ ...deps(database), now: at(2) }, member, joint.accountId, day);
+      },
     },
     {
       name: 'events',

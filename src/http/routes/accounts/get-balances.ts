@@ -1,8 +1,9 @@
 import * as Type from 'typebox/type';
+import { Problem } from '../../../shared/problem.ts';
 import { accountExample } from '../../openapi/examples.ts';
 import { operation } from '../../operation.ts';
 import { presentBalances } from '../../presenters.ts';
-import { readInstant } from '../../request/moments.ts';
+import { readDay, readInstant } from '../../request/moments.ts';
 import { Balances, line } from '../../schemas.ts';
 
 export const getBalances = operation({
@@ -12,13 +13,20 @@ export const getBalances = operation({
   tag: 'Accounts',
   summary: 'Get balances as of a moment',
   description:
-    'Returns the balances of an account now, or at a past moment, with everything posted and held up to and including it. A moment in the future, or before the account’s first entry, gets 400. A token sees the same accounts as in `getAccount`.',
+    'Returns the balances of an account now, or at a past moment, with everything posted and held up to and including it; or, with `effectiveDate`, at the end of a business day by the effective dates of the core’s transactions, whenever they arrived. A moment in the future, or before the account’s first entry, gets 400. A token sees the same accounts as in `getAccount`.',
   token: 'any',
   scope: 'account:read',
   params: Type.Object({ accountId: line(64, { description: 'Unique identifier of the account.' }) }),
   query: Type.Object({
     asOf: Type.Optional(
       Type.String({ maxLength: 40, description: 'A date-time (2026-11-20T15:04:05Z). Default: now.' }),
+    ),
+    effectiveDate: Type.Optional(
+      Type.String({
+        maxLength: 10,
+        description:
+          'In place of `asOf`: a business day (2026-11-20), not in the future. Holds have no effective date and are not in its available balance. A late transaction changes the balances of past days.',
+      }),
     ),
   }),
   responses: {
@@ -33,11 +41,32 @@ export const getBalances = operation({
             balance: accountExample.balance,
           },
         },
+        effective: {
+          summary: 'Of a business day',
+          value: {
+            accountId: accountExample.accountId,
+            asOf: '2026-11-20T15:04:05.678Z',
+            effectiveDate: '2026-11-18',
+            balance: accountExample.balance,
+          },
+        },
       },
     },
   },
   problems: ['not_found'],
   async handle(services, { actor, params, query }) {
+    if (query.effectiveDate !== undefined) {
+      if (query.asOf !== undefined) {
+        throw new Problem('invalid_request', 'A part of the request is not valid.', {
+          errors: [
+            { pointer: 'effectiveDate', detail: 'Must not be together with asOf: leave one of them out.' },
+          ],
+        });
+      }
+      const day = readDay('effectiveDate', query.effectiveDate);
+      const balances = await services.getEffectiveBalances(actor, params.accountId, day);
+      return { status: 200, body: presentBalances(balances) };
+    }
     const asOf = query.asOf === undefined ? null : readInstant('asOf', query.asOf);
     return { status: 200, body: presentBalances(await services.getBalances(actor, params.accountId, asOf)) };
   },
