@@ -4,17 +4,21 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { runCli } from '../support/cli.ts';
+import { commandsOn } from '../support/commands.ts';
 import { type Connector, connectorOf, purchase } from '../support/core.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const lakeside = fileURLToPath(new URL('../../examples/lakeside', import.meta.url));
 let service: TestService;
 let core: Connector;
+let run: ReturnType<typeof commandsOn>;
 let parent: string;
 before(async () => {
   service = await startTestService();
   core = await connectorOf(service);
+  run = commandsOn(service.db);
   parent = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-core-'));
 });
 after(async () => {
@@ -25,13 +29,7 @@ after(async () => {
 async function importing(files: Readonly<Record<string, string | Uint8Array>>, ...options: string[]) {
   const folder = await mkdtemp(path.join(parent, 'files-'));
   for (const [name, content] of Object.entries(files)) await writeFile(path.join(folder, name), content);
-  return runCli(service.db, [
-    'import',
-    path.join(folder, 'transactions.csv'),
-    '--institution',
-    'lakeside',
-    ...options,
-  ]);
+  return run('import', path.join(folder, 'transactions.csv'), '--institution', 'lakeside', ...options);
 }
 
 interface Stored {
@@ -145,6 +143,89 @@ describe('a file of transactions', () => {
       /transactions\.csv:2: account_not_found: .*\n.*:4: invalid_line: amount: .* postedAt must be/,
     );
     assert.equal((await stored('bad-')).length, 1);
+  });
+
+  test('refuses foreign accounts, wrong currencies, absurd dates and used ids by their lines', async () => {
+    const day = '2026-03-02';
+    const rows = [
+      `no-1,h-2001-checking,-1,USD,CARD,${day},Account of another institution`,
+      `no-2,a-1001-checking,-1,EUR,CARD,${day},Another currency`,
+      'no-3,a-1001-checking,-1,USD,CARD,2999-01-01,Far ahead',
+      'no-4,a-1001-checking,-1,USD,CARD,1850-01-01,Long ago',
+      `no-5,a-1001-checking,-1,USD,CARD,${day},First content`,
+      `no-5,a-1001-checking,-2,USD,CARD,${day},First content`,
+      `no-6,internal:core-card:USD,-1,USD,CARD,${day},Internal account`,
+    ];
+    const { code, stdout, stderr } = await importing({
+      'transactions.csv': `${[header, ...rows].join('\n')}\n`,
+    });
+    assert.deepEqual([code, stdout], [1, 'lakeside: 1 posted, 1 conflict, 5 refused.\n']);
+    const refusals = [...stderr.matchAll(/transactions\.csv:(\d+): ([a-z_]+):/g)].map(([, line, reason]) => [
+      Number(line),
+      reason,
+    ]);
+    assert.deepEqual(refusals, [
+      [2, 'account_not_found'],
+      [3, 'currency_mismatch'],
+      [4, 'date_out_of_range'],
+      [5, 'date_out_of_range'],
+      [7, 'id_reused'],
+      [8, 'account_not_found'],
+    ]);
+    assert.match(stderr, /:7: id_reused: .*amount/);
+    assert.deepEqual(
+      (await stored('no-')).map(({ id, amount }) => [id, amount]),
+      [['no-5', -100n]],
+    );
+  });
+
+  test('posts each transaction once if the file of yesterday comes after that of today, with rows out of order', async () => {
+    const row = (id: string, day: string, amount: number) =>
+      `old-${id},a-1001-checking,${amount},USD,CARD,${day},Purchase ${id}`;
+    const fileOf = (...rows: string[]) => ({ 'transactions.csv': `${[header, ...rows].join('\n')}\n` });
+    const yesterday = fileOf(row('2', '2026-03-02', -2), row('1', '2026-03-01', -1));
+    await importing(
+      fileOf(row('4', '2026-03-04', -4), row('2', '2026-03-02', -2), row('3', '2026-03-03', -3)),
+    );
+    const late = await importing(yesterday);
+    assert.deepEqual([late.code, late.stdout], [0, 'lakeside: 1 posted, 1 already.\n'], late.stderr);
+    assert.equal((await importing(yesterday)).stdout, 'lakeside: 2 already.\n');
+    assert.deepEqual(
+      (await stored('old-')).map(({ amount, effective }) => [amount, effective]),
+      [
+        [-100n, '2026-03-01'],
+        [-200n, '2026-03-02'],
+        [-300n, '2026-03-03'],
+        [-400n, '2026-03-04'],
+      ],
+    );
+  });
+
+  test('ends at a row of a megabyte with its line, and the corrected file posts each row once', async () => {
+    const row = (id: string, text: string) => `${id},a-1001-checking,-1,USD,CARD,2026-03-02,${text}\n`;
+    const fileOf = (text: string) => ({
+      'transactions.csv': `${header}\n${row('mega-1', 'Before')}${row('mega-2', text)}${row('mega-3', 'After')}`,
+    });
+    const { code, stderr } = await importing(fileOf('m'.repeat(1_000_000)));
+    assert.equal(code, 1);
+    assert.match(stderr, /line 3: expected no record longer than 65,536 characters/);
+    assert.equal((await importing(fileOf('Within'))).code, 0);
+    assert.equal((await stored('mega-')).length, 3);
+  });
+
+  test('is refused with its line if it is compressed or cut within a row', async () => {
+    const text = `${header}\ncut-1,a-1001-checking,-1,USD,CARD,2026-03-02,First\ncut-2,a-1001-checking,-2,USD,CARD,2026-03-02,Second\n`;
+    const compressed = await importing({ 'transactions.csv': gzipSync(text).subarray(0, 60) });
+    assert.equal(compressed.code, 1);
+    assert.match(compressed.stderr, /line 1: expected UTF-8/);
+    assert.equal((await stored('cut-')).length, 0);
+    const cut = await importing({
+      'transactions.csv': text.slice(0, text.indexOf(',USD,CARD,2026-03-02,Second')),
+    });
+    assert.equal(cut.code, 1);
+    assert.match(cut.stderr, /:3: invalid_line: /);
+    assert.equal((await importing({ 'transactions.csv': text })).code, 0);
+    assert.equal((await stored('cut-')).length, 2);
   });
 
   test('is refused if its header or its mapping does not fit', async () => {

@@ -94,7 +94,7 @@ export function readsOf(filled: Filled): Read[] {
       run: (database) => getBalances({ database, clock: () => at(2) }, member, joint.accountId, at(0.5)),
     },
     {
-      name: 'balances by effective date',
+      name: 'balances as of a moment, by effective date',
       deep: null,
       run: (database) => {
         const day = localDate(at(0.5), institution.timeZone);
