@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { systemOperator } from '../../src/cli/operator.ts';
 import { sharedraft } from '../../src/cli/program.ts';
 import { type AuditAction, auditActions } from '../../src/events/index.ts';
 import { operations } from '../../src/http/operations.ts';
@@ -224,6 +225,49 @@ describe('commands leave the audit entry of their line, by the system user', () 
     ['transfer pending', ['--institution', 'lakeside']],
     ['restored', [], ['events.epoch_begun', 'events.epoch_begun']],
   ];
+  /** The values before and after, by command, entry by entry; an act that is not here changes no value that the audit shows. */
+  const changed: Readonly<Record<string, readonly (readonly [before: object | null, after: object])[]>> = {
+    import: [
+      [{ name: 'Of before' }, { name: 'Lakeside Demo Credit Union' }],
+      [null, { opened: 0, adjusted: 0, adjustBalances: false }],
+      [null, { opened: 0, adjusted: 0 }],
+    ],
+    'client create': [
+      [
+        null,
+        {
+          ...{
+            clientId: 'audited',
+            name: 'audited',
+            active: true,
+            grants: ['client_credentials'],
+            secrets: 1,
+          },
+          ...{ scopes: ['account:read'], kids: [], networks: null, idPrefixes: [], isPublic: false },
+          ...{ redirectUris: [], logoutUris: [], isFirstParty: false, introspectsAll: false },
+          ...{
+            registrationRefusals: 'UNIFORM',
+            tokenLifetimeSeconds: null,
+            allowsTokenEndpointAudience: false,
+          },
+        },
+      ],
+    ],
+    'client set': [[{ name: 'audited' }, { name: 'Another name' }]],
+    'demo clock': [[{ clockAheadSeconds: '0' }, { clockAheadSeconds: '1' }]],
+    'member find': [[null, { found: 1 }]],
+    'member lock': [[{ lockedByOperator: false }, { lockedByOperator: true }]],
+    'member unlock': [[{ lockedByOperator: true }, { lockedByOperator: false }]],
+    'member deactivate': [[{ active: true }, { active: false }]],
+    'member activate': [[{ active: false }, { active: true }]],
+    'account freeze': [[{ operatorRestriction: null }, { operatorRestriction: 'EXCLUDE_ALL' }]],
+    'account restrict': [[{ operatorRestriction: 'EXCLUDE_ALL' }, { operatorRestriction: 'EXCLUDE_AS_TO' }]],
+    'account unfreeze': [[{ operatorRestriction: 'EXCLUDE_AS_TO' }, { operatorRestriction: null }]],
+    restored: [
+      [{ epoch: 0 }, { epoch: 1 }],
+      [{ epoch: 0 }, { epoch: 1 }],
+    ],
+  };
   let service: TestService;
   before(async () => {
     service = await startTestService();
@@ -240,10 +284,11 @@ describe('commands leave the audit entry of their line, by the system user', () 
   after(() => service.close());
 
   for (const [command, words, leaves] of runs) {
-    test(`sharedraft ${command} leaves the audit entries of its line, by the system user`, async () => {
+    test(`sharedraft ${command} leaves the audit entries of its line, by the system user, with the values before and after`, async () => {
       const last = async () =>
-        service.db.superuser<{ action: string; operator: string | null; audit_key: bigint }>(
-          'select action, operator, audit_key from audit_entries order by audit_key',
+        service.db.superuser<Entry>(
+          `select action, operator, operator_host as host, transaction_id, address, before_change as before,
+                  after_change as after from audit_entries order by audit_key`,
         );
       const standing = (await last()).length;
       await quietly(() => sharedraft().parseAsync([...command.split(' '), ...words], { from: 'user' }));
@@ -253,9 +298,30 @@ describe('commands leave the audit entry of their line, by the system user', () 
         added.map(({ action }) => action),
         typeof trace === 'string' ? [] : trace,
       );
+      const { user, host } = systemOperator({ sudoUser: undefined });
+      const [first] = added;
+      for (const [index, { before, after, ...by }] of added.entries()) {
+        assert.deepEqual(
+          { operator: by.operator, host: by.host, address: by.address, transaction: by.transaction_id },
+          { operator: user, host, address: null, transaction: first?.transaction_id },
+          'one system user at one machine, in one command',
+        );
+        if (command === 'transfer rules') continue;
+        assert.deepEqual([before, after], changed[command]?.[index] ?? [null, null], by.action);
+      }
     });
   }
 });
+
+interface Entry {
+  readonly action: AuditAction;
+  readonly operator: string | null;
+  readonly host: string | null;
+  readonly transaction_id: string;
+  readonly address: string | null;
+  readonly before: object | null;
+  readonly after: object | null;
+}
 
 /** The output of a command is tested elsewhere. */
 async function quietly(work: () => Promise<unknown>): Promise<void> {
