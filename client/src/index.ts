@@ -1,3 +1,4 @@
+export { dpopWith } from './dpop.ts';
 export * from './errors.ts';
 export { fromMinor, toMinor } from './money.ts';
 export type { Page, Pages } from './pages.ts';

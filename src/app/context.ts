@@ -7,11 +7,13 @@ import {
   LoginBackoff,
   openVault,
   PasswordHasher,
+  ProofNonces,
   Providers,
   ResourceTokens,
   SigningKeys,
   SprayBrake,
   tooManyLogins,
+  UsedProofs,
 } from '../auth/index.ts';
 import { ConnectionStates, CoreWatch } from '../core-connection/index.ts';
 import {
@@ -179,6 +181,8 @@ export async function openAppContext(
         clientDirectory: new ClientDirectory(database),
         issuer: config.publicUrl,
         tokens: new AccessTokens({ keys, clock, issuer: config.publicUrl }),
+        proofNonces: new ProofNonces(vault, clock),
+        usedProofs: new UsedProofs(database),
         providers,
         resourceTokens: new ResourceTokens(providers, clock, memory),
         passwords: new PasswordHasher(config.hashingThreads),

@@ -266,7 +266,8 @@ function servicesOf(
     introspectToken: (request) => introspectToken(auth, request),
     authorizationServer: authorizationServerMetadata(auth.issuer),
     publishedKeys: () => auth.keys.published(),
-    identify: (token, admit) => identify(auth, token, admit),
+    identify: (token, admit, proof) => identify(auth, token, admit, proof),
+    proofNonce: () => auth.proofNonces.current(),
     registerMember: async (actor, member, origin) => {
       const registering = registerMember(registration, actor, member, origin);
       try {

@@ -5,6 +5,8 @@ import type { FairQueue } from '../shared/fair-queue.ts';
 import type { Clock, Database } from '../storage/index.ts';
 import type { ClientDirectory } from './clients/client-directory.ts';
 import type { PasswordHasher } from './credentials/passwords.ts';
+import type { ProofNonces } from './dpop/nonces.ts';
+import type { UsedProofs } from './dpop/used-proofs.ts';
 import type { SigningKeys } from './keys/signing-keys.ts';
 import type { Vault } from './keys/vault.ts';
 import type { Providers } from './providers/providers.ts';
@@ -23,6 +25,8 @@ export interface AuthDeps {
   readonly keys: SigningKeys;
   readonly clientDirectory: ClientDirectory;
   readonly tokens: AccessTokens;
+  readonly proofNonces: ProofNonces;
+  readonly usedProofs: UsedProofs;
   /** PUBLIC_URL: the issuer and the audience of our tokens. */
   readonly issuer: string;
   readonly providers: Providers;

@@ -50,6 +50,9 @@ export { createLogin, endSessions, setPassword, setStanding } from './credential
 export { PasswordHasher } from './credentials/passwords.ts';
 export { refusalFor } from './credentials/registration-refusals.ts';
 export type { AuthDeps } from './deps.ts';
+export { ProofNonces } from './dpop/nonces.ts';
+export { type ProofOfRequest, proofAlgorithms } from './dpop/proof.ts';
+export { UsedProofs } from './dpop/used-proofs.ts';
 export { openVault, replaceLostHashingKey } from './keys/open-vault.ts';
 export { InvalidPublicKeyError, type PublicJwk } from './keys/public-keys.ts';
 export { resealKeys } from './keys/reseal-keys.ts';

@@ -2,6 +2,7 @@ import type { InstitutionId } from '../storage/index.ts';
 import { deleteOldGrants } from './authorization/grant-queries.ts';
 import { deleteExpiredClientAssertions } from './clients/replay-cache.ts';
 import type { AuthDeps } from './deps.ts';
+import { deleteExpiredProofs } from './dpop/proof-queries.ts';
 import { deleteExpiredAssertions } from './providers/replay-cache.ts';
 import { deleteEndedTokens } from './refresh/refresh-queries.ts';
 import { deleteExpiredSessions } from './sessions/session-queries.ts';
@@ -15,6 +16,7 @@ export async function runAuthMaintenance(
   await database.write(institutionId, async (db) => {
     await deleteExpiredClientAssertions(db, now);
     await deleteExpiredAssertions(db, now);
+    await deleteExpiredProofs(db, now);
     await deleteEndedTokens(db, now);
     await deleteExpiredSessions(db, now);
     await deleteOldGrants(db, now);

@@ -47,10 +47,13 @@ export function tokenRequestOf({
   repeated,
   origin,
   header,
+  url,
 }: Pick<
   Input<unknown, unknown, unknown, 'none'>,
-  'body' | 'repeated' | 'origin' | 'header'
+  'body' | 'repeated' | 'origin' | 'header' | 'url'
 >): RawTokenRequest {
   const parameters: Record<string, unknown> = Object(body);
-  return { parameters, repeated, authorization: header('authorization'), origin };
+  const text = header('dpop');
+  const proof = text === undefined ? {} : { proof: { text, method: 'POST', url } };
+  return { parameters, repeated, authorization: header('authorization'), ...proof, origin };
 }

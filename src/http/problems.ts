@@ -24,6 +24,8 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
 
   missing_token: { status: 401, title: 'Missing access token' },
   invalid_token: { status: 401, title: 'Invalid access token' },
+  invalid_dpop_proof: { status: 401, title: 'Invalid DPoP proof' },
+  use_dpop_nonce: { status: 401, title: 'DPoP nonce needed' },
   insufficient_scope: { status: 403, title: 'Insufficient scope' },
   insufficient_user_authentication: { status: 401, title: 'Insufficient user authentication' },
   client_token_required: { status: 403, title: 'Client token required' },

@@ -494,6 +494,8 @@ export const OAuthErrorDocument = Type.Object(
         'unauthorized_client',
         'unsupported_grant_type',
         'invalid_scope',
+        'invalid_dpop_proof',
+        'use_dpop_nonce',
       ],
       'Meant for programs.',
     ),

@@ -9,6 +9,7 @@ import type {
   Introspection,
   Logout,
   Parameters,
+  ProofOfRequest,
   PushedRequest,
   RawTokenRequest,
   Step,
@@ -87,7 +88,9 @@ export interface Services {
   /** Public keys as JWKs (RFC 7517). */
   publishedKeys(): Promise<object[]>;
   /** `admit` receives the client's name before the database is read, and may throw. */
-  identify(token: string, admit: (client: string) => void): Identified;
+  identify(token: string, admit: (client: string) => void, proof?: ProofOfRequest): Identified;
+  /** The nonce of the next proof of a key (RFC 9449 section 8). */
+  proofNonce(): string;
 
   registerMember(actor: ClientActor, registration: Registration, origin: Origin): Promise<Profile>;
   activateMember(actor: ClientActor, activation: Activation, origin: Origin): Promise<Profile>;

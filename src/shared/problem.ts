@@ -19,6 +19,8 @@ export type ProblemCode =
   // the caller
   | 'missing_token'
   | 'invalid_token'
+  | 'invalid_dpop_proof'
+  | 'use_dpop_nonce'
   | 'insufficient_scope'
   | 'insufficient_user_authentication'
   | 'client_token_required'

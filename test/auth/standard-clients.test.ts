@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { createVerifier } from 'fast-jwt';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
+import { dpopWith, password, Sharedraft } from '../../client/src/index.ts';
 import { addClientKey, readPublicKey } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
@@ -144,6 +145,50 @@ describe('oauth4webapi', () => {
     const claims = await oauth.validateJwtAccessToken(server, request, issuer, options);
     assert.equal(claims.client_id, 'demo-app');
     assert.equal(claims.sub, 'demo-app');
+  });
+});
+
+describe('DPoP', () => {
+  const accounts = new URL(issuer + paths.accounts);
+
+  test('openid-client binds tokens to its key, reads and refreshes with proofs, and takes our nonces', async () => {
+    const config = await openid.discovery(
+      new URL(issuer),
+      'demo-app',
+      undefined,
+      openid.ClientSecretPost('demo-app-secret'),
+      { execute: [openid.allowInsecureRequests], [openid.customFetch]: toService },
+    );
+    const DPoP = openid.getDPoPHandle(config, await openid.randomDPoPKeyPair());
+    const login = await openid.genericGrantRequest(config, 'password', { ...member, scope }, { DPoP });
+    assert.equal(login.token_type, 'dpop');
+    const read = (token: string) =>
+      openid.fetchProtectedResource(config, token, accounts, 'GET', null, undefined, { DPoP });
+    assert.equal((await read(login.access_token)).status, 200);
+    const renewed = await openid.refreshTokenGrant(config, login.refresh_token ?? '', undefined, { DPoP });
+    assert.equal((await read(renewed.access_token)).status, 200);
+    assert.equal(await accountsWith(renewed.access_token), 401, 'as Bearer');
+  });
+
+  test('our client library binds its tokens to a key that cannot be exported', async () => {
+    const pair = await webcrypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, [
+      'sign',
+      'verify',
+    ]);
+    const app = { clientId: 'demo-app', clientSecret: 'demo-app-secret' };
+    const schemes = new Set<string | null>();
+    const bank = new Sharedraft({
+      baseUrl: issuer,
+      auth: password(app, member),
+      dpop: dpopWith(pair),
+      fetch: (url, init) => {
+        schemes.add(new Headers(init?.headers).get('authorization')?.split(' ')[0] ?? null);
+        return toService(String(url), init ?? {});
+      },
+    });
+    assert.ok((await bank.accounts.list()).length > 1);
+    assert.equal((await bank.accounts.get('a-1001-checking')).accountId, 'a-1001-checking');
+    assert.deepEqual([...schemes], [null, 'DPoP']);
   });
 });
 

@@ -103,13 +103,17 @@ test('registers and activates a member by the events of the feed', async () => {
   await newcomer.members.updateContact(customerId, { phoneNumber: '+12025550199', phoneType: 'MOBILE' });
   await newcomer.members.updateContact(customerId, { emailAddress: 'newcomer.moved@example.test' });
   const newest = Math.max(...events.map(({ sequence }) => sequence));
-  const { events: later } = await institution.events.read({ from: newest + 1, limit: 200 });
-  const request = later.findLast(({ eventType, userId }) => {
-    return eventType === 'member.email_confirmation_requested' && userId === profile.userId;
-  });
-  const { emailCode } = await institution.events.emailCode(request?.eventId ?? '');
+  // An event of a commit appears once no earlier transaction runs.
+  let request: { readonly eventId: string } | undefined;
+  while (request === undefined) {
+    const { events: later } = await institution.events.read({ from: newest + 1, limit: 200 });
+    request = later.findLast(({ eventType, userId }) => {
+      return eventType === 'member.email_confirmation_requested' && userId === profile.userId;
+    });
+  }
+  const { emailCode } = await institution.events.emailCode(request.eventId);
   await newcomer.members.confirmEmail({ emailCode });
-  await institution.events.acknowledgeEmailCode(request?.eventId ?? '');
+  await institution.events.acknowledgeEmailCode(request.eventId);
   const changed = { currentPassword: credentials.password, newPassword: 'ten lanterns beside a river' };
   await newcomer.members.changePassword(changed);
   const { emailAddress } = await institution.members.profile(customerId);

@@ -107,6 +107,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   hashing_key: { owner: 'auth' },
   provider_assertion_replays: { owner: 'auth' },
   client_assertion_replays: { owner: 'auth' },
+  dpop_proofs: { owner: 'auth' },
   transfer_id_prefixes: { owner: 'auth', readers: ['transfers'] },
 
   transfers: { owner: 'transfers', readers: ['core-connection'] },

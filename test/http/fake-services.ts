@@ -113,6 +113,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     authorizationServer: authorizationServerMetadata('http://sharedraft.test'),
     publishedKeys: async () => [],
     identify,
+    proofNonce: () => 'fake-nonce',
     memory: forgetfulMemory(),
     registerMember: async () => profile,
     activateMember: async () => profile,

@@ -81,7 +81,7 @@ function closed(value: unknown): unknown {
 /** Headers of HTTP, security and CORS, which belong to no operation. */
 const onAnyAnswer: ReadonlySet<string> = new Set([
   ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'pragma', 'transfer-encoding'],
-  ...['access-control-allow-origin', 'access-control-expose-headers', 'vary'],
+  ...['access-control-allow-origin', 'access-control-expose-headers', 'vary', 'dpop-nonce'],
   ...Object.keys(securityHeaders('https://bank.example')),
 ]);
 

@@ -18,6 +18,8 @@ export interface AuthorizationRequest {
   readonly nonce?: string | undefined;
   /** S256 of the verifier (RFC 7636). */
   readonly codeChallenge: string;
+  /** The key that the tokens are to be bound to (RFC 9449 section 10). */
+  readonly keyThumbprint?: string | undefined;
   readonly prompts: readonly Prompt[];
   readonly maxAgeSeconds?: number | undefined;
   readonly loginHint?: string | undefined;
@@ -54,6 +56,7 @@ export function readAuthorizationRequest(
     state: text(parameter, 'state', longestText),
     nonce: text(parameter, 'nonce', longestNonce),
     codeChallenge: readChallenge(parameter),
+    keyThumbprint: readKeyThumbprint(parameter),
     prompts: readPrompts(parameter('prompt')),
     maxAgeSeconds: readMaxAge(parameter('max_age')),
     loginHint: text(parameter, 'login_hint', 254),
@@ -73,6 +76,12 @@ function readChallenge(parameter: Parameter): string {
   if (parameter('code_challenge_method') !== 'S256') throw invalid('code_challenge_method must be S256.');
   if (!/^[A-Za-z0-9_-]{43}$/.test(challenge)) throw invalid('code_challenge must be a SHA-256 in base64url.');
   return challenge;
+}
+
+function readKeyThumbprint(parameter: Parameter): string | undefined {
+  const thumbprint = parameter('dpop_jkt');
+  if (thumbprint === undefined || /^[A-Za-z0-9_-]{43}$/.test(thumbprint)) return thumbprint;
+  throw invalid('dpop_jkt must be a SHA-256 in base64url.');
 }
 
 function readScopes(requested: string | undefined, registered: readonly string[]): Scope[] {

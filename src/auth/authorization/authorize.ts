@@ -5,6 +5,7 @@ import { type AuthorizingClient, selectAuthorizingClient } from '../clients/auth
 import { authenticateClient } from '../clients/client-authentication.ts';
 import { selectCurrentConsent } from '../consents/consent-queries.ts';
 import type { AuthDeps } from '../deps.ts';
+import { readProof, useProof } from '../dpop/check-proof.ts';
 import { type Browser, browserHash, type NewCookies, newSecret } from '../sessions/browser.ts';
 import type { SessionRow } from '../sessions/session-queries.ts';
 import { beginSession, findSession, leaveSession } from '../sessions/sessions.ts';
@@ -77,17 +78,31 @@ export interface PushedRequest {
 
 /** RFC 9126: an authenticated client lays down its request, and the browser carries only its name. Throws OAuthError. */
 export async function pushRequest(deps: AuthDeps, raw: RawTokenRequest): Promise<PushedRequest> {
-  const { clientId, institutionId } = await authenticateClient(deps, new TokenRequest(raw));
+  const proof = readProof(deps, raw);
+  const authenticated = await authenticateClient(deps, new TokenRequest(raw));
+  const { clientId, institutionId } = authenticated;
   raw.countFor?.(clientId);
   const client = await activeClient(deps, institutionId, clientId);
   const parameters = { values: { ...raw.parameters, client_id: clientId }, repeated: raw.repeated };
   if (parameterOf(parameters, 'request_uri') !== undefined) {
     throw new OAuthError('invalid_request', 'request_uri cannot be pushed.');
   }
-  const request = readPushed(client, institutionId, parameters);
+  const request = withKey(
+    readPushed(client, institutionId, parameters),
+    proof && (await useProof(deps, authenticated, proof)),
+  );
   const expiresAtMillis = deps.clock().getTime() + pushedMillis;
   const sealed = sealRequest(deps.vault, { kind: 'pushed', request, expiresAtMillis });
   return { request_uri: pushedPrefix + sealed, expires_in: pushedMillis / 1000 };
+}
+
+/** RFC 9449 section 10.1: the proof of a pushed request names the key as `dpop_jkt` does. */
+function withKey(request: AuthorizationRequest, keyThumbprint: string | undefined): AuthorizationRequest {
+  if (keyThumbprint === undefined) return request;
+  if (request.keyThumbprint !== undefined && request.keyThumbprint !== keyThumbprint) {
+    throw new OAuthError('invalid_dpop_proof', 'The proof is of another key than dpop_jkt.');
+  }
+  return { ...request, keyThumbprint };
 }
 
 function readPushed(

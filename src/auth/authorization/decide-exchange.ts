@@ -7,6 +7,8 @@ interface ExchangeFacts {
   readonly expiresAt: Date;
   readonly isExchanged: boolean;
   readonly isPermitted: boolean;
+  /** The key that the app named for its tokens (RFC 9449 section 10); null: none. */
+  readonly keyThumbprint: string | null;
 }
 
 interface PresentedCode {
@@ -14,6 +16,8 @@ interface PresentedCode {
   /** Undefined if the request names none. */
   readonly redirectUri: string | undefined;
   readonly verifier: string;
+  /** The key that the request for tokens proves. */
+  readonly keyThumbprint: string | undefined;
 }
 
 /**
@@ -27,6 +31,7 @@ export function decideExchange(
 ): 'exchange' | 'reuse' | 'refuse' {
   if (presented.clientId !== grant.clientId) return 'refuse';
   if (!matches(presented.verifier, grant.codeChallenge)) return 'refuse';
+  if (grant.keyThumbprint !== null && presented.keyThumbprint !== grant.keyThumbprint) return 'refuse';
   if (grant.isExchanged) return 'reuse';
   if (now >= grant.expiresAt || !grant.isPermitted) return 'refuse';
   if (presented.redirectUri !== undefined && presented.redirectUri !== grant.redirectUri) return 'refuse';

@@ -13,6 +13,8 @@ export interface GrantRow {
   readonly scopes: readonly string[];
   readonly nonce: string | null;
   readonly codeChallenge: string;
+  /** The key that the tokens must be bound to; null: the app named none. */
+  readonly keyThumbprint: string | null;
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
   readonly isExchanged: boolean;
@@ -34,6 +36,7 @@ export interface NewGrant
     | 'scopes'
     | 'nonce'
     | 'codeChallenge'
+    | 'keyThumbprint'
     | 'authenticatedAt'
     | 'expiresAt'
   > {
@@ -48,8 +51,8 @@ const newGrant = sql(
   'auth_insert_authorization_grant',
   `insert into authorization_grants (institution_id, grant_id, request_id, code_hash, client_id, client_epoch, user_key, user_epoch,
                                      session_id, consent_id, redirect_uri, scopes, nonce, code_challenge, authenticated_at,
-                                     created_at, expires_at, kept_until)
-   select $1, $2, $3, $4, c.client_id, c.token_epoch, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17
+                                     created_at, expires_at, kept_until, key_thumbprint)
+   select $1, $2, $3, $4, c.client_id, c.token_epoch, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18
    from clients c where c.institution_id = $1 and c.client_id = $5
    on conflict on constraint authorization_grants_by_request do nothing`,
 );
@@ -60,6 +63,7 @@ export async function insertGrant(db: Queryable, row: NewGrant): Promise<boolean
     ...[db.institutionId, row.grantId, row.requestId, row.codeHash, row.clientId],
     ...[row.userKey, row.userEpoch, row.sessionId, row.consentId, row.redirectUri, row.scopes, row.nonce],
     ...[row.codeChallenge, row.authenticatedAt, row.createdAt, row.expiresAt, row.keptUntil],
+    row.keyThumbprint,
   ]);
   return inserted.rowCount === 1;
 }
@@ -74,7 +78,7 @@ const locked = sql(
 const byCode = sql(
   'auth_authorization_grant',
   `select g.grant_id, g.client_id, g.user_key, u.user_id, g.user_epoch, g.session_id, g.redirect_uri, g.scopes, g.nonce,
-          g.code_challenge, g.authenticated_at, g.expires_at, g.exchanged_at is not null as is_exchanged,
+          g.code_challenge, g.key_thumbprint, g.authenticated_at, g.expires_at, g.exchanged_at is not null as is_exchanged,
           u.active and not u.locked_by_operator and u.token_epoch = g.user_epoch
             and o.active and o.token_epoch = g.client_epoch
             and (g.consent_id is null or coalesce(s.ended_at is null, false)) as is_permitted,

@@ -48,6 +48,7 @@ export async function issueCode(
       ...{ grantId, requestId: request.requestId, codeHash: deps.vault.hash(codePurpose, text) },
       ...{ clientId, userKey, userEpoch, sessionId, consentId, redirectUri: request.redirectUri },
       ...{ scopes: request.scopes, nonce: request.nonce ?? null, codeChallenge: request.codeChallenge },
+      keyThumbprint: request.keyThumbprint ?? null,
       ...{ authenticatedAt, createdAt, expiresAt: after(codeMillis) },
       keptUntil: after(Math.max(deps.refreshTokens.lifetimeMillis, longestTokenMillis) + codeMillis),
     });

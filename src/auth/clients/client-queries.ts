@@ -28,6 +28,8 @@ export interface ListedClient {
   readonly isPublic: boolean;
   /** An app of the institution itself, which needs no consent. */
   readonly isFirstParty: boolean;
+  /** Its tokens are bound to a key (RFC 9449). */
+  readonly requiresDpop: boolean;
   /** Number of valid secrets. */
   readonly secrets: number;
   readonly kids: readonly string[];
@@ -71,7 +73,8 @@ const changed = sql(
        registration_refusals = coalesce($12, registration_refusals),
        allows_token_endpoint_audience = coalesce($13, allows_token_endpoint_audience),
        redirect_uris = coalesce($14, redirect_uris), logout_uris = coalesce($15, logout_uris),
-       is_public = coalesce($16, is_public), is_first_party = coalesce($17, is_first_party)
+       is_public = coalesce($16, is_public), is_first_party = coalesce($17, is_first_party),
+       requires_dpop = coalesce($18, requires_dpop)
    where institution_id = $1 and client_id = $2`,
 );
 
@@ -85,7 +88,7 @@ export async function updateClient(db: Queryable, clientId: string, change: Clie
     ...[db.institutionId, clientId, name, scopes, grants],
     ...[tokenLifetimeSeconds !== undefined, tokenLifetimeSeconds, networks !== undefined, networks],
     ...[active, introspectsAll, refusals, allowsTokenEndpointAudience],
-    ...[change.redirectUris, change.logoutUris, change.isPublic, change.isFirstParty],
+    ...[change.redirectUris, change.logoutUris, change.isPublic, change.isFirstParty, change.requiresDpop],
   ]);
 }
 
@@ -235,7 +238,7 @@ const allClients = sql(
                 where p.institution_id = c.institution_id and p.client_id = c.client_id
                 order by p.prefix) as id_prefixes,
           c.introspects_all, c.registration_refusals, c.allows_token_endpoint_audience,
-          c.redirect_uris, c.logout_uris, c.is_public, c.is_first_party,
+          c.redirect_uris, c.logout_uris, c.is_public, c.is_first_party, c.requires_dpop,
           (select count(*)::integer from client_secrets s
            where s.institution_id = c.institution_id and s.client_id = c.client_id
              and (s.expires_at is null or s.expires_at > $2)) as secrets,

@@ -17,11 +17,16 @@ import type { Grant } from './grant.ts';
  */
 export const authorizationCode: Grant = {
   grantType: 'authorization_code',
-  authorize: async (deps, client, request) => {
+  authorize: async (deps, client, request, keyThumbprint) => {
     const code = request.require('code');
     const verifier = request.require('code_verifier');
     if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) throw wrongCode();
-    const presented = { clientId: client.clientId, redirectUri: request.text('redirect_uri'), verifier };
+    const presented = {
+      clientId: client.clientId,
+      redirectUri: request.text('redirect_uri'),
+      verifier,
+      keyThumbprint,
+    };
     const { grant, decision, refreshToken } = await exchange(deps, client, {
       codeHash: deps.vault.hash(codePurpose, code),
       presented,
@@ -82,8 +87,9 @@ function exchange(
       return { grant, decision };
     }
     const { userKey, userEpoch, authenticatedAt, consentUntil } = grant;
+    const { keyThumbprint } = presented;
     const { row, refreshToken } = prepareRefreshFamily(deps, client, {
-      ...{ familyId: grantId, userKey, userEpoch, scopes, authenticatedAt },
+      ...{ familyId: grantId, userKey, userEpoch, scopes, authenticatedAt, keyThumbprint },
       ...(consentUntil !== null && { endsAt: consentUntil }),
     });
     await insertRefreshFamily(tx, row);

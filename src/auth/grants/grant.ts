@@ -41,5 +41,7 @@ export interface Grant {
     deps: AuthDeps,
     client: AuthenticatedClient,
     request: TokenRequest,
+    /** The key that the token is to be bound to. */
+    keyThumbprint: string | undefined,
   ) => Promise<TokenHolder & GrantLimits>;
 }

@@ -20,7 +20,7 @@ const maxAttempts = 3;
  */
 export const refreshToken: Grant = {
   grantType: 'refresh_token',
-  authorize: async (deps, client, request) => {
+  authorize: async (deps, client, request, keyThumbprint) => {
     const { institutionId } = client;
     const text = request.require('refresh_token');
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
@@ -28,6 +28,8 @@ export const refreshToken: Grant = {
       if (found === undefined || found.family.clientId !== client.clientId) throw wrongToken();
       const { token, family } = found;
       const { userId } = family;
+      // Without the key a stolen token ends nothing.
+      if (!fitsKey(family, client, keyThumbprint)) throw wrongToken({ userId, reason: 'wrong_key' });
       const decision = refreshDecision(deps, found);
       if (decision === 'reuse') {
         const reason = 'refresh_token_reused';
@@ -45,6 +47,19 @@ export const refreshToken: Grant = {
     throw wrongToken();
   },
 };
+
+/**
+ * RFC 9449 section 5: a public client proves the key of the login. Any other client has proven its own secret or key, and may come with a new
+ * key, so that it can replace the old one; it never gets bearer tokens of such a login.
+ */
+function fitsKey(
+  family: RefreshFamilyRow,
+  { isPublic }: AuthenticatedClient,
+  keyThumbprint: string | undefined,
+): boolean {
+  if (family.keyThumbprint === null) return true;
+  return isPublic ? keyThumbprint === family.keyThumbprint : keyThumbprint !== undefined;
+}
 
 /** A refresh proves nothing anew. */
 function holderOf({ familyId, userId, userKey, userEpoch, customerIds, authenticatedAt }: RefreshFamilyRow) {

@@ -78,6 +78,8 @@ async function read(text: string, provider: ActiveProvider, now: Date) {
     now,
     furthestExpirySeconds,
   });
+  // Bound to a key that the provider knows (RFC 7800); as a bearer token it would be worth more than it is.
+  if (payload.cnf !== undefined) throw new InvalidAssertionError('It is bound to a key.');
   const issuedAtMillis = Number(payload.iat) * 1000;
   if (issuedAtMillis <= provider.tokensEndedAt.getTime()) {
     throw new InvalidAssertionError(

@@ -23,6 +23,7 @@ import {
 
 interface NewFamily extends Pick<RefreshFamilyRow, 'userKey' | 'userEpoch'> {
   readonly scopes: readonly Scope[];
+  readonly keyThumbprint: string | undefined;
   /** Default: a new one. */
   readonly familyId?: string;
   /** Default: now. */
@@ -42,7 +43,7 @@ interface PreparedFamily {
 export function prepareRefreshFamily(
   deps: AuthDeps,
   client: AuthenticatedClient,
-  { familyId = randomUUID(), endsAt, ...family }: NewFamily,
+  { familyId = randomUUID(), endsAt, keyThumbprint, ...family }: NewFamily,
 ): PreparedFamily {
   const { clientId, tokenEpoch: clientEpoch } = client;
   const { lifetimeMillis, idleMillis } = deps.refreshTokens;
@@ -54,7 +55,16 @@ export function prepareRefreshFamily(
   const idleUntil = idle < expiresAt ? idle : expiresAt;
   const authenticatedAt = family.authenticatedAt ?? createdAt;
   const tokenHash = refreshTokenHash(deps.vault, token);
-  const facts = { familyId, clientId, clientEpoch, tokenHash, createdAt, expiresAt, idleUntil };
+  const facts = {
+    familyId,
+    keyThumbprint: keyThumbprint ?? null,
+    clientId,
+    clientEpoch,
+    tokenHash,
+    createdAt,
+    expiresAt,
+    idleUntil,
+  };
   return { row: { ...family, ...facts, authenticatedAt }, familyId, refreshToken: token.text };
 }
 

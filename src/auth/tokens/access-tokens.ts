@@ -15,6 +15,8 @@ export interface TokenSubject extends Omit<PresentedToken, 'tokenId' | 'isRefuse
   readonly use: 'client' | 'member';
   /** The time at which the user proved their identity, in seconds (RFC 9068 section 2.2.1); undefined if unknown. */
   readonly authTime?: number | undefined;
+  /** The key that the token is bound to (RFC 9449 section 6.1); undefined for a bearer token. */
+  readonly keyThumbprint?: string | undefined;
   /** Informative. Authority is read from the database at each request. */
   readonly customerIds?: readonly string[];
 }
@@ -63,6 +65,7 @@ export class AccessTokens {
         ...(subject.userEpoch !== undefined && { user_epoch: subject.userEpoch }),
         ...(subject.authTime !== undefined && { auth_time: subject.authTime }),
         ...(subject.familyId !== undefined && { sid: subject.familyId }),
+        ...(subject.keyThumbprint !== undefined && { cnf: { jkt: subject.keyThumbprint } }),
         ...(subject.customerIds && { customer_ids: subject.customerIds }),
         ...(subject.provider && {
           provider_id: subject.provider.providerId,
@@ -104,10 +107,18 @@ export function invalidToken(cause?: unknown): Problem {
   });
 }
 
+/** Undefined also for a confirmation of another kind, which must not pass as none. */
+function keyThumbprintOf(cnf: unknown): string | undefined {
+  const { jkt } = Object(cnf);
+  return typeof jkt === 'string' ? jkt : undefined;
+}
+
 function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
   const { sub, jti, iat, exp, client_id: clientId, scope, institution_id: institutionId, sid } = payload;
   // Epochs begin with 0.
   const { token_use: use, client_epoch: clientEpoch = 0, user_epoch: userEpoch = 0 } = payload;
+  const { cnf } = payload;
+  const keyThumbprint = keyThumbprintOf(cnf);
   const { provider_id: providerId, provider_generation: generation, auth_time: authTime } = payload;
   if (
     sub === undefined ||
@@ -122,7 +133,8 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
     typeof userEpoch !== 'number' ||
     (sid !== undefined && typeof sid !== 'string') ||
     (authTime !== undefined && typeof authTime !== 'number') ||
-    (providerId !== undefined && typeof providerId !== 'string')
+    (providerId !== undefined && typeof providerId !== 'string') ||
+    (cnf !== undefined && keyThumbprint === undefined)
   ) {
     throw new errors.JWTClaimValidationFailed('malformed claims', payload);
   }
@@ -139,6 +151,7 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
     ...(use === 'member' && { userId: sub, userEpoch }),
     ...(sid !== undefined && { familyId: sid }),
     ...(authTime !== undefined && { authTime }),
+    ...(keyThumbprint !== undefined && { keyThumbprint }),
     ...(providerId !== undefined && { provider: { providerId, generation: Number(generation) } }),
   };
 }

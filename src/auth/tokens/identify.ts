@@ -2,6 +2,8 @@ import type { Actor } from '../../institutions/index.ts';
 import { findUser } from '../../members/index.ts';
 import type { Remembered } from '../../memory/index.ts';
 import type { AuthDeps } from '../deps.ts';
+import { checkBoundToken, requireProof } from '../dpop/check-proof.ts';
+import type { ProofOfRequest } from '../dpop/proof.ts';
 import { InvalidAssertionError } from '../providers/invalid-assertion-error.ts';
 import { issuerOf } from '../providers/jwt.ts';
 import { invalidToken, type VerifiedToken } from './access-tokens.ts';
@@ -12,38 +14,62 @@ import type { TokenStatus } from './token-status.ts';
 export interface Identified {
   /** The caller as last read; it may have lost its rights since. The memory checks it, or `verify` reads it again. */
   readonly remembered?: Remembered<Caller>;
-  /** Reads whether the token is active, once. Problem `invalid_token`. */
+  /** Of a remembered caller whose token is bound to a key: rejects if the proof was used before. Awaited before anything is done. */
+  readonly proven?: Promise<void> | undefined;
+  /** Reads whether the token is active, once, and whether its proof is new. Problem `invalid_token`, `invalid_dpop_proof`. */
   readonly verify: () => Promise<Caller>;
 }
 
 /**
  * The caller by an access token of ours or of a registered provider. `admit` receives the client's name once it is proven
- * and before the database is read, and may throw.
+ * and before the database is read, and may throw. `proof` stands beside a token of the scheme DPoP. Throws Problem `invalid_token`,
+ * `invalid_dpop_proof`, `use_dpop_nonce`.
  */
 export function identify(
   deps: AuthDeps,
   text: string,
   admit: (client: string) => void = () => {},
+  proof?: ProofOfRequest,
 ): Identified {
+  if (proof !== undefined) requireProof(proof);
   const remembered = findRemembered(deps, text);
   if (remembered !== undefined) admit(nameOfClient(remembered.value.token));
+  const proven = remembered && checkBoundToken(deps, remembered.value.token, { text, proof });
   let caller: Promise<Caller> | undefined;
   const verify = () => {
     caller ??=
       remembered === undefined
-        ? identifyAnew(deps, text, admit)
-        : readCaller(deps, text, remembered.value.token);
+        ? identifyAnew(deps, { text, proof }, admit)
+        : readProven(deps, text, { token: remembered.value.token, proven });
     return caller;
   };
-  return remembered === undefined ? { verify } : { remembered, verify };
+  return remembered === undefined ? { verify } : { remembered, proven, verify };
 }
 
-async function identifyAnew(deps: AuthDeps, text: string, admit: (client: string) => void): Promise<Caller> {
+async function identifyAnew(
+  deps: AuthDeps,
+  { text, proof }: { readonly text: string; readonly proof: ProofOfRequest | undefined },
+  admit: (client: string) => void,
+): Promise<Caller> {
   const issuer = issuerOf(text);
-  if (issuer !== undefined && issuer !== deps.issuer) return identifyAsserted(deps, text, admit);
+  if (issuer !== undefined && issuer !== deps.issuer) {
+    if (proof !== undefined) throw invalidToken('it is of a provider, and came as DPoP');
+    return identifyAsserted(deps, text, admit);
+  }
   const token = await deps.tokens.verify(text);
   admit(nameOfClient(token));
-  return readCaller(deps, text, token);
+  return readProven(deps, text, { token, proven: checkBoundToken(deps, token, { text, proof }) });
+}
+
+/** An inactive token takes precedence over a proof that was used before. */
+async function readProven(
+  deps: AuthDeps,
+  text: string,
+  { token, proven }: { readonly token: VerifiedToken; readonly proven: Promise<void> | undefined },
+): Promise<Caller> {
+  const caller = await readCaller(deps, text, token);
+  await proven;
+  return caller;
 }
 
 /** Problem `invalid_token` if the token is no longer active. */

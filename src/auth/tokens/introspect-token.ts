@@ -13,7 +13,9 @@ export type Introspection =
       readonly scope: string;
       readonly client_id: string;
       /** Present for access tokens only. */
-      readonly token_type?: 'Bearer';
+      readonly token_type?: 'Bearer' | 'DPoP';
+      /** RFC 9449 section 6.2. */
+      readonly cnf?: { readonly jkt: string };
       readonly exp: number;
       readonly iat: number;
       readonly sub: string;
@@ -67,7 +69,8 @@ export async function introspectToken(deps: AuthDeps, raw: RawTokenRequest): Pro
     active: true,
     scope: token.scopes.join(' '),
     client_id: token.clientId,
-    token_type: 'Bearer',
+    token_type: token.keyThumbprint === undefined ? 'Bearer' : 'DPoP',
+    ...(token.keyThumbprint !== undefined && { cnf: { jkt: token.keyThumbprint } }),
     exp: token.expiresAt,
     iat: token.issuedAt,
     sub: token.userId ?? token.clientId,

@@ -1,6 +1,8 @@
 import type { AuditAction } from '../../events/index.ts';
 import { type AuthenticatedClient, authenticateClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
+import { readProof, useProof } from '../dpop/check-proof.ts';
+import type { Proof } from '../dpop/proof.ts';
 import type { TokenHolder } from '../grants/grant.ts';
 import { grants } from '../grants/index.ts';
 import { beginRefreshFamily } from '../refresh/refresh-families.ts';
@@ -11,7 +13,7 @@ import { type RawTokenRequest, TokenRequest } from './token-request.ts';
 
 export interface TokenResponse {
   readonly access_token: string;
-  readonly token_type: 'Bearer';
+  readonly token_type: 'Bearer' | 'DPoP';
   readonly expires_in: number;
   readonly scope: string;
   readonly refresh_token?: string;
@@ -26,10 +28,11 @@ export interface TokenResponse {
 export async function issueToken(deps: AuthDeps, raw: RawTokenRequest): Promise<TokenResponse> {
   const request = new TokenRequest(raw);
   const grantType = request.require('grant_type');
+  const proof = readProof(deps, request);
   const client = await authenticateClient(deps, request);
   raw.countFor?.(client.clientId);
   try {
-    return await issueTo(deps, client, request);
+    return await issueTo(deps, client, { request, proof });
   } catch (error) {
     if (error instanceof OAuthError) {
       deps.audit.note(client.institutionId, {
@@ -48,7 +51,7 @@ export async function issueToken(deps: AuthDeps, raw: RawTokenRequest): Promise<
 async function issueTo(
   deps: AuthDeps,
   client: AuthenticatedClient,
-  request: TokenRequest,
+  { request, proof }: { readonly request: TokenRequest; readonly proof: Proof | undefined },
 ): Promise<TokenResponse> {
   const grantType = request.require('grant_type');
   const grant = grants.get(grantType);
@@ -57,7 +60,8 @@ async function issueTo(
     throw new OAuthError('unauthorized_client', 'The client may not use this grant.');
   }
   const requested = grantScopes(request.text('scope'), client.scopes);
-  const granted = await grant.authorize(deps, client, request);
+  const keyThumbprint = await useProof(deps, client, proof);
+  const granted = await grant.authorize(deps, client, request, keyThumbprint);
   const { scopes: own, maxScopes, maxLifetimeSeconds, idToken, ...holder } = granted;
   const mayCarry = (scope: Scope) =>
     (maxScopes?.includes(scope) ?? true) && (holder.use === 'client' || memberScopes.includes(scope));
@@ -78,7 +82,7 @@ async function issueTo(
       userId: holder.use === 'member' ? holder.userId : undefined,
     });
   }
-  const withRefresh = await withRefreshToken(deps, client, { holder, scopes });
+  const withRefresh = await withRefreshToken(deps, client, { holder, scopes, keyThumbprint });
   const response = await toResponse(deps, client, { ...withRefresh, lifetimeSeconds });
   if (idToken === undefined || holder.use !== 'member' || !scopes.includes('openid')) return response;
   return { ...response, id_token: await issueIdToken(deps, client, { ...holder, ...idToken }) };
@@ -87,6 +91,7 @@ async function issueTo(
 interface Granted {
   readonly holder: TokenHolder;
   readonly scopes: readonly Scope[];
+  readonly keyThumbprint: string | undefined;
 }
 
 /**
@@ -96,29 +101,31 @@ interface Granted {
 async function withRefreshToken(
   deps: AuthDeps,
   client: AuthenticatedClient,
-  { holder, scopes }: Granted,
+  { holder, scopes, keyThumbprint }: Granted,
 ): Promise<Granted> {
-  if (!scopes.includes('offline_access')) return { holder, scopes };
+  if (!scopes.includes('offline_access')) return { holder, scopes, keyThumbprint };
   const isRenewable = holder.use === 'member' && holder.provider === undefined;
   if (!isRenewable || !client.grants.includes('refresh_token')) {
-    return { holder, scopes: scopes.filter((scope) => scope !== 'offline_access') };
+    return { holder, scopes: scopes.filter((scope) => scope !== 'offline_access'), keyThumbprint };
   }
-  if (holder.refreshToken !== undefined) return { holder, scopes };
+  if (holder.refreshToken !== undefined) return { holder, scopes, keyThumbprint };
   const { userKey, userEpoch } = holder;
-  const family = await beginRefreshFamily(deps, client, { userKey, userEpoch, scopes });
-  return { holder: { ...holder, ...family }, scopes };
+  const family = await beginRefreshFamily(deps, client, {
+    ...{ userKey, userEpoch, scopes, keyThumbprint },
+  });
+  return { holder: { ...holder, ...family }, scopes, keyThumbprint };
 }
 
 async function toResponse(
   deps: AuthDeps,
   { institutionId, clientId, tokenEpoch: clientEpoch }: AuthenticatedClient,
-  { holder, scopes, lifetimeSeconds }: Granted & { readonly lifetimeSeconds: number },
+  { holder, scopes, keyThumbprint, lifetimeSeconds }: Granted & { readonly lifetimeSeconds: number },
 ): Promise<TokenResponse> {
-  const subject = { institutionId, clientId, clientEpoch, scopes, ...holder };
+  const subject = { institutionId, clientId, clientEpoch, scopes, keyThumbprint, ...holder };
   const refreshToken = holder.use === 'member' ? holder.refreshToken : undefined;
   return {
     access_token: await deps.tokens.issue(subject, lifetimeSeconds),
-    token_type: 'Bearer',
+    token_type: keyThumbprint === undefined ? 'Bearer' : 'DPoP',
     expires_in: lifetimeSeconds,
     scope: scopes.join(' '),
     ...(refreshToken !== undefined && { refresh_token: refreshToken }),

@@ -1,5 +1,6 @@
 import { prompts } from '../authorization/authorization-request.ts';
 import { assertionAlgorithms } from '../clients/client-assertion.ts';
+import { proofAlgorithms } from '../dpop/proof.ts';
 import { grants } from '../grants/index.ts';
 import { scopes } from './scopes.ts';
 import { tokenEndpointOf } from './token-endpoint.ts';
@@ -24,6 +25,7 @@ export interface AuthorizationServerMetadata {
   readonly code_challenge_methods_supported: readonly string[];
   readonly prompt_values_supported: readonly string[];
   readonly authorization_response_iss_parameter_supported: boolean;
+  readonly dpop_signing_alg_values_supported: readonly string[];
   readonly claims_supported: readonly string[];
   readonly subject_types_supported: readonly string[];
   readonly id_token_signing_alg_values_supported: readonly string[];
@@ -60,6 +62,7 @@ export function authorizationServerMetadata(issuer: string): AuthorizationServer
     code_challenge_methods_supported: ['S256'],
     prompt_values_supported: prompts,
     authorization_response_iss_parameter_supported: true,
+    dpop_signing_alg_values_supported: proofAlgorithms,
     claims_supported: claims,
     // A sub is the same for every client.
     subject_types_supported: ['public'],

@@ -16,7 +16,10 @@ export class OAuthError extends Error {
     | 'invalid_grant'
     | 'unauthorized_client'
     | 'unsupported_grant_type'
-    | 'invalid_scope';
+    | 'invalid_scope'
+    // RFC 9449 section 5.
+    | 'invalid_dpop_proof'
+    | 'use_dpop_nonce';
   readonly description: string;
 
   readonly facts: RefusalFacts;

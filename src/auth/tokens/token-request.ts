@@ -1,4 +1,5 @@
 import type { Origin } from '../../events/index.ts';
+import type { ProofOfRequest } from '../dpop/proof.ts';
 import { OAuthError } from './oauth-error.ts';
 
 /** An unchecked token request: parameters from a form or a JSON object, and the Authorization header. */
@@ -7,6 +8,8 @@ export interface RawTokenRequest {
   /** Names that occur more than once in a form. */
   readonly repeated: readonly string[];
   readonly authorization: string | undefined;
+  /** Undefined without the header DPoP. */
+  readonly proof?: ProofOfRequest | undefined;
   readonly origin: Origin;
   /** Called with the authenticated client. Problem `too_many_requests` beyond the client's rate. */
   readonly countFor?: (clientId: string) => void;
@@ -14,6 +17,7 @@ export interface RawTokenRequest {
 
 export class TokenRequest {
   readonly authorization: string | undefined;
+  readonly proof: ProofOfRequest | undefined;
   readonly origin: Origin;
   readonly #parameters: Readonly<Record<string, unknown>>;
 
@@ -23,6 +27,7 @@ export class TokenRequest {
       throw new OAuthError('invalid_request', 'A parameter appears more than once.');
     this.#parameters = raw.parameters;
     this.authorization = raw.authorization;
+    this.proof = raw.proof;
     this.origin = raw.origin;
   }
 

@@ -58,6 +58,7 @@ interface RightsOptions extends InstitutionOptions {
   readonly logoutUris?: string[] | 'none';
   readonly secrecy?: 'confidential' | 'public';
   readonly consent?: 'asked' | 'first-party';
+  readonly tokens?: 'bearer' | 'bound';
 }
 
 function withRights(command: Command): Command {
@@ -109,6 +110,12 @@ function withRights(command: Command): Command {
     )
     .addOption(
       new Option(
+        '--tokens <kind>',
+        'bound: every token needs a key of the app, which proves it with each request (DPoP); bearer: as the app likes',
+      ).choices(['bearer', 'bound']),
+    )
+    .addOption(
+      new Option(
         '--introspection <tokens>',
         'tokens that it may introspect: its own, or all of the institution',
       ).choices(['own', 'all']),
@@ -149,7 +156,7 @@ function isIdPrefix(text: string): boolean {
 
 function changeOf(options: RightsOptions): ClientChange {
   const { name, grants, tokenLifetime, networks, idPrefix, introspection, assertionAudience } = options;
-  const { redirectUris, logoutUris, secrecy, consent } = options;
+  const { redirectUris, logoutUris, secrecy, consent, tokens } = options;
   return defined({
     name,
     scopes: options.scopes,
@@ -161,6 +168,7 @@ function changeOf(options: RightsOptions): ClientChange {
     logoutUris: logoutUris === 'none' ? [] : logoutUris,
     isPublic: secrecy && secrecy === 'public',
     isFirstParty: consent && consent === 'first-party',
+    requiresDpop: tokens && tokens === 'bound',
     introspectsAll: introspection && introspection === 'all',
     registrationRefusals: options.registrationRefusals?.toUpperCase() as RegistrationRefusals | undefined,
     allowsTokenEndpointAudience: assertionAudience && assertionAudience === 'token-endpoint',
@@ -214,7 +222,7 @@ function list(): Command {
 }
 
 function describe(client: ListedClient): string {
-  const { redirectUris, logoutUris, isPublic, isFirstParty } = client;
+  const { redirectUris, logoutUris, isPublic, isFirstParty, requiresDpop } = client;
   const { clientId, name, active, grants, tokenLifetimeSeconds: seconds, networks, secrets, kids } = client;
   return [
     `${clientId} (${name})${active ? '' : ', switched off'}`,
@@ -226,6 +234,7 @@ function describe(client: ListedClient): string {
     `  prefixes  ${client.idPrefixes.join(' ') || 'none'}`,
     `  returns   ${[...redirectUris, ...logoutUris].join(' ') || 'nowhere'}`,
     `  consent   ${isFirstParty ? 'not asked: an app of the institution' : 'asked'}`,
+    `  tokens    ${requiresDpop ? 'bound to a key (DPoP)' : 'bearer, or bound to a key'}`,
     `  secrets   ${isPublic ? 'none: a public client' : secrets}`,
     `  keys      ${kids.join(' ') || 'none'}${client.allowsTokenEndpointAudience ? '; aud may be the token endpoint' : ''}`,
   ].join('\n');

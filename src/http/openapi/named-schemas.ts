@@ -29,7 +29,7 @@ import { ContactChange } from '../routes/members/update-member-contact.ts';
 import { ServiceVersion } from '../routes/service/version.ts';
 import { AuthorizationServerMetadata } from '../routes/tokens/authorization-server.ts';
 import { UserInfo } from '../routes/tokens/get-user-info.ts';
-import { TokenIntrospection } from '../routes/tokens/introspect-token.ts';
+import { TokenConfirmation, TokenIntrospection } from '../routes/tokens/introspect-token.ts';
 import { TokenRequest, TokenResponse } from '../routes/tokens/issue-token.ts';
 import { Jwk, JwkSet } from '../routes/tokens/jwks.ts';
 import {
@@ -58,6 +58,7 @@ export const namedSchemas = {
   TokenRequest,
   TokenResponse,
   TokenReference,
+  TokenConfirmation,
   TokenIntrospection,
   PushedAuthorizationRequest,
   PushedAuthorizationResponse,

@@ -206,7 +206,10 @@ const commonHeaders = {
   },
   ETag: { description: 'Names this document; for `If-None-Match`.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer', format: 'int32' } },
-  'WWW-Authenticate': { description: 'RFC 6750, section 3.', schema: { type: 'string' } },
+  'WWW-Authenticate': {
+    description: 'RFC 6750, section 3; RFC 9449, section 7.1.',
+    schema: { type: 'string' },
+  },
 } as const;
 type CommonHeader = keyof typeof commonHeaders;
 
@@ -263,6 +266,8 @@ function describeResponse(
 const challenging: readonly ProblemCode[] = [
   'missing_token',
   'invalid_token',
+  'invalid_dpop_proof',
+  'use_dpop_nonce',
   'insufficient_scope',
   'insufficient_user_authentication',
 ];
@@ -280,6 +285,8 @@ function commonProblems({ token, body, rate }: Operation): ProblemCode[] {
       'invalid_request',
       'missing_token',
       'invalid_token',
+      'invalid_dpop_proof',
+      'use_dpop_nonce',
       'insufficient_scope',
       'database_unavailable',
     );

@@ -1,29 +1,39 @@
-import type { Caller, Identified, Scope } from '../../auth/index.ts';
+import {
+  type Caller,
+  type Identified,
+  type ProofOfRequest,
+  proofAlgorithms,
+  type Scope,
+} from '../../auth/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { TokenKind } from '../operation.ts';
 import type { Services } from '../services.ts';
 
 /** RFC 6750, section 2.1; the scheme's case does not count (RFC 9110, section 11.1). */
 const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
-const realm = 'Bearer realm="sharedraft"';
+/** RFC 9449 section 7.1. */
+const dpop = /^dpop +([A-Za-z0-9._~+/-]+=*)$/i;
+const realm = 'realm="sharedraft"';
 
 /**
- * Identifies the caller by the bearer token in the Authorization header, its only place. `admit` receives the client's name
- * before the database is read, and may throw.
+ * Identifies the caller by the access token in the Authorization header, its only place. A token of the scheme DPoP has a proof beside it.
+ * `admit` receives the client's name before the database is read, and may throw.
  *
- * Problems: `missing_token`, also for another scheme; `invalid_token`, also of `verify`.
+ * Problems: `missing_token`, also for another scheme; `invalid_token`, `invalid_dpop_proof` and `use_dpop_nonce`, also of `verify`.
  */
 export function authenticate(
   services: Services,
-  authorization: string | undefined,
+  { authorization, proof }: { readonly authorization: string | undefined; readonly proof: ProofOfRequest },
   admit: (client: string) => void,
 ): Identified {
-  if (authorization === undefined || !/^bearer(?: |$)/i.test(authorization)) {
+  if (authorization === undefined || !/^(?:bearer|dpop)(?: |$)/i.test(authorization)) {
     throw new Problem('missing_token', 'An access token is needed: Authorization: Bearer <ACCESS_TOKEN>.');
   }
   const token = bearer.exec(authorization)?.[1];
-  if (token === undefined) throw new Problem('invalid_token', 'The access token is malformed.');
-  return services.identify(token, admit);
+  if (token !== undefined) return services.identify(token, admit);
+  const bound = dpop.exec(authorization)?.[1];
+  if (bound === undefined) throw new Problem('invalid_token', 'The access token is malformed.');
+  return services.identify(bound, admit, proof);
 }
 
 /** Problems: `insufficient_scope`, `client_token_required`, `member_token_required`. */
@@ -46,13 +56,33 @@ export function authorize(
   }
 }
 
-/** `WWW-Authenticate` of a problem with the token (RFC 6750 section 3; RFC 9470 section 3); undefined for others. */
-export function bearerChallenge({ code, members }: Problem, scope: Scope | undefined): string | undefined {
+/**
+ * `WWW-Authenticate` of a problem with the token, for the scheme that the request used (RFC 6750 section 3; RFC 9449 section 7.1; RFC 9470
+ * section 3); undefined for other problems.
+ */
+export function challengeOf(
+  { code, members }: Problem,
+  { authorization, scope }: { readonly authorization: string | undefined; readonly scope: Scope | undefined },
+): string | undefined {
+  const scheme = /^dpop(?: |$)/i.test(authorization ?? '') ? 'DPoP' : 'Bearer';
+  const challenge = parametersOf(code, members, scope);
+  if (challenge === undefined) return undefined;
+  const algs = scheme === 'DPoP' ? `, algs="${proofAlgorithms.join(' ')}"` : '';
+  return `${scheme} ${challenge}${algs}`;
+}
+
+function parametersOf(
+  code: Problem['code'],
+  members: Problem['members'],
+  scope: Scope | undefined,
+): string | undefined {
   switch (code) {
     // Without an error code, since no token was sent (RFC 6750 section 3.1).
     case 'missing_token':
       return realm;
     case 'invalid_token':
+    case 'invalid_dpop_proof':
+    case 'use_dpop_nonce':
       return `${realm}, error="${code}"`;
     case 'insufficient_scope':
       return `${realm}, error="${code}", scope="${scope}"`;

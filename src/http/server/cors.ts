@@ -1,8 +1,8 @@
 /** Headers that a page of another origin may send and read. The service uses no cookies. */
 const requestHeaders =
-  'Authorization, Content-Type, Idempotency-Key, If-None-Match, transactionId, X-Request-Id, traceparent';
+  'Authorization, Content-Type, DPoP, Idempotency-Key, If-None-Match, transactionId, X-Request-Id, traceparent';
 const readableHeaders =
-  'transactionId, Location, Link, ETag, Retry-After, Idempotent-Replayed, WWW-Authenticate, Allow, RateLimit, RateLimit-Policy';
+  'transactionId, Location, Link, ETag, Retry-After, Idempotent-Replayed, WWW-Authenticate, DPoP-Nonce, Allow, RateLimit, RateLimit-Policy';
 
 /**
  * The headers that let a page of `origin` use a response (Fetch Standard, section 3.3); none for an origin that is not

@@ -40,7 +40,7 @@ import { refuseInvalid } from '../request/validation.ts';
 import type { Services } from '../services.ts';
 import { browserRoutes } from '../sign-in/browser-routes.ts';
 import { registerSignInPages } from '../sign-in/register.ts';
-import { authenticate, authorize, bearerChallenge } from './authenticate.ts';
+import { authenticate, authorize, challengeOf } from './authenticate.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { rememberAnswer, sendAnswer } from './remembered-answer.ts';
 import { RequestLog, watchRequests } from './request-log.ts';
@@ -140,6 +140,12 @@ export async function createServer(services: Services, options: ServerOptions): 
   });
 
   app.removeAllContentTypeParsers();
+  app.addHook('onSend', ({ headers: { authorization = '', dpop } }, reply, _payload, done) => {
+    // RFC 9449 section 8.2: the nonce of the next proof.
+    if (dpop !== undefined || /^dpop /i.test(authorization))
+      reply.header('dpop-nonce', services.proofNonce());
+    done();
+  });
   const rates = ratesOf(services, options);
   for (const operation of operations)
     registerOperation(app, services, operation, { ...options, rates, admission, connections });
@@ -285,11 +291,14 @@ function registerOperation(
         requireAcceptable(request.headers.accept, 'application/json');
         return done();
       }
-      const identified = authenticate(services, request.headers.authorization, (client) =>
+      const { authorization, dpop } = request.headers;
+      const url = `${publicUrl}${pathOf(request.url)}`;
+      const proof = { text: dpop?.toString() ?? '', method: request.method, url };
+      const identified = authenticate(services, { authorization, proof }, (client) =>
         admission.admit(client, reply),
       );
-      const { remembered, verify } = identified;
-      if (remembered === undefined || operation.verifiesItself === undefined) {
+      const { remembered, proven, verify } = identified;
+      if (remembered === undefined || proven !== undefined || operation.verifiesItself === undefined) {
         verifyFirst(request, reply, identified, done);
         return;
       }
@@ -458,7 +467,9 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
   request.problemCode = problem.code;
   request.transferId ??= transferIdOf(problem);
   request.failure = databaseFailureOf(problem) ?? null;
-  const challenge = bearerChallenge(problem, request.routeOptions.config.operation?.scope);
+  const { authorization } = request.headers;
+  const { operation } = request.routeOptions.config;
+  const challenge = challengeOf(problem, { authorization, scope: operation?.scope });
   if (challenge !== undefined) reply.header('www-authenticate', challenge);
   // The response tells no caller why.
   if (problem.code === 'invalid_token' && ['debug', 'trace'].includes(request.server.log.level)) {

@@ -5,7 +5,7 @@ import { type Answer, findAnswer, sendAnswer } from './remembered-answer.ts';
 
 /**
  * Verifies the caller, and then sends the remembered answer if it still holds, or calls `done`. Caller and answer are checked
- * by one question. `admit` may throw a Problem.
+ * by one question; a proof of the caller's key is recorded meanwhile. `admit` may throw a Problem.
  */
 export function callerVerifier(
   memory: ValidatedMemory,
@@ -15,7 +15,7 @@ export function callerVerifier(
   return (
     request: FastifyRequest,
     reply: FastifyReply,
-    { remembered, verify }: Identified,
+    { remembered, proven, verify }: Identified,
     done: HookHandlerDoneFunction,
   ): void => {
     const goOn = (caller: Caller, answer: Remembered<Answer> | undefined) => {
@@ -43,8 +43,9 @@ export function callerVerifier(
     const answer = answerFor(remembered.value);
     memory.check(answer === undefined ? [remembered] : [remembered, answer], (error) => {
       if (error !== null) done(error);
-      else if (memory.isTrue(remembered)) goOn(remembered.value, answer);
-      else void read();
+      else if (!memory.isTrue(remembered)) void read();
+      else if (proven === undefined) goOn(remembered.value, answer);
+      else proven.then(() => goOn(remembered.value, answer), done);
     });
   };
 }

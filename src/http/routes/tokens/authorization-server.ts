@@ -22,6 +22,7 @@ export const AuthorizationServerMetadata = Type.Object({
   authorization_response_iss_parameter_supported: Type.Boolean({
     description: 'Responses carry `iss` (RFC 9207).',
   }),
+  dpop_signing_alg_values_supported: names('Algorithms of proofs (RFC 9449).'),
   claims_supported: names('Claims of ID tokens and of the member.'),
   subject_types_supported: names('`public`: `sub` is the same to every client.'),
   id_token_signing_alg_values_supported: names('For ID tokens.'),
@@ -66,6 +67,7 @@ export const authorizationServer = operation({
             code_challenge_methods_supported: ['S256'],
             prompt_values_supported: ['none', 'login'],
             authorization_response_iss_parameter_supported: true,
+            dpop_signing_alg_values_supported: ['ES256'],
             claims_supported: ['sub', 'name'],
             subject_types_supported: ['public'],
             id_token_signing_alg_values_supported: ['ES256'],

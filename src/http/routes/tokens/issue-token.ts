@@ -31,7 +31,7 @@ export const TokenRequest = Type.Object({
 
 export const TokenResponse = Type.Object({
   access_token: Type.String({ description: 'Bearer token to send with every later request.' }),
-  token_type: Type.String({ description: '`Bearer`.' }),
+  token_type: Type.String({ description: '`Bearer`; `DPoP` for a request with a proof (RFC 9449).' }),
   expires_in: Type.Integer({ description: 'Lifetime in seconds.' }),
   scope: Type.String({ description: 'Granted scopes, separated by spaces.' }),
   id_token: Type.Optional(
@@ -133,6 +133,7 @@ export const issueToken = operation({
         unauthorized_client: refusal('unauthorized_client', 'The client may not use this grant.'),
         unsupported_grant_type: refusal('unsupported_grant_type', 'There is no such grant.'),
         invalid_scope: refusal('invalid_scope', 'The scope is malformed.'),
+        use_dpop_nonce: refusal('use_dpop_nonce', 'Use the nonce of the header DPoP-Nonce, in a new proof.'),
       },
     },
     401: unknownClient,

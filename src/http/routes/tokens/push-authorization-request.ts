@@ -20,6 +20,7 @@ export const PushedAuthorizationRequest = Type.Object({
   nonce: parameter('Returned in the ID token.'),
   code_challenge: Type.String({ description: 'SHA-256 of the verifier in base64url (RFC 7636).' }),
   code_challenge_method: Type.String({ description: '`S256`.' }),
+  dpop_jkt: parameter('The thumbprint of the key that the tokens are to be bound to (RFC 9449 section 10).'),
   prompt: parameter('`none`, `login`, `consent`, `select_account`.'),
   max_age: parameter('The longest age of the sign-in, in seconds.'),
   login_hint: parameter('A username for the page.'),

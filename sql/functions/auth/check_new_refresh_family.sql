@@ -1,0 +1,13 @@
+-- A client whose tokens are bound to a key begins no login without one.
+create or replace function check_new_refresh_family() returns trigger
+language plpgsql
+set search_path = pg_catalog, public, pg_temp
+as $$
+begin
+  if new.key_thumbprint is null and (
+    select c.requires_dpop from clients c where c.institution_id = new.institution_id and c.client_id = new.client_id) then
+    raise exception 'refresh family %: its client needs a key', new.family_id using errcode = 'SD207';
+  end if;
+  return new;
+end
+$$;
