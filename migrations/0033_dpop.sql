@@ -5,13 +5,13 @@ comment on column clients.requires_dpop is 'Its tokens are bound to a key (RFC 9
 grant update (requires_dpop) on clients to sharedraft_service;
 
 alter table authorization_grants
-  add column key_thumbprint text collate "C"
-    constraint authorization_grants_key_thumbprint check (key_thumbprint ~ '^[A-Za-z0-9_-]{43}$');
+  add column key_thumbprint text collate "C",
+  add constraint authorization_grants_key_thumbprint check (key_thumbprint ~ '^[A-Za-z0-9_-]{43}$') not valid;
 comment on column authorization_grants.key_thumbprint is 'The key that the tokens must be bound to (RFC 9449 section 10); null: the app named none.';
 
 alter table refresh_families
-  add column key_thumbprint text collate "C"
-    constraint refresh_families_key_thumbprint check (key_thumbprint ~ '^[A-Za-z0-9_-]{43}$');
+  add column key_thumbprint text collate "C",
+  add constraint refresh_families_key_thumbprint check (key_thumbprint ~ '^[A-Za-z0-9_-]{43}$') not valid;
 comment on column refresh_families.key_thumbprint is 'The key of the proof with which the login began (RFC 9449 section 5); null for bearer tokens.';
 create trigger refresh_families_bound before insert on refresh_families
   for each row execute function check_new_refresh_family();
